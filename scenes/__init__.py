@@ -1,0 +1,1 @@
+"""Bundled scenes: one MJCF a contact situation, described by its first line."""

@@ -1,0 +1,1 @@
+"""Shader sources: one stem a program, shared parts in .glsl files."""

@@ -1,0 +1,396 @@
+"""Contact events against closed-form falls, MuJoCo's own motion, and the rules of the hysteresis."""
+
+import math
+from itertools import pairwise
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer.sensors.events import ContactEvent, ContactEvents, Crossing
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+EPS = 1e-8
+G = 9.81
+STEP = 0.002
+PAIR = [("floor", "ball")]
+
+BALL = """
+<mujoco>
+  <option timestep="0.002" integrator="{integrator}" gravity="0 0 -9.81"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body pos="0 0 {height}">
+      <freejoint/>
+      <geom name="ball" size=".1" solref=".004 .2"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+BOX = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body pos="0 0 .3" euler="8 5 0">
+      <freejoint/>
+      <geom name="box" type="box" size=".1 .1 .1"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+class Ball:
+    """A ball over a floor in MuJoCo, tracked after every step."""
+
+    def __init__(self, height: float, integrator: str, precise: bool = False) -> None:
+        self.model = mujoco.MjModel.from_xml_string(BALL.format(height=height + 0.1, integrator=integrator))
+        self.data = mujoco.MjData(self.model)
+        self.precise = precise
+        self.events = ContactEvents(PAIR)
+        self.saved = np.zeros(mujoco.mj_stateSize(self.model, mujoco.mjtState.mjSTATE_INTEGRATION))
+        mujoco.mj_forward(self.model, self.data)
+        self.events.update(0.0, [self.distance()], [0.0])
+
+    def distance(self) -> float:
+        return float(mujoco.mj_geomDistance(self.model, self.data, 0, 1, 10.0, None))
+
+    def step(self) -> list[ContactEvent]:
+        mujoco.mj_getState(self.model, self.data, self.saved, mujoco.mjtState.mjSTATE_INTEGRATION)
+        mujoco.mj_step(self.model, self.data)
+        mujoco.mj_kinematics(self.model, self.data)
+        return self.events.update(
+            self.data.time,
+            [self.distance()],
+            [float(self.data.qvel[2])],
+            self.locate if self.precise else None,
+        )
+
+    def distance_after(self, part: float) -> float:
+        """Distance where a step of another length leads, from the state before the last one."""
+        mujoco.mj_setState(self.model, self.data, self.saved, mujoco.mjtState.mjSTATE_INTEGRATION)
+        self.model.opt.timestep = part
+        mujoco.mj_step(self.model, self.data)
+        mujoco.mj_kinematics(self.model, self.data)
+        return self.distance()
+
+    def locate(self, pair_id: int, start: float, end: float, level: float) -> Crossing:
+        assert pair_id == 0
+        assert end - start == pytest.approx(STEP)
+        falling = self.distance_after(STEP) < level
+        low, high = 0.0, STEP
+        while high - low > 1e-16:
+            middle = (low + high) / 2
+            if (self.distance_after(middle) < level) == falling:
+                high = middle
+            else:
+                low = middle
+        distance = self.distance_after(high)
+        velocity = float(self.data.qvel[2])
+        self.distance_after(STEP)
+        self.model.opt.timestep = STEP
+        return Crossing(start + high, distance, velocity)
+
+    def run(self, duration: float) -> list[ContactEvent]:
+        return [event for _ in range(round(duration / STEP)) for event in self.step()]
+
+
+def track(
+    times: NDArray[np.float64], distances: NDArray[np.float64], eps: float = EPS, velocity: float = math.nan
+) -> list[ContactEvent]:
+    """Events of one pair whose distances are given, with one velocity throughout."""
+    events = ContactEvents(PAIR, eps)
+    return [
+        event
+        for time, distance in zip(times.tolist(), distances.tolist(), strict=True)
+        for event in events.update(time, [distance], [velocity])
+    ]
+
+
+@pytest.mark.parametrize("height", [0.05, 1.0, 4.0])
+@pytest.mark.parametrize(("known", "tolerance"), [(True, 1e-9), (False, 1e-5)])
+def test_fall_is_timed_within_the_step(height: float, known: bool, tolerance: float) -> None:
+    events = ContactEvents(PAIR)
+    root, found = math.sqrt(2 * height / G), []
+    for time in np.arange(0.0, root + 2 * STEP, STEP).tolist():
+        velocity = -G * time if known else math.nan
+        found += events.update(time, [height - G * time**2 / 2], [velocity])
+    (event,) = found
+    assert event.kind == "begin"
+    assert event.time == pytest.approx(root, abs=tolerance)
+    if known:
+        assert event.approach_speed == pytest.approx(math.sqrt(2 * G * height), rel=1e-6)
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+@pytest.mark.parametrize("height", [0.3, 1.0, 3.0])
+def test_simulated_fall(integrator: str, height: float) -> None:
+    (exact, *_) = Ball(height, integrator, precise=True).run(1.2)
+    ball = Ball(height, integrator)
+    while not (begun := ball.step()):
+        pass
+    (event,) = begun
+
+    # The root of the simulated motion: Euler's discrete fall has a closed form, and so has RK4's.
+    if integrator == "RK4":
+        root = math.sqrt(2 * height / G)
+        assert exact.approach_speed == pytest.approx(math.sqrt(2 * G * height), rel=1e-3)
+    else:
+        n = math.floor((math.sqrt(1 + 8 * height / (G * STEP**2)) - 1) / 2)
+        left, speed = height - G * STEP**2 * n * (n + 1) / 2, G * n * STEP
+        root = n * STEP + (-speed + math.sqrt(speed**2 + 4 * G * left)) / (2 * G)
+    assert exact.time == pytest.approx(root, abs=1e-9)
+    assert event.time == pytest.approx(root, abs=1e-5)
+    assert abs(exact.distance) < 1e-12
+    assert event.approach_speed == pytest.approx(exact.approach_speed, rel=1e-6)
+    assert event.geoms == ("floor", "ball")
+
+
+def test_precise_bounces_leave_the_simulation_as_it_was() -> None:
+    precise, plain = Ball(0.5, "Euler", precise=True), Ball(0.5, "Euler")
+    fine, coarse = precise.run(1.5), plain.run(1.5)
+    assert precise.data.qpos.tobytes() == plain.data.qpos.tobytes()
+    assert precise.data.qvel.tobytes() == plain.data.qvel.tobytes()
+    assert len(fine) >= 4
+    assert [event.kind for event in fine] == [event.kind for event in coarse]
+    assert all(abs(event.distance) < 1e-12 for event in fine if event.kind == "begin")
+    for one, other in zip(fine, coarse, strict=True):
+        assert abs(one.time - other.time) < STEP
+    begins, ends = fine[0::2], fine[1::2]
+    for begin, end in zip(begins, ends, strict=False):
+        assert (begin.kind, end.kind) == ("begin", "end")
+        assert begin.approach_speed > 0 > end.approach_speed
+        assert end.duration == pytest.approx(end.time - begin.time, abs=1e-15)
+
+
+@pytest.mark.parametrize(("distance", "contact"), [(1e-9, False), (0.0, False), (-1e-14, False), (-1e-6, True)])
+def test_initial_cases(distance: float, contact: bool) -> None:
+    events = ContactEvents(PAIR)
+    assert events.update(0.0, [distance], [0.0]) == []
+    assert events.in_contact.tolist() == [contact]
+    assert events.distance_with_hysteresis.tolist() == [distance if contact else distance + 2 * EPS]
+    assert list(events.contacts) == ([0] if contact else [])
+
+
+def test_thresholds() -> None:
+    events = ContactEvents(PAIR)
+    events.update(0.0, [1.0], [0.0])
+    for distance in (0.0, -EPS, -1.5 * EPS, -2 * EPS):
+        assert events.update(0.1, [distance], [0.0]) == []
+    (begin,) = events.update(0.2, [math.nextafter(-2 * EPS, -1)], [0.0])
+    assert begin.kind == "begin"
+    for distance in (-EPS, -1e-12, 0.0):
+        assert events.update(0.3, [distance], [0.0]) == []
+        assert events.in_contact.all()
+    (end,) = events.update(0.4, [math.nextafter(0.0, 1)], [0.0])
+    assert (end.kind, end.duration) == ("end", pytest.approx(0.2))
+    assert not events.in_contact.any()
+
+
+def test_a_slow_pair_begins_where_it_passes_the_threshold() -> None:
+    # The surfaces meet at 0.5 s and the threshold is passed at 3.5 s, three steps later.
+    (event,) = track(np.arange(5.0), np.array([0.1, -0.1, -0.3, -0.5, -0.7]), eps=0.3)
+    assert (event.time, event.distance) == (pytest.approx(3.5), -0.6)
+    (fast,) = track(np.arange(2.0), np.array([1.0, -1.0]), eps=0.1)
+    assert (fast.time, fast.distance) == (pytest.approx(0.5), 0.0)
+
+
+def test_velocities_that_do_not_fit_are_not_used() -> None:
+    for velocity in (0.0, 3.0, -50.0, math.inf, math.nan):
+        (event,) = track(np.arange(2.0), np.array([1.0, -3.0]), velocity=velocity)
+        assert event.time == pytest.approx(0.25)
+
+
+def test_noise_makes_no_events() -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.uniform(-3e-9, 3e-9, 5000)
+    times = np.arange(len(noise)) * STEP
+    assert np.count_nonzero(np.diff(np.sign(noise))) > 2000
+    assert track(times, noise) == []
+    assert len(track(times, noise, eps=1e-10)) > 1000
+
+
+def test_a_chattering_box_makes_fewer_events_at_a_wider_band() -> None:
+    model = mujoco.MjModel.from_xml_string(BOX)
+    data = mujoco.MjData(model)
+    trackers = [ContactEvents([("floor", "box")], eps) for eps in (1e-8, 1e-4)]
+    counts = [0, 0]
+    for _ in range(1500):
+        mujoco.mj_step(model, data)
+        mujoco.mj_kinematics(model, data)
+        distance = mujoco.mj_geomDistance(model, data, 0, 1, 1.0, None)
+        for i, tracker in enumerate(trackers):
+            counts[i] += len(tracker.update(data.time, [distance], [math.nan]))
+    assert counts[0] > counts[1] > 0
+
+
+def test_contacts_keep_the_velocity_of_their_own_first_event() -> None:
+    events = ContactEvents([("a", "b"), ("c", "d"), ("e", "f")])
+    events.update(0.0, [1.0, 1.0, -1.0], [-2.0, -3.0, -7.0])
+    initial = events.contacts[2]
+    assert (initial.time, initial.normal_velocity, initial.initial) == (0.0, -7.0, True)
+    events.update(1.0, [-1.0, 1.0, -1.0], [-2.0, -3.0, 0.0])
+    first = events.contacts[0]
+    assert (first.time, first.normal_velocity, first.initial) == (pytest.approx(0.5), -2.0, False)
+    assert list(events.last_contacts) == [2]
+    events.update(2.0, [-1.0, -1.0, -1.0], [0.0, -3.0, 0.0])
+    assert events.contacts[0] is first
+    assert sorted(events.last_contacts) == [0, 2]
+    assert events.contacts[1].normal_velocity == -3.0
+    (end,) = events.update(3.0, [-1.0, -1.0, 1.0], [0.0, 0.0, 2.0])
+    assert (end.pair_id, end.duration) == (2, pytest.approx(2.5))
+    assert sorted(events.contacts) == [0, 1]
+    assert events.contacts[0] is first
+
+
+def test_many_pairs_in_one_step_come_in_order_of_time() -> None:
+    count = 50
+    events = ContactEvents([(f"a{i}", f"b{i}") for i in range(count)])
+    depth = np.linspace(0.1, 0.9, count)[::-1]
+    events.update(0.0, 1 - depth, np.full(count, -1.0))
+    found = events.update(1.0, -depth, np.full(count, -1.0))
+    assert [event.pair_id for event in found] == list(range(count))[::-1]
+    assert np.allclose([event.time for event in found], 1 - depth[::-1])
+    ends = events.update(2.0, depth, np.full(count, 1.0))
+    assert {event.time for event in ends} == {pytest.approx(1.5)}
+    assert [event.pair_id for event in ends] == list(range(count))
+
+
+def test_begin_and_end_in_neighbouring_steps() -> None:
+    begin, end, again = track(np.arange(4.0), np.array([1.0, -1.0, 3.0, -1.0]))
+    assert [event.kind for event in (begin, end, again)] == ["begin", "end", "begin"]
+    assert (begin.time, end.time, again.time) == (
+        pytest.approx(0.5),
+        pytest.approx(1.25),
+        pytest.approx(2.75),
+    )
+    assert end.duration == pytest.approx(0.75)
+
+
+def test_crossing_functions() -> None:
+    events = ContactEvents([("a", "b"), ("c", "d"), ("e", "f")])
+    assert (events.z1, events.z2) == (-math.inf, math.inf)
+    events.update(0.0, [-0.3, -0.1, 0.2], [0.0] * 3)
+    assert (events.z1, events.z2) == (-0.1, 0.2 + 2 * EPS)
+    events.update(1.0, [-0.3, -0.1, -0.2], [0.0] * 3)
+    assert (events.z1, events.z2) == (-0.1, math.inf)
+    events.update(2.0, [0.3, 0.1, 0.2], [0.0] * 3)
+    assert (events.z1, events.z2) == (-math.inf, 0.1 + 2 * EPS)
+
+
+def test_time_running_backwards_drops_contacts() -> None:
+    events = ContactEvents(PAIR)
+    events.update(0.0, [1.0], [-1.0])
+    assert len(events.update(1.0, [-1.0], [-1.0])) == 1
+    assert events.update(0.5, [0.5], [-1.0]) == []
+    assert not events.in_contact.any()
+    assert (events.contacts, events.last_contacts) == ({}, {})
+    (event,) = events.update(1.5, [-0.5], [-1.0])
+    assert (event.kind, event.time) == ("begin", pytest.approx(1.0))
+    events.reset()
+    assert events.update(2.0, [-1.0], [0.0]) == []
+    assert events.contacts[0].initial
+
+
+def test_unknown_distances() -> None:
+    events = ContactEvents([("a", "b"), ("c", "d")])
+    events.update(0.0, [math.nan, -1.0], [math.nan, 0.0])
+    assert events.in_contact.tolist() == [False, True]
+    assert events.distance_with_hysteresis[0] == math.inf
+    assert events.update(1.0, [math.nan, math.nan], [0.0, 0.0]) == []
+    assert events.in_contact.tolist() == [False, True]
+    assert events.z1 == -1.0
+    (begin,) = events.update(2.0, [-0.5, math.nan], [-1.0, 0.0])
+    assert (begin.pair_id, begin.time, begin.distance) == (0, 2.0, -0.5)
+    (end,) = events.update(3.0, [-0.5, 1.0], [0.0, 1.0])
+    assert (end.pair_id, end.time) == (1, pytest.approx(2.5))
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="eps"):
+        ContactEvents(PAIR, 0.0)
+    with pytest.raises(ValueError, match="1 pairs"):
+        ContactEvents(PAIR).update(0.0, [1.0, 2.0], [0.0])
+    with pytest.raises(ValueError, match="velocities"):
+        ContactEvents(PAIR).update(0.0, [1.0], 0.0)
+    empty = ContactEvents([])
+    assert empty.update(0.0, [], []) == empty.update(1.0, [], []) == []
+
+
+VALUES = st.one_of(
+    st.sampled_from([0.0, -EPS, -2 * EPS, EPS, -1e-14, 3e-9, math.nan, math.inf]),
+    st.floats(-5e-8, 5e-8),
+    st.floats(-1.0, 1.0),
+)
+ROWS = st.integers(1, 4).flatmap(
+    lambda count: st.lists(st.lists(VALUES, min_size=count, max_size=count), min_size=2, max_size=30)
+)
+
+
+@given(ROWS, st.floats(-3.0, 3.0))
+def test_hysteresis_invariants(rows: list[list[float]], velocity: float) -> None:
+    count = len(rows[0])
+    events = ContactEvents([(i, i + 1) for i in range(count)])
+    log: list[ContactEvent] = []
+    known = np.full(count, math.inf)
+    state = [False] * count
+    for step, row in enumerate(rows):
+        before, was = known.copy(), events.in_contact
+        known = np.where(np.isnan(row), known, row)
+        found = events.update(step * STEP, row, [velocity] * count)
+        log += found
+        contact, hysteresis = events.in_contact, events.distance_with_hysteresis
+        assert np.array_equal(hysteresis, np.where(contact, known, known + 2 * EPS))
+        assert sorted(events.contacts) == np.flatnonzero(contact).tolist()
+        if step == 0:
+            assert np.array_equal(contact, known < -EPS)
+            state = contact.tolist()
+            continue
+        assert not np.any(hysteresis[contact] > 0)
+        assert not np.any(hysteresis[~contact] < 0)
+        if found:
+            assert np.all(hysteresis != 0)
+        else:
+            assert np.array_equal(was, contact)
+        assert [e.time for e in found] == sorted(e.time for e in found)
+        for event in found:
+            assert (step - 1) * STEP <= event.time <= step * STEP
+            assert event.duration >= 0
+            assert state[event.pair_id] == (event.kind == "end")
+            state[event.pair_id] = not state[event.pair_id]
+            end_of_step, start_of_step = known[event.pair_id], before[event.pair_id]
+            if event.kind == "begin":
+                assert end_of_step <= -2 * EPS <= start_of_step
+            else:
+                assert end_of_step >= 0 >= start_of_step
+        assert state == contact.tolist()
+    assert all(one.time <= other.time for one, other in pairwise(log))
+
+
+@given(ROWS, st.sampled_from([1, 3, 8, 100]))
+def test_the_list_does_not_depend_on_frames_or_on_reading(rows: list[list[float]], frame: int) -> None:
+    pairs = [(i, i + 1) for i in range(len(rows[0]))]
+    read, unread = ContactEvents(pairs), ContactEvents(pairs)
+    buffer, zeros = np.empty(len(pairs)), np.zeros(len(pairs))
+    shown: list[ContactEvent] = []
+    for first in range(0, len(rows), frame):
+        for step in range(first, min(first + frame, len(rows))):
+            # As an engine does it: one buffer, written again every step.
+            buffer[:] = rows[step]
+            shown += read.update(step * STEP, buffer, zeros)
+        read.in_contact[:] = True
+        read.distance_with_hysteresis[:] = read.z1 + read.z2
+    plain = [event for step, row in enumerate(rows) for event in unread.update(step * STEP, row, zeros)]
+    assert shown == plain
+
+
+@given(ROWS)
+def test_a_pair_alone_has_the_events_it_has_among_others(rows: list[list[float]]) -> None:
+    # On the thresholds themselves another pair's event decides: everywhere else each pair is on its own.
+    values = np.array(rows)
+    values[np.isin(values, [0.0, -2 * EPS])] = 1e-3
+    together = ContactEvents([(i, i + 1) for i in range(values.shape[1])])
+    log = [e for step, row in enumerate(values) for e in together.update(step * STEP, row, 0 * row)]
+    alone = track(np.arange(len(rows)) * STEP, values[:, 0], velocity=0.0)
+    assert [(e.time, e.kind) for e in log if e.pair_id == 0] == [(e.time, e.kind) for e in alone]

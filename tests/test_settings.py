@@ -1,0 +1,24 @@
+"""Saved choices: what was saved comes back, what is broken falls back."""
+
+import json
+
+import pytest
+from contact_viewer.settings import GizmoSettings, Palette, ScaleMode, Theme, ViewState
+
+
+def test_saved_choices_come_back() -> None:
+    gizmos = GizmoSettings(points=False, scale_mode=ScaleMode.FIXED, width=2.5, palette=Palette.COLORBLIND)
+    state = ViewState(gizmos=gizmos, theme=Theme.LIGHT, show_legend=False)
+    assert ViewState.from_json(state.to_json()) == state
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", '{"gizmos": 4}', '{"gizmos": {"width": "wide", "points": 1}}'])
+def test_broken_text_falls_back(text: str) -> None:
+    assert ViewState.from_json(text) == ViewState()
+
+
+def test_what_is_unknown_or_wrong_is_left_out() -> None:
+    saved = {"theme": "pink", "future": 1, "gizmos": {"width": 2, "palette": "none", "scale_mode": "fixed"}}
+    state = ViewState.from_json(json.dumps(saved))
+    assert state.theme is Theme.DARK
+    assert state.gizmos == GizmoSettings(width=2.0, scale_mode=ScaleMode.FIXED)

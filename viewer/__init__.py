@@ -1,0 +1,38 @@
+"""contact-viewer: see what a scene's contact sensors say.
+
+The layers, each importing only from those below it:
+
+    cli, scripting      command line; the viewer inside a user's program
+    app, recording      the window; video and data files
+    panels              what a person sees and clicks
+    session             one open scene and what is shown of it
+    render              contacts to pixels
+    engines             who steps the physics
+    sensors             flat arrays to contacts
+    settings, assets    choices; bundled files
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from .sensors.contacts import ContactBatch
+from .sensors.layout import ContactLayout
+
+if TYPE_CHECKING:
+    from .engines.mujoco_engine import open_engine
+    from .scripting import launch, launch_passive
+
+__version__ = "0.1.0"
+__all__ = ["ContactBatch", "ContactLayout", "launch", "launch_passive", "open_engine"]
+
+
+def __getattr__(name: str) -> Any:
+    # Decoding needs numpy alone: engines and windows are imported when they are first asked for.
+    if name == "open_engine":
+        from .engines.mujoco_engine import open_engine
+
+        return open_engine
+    if name in ("launch", "launch_passive"):
+        from . import scripting
+
+        return getattr(scripting, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

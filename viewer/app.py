@@ -1,0 +1,290 @@
+"""The interactive application: builds the parts and runs one frame at a time."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from imgui_bundle import ImVec2, hello_imgui, imgui
+
+from .engines.contract import Engine
+from .engines.errors import SceneError
+from .engines.loading import find_scene
+from .engines.mujoco_engine import open_engine
+from .panels.display import show_display
+from .panels.inspector import show_inspector
+from .panels.keys import handle_keys, show_help
+from .panels.legend import show_legend
+from .panels.menus import show_menus
+from .panels.playback import show_playback
+from .panels.sensors import show_sensors
+from .panels.shell import DISPLAY, INSPECTOR, SENSORS
+from .panels.status import show_status
+from .panels.theme import apply_theme, load_fonts
+from .panels.viewport import Viewport
+from .render.contexts import current_renderer
+from .render.gizmos import GizmoPass
+from .render.glyphs import GizmoList, Glyphs
+from .render.scene import ScenePass
+from .session import Session
+from .settings import Options, Quality, Theme, ViewState
+
+TITLE = "contact-viewer"
+_SAVED = "view_state"
+_PHYSICS_BUDGET = 0.025
+"""Longest that physics may hold up a frame [s]."""
+_NO_DISPLAY = "no display to open a window on; `contact-viewer record SCENE` makes a video without one"
+
+
+class DisplayError(SceneError):
+    """There is no display, or it has no usable OpenGL."""
+
+
+class Application:
+    """One window. Panels see it as their Shell."""
+
+    def __init__(self, engine: Engine, options: Options | None = None) -> None:
+        self.session = Session(engine, ViewState(), options)
+        self.gizmos = GizmoList()
+        """Immediate gizmos of a user's own program; they last one frame."""
+        self.help_shown = False
+        self.renderer = ""
+        self.quality = str(Quality.AUTO)
+        self.metres_per_pixel = 0.001
+        self.frame_count = 0
+        self.error: BaseException | None = None
+        """What ended the window, to be raised once it is closed."""
+        self.keeps_settings = True
+        self._options = options
+        self._viewport = Viewport()
+        self._scene_pass: ScenePass | None = None
+        self._gizmo_pass: GizmoPass | None = None
+        self._params: hello_imgui.RunnerParams | None = None
+        self._pending_scene: str | None = None
+
+    def runner_params(self) -> hello_imgui.RunnerParams:
+        """What Hello ImGui needs to run this application."""
+        params = hello_imgui.RunnerParams()
+        options = self._options
+        geometry = hello_imgui.WindowGeometry()
+        geometry.size = (options.width, options.height) if options else (Options.width, Options.height)
+        params.app_window_params.window_geometry = geometry
+        params.app_window_params.window_title = TITLE
+        window = params.imgui_window_params
+        window.default_imgui_window_type = hello_imgui.DefaultImGuiWindowType.provide_full_screen_dock_space
+        window.show_menu_bar = True
+        window.show_menu_app = window.show_menu_view = False
+        window.show_status_bar = True
+        window.show_status_fps = False
+        window.remember_theme = window.remember_status_bar_settings = False
+        # MuJoCo's renderer needs a compatibility context.
+        gl = hello_imgui.OpenGlOptions()
+        gl.use_core_profile = gl.use_forward_compat = False
+        gl.major_version, gl.minor_version, gl.glsl_version = 3, 0, "130"
+        gl.anti_aliasing_samples = 4 if options and options.quality is Quality.HIGH else 0
+        params.renderer_backend_options.open_gl_options = gl
+        params.ini_folder_type = hello_imgui.IniFolderType.app_user_config_folder
+        params.ini_filename = f"{TITLE}/window.ini"
+        params.ini_filename_use_app_window_title = False
+        params.ini_disable = not self.keeps_settings
+        self._add_panels(params)
+        calls = params.callbacks
+        calls.default_icon_font = hello_imgui.DefaultIconFont.font_awesome6
+        calls.load_additional_fonts = load_fonts
+        calls.post_init = self._guard(self._open)
+        calls.post_new_frame = self._guard(self._advance)
+        calls.custom_background = self._guard(self._draw)
+        calls.show_menus = self._guard(lambda: show_menus(self))
+        calls.show_status = self._guard(lambda: show_status(self))
+        calls.show_gui = self._guard(self._show_overlays)
+        calls.before_exit = self._guard(self.close)
+        self._params = params
+        return params
+
+    def open_scene(self, scene: str) -> None:
+        """Replace the scene at the start of the next frame."""
+        self._pending_scene = scene
+
+    def reload(self) -> None:
+        path = getattr(self.session.engine, "path", None)
+        if path is not None:
+            self.open_scene(str(path))
+
+    def toggle_panel(self, *names: str) -> None:
+        panels = [self._panel(name) for name in names]
+        shown = any(panel.is_visible for panel in panels)
+        for panel in panels:
+            panel.is_visible = not shown
+
+    def is_panel_shown(self, name: str) -> bool:
+        return bool(self._panel(name).is_visible)
+
+    def reset_layout(self) -> None:
+        assert self._params is not None
+        self._params.docking_params.layout_reset = True
+
+    def toggle_theme(self) -> None:
+        settings = self.session.settings
+        settings.theme = Theme.LIGHT if settings.theme is Theme.DARK else Theme.DARK
+        apply_theme(settings.theme)
+
+    def toggle_fullscreen(self) -> None:
+        assert self._params is not None
+        geometry = self._params.app_window_params.window_geometry
+        modes = hello_imgui.FullScreenMode
+        windowed = geometry.full_screen_mode == modes.no_full_screen
+        geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
+
+    def quit(self) -> None:
+        if self._params is not None:
+            self._params.app_shall_exit = True
+
+    def close(self) -> None:
+        """Save what a person chose, and free everything on the graphics card. Safe twice."""
+        if self.keeps_settings and self._scene_pass is not None:
+            hello_imgui.save_user_pref(_SAVED, self.session.settings.to_json())
+        for part in (self._gizmo_pass, self._scene_pass):
+            if part is not None:
+                part.close()
+        self._gizmo_pass = self._scene_pass = None
+
+    def _guard(self, call: Callable[[], None]) -> Callable[[], None]:
+        """An exception must not cross the C++ frames of the window: keep it, close, raise it afterwards."""
+
+        def guarded() -> None:
+            if self.error is not None:
+                return
+            try:
+                call()
+            except Exception as error:
+                self.error = error
+                self.quit()
+
+        return guarded
+
+    def _add_panels(self, params: hello_imgui.RunnerParams) -> None:
+        split = hello_imgui.DockingSplit
+        main, left, below, right = "MainDockSpace", "Left", "LeftBelow", "Right"
+        params.docking_params.docking_splits = [
+            split(main, left, imgui.Dir.left, 0.15),
+            split(main, right, imgui.Dir.right, 0.235),
+            split(left, below, imgui.Dir.down, 0.48),
+        ]
+        params.docking_params.dockable_windows = [
+            self._window(SENSORS, left, lambda: show_sensors(self.session)),
+            self._window(DISPLAY, below, lambda: show_display(self.session)),
+            self._window(INSPECTOR, right, lambda: show_inspector(self.session)),
+        ]
+        bar = hello_imgui.EdgeToolbarOptions()
+        bar.size_em = 2.5
+        bar.window_padding_em = ImVec2(0.7, 0.45)
+        params.callbacks.add_edge_toolbar(
+            hello_imgui.EdgeToolbarType.bottom, self._guard(lambda: show_playback(self)), bar
+        )
+
+    def _window(self, title: str, dock: str, show: Callable[[], None]) -> hello_imgui.DockableWindow:
+        return hello_imgui.DockableWindow(title, dock, self._guard(show))
+
+    def _panel(self, name: str) -> Any:
+        assert self._params is not None
+        return self._params.docking_params.dockable_window_of_name(name)
+
+    def _open(self) -> None:
+        """Once the window exists: settings, theme, everything on the graphics card."""
+        if self.keeps_settings:
+            self.session.settings = ViewState.from_json(hello_imgui.load_user_pref(_SAVED))
+        self.renderer = current_renderer()
+        self._gizmo_pass = GizmoPass()
+        self._open_scene_pass()
+        imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
+
+    def _open_scene_pass(self) -> None:
+        if self._scene_pass is not None:
+            self._scene_pass.close()
+        wanted = self._options.quality if self._options else Quality.AUTO
+        self._scene_pass = ScenePass(self.session.engine.model, wanted, self.renderer)
+        self.quality = str(self._scene_pass.quality)
+
+    def _advance(self) -> None:
+        """Input, commands, physics: the frame's state, before anything is drawn."""
+        assert self._params is not None
+        if self.frame_count == 0:
+            # Hello ImGui sets its own theme after it has called `post_init`.
+            apply_theme(self.session.settings.theme)
+        self._swap_scene()
+        self._viewport.follow(self._params.docking_params.dock_space_id_from_name("MainDockSpace"))
+        handle_keys(self)
+        if self._scene_pass is not None:
+            self._viewport.handle_mouse(self, self._scene_pass)
+        if self.session.stepped_outside:
+            self.session.forget()
+        self.session.advance(_PHYSICS_BUDGET)
+        self._params.fps_idling.enable_idling = self.session.paused
+        self.frame_count += 1
+        if self._options and self._options.frames and self.frame_count >= self._options.frames:
+            self.quit()
+
+    def _swap_scene(self) -> None:
+        scene, self._pending_scene = self._pending_scene, None
+        if scene is None:
+            return
+        try:
+            session = Session(open_engine(find_scene(scene)), self.session.settings)
+        except SceneError as error:
+            hello_imgui.log(hello_imgui.LogLevel.error, str(error))
+            self.session.trouble = str(error)
+            return
+        session.pace.speed = self.session.pace.speed
+        self.session = session
+        self._open_scene_pass()
+
+    def _draw(self) -> None:
+        """Scene and gizmos, behind the panels."""
+        scene, gizmos = self._scene_pass, self._gizmo_pass
+        if scene is None or gizmos is None:
+            return
+        session, viewport = self.session, self._viewport.pixels
+        scene.update(session.engine.model, session.engine.data, session.view)
+        scene.draw(viewport)
+        matrices = scene.matrices(viewport)
+        self.metres_per_pixel = float(matrices.pixel_size(session.view.focus, viewport)[0])
+        glyphs = Glyphs.concat([session.glyphs(), self.gizmos.take()])
+        gizmos.draw(glyphs, matrices, viewport, session.settings.gizmos.see_through)
+
+    def _show_overlays(self) -> None:
+        show_legend(self, self._viewport)
+        show_help(self)
+
+
+def open_window(options: Options) -> None:
+    """Open a scene in a window, until it is closed."""
+    run_window(Application(open_engine(options.scene), options))
+
+
+def run_window(app: Application) -> None:
+    """Run an application until its window is closed."""
+    check_display()
+    with translate_display_errors():
+        hello_imgui.run(app.runner_params())
+    if app.error is not None:
+        raise app.error
+
+
+@contextmanager
+def translate_display_errors() -> Iterator[None]:
+    """Hello ImGui's assertions about windows, in words."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "glfwInitSuccess" in str(error):
+            raise DisplayError(_NO_DISPLAY) from None
+        if "IM_ASSERT" in str(error):
+            raise DisplayError(f"the display has no usable OpenGL: {error}") from None
+        raise
+
+
+def check_display() -> None:
+    """Fail early, and in words, where no window can open."""
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise DisplayError(_NO_DISPLAY)

@@ -1,0 +1,40 @@
+"""The only door to the bundled shaders and scenes."""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+DEFAULT_SCENE = "slope"
+
+
+@dataclass(frozen=True)
+class BundledScene:
+    """A scene that ships with the package."""
+
+    name: str
+    path: Path
+    description: str
+    """One sentence, from the comment on the file's first line."""
+
+
+def shader_source(filename: str) -> str:
+    """Text of one file in shaders/."""
+    return files(f"{__package__}.shaders").joinpath(filename).read_text(encoding="utf-8")
+
+
+def bundled_scenes() -> list[BundledScene]:
+    """All bundled scenes, the default one first, then by name."""
+    folder = Path(str(files(f"{__package__}.scenes")))
+    scenes = [BundledScene(path.stem, path, _description(path)) for path in folder.glob("*.xml")]
+    return sorted(scenes, key=lambda scene: (scene.name != DEFAULT_SCENE, scene.name))
+
+
+def bundled_scene(name: str) -> BundledScene | None:
+    """The bundled scene of that name, or None."""
+    return next((scene for scene in bundled_scenes() if scene.name == name), None)
+
+
+def _description(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        first_line = file.readline().strip()
+    return first_line.removeprefix("<!--").removesuffix("-->").strip()

@@ -1,0 +1,72 @@
+"""Arguments that several commands share, and one-line errors for bad ones."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from ..assets import DEFAULT_SCENE
+from ..settings import MAX_SPEED, MIN_SPEED, Quality, Reduce
+
+PROGRAM = "contact-viewer"
+
+
+class UsageError(Exception):
+    """Bad arguments: one line for a person."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Bad arguments raise UsageError instead of printing the usage."""
+
+    def __init__(self, command: str, description: str, epilog: str | None = None) -> None:
+        super().__init__(
+            prog=f"{PROGRAM} {command}".strip(),
+            description=description,
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (try {self.prog} --help)")
+
+
+def number(low: float, high: float, kind: Callable[[str], Any] = float) -> Callable[[str], Any]:
+    """An argument type: a number within bounds."""
+
+    def convert(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{text} is not between {low:g} and {high:g}")
+        return value
+
+    return convert
+
+
+def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool = False) -> None:
+    """The scene and how it starts; every command that runs one takes these."""
+    if scene_required:
+        parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
+    else:
+        parser.add_argument(
+            "scene", nargs="?", metavar="SCENE", help=f"path or bundled scene; default: {DEFAULT_SCENE}"
+        )
+    parser.add_argument(
+        "--speed", type=number(MIN_SPEED, MAX_SPEED), default=1.0, metavar="X", help="multiple of real time"
+    )
+    parser.add_argument("--camera", metavar="NAME", help="camera of the scene")
+    parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    parser.add_argument(
+        "--sensor", action="append", default=[], metavar="NAME", help="show only this sensor; repeatable"
+    )
+    parser.add_argument(
+        "--reduce", type=str, choices=[str(mode) for mode in Reduce], help="reduce mode of the shown sensors"
+    )
+    parser.add_argument(
+        "--quality",
+        choices=[str(quality) for quality in Quality],
+        default=str(Quality.AUTO),
+        help="of the picture",
+    )

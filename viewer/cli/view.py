@@ -1,0 +1,48 @@
+"""`contact-viewer [SCENE]`: open a scene in a window."""
+
+import argparse
+
+from .. import __version__
+from ..settings import Options, Quality, Reduce
+from . import COMMANDS
+from .parsing import PROGRAM, Parser, add_scene_arguments, number
+
+
+def parser() -> Parser:
+    rows = [(f"{PROGRAM} [SCENE]", "open a scene in a window")]
+    rows += [(f"{PROGRAM} {name}", summary) for name, summary in COMMANDS.items()]
+    commands = "\n".join(f"  {command:28}{summary}" for command, summary in rows)
+    parser = Parser(
+        "",
+        "See what a scene's contact sensors say: where, how hard, in which direction.",
+        f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` tells more.",
+    )
+    add_scene_arguments(parser)
+    parser.add_argument("--paused", action="store_true", help="start paused")
+    parser.add_argument("--width", type=number(320, 16384, int), default=Options.width, help="of the window")
+    parser.add_argument("--height", type=number(240, 16384, int), default=Options.height, help="of the window")
+    parser.add_argument("--frames", type=number(1, 1e12, int), metavar="N", help="stop after N frames")
+    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..app import open_window
+    from ..engines.loading import find_scene
+
+    open_window(
+        Options(
+            scene=find_scene(arguments.scene),
+            paused=arguments.paused,
+            speed=arguments.speed,
+            camera=arguments.camera,
+            key=arguments.key,
+            sensors=tuple(arguments.sensor),
+            reduce=Reduce(arguments.reduce) if arguments.reduce else None,
+            width=arguments.width,
+            height=arguments.height,
+            quality=Quality(arguments.quality),
+            frames=arguments.frames,
+        )
+    )
+    return 0

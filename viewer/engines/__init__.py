@@ -1,0 +1,1 @@
+"""Who steps the physics: the engine contract and its implementations."""

@@ -1,0 +1,1 @@
+"""What a person sees and clicks: one file a window."""

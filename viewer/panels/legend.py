@@ -1,0 +1,87 @@
+"""Legend over the scene: what the colours mean and how long a force is."""
+
+from imgui_bundle import ImVec2, imgui
+
+from ..render.scale import arrow_length, nice_force, palette_colors
+from ..settings import ColorMode, Reduce
+from .shell import Shell
+from .viewport import Viewport
+from .widgets import dim_text, tooltip
+
+_MARGIN = 12
+_BAR_TARGET = 90
+"""Length that the scale bar comes near to [px]."""
+
+
+def show_legend(shell: Shell, viewport: Viewport) -> None:
+    """A small panel in the scene's lower left corner."""
+    session = shell.session
+    gizmos = session.settings.gizmos
+    if not session.settings.show_legend or not len(session.engine.sensors):
+        return
+    left, _, _, bottom = viewport.rect
+    imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
+    imgui.set_next_window_bg_alpha(0.8)
+    flags = imgui.WindowFlags_
+    imgui.begin(
+        "##legend",
+        None,
+        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
+        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
+    )  # fmt: skip
+    colors = palette_colors(session.engine.model, gizmos.palette)
+    shown = [session.engine.sensors[name] for name, visible in session.visible.items() if visible]
+    net = any(sensor.reduce is Reduce.NETFORCE for sensor in shown)
+    single = any(sensor.reduce is not Reduce.NETFORCE for sensor in shown)
+    if gizmos.color_mode is ColorMode.COMPONENT:
+        if gizmos.points:
+            _swatch(colors.point, "contact")
+        if gizmos.forces and single:
+            if gizmos.normal:
+                _swatch(colors.normal, "normal force")
+            if gizmos.tangents:
+                _swatch(colors.tangent0, "tangent 0")
+                _swatch(colors.tangent1, "tangent 1")
+        if gizmos.forces and (gizmos.total or net):
+            _swatch(colors.total, "net force" if net and not gizmos.total else "total force")
+        if gizmos.forces and gizmos.torque:
+            _swatch(colors.torque, "torque")
+    else:
+        dim_text("coloured by sensor")
+    if gizmos.forces:
+        _scale_bar(shell)
+    imgui.end()
+
+
+def _swatch(rgba: tuple[float, float, float, float], text: str) -> None:
+    size = imgui.get_font_size()
+    corner = imgui.get_cursor_screen_pos()
+    color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*rgba[:3], 1.0))
+    middle = corner.y + imgui.get_text_line_height() / 2
+    imgui.get_window_draw_list().add_circle_filled(ImVec2(corner.x + size * 0.35, middle), size * 0.3, color)
+    imgui.dummy(ImVec2(size * 0.7, size))
+    imgui.same_line(0, 6)
+    imgui.text_unformatted(text)
+
+
+def _scale_bar(shell: Shell) -> None:
+    session = shell.session
+    scale, gizmos = session.scale, session.settings.gizmos
+    metres_per_pixel = shell.metres_per_pixel
+    force = nice_force(scale, _BAR_TARGET * metres_per_pixel)
+    length = float(arrow_length(force, scale)) / metres_per_pixel
+    corner = imgui.get_cursor_screen_pos()
+    color = imgui.get_color_u32(imgui.Col_.text)
+    middle = corner.y + imgui.get_text_line_height() / 2
+    end = corner.x + length
+    draw = imgui.get_window_draw_list()
+    draw.add_line(ImVec2(corner.x, middle), ImVec2(end, middle), color, 1.5)
+    for x in (corner.x, end):
+        draw.add_line(ImVec2(x, middle - 4), ImVec2(x, middle + 4), color, 1.5)
+    imgui.dummy(ImVec2(length, imgui.get_text_line_height()))
+    imgui.same_line(0, 8)
+    imgui.text_unformatted(f"{force:g} N{' (log)' if gizmos.log_length else ''}")
+    tooltip(
+        f"Length of a {force:g} N arrow at the centre of the view.\n"
+        f"Scale: {gizmos.scale_mode}, {scale.force:.3g} m/N ({1 / scale.force:.3g} N/m)"
+    )

@@ -1,0 +1,98 @@
+"""Menu bar."""
+
+from imgui_bundle import imgui
+
+from ..assets import bundled_scenes
+from ..session import SPEEDS
+from ..settings import Theme
+from .keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
+from .playback import FREE_CAMERA, format_speed
+from .shell import DISPLAY, INSPECTOR, SENSORS, Shell
+from .widgets import tooltip
+
+
+def show_menus(shell: Shell) -> None:
+    """File, Simulation, View, Help."""
+    if imgui.begin_menu("File"):
+        _show_file(shell)
+        imgui.end_menu()
+    if imgui.begin_menu("Simulation"):
+        _show_simulation(shell)
+        imgui.end_menu()
+    if imgui.begin_menu("View"):
+        _show_view(shell)
+        imgui.end_menu()
+    if imgui.begin_menu("Help"):
+        if imgui.menu_item_simple("Keys and mouse", "F1"):
+            shell.help_shown = True
+        imgui.end_menu()
+
+
+def _show_file(shell: Shell) -> None:
+    if imgui.begin_menu("Bundled scenes"):
+        for scene in bundled_scenes():
+            if imgui.menu_item_simple(scene.name):
+                shell.open_scene(scene.name)
+            tooltip(scene.description)
+        imgui.end_menu()
+    if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not shell.session.stepped_outside):
+        shell.reload()
+    imgui.separator()
+    if imgui.menu_item_simple("Quit", "Ctrl+Q"):
+        shell.quit()
+
+
+def _show_simulation(shell: Shell) -> None:
+    session = shell.session
+    imgui.begin_disabled(session.stepped_outside)
+    _show_bindings(shell, SIMULATION[:3])
+    if session.engine.keys and imgui.begin_menu("Keyframe"):
+        for key in session.engine.keys:
+            if imgui.menu_item_simple(key):
+                session.reset(key)
+        imgui.end_menu()
+    if imgui.begin_menu("Speed"):
+        for speed in SPEEDS:
+            if imgui.menu_item_simple(format_speed(speed), None, speed == session.pace.speed):
+                session.set_speed(speed)
+        imgui.end_menu()
+    imgui.end_disabled()
+
+
+def _show_view(shell: Shell) -> None:
+    session, view = shell.session, shell.session.view
+    _show_bindings(shell, CONTACTS)
+    imgui.separator()
+    if imgui.begin_menu("Camera"):
+        if imgui.menu_item_simple(FREE_CAMERA, "Esc", view.camera_name is None):
+            view.free_camera()
+        for name in view.cameras:
+            if imgui.menu_item_simple(name, None, name == view.camera_name):
+                view.set_camera(name)
+        imgui.separator()
+        _show_bindings(shell, CAMERA[3:])
+        imgui.end_menu()
+    if imgui.begin_menu("Scene"):
+        _show_bindings(shell, SCENE)
+        imgui.end_menu()
+    if imgui.begin_menu("Geom groups"):
+        for group in range(6):
+            if imgui.menu_item_simple(f"Group {group}", str(group), view.group("geom", group)):
+                view.toggle_group("geom", group)
+        imgui.end_menu()
+    imgui.separator()
+    for panel in (SENSORS, INSPECTOR, DISPLAY):
+        if imgui.menu_item_simple(panel, None, shell.is_panel_shown(panel)):
+            shell.toggle_panel(panel)
+    if imgui.menu_item_simple("Legend", None, session.settings.show_legend):
+        session.settings.show_legend = not session.settings.show_legend
+    if imgui.menu_item_simple("Light theme", None, session.settings.theme is Theme.LIGHT):
+        shell.toggle_theme()
+    if imgui.menu_item_simple("Restore layout"):
+        shell.reset_layout()
+
+
+def _show_bindings(shell: Shell, bindings: tuple[Binding, ...]) -> None:
+    for binding in bindings:
+        if imgui.menu_item_simple(binding.does, binding.text):
+            binding.act(shell)

@@ -1,0 +1,89 @@
+"""Playback bar: run, step, reset, speed, keyframe, camera, time."""
+
+from imgui_bundle import ImVec2, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ..session import SPEEDS
+from .shell import Shell
+from .theme import dim_color
+from .widgets import dim_text, number_font, text_right, tooltip
+
+FREE_CAMERA = "free camera"
+
+
+def format_speed(speed: float) -> str:
+    """Speed as people say it: 1/10 x, 2 x."""
+    return f"1/{round(1 / speed)} x" if speed < 0.999 else f"{speed:g} x"
+
+
+def show_playback(shell: Shell) -> None:
+    """The bar's content."""
+    session = shell.session
+    button = ImVec2(2.4 * imgui.get_font_size(), 0)
+    imgui.begin_disabled(session.stepped_outside)
+    if imgui.button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", button):
+        session.reset()
+    tooltip("Reset (Backspace)")
+    imgui.same_line(0, 4)
+    if imgui.button(f"{icons.ICON_FA_PLAY if session.paused else icons.ICON_FA_PAUSE}###play", button):
+        session.toggle_paused()
+    tooltip("Play (Space)" if session.paused else "Pause (Space)")
+    imgui.same_line(0, 4)
+    if imgui.button(f"{icons.ICON_FA_FORWARD_STEP}###step", button):
+        session.step_once()
+    tooltip("One step (Right)")
+    imgui.same_line(0, 16)
+    _show_speed(shell)
+    imgui.end_disabled()
+    if session.engine.keys:
+        imgui.same_line(0, 16)
+        _show_keys(shell)
+    imgui.same_line(0, 16)
+    _show_cameras(shell)
+    imgui.same_line(0, 16)
+    if session.trouble:
+        imgui.text_unformatted(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION}  {session.trouble}")
+    elif session.stepped_outside:
+        dim_text("stepped by your program")
+    imgui.same_line()
+    number_font()
+    text_right(f"{session.engine.time:.3f} s", dim_color() if session.paused else None)
+    imgui.pop_font()
+
+
+def _show_speed(shell: Shell) -> None:
+    session = shell.session
+    imgui.set_next_item_width(6 * imgui.get_font_size())
+    if imgui.begin_combo("##speed", format_speed(session.pace.speed)):
+        for speed in SPEEDS:
+            if imgui.selectable(format_speed(speed), speed == session.pace.speed)[0]:
+                session.set_speed(speed)
+        imgui.end_combo()
+    else:
+        tooltip("Speed, as a multiple of real time (- and =)")
+
+
+def _show_keys(shell: Shell) -> None:
+    session = shell.session
+    imgui.set_next_item_width(8 * imgui.get_font_size())
+    if imgui.begin_combo("##key", "keyframe"):
+        for key in session.engine.keys:
+            if imgui.selectable(key, False)[0]:
+                session.reset(key)
+        imgui.end_combo()
+    else:
+        tooltip("Reset to a keyframe of the scene")
+
+
+def _show_cameras(shell: Shell) -> None:
+    view = shell.session.view
+    imgui.set_next_item_width(9 * imgui.get_font_size())
+    if imgui.begin_combo("##camera", view.camera_name or FREE_CAMERA):
+        if imgui.selectable(FREE_CAMERA, view.camera_name is None)[0]:
+            view.free_camera()
+        for name in view.cameras:
+            if imgui.selectable(name, name == view.camera_name)[0]:
+                view.set_camera(name)
+        imgui.end_combo()
+    else:
+        tooltip("Camera ([ and ], Esc for the free one)")

@@ -1,0 +1,162 @@
+"""Sensors window: one row a sensor, to show, select and switch."""
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ..engines.contract import ContactSensor
+from ..render.scale import sensor_color
+from ..session import SensorReading, Session
+from ..settings import ColorMode, Reduce
+from .theme import dim_color, warning_color
+from .widgets import dim_text, fit_text, format_number, number_font, paragraph, text_right, tooltip
+
+_REDUCE_HELP = {
+    Reduce.NONE: "none: the first contacts, in the engine's order",
+    Reduce.MINDIST: "mindist: the deepest contacts first",
+    Reduce.MAXFORCE: "maxforce: the strongest contacts first",
+    Reduce.NETFORCE: "netforce: one net contact, in world axes",
+}
+
+
+def show_sensors(session: Session) -> None:
+    """The window's content."""
+    sensors = session.engine.sensors
+    if not len(sensors):
+        _show_empty(session)
+        return
+    _show_header(session)
+    clipper = imgui.ListClipper()
+    clipper.begin(len(sensors), _row_height())
+    while clipper.step():
+        for i in range(clipper.display_start, clipper.display_end):
+            imgui.push_id(i)
+            _show_row(session, i, session.reading(sensors[i].name))
+            imgui.pop_id()
+
+
+def _show_empty(session: Session) -> None:
+    paragraph("This scene has no contact sensors.")
+    imgui.spacing()
+    if imgui.button("Watch all contacts"):
+        session.watch_all()
+    tooltip("Add a sensor that matches every contact. The scene file stays as it is.")
+    imgui.spacing()
+    paragraph(
+        'Or declare one in the scene:\n<sensor>\n  <contact name="foot" geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>'
+    )
+
+
+def _show_header(session: Session) -> None:
+    shown = sum(session.visible.values())
+    everything = shown == len(session.visible)
+    if imgui.small_button(icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH):
+        session.visible = dict.fromkeys(session.visible, not everything)
+    tooltip("Hide all sensors" if everything else "Show all sensors")
+    imgui.same_line()
+    dim_text(f"{shown} of {len(session.visible)} shown")
+    imgui.separator()
+
+
+def _row_height() -> float:
+    """Three lines: name, what it matches, what it reads."""
+    return 3 * imgui.get_text_line_height() + 16 + imgui.get_style().item_spacing.y
+
+
+def _show_row(session: Session, index: int, reading: SensorReading) -> None:
+    sensor = reading.sensor
+    name = sensor.name
+    start = imgui.get_cursor_pos()
+    right = start.x + imgui.get_content_region_avail().x - 4
+    height = _row_height() - imgui.get_style().item_spacing.y
+    line = imgui.get_text_line_height() + 3
+
+    # The whole row selects; what stands on it is drawn over it.
+    imgui.set_next_item_allow_overlap()
+    flags = imgui.SelectableFlags_.allow_overlap
+    if imgui.selectable("##row", session.selected == name, flags, ImVec2(0, height))[0]:
+        session.selected = name
+
+    imgui.set_cursor_pos(ImVec2(start.x + 2, start.y + 4))
+    _show_eye(session, index, name)
+    imgui.same_line(0, 6)
+    text_x = imgui.get_cursor_pos_x()
+    imgui.push_style_color(imgui.Col_.text, _text_color(session.visible[name]))
+    _fitted(name, right - text_x)
+    imgui.pop_style_color()
+
+    imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
+    imgui.push_style_color(imgui.Col_.text, dim_color())
+    _fitted(sensor.label, right - text_x)
+    imgui.pop_style_color()
+
+    imgui.set_cursor_pos(ImVec2(text_x - 5, start.y + 5 + 2 * line))
+    _show_reduce(session, sensor)
+    number_font()
+    force = f"{format_number(float(np.linalg.norm(reading.net_force)), 2)} N"
+    force_width = imgui.calc_text_size("0000.00 N").x
+    imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
+    count_color = warning_color(session.settings.theme) if reading.dropped else dim_color()
+    text_right(f"{reading.found}/{sensor.slots}", count_color, right - force_width - 6)
+    tooltip(_count_help(reading))
+    imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
+    text_right(force, _text_color(bool(reading.reported)), right)
+    tooltip("Net force of the reported contacts on object 2")
+    imgui.pop_font()
+    imgui.set_cursor_pos(start)
+    imgui.dummy(ImVec2(0, height))
+
+
+def _text_color(strong: bool) -> ImVec4:
+    return imgui.get_style().color_(imgui.Col_.text) if strong else dim_color()
+
+
+def _fitted(text: str, width: float) -> None:
+    """Text cut to a width; where it is cut, the mouse shows it whole."""
+    fitted = fit_text(text, width)
+    imgui.text_unformatted(fitted)
+    if fitted != text:
+        tooltip(text)
+
+
+def _count_help(reading: SensorReading) -> str:
+    text = f"{reading.found} matching contacts, {reading.sensor.slots} slots"
+    if reading.dropped:
+        text += f"\n{reading.dropped} dropped: raise num, or choose another reduce mode"
+    return text
+
+
+def _show_eye(session: Session, index: int, name: str) -> None:
+    shown = session.visible[name]
+    by_sensor = session.settings.gizmos.color_mode is ColorMode.SENSOR
+    color = _text_color(shown)
+    if by_sensor and shown:
+        red, green, blue, _ = sensor_color(index)
+        color = ImVec4(red, green, blue, 1.0)
+    imgui.push_style_color(imgui.Col_.text, color)
+    imgui.push_style_color(imgui.Col_.button, ImVec4(0, 0, 0, 0))
+    if imgui.small_button(f"{icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH}###visible"):
+        session.visible[name] = not shown
+    imgui.pop_style_color(2)
+    tooltip("Hide this sensor's contacts" if shown else "Show this sensor's contacts")
+
+
+def _show_reduce(session: Session, sensor: ContactSensor) -> None:
+    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(5, 0))
+    preview = f"{sensor.reduce}{' *' if sensor.modified else ''}"
+    flags = imgui.ComboFlags_.width_fit_preview
+    opened = imgui.begin_combo("##reduce", preview, flags)
+    imgui.pop_style_var()
+    if not opened:
+        tooltip(
+            f"Declared: {sensor.declared.reduce}. Switched in the viewer, not in the file."
+            if sensor.modified
+            else _REDUCE_HELP[sensor.reduce]
+        )
+        return
+    for mode in Reduce:
+        declared = "  (declared)" if mode is sensor.declared.reduce else ""
+        if imgui.selectable(f"{mode}{declared}###{mode}", mode is sensor.reduce)[0]:
+            session.set_reduce(sensor.name, mode)
+        tooltip(_REDUCE_HELP[mode])
+    imgui.end_combo()

@@ -1,0 +1,40 @@
+"""What panels may ask of the window around them."""
+
+from typing import Protocol
+
+from ..session import Session
+
+
+class Shell(Protocol):
+    """The window, as far as panels know it."""
+
+    session: Session
+    help_shown: bool
+    renderer: str
+    """What draws: the OpenGL renderer's name."""
+    quality: str
+    """Quality in force, low or high."""
+    metres_per_pixel: float
+    """Size of a pixel at the point that the camera looks at [m]."""
+
+    def open_scene(self, scene: str) -> None:
+        """Replace the scene; a scene that fails leaves the running one as it is."""
+        ...
+
+    def reload(self) -> None:
+        """Open the same file again."""
+        ...
+
+    def toggle_panel(self, *names: str) -> None:
+        """Hide these windows if any of them is shown, else show them all."""
+        ...
+
+    def is_panel_shown(self, name: str) -> bool: ...
+    def reset_layout(self) -> None: ...
+    def toggle_theme(self) -> None: ...
+    def toggle_fullscreen(self) -> None: ...
+    def quit(self) -> None: ...
+
+
+SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
+"""Titles of the dockable windows."""

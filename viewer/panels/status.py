@@ -1,0 +1,39 @@
+"""Status bar: who steps, who draws, and whether they keep up."""
+
+from imgui_bundle import hello_imgui, imgui
+
+from .shell import Shell
+from .theme import warning_color
+from .widgets import dim_text, tooltip
+
+_SEPARATOR = "  ·  "
+
+
+def show_status(shell: Shell) -> None:
+    """The bar's content."""
+    session = shell.session
+    dim_text(f"{session.engine.name}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
+    tooltip("Engine; renderer and quality. --quality low or high overrides")
+    imgui.same_line(0, 0)
+    dim_text(_SEPARATOR)
+    imgui.same_line(0, 0)
+    _show_pace(shell)
+    imgui.same_line(0, 0)
+    count = session.contact_count
+    dim_text(f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
+    tooltip("Frames per second; contacts drawn")
+
+
+def _show_pace(shell: Shell) -> None:
+    session = shell.session
+    if session.stepped_outside:
+        dim_text("your loop")
+    elif session.paused:
+        dim_text("paused")
+    elif session.pace.behind or session.pace.achieved < 0.9 * session.pace.speed:
+        imgui.text_colored(
+            warning_color(session.settings.theme), f"{session.pace.achieved:.2f}x real time, cannot keep up"
+        )
+        tooltip("Physics takes longer than real time at this speed; the window stays responsive")
+    else:
+        dim_text(f"{session.pace.achieved:.2f}x real time")

@@ -1,0 +1,88 @@
+"""The scene's place in the window: its rectangle, and the mouse over it."""
+
+from typing import Any
+
+from imgui_bundle import imgui
+
+from .shell import Shell
+
+_WHEEL_ZOOM = 0.05
+LEFT, RIGHT, MIDDLE = 0, 1, 2
+
+
+class Viewport:
+    """The part of the window that panels leave to the scene."""
+
+    def __init__(self) -> None:
+        self.rect = (0.0, 0.0, 1.0, 1.0)
+        """Left, top, right, bottom in the window's coordinates."""
+        self._drag: int | None = None
+        """Button of a drag that began over the scene."""
+
+    def follow(self, dock_space_id: int | None) -> None:
+        """Take the place that the docked panels leave free."""
+        node = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
+        if node is not None:
+            left, top = node.pos.x, node.pos.y
+            self.rect = (left, top, left + node.size.x, top + node.size.y)
+
+    @property
+    def pixels(self) -> tuple[int, int, int, int]:
+        """x, y, width, height in framebuffer pixels, from the bottom left as OpenGL counts."""
+        io = imgui.get_io()
+        scale = io.display_framebuffer_scale
+        left, top, right, bottom = self.rect
+        x, y = round(left * scale.x), round((io.display_size.y - bottom) * scale.y)
+        width, height = round((right - left) * scale.x), round((bottom - top) * scale.y)
+        return x, y, max(width, 1), max(height, 1)
+
+    def handle_mouse(self, shell: Shell, scene_pass: Any) -> None:
+        """Camera, selection and perturbation with the mouse."""
+        io = imgui.get_io()
+        left, top, right, bottom = self.rect
+        x, y = io.mouse_pos.x, io.mouse_pos.y
+        hovered = left <= x < right and top <= y < bottom and not io.want_capture_mouse
+        view, engine = shell.session.view, shell.session.engine
+        height = max(bottom - top, 1.0)
+        if self._drag is not None:
+            self._continue_drag(shell, scene_pass, io.mouse_delta.x / height, io.mouse_delta.y / height)
+        if not hovered:
+            return
+        if io.mouse_wheel:
+            view.zoom(_WHEEL_ZOOM * io.mouse_wheel)
+        for button in (LEFT, RIGHT, MIDDLE):
+            if imgui.is_mouse_double_clicked(button):
+                self._double_click(shell, scene_pass, button, (x - left) / (right - left), (bottom - y) / height)
+            elif imgui.is_mouse_clicked(button) and self._drag is None:
+                self._drag = button
+                if io.key_ctrl and button != MIDDLE and view.selected_body > 0:
+                    view.begin_perturb(engine.model, engine.data, scene_pass, translate=button == RIGHT)
+
+    def _continue_drag(self, shell: Shell, scene_pass: Any, dx: float, dy: float) -> None:
+        io = imgui.get_io()
+        view, engine = shell.session.view, shell.session.engine
+        if self._drag is None or not imgui.is_mouse_down(self._drag):
+            self._drag = None
+            view.end_perturb()
+        elif dx or dy:
+            if view.perturbing:
+                view.move_perturb(engine.model, engine.data, scene_pass, dx, dy, horizontal=io.key_shift)
+            elif self._drag == LEFT:
+                view.orbit(dx, dy)
+            elif self._drag == RIGHT:
+                view.pan(dx, dy, horizontal=io.key_shift)
+            else:
+                view.zoom(-dy)
+
+    def _double_click(self, shell: Shell, scene_pass: Any, button: int, x: float, y: float) -> None:
+        view, engine = shell.session.view, shell.session.engine
+        left, top, right, bottom = self.rect
+        aspect = (right - left) / max(bottom - top, 1.0)
+        pick = view.pick(engine.model, engine.data, scene_pass, x, y, aspect)
+        if button == LEFT:
+            view.select(pick)
+        elif button == RIGHT and pick is not None:
+            if imgui.get_io().key_ctrl:
+                view.track(pick.body)
+            else:
+                view.center(pick.point)

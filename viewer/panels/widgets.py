@@ -1,0 +1,77 @@
+"""Small things that several panels draw alike."""
+
+from imgui_bundle import ImVec4, imgui
+
+from .theme import FONTS, NUMBER_SIZE, dim_color
+
+
+def format_number(value: float, decimals: int = 3) -> str:
+    """A value whose text keeps its width while it changes: fixed decimals, exponents only at the extremes."""
+    size = abs(value)
+    if value != value:
+        return "nan"
+    if size < 0.5 * 10.0**-decimals:
+        return f"{0.0:.{decimals}f}"
+    if size >= 1e5:
+        return f"{value:.2e}"
+    return f"{value:.{decimals - 1 if size >= 1000 else decimals}f}"
+
+
+def number_font() -> None:
+    """Switch to the fixed-width face, until `imgui.pop_font`."""
+    imgui.push_font(FONTS.number, NUMBER_SIZE)
+
+
+def text_right(text: str, color: ImVec4 | None = None, right: float | None = None) -> None:
+    """Right-aligned text that ends at `right` (window coordinates), or at the end of the cell or window."""
+    if right is None:
+        right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+    imgui.set_cursor_pos_x(max(imgui.get_cursor_pos_x(), right - imgui.calc_text_size(text).x))
+    if color is None:
+        imgui.text_unformatted(text)
+    else:
+        imgui.text_colored(color, text.replace("%", "%%"))
+
+
+def number_cell(value: float, color: ImVec4 | None = None, decimals: int = 3) -> None:
+    """A right-aligned number in the next column of a table."""
+    imgui.table_next_column()
+    text_right(format_number(value, decimals), color)
+
+
+def dim_text(text: str) -> None:
+    imgui.push_style_color(imgui.Col_.text, dim_color())
+    imgui.text_unformatted(text)
+    imgui.pop_style_color()
+
+
+def paragraph(text: str) -> None:
+    """Dim text, wrapped at the panel's edge."""
+    imgui.push_style_color(imgui.Col_.text, dim_color())
+    imgui.text_wrapped(text.replace("%", "%%"))
+    imgui.pop_style_color()
+
+
+def tooltip(text: str) -> None:
+    """What the last item does, shown when the mouse rests on it."""
+    imgui.set_item_tooltip(text.replace("%", "%%"))
+
+
+def fit_text(text: str, width: float) -> str:
+    """The text, shortened with an ellipsis to a width in pixels."""
+    if imgui.calc_text_size(text).x <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if imgui.calc_text_size(text[:middle] + "…").x <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low] + "…"
+
+
+def heading(text: str) -> None:
+    """A section title inside a panel."""
+    imgui.spacing()
+    imgui.separator_text(text)

@@ -1,0 +1,106 @@
+"""The scene's camera as matrices: world points to pixels."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Viewport = tuple[int, int, int, int]
+"""x, y, width, height [px]; the origin is the window's lower left corner."""
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CameraMatrices:
+    """View and projection of one picture, for column vectors."""
+
+    view: NDArray[np.float64]
+    """World to eye, (4, 4); the eye looks along -z."""
+    projection: NDArray[np.float64]
+    """Eye to clip, (4, 4); near is z = -1, far is z = +1, whatever the depth buffer's convention is."""
+    position: NDArray[np.float64]
+    """The eye [m], world, (3,)."""
+    forward: NDArray[np.float64]
+    """Unit vector of the view, world, (3,)."""
+
+    @classmethod
+    def from_scene(cls, scene: Any, viewport: Viewport) -> "CameraMatrices":
+        """The camera that MuJoCo draws an updated `MjvScene` with: the mean of its two eyes."""
+        left, right = scene.camera[0], scene.camera[1]
+
+        def mean(name: str) -> NDArray[np.float64]:
+            return 0.5 * (np.array(getattr(left, name), float) + np.array(getattr(right, name), float))
+
+        position, forward = mean("pos"), _unit(mean("forward"))
+        side = _unit(np.cross(forward, mean("up")))
+        rotation = np.stack([side, np.cross(side, forward), -forward])
+        view = np.eye(4)
+        view[:3, :3] = rotation
+        view[:3, 3] = -rotation @ position
+        bottom, top = float(mean("frustum_bottom")), float(mean("frustum_top"))
+        # MuJoCo gives a half width where a model's camera has intrinsics, else the viewport decides.
+        half_width = float(mean("frustum_width")) or 0.5 * viewport[2] / viewport[3] * (top - bottom)
+        center = float(mean("frustum_center"))
+        box = (
+            center - half_width,
+            center + half_width,
+            bottom,
+            top,
+            float(mean("frustum_near")),
+            float(mean("frustum_far")),
+        )
+        projection = _orthographic(*box) if left.orthographic else _perspective(*box)
+        return cls(view, projection, position, forward)
+
+    @property
+    def orthographic(self) -> bool:
+        return bool(self.projection[3, 3] == 1.0)
+
+    def project(self, points: Any, viewport: Viewport) -> tuple[Points, Points]:
+        """Pixels (n, 2) and depths along the view (n,) [m] of world points (n, 3).
+
+        What is not in front of the eye gets NaN pixels.
+        """
+        eye = np.atleast_2d(np.asarray(points, float)) @ self.view[:3, :3].T + self.view[:3, 3]
+        clip = eye @ self.projection[:, :3].T + self.projection[:, 3]
+        in_front = clip[:, 3] > 1e-12
+        ndc = np.full((len(eye), 2), np.nan)
+        np.divide(clip[:, :2], clip[:, 3:], out=ndc, where=in_front[:, None])
+        x, y, width, height = viewport
+        pixels = (ndc * 0.5 + 0.5) * (width, height) + (x, y)
+        return pixels, -eye[:, 2]
+
+    def pixel_size(self, points: Any, viewport: Viewport) -> Points:
+        """Size of one pixel [m] at the depth of world points (n, 3)."""
+        unit = 2.0 / (self.projection[1, 1] * viewport[3])
+        depth = (np.atleast_2d(np.asarray(points, float)) - self.position) @ self.forward
+        return np.full(len(depth), unit) if self.orthographic else unit * np.abs(depth)
+
+
+def _perspective(left: float, right: float, bottom: float, top: float, near: float, far: float) -> NDArray[np.float64]:
+    width, height, depth = right - left, top - bottom, far - near
+    return np.array(
+        [
+            [2 * near / width, 0, (right + left) / width, 0],
+            [0, 2 * near / height, (top + bottom) / height, 0],
+            [0, 0, -(far + near) / depth, -2 * far * near / depth],
+            [0, 0, -1, 0],
+        ]
+    )
+
+
+def _orthographic(left: float, right: float, bottom: float, top: float, near: float, far: float) -> NDArray[np.float64]:
+    width, height, depth = right - left, top - bottom, far - near
+    return np.array(
+        [
+            [2 / width, 0, 0, -(right + left) / width],
+            [0, 2 / height, 0, -(top + bottom) / height],
+            [0, 0, -2 / depth, -(far + near) / depth],
+            [0, 0, 0, 1],
+        ]
+    )
+
+
+def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    return vector / np.linalg.norm(vector)

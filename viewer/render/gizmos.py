@@ -1,0 +1,192 @@
+"""Glyphs to pixels: instanced spheres and arrows over the scene, in a number of draw calls that never grows."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .camera import CameraMatrices, Viewport
+from .contexts import load_opengl
+from .gl import InstancedMesh, Program, gl_integer, gl_supports
+from .glyphs import Glyphs
+
+_HIDDEN_OPACITY = 0.4
+"""Of what lies behind geometry."""
+
+
+class _Kind:
+    """Spheres or arrows: the mesh, and the programs that draw visible and hidden parts of it."""
+
+    def __init__(
+        self,
+        stem: str,
+        instance_attributes: tuple[str, ...],
+        mesh: tuple[NDArray[np.float32], NDArray[np.uint16]],
+        own_vertex_array: bool | None,
+    ) -> None:
+        self._parts: list[Program | InstancedMesh] = []
+        attributes = ("corner", *instance_attributes)
+        try:
+            self.visible = Program(stem, attributes)
+            self._parts.append(self.visible)
+            self.hidden = Program(stem, attributes, defines=("HIDDEN",))
+            self._parts.append(self.hidden)
+            vertices, indices = mesh
+            sizes = [4] * len(instance_attributes)
+            self.mesh = InstancedMesh(vertices, indices, [vertices.shape[1]], sizes, own_vertex_array=own_vertex_array)
+            self._parts.append(self.mesh)
+        except BaseException:
+            self.close()
+            raise
+
+    def draw(self, program: Program, uniforms: dict[str, Any]) -> None:
+        program.use()
+        for name, value in uniforms.items():
+            program.set(name, value)
+        self.mesh.bind()
+        self.mesh.draw()
+        self.mesh.unbind()
+
+    def close(self) -> None:
+        while self._parts:
+            self._parts.pop().close()
+
+
+class GizmoPass:
+    """Draws glyphs into the bound framebuffer, depth-tested against what is there."""
+
+    def __init__(self, *, own_vertex_arrays: bool | None = None) -> None:
+        """`own_vertex_arrays=None`: as the context allows."""
+        self._gl = load_opengl()
+        self._kinds: list[_Kind] = []
+        self._has_vertex_arrays = gl_supports((3, 0), "ARB_vertex_array_object")
+        self._has_clip_control = gl_supports((4, 5), "ARB_clip_control")
+        self.draw_calls = 0
+        """Draw calls of the last `draw`."""
+        try:
+            with _restored(self._gl, self._has_vertex_arrays):
+                for stem, attributes, mesh in (
+                    ("arrow", ("origin", "span", "color"), _rectangles()),
+                    ("sphere", ("sphere", "color"), _square()),
+                ):
+                    self._kinds.append(_Kind(stem, attributes, mesh, own_vertex_arrays))
+        except BaseException:
+            self.close()
+            raise
+
+    def draw(self, glyphs: Glyphs, matrices: CameraMatrices, viewport: Viewport, see_through: bool = True) -> None:
+        """Draw all glyphs. `see_through` first draws the parts behind geometry, dimmed. GL state stays as it is."""
+        self.draw_calls = 0
+        kinds = [
+            (kind, instances)
+            for kind, instances in zip(self._kinds, (glyphs.arrows, glyphs.spheres), strict=True)
+            if len(instances)
+        ]
+        if not kinds:
+            return
+        gl = self._gl
+        nearer, farther, depth_map, depth_range = self._depth_convention()
+        uniforms = {
+            "view": matrices.view,
+            "projection": depth_map @ matrices.projection,
+            "orthographic": float(matrices.orthographic),
+            "pixel_size": 2.0 / (matrices.projection[1, 1] * viewport[3]),
+            "depth_range": depth_range,
+        }
+        with _restored(gl, self._has_vertex_arrays):
+            self._set_state(viewport)
+            for kind, instances in kinds:
+                kind.mesh.upload(np.ascontiguousarray(instances, np.float32))
+            # Hidden parts of all kinds come first: what is in front then covers them.
+            if see_through:
+                gl.glDepthFunc(farther)
+                gl.glDepthMask(False)
+                for kind, _ in kinds:
+                    kind.draw(kind.hidden, uniforms | {"opacity": _HIDDEN_OPACITY})
+            gl.glDepthFunc(nearer)
+            gl.glDepthMask(True)
+            for kind, _ in kinds:
+                kind.draw(kind.visible, uniforms | {"opacity": 1.0})
+        self.draw_calls = len(kinds) * (2 if see_through else 1)
+
+    def close(self) -> None:
+        """Free all GL objects; the context must be current."""
+        while self._kinds:
+            self._kinds.pop().close()
+
+    def _depth_convention(self) -> tuple[int, int, NDArray[np.float64], tuple[float, float]]:
+        """Functions for nearer and for farther, map of clip coordinates, and ndc to window depth.
+
+        MuJoCo draws with reversed depth (near 1, far 0), in the clip range 0 to 1 where ARB_clip_control exists and
+        -1 to 1 elsewhere, and leaves function and range set. They are asked for, so that a version of MuJoCo that
+        decides otherwise is followed.
+        """
+        gl = self._gl
+        reversed_depth = gl_integer(gl.GL_DEPTH_FUNC) in (gl.GL_GEQUAL, gl.GL_GREATER)
+        zero_to_one = self._has_clip_control and gl_integer(gl.GL_CLIP_DEPTH_MODE) == gl.GL_ZERO_TO_ONE
+        depth_map = np.eye(4)
+        depth_map[2, 2] = -1.0 if reversed_depth else 1.0
+        if zero_to_one:
+            depth_map[2, 2] *= 0.5
+            depth_map[2, 3] = 0.5
+        near, far = (float(value) for value in gl.glGetFloatv(gl.GL_DEPTH_RANGE))
+        depth_range = (far - near, near) if zero_to_one else (0.5 * (far - near), 0.5 * (far + near))
+        functions = (gl.GL_GEQUAL, gl.GL_LESS) if reversed_depth else (gl.GL_LEQUAL, gl.GL_GREATER)
+        return *functions, depth_map, depth_range
+
+    def _set_state(self, viewport: Viewport) -> None:
+        gl = self._gl
+        if self._has_vertex_arrays:
+            gl.glBindVertexArray(0)
+        gl.glViewport(*viewport)
+        gl.glScissor(*viewport)
+        for feature in (gl.GL_DEPTH_TEST, gl.GL_BLEND, gl.GL_CULL_FACE, gl.GL_SCISSOR_TEST):
+            gl.glEnable(feature)
+        for feature in (gl.GL_ALPHA_TEST, gl.GL_STENCIL_TEST, gl.GL_POLYGON_OFFSET_FILL, gl.GL_COLOR_LOGIC_OP):
+            gl.glDisable(feature)
+        # The alpha of the window stays opaque: compositors show what is behind a translucent one.
+        gl.glBlendFuncSeparate(gl.GL_SRC_ALPHA, gl.GL_ONE_MINUS_SRC_ALPHA, gl.GL_ZERO, gl.GL_ONE)
+        gl.glBlendEquation(gl.GL_FUNC_ADD)
+        gl.glColorMask(True, True, True, True)
+        gl.glCullFace(gl.GL_BACK)
+        gl.glFrontFace(gl.GL_CCW)
+        gl.glPolygonMode(gl.GL_FRONT_AND_BACK, gl.GL_FILL)
+
+
+@contextmanager
+def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
+    """Put back, at the end, all state that this module changes."""
+    program = gl_integer(gl.GL_CURRENT_PROGRAM)
+    array_buffer = gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
+    vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if has_vertex_arrays else 0
+    gl.glPushAttrib(
+        gl.GL_ENABLE_BIT | gl.GL_DEPTH_BUFFER_BIT | gl.GL_COLOR_BUFFER_BIT | gl.GL_VIEWPORT_BIT | gl.GL_SCISSOR_BIT
+        | gl.GL_POLYGON_BIT
+    )  # fmt: skip
+    if has_vertex_arrays:
+        gl.glBindVertexArray(0)
+    gl.glPushClientAttrib(gl.GL_CLIENT_VERTEX_ARRAY_BIT)
+    try:
+        yield
+    finally:
+        gl.glPopClientAttrib()
+        gl.glPopAttrib()
+        if has_vertex_arrays:
+            gl.glBindVertexArray(vertex_array)
+        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, array_buffer)
+        gl.glUseProgram(program)
+
+
+def _square() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], np.float32)
+    return corners, np.array([0, 1, 2, 0, 2, 3], np.uint16)
+
+
+def _rectangles() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+    """Shaft and head of an arrow, as arrow.vert reads them."""
+    corners, indices = _square()
+    along = 0.5 * corners[:, 1:] + 0.5
+    parts = [np.column_stack([corners[:, 0], along, np.full(4, part)]) for part in (0, 1)]
+    return np.concatenate(parts).astype(np.float32), np.concatenate([indices, indices + 4]).astype(np.uint16)

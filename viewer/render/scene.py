@@ -1,0 +1,158 @@
+"""MuJoCo's picture of the scene, drawn into a part of the window or into a framebuffer of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..settings import Quality
+from .camera import CameraMatrices, Viewport
+from .contexts import is_software_renderer, load_opengl
+from .gl import gl_integer, gl_supports
+from .view import View
+
+_LOW_SLICES, _LOW_STACKS = 12, 6
+_LOW_SHADOW_SIZE = 1024
+"""At low quality shadows start off; who switches them on gets a map of this size."""
+_SPARE_GEOMS = 1000
+_LARGEST_SCENE = 1_000_000
+
+
+class ScenePass:
+    """Draws a model with `mjr_render`. Needs a current compatibility context, here and in every call."""
+
+    def __init__(
+        self,
+        model: Any,
+        quality: Quality,
+        renderer: str,
+        *,
+        font_scale: int = 100,
+        offscreen: tuple[int, int] | None = None,
+    ) -> None:
+        """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
+        if quality is Quality.AUTO:
+            quality = Quality.LOW if is_software_renderer(renderer) else Quality.HIGH
+        self.quality = quality
+        """LOW or HIGH."""
+        self._gl = load_opengl()
+        self._has_vertex_arrays = gl_supports((3, 0), "ARB_vertex_array_object")
+        self._has_samplers = gl_supports((3, 3), "ARB_sampler_objects")
+        self._buffer = mujoco.mjtFramebuffer.mjFB_WINDOW if offscreen is None else mujoco.mjtFramebuffer.mjFB_OFFSCREEN
+        self.scene = mujoco.MjvScene(model, _scene_size(model))
+        with _render_settings(model, quality, offscreen or (0, 0)):
+            self._context: Any = mujoco.MjrContext(model, font_scale)
+        mujoco.mjr_setBuffer(self._buffer, self._context)
+
+    def update(self, model: Any, data: Any, view: View) -> None:
+        """Take over bodies, camera and flags for the next picture."""
+        view.set_quality(self.quality)
+        self._update(model, data, view)
+        # A full scene (status 1) has lost geoms: try again with room for twice as many.
+        while self.scene.status and self.scene.maxgeom < _LARGEST_SCENE:
+            self.scene = mujoco.MjvScene(model, 2 * self.scene.maxgeom)
+            self._update(model, data, view)
+        view.follow(self.scene)
+
+    def draw(self, viewport: Viewport) -> None:
+        """Draw the scene into a part of the framebuffer; what lies outside stays as it is.
+
+        GL state is restored, but for two things that the gizmo pass reads and ImGui does not use: depth function
+        and clip range stay as MuJoCo sets them.
+        """
+        with self._clean_state():
+            mujoco.mjr_setBuffer(self._buffer, self._context)
+            mujoco.mjr_render(mujoco.MjrRect(*viewport), self.scene, self._context)
+
+    def read_pixels(self, viewport: Viewport) -> NDArray[np.uint8]:
+        """RGB of a part of the framebuffer, (height, width, 3), top row first."""
+        pixels = np.empty((viewport[3], viewport[2], 3), np.uint8)
+        gl = self._gl
+        gl.glPushClientAttrib(gl.GL_CLIENT_PIXEL_STORE_BIT)
+        try:
+            gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 1)
+            gl.glPixelStorei(gl.GL_PACK_ROW_LENGTH, 0)
+            mujoco.mjr_setBuffer(self._buffer, self._context)
+            mujoco.mjr_readPixels(pixels, None, mujoco.MjrRect(*viewport), self._context)
+        finally:
+            gl.glPopClientAttrib()
+        return pixels[::-1]
+
+    def matrices(self, viewport: Viewport) -> CameraMatrices:
+        """The camera of the last update."""
+        return CameraMatrices.from_scene(self.scene, viewport)
+
+    def close(self) -> None:
+        """Free all GL objects; the context must be current."""
+        if self._context is not None:
+            self._context.free()
+            self._context = None
+
+    def _update(self, model: Any, data: Any, view: View) -> None:
+        mujoco.mjv_updateScene(
+            model, data, view.option, view.perturb, view.camera, mujoco.mjtCatBit.mjCAT_ALL, self.scene
+        )
+        for flag, value in view.render_flags().items():
+            self.scene.flags[flag] = value
+
+    @contextmanager
+    def _clean_state(self) -> Iterator[None]:
+        """State that fixed-function drawing expects; then, but for depth, what was there before."""
+        gl = self._gl
+        program = gl_integer(gl.GL_CURRENT_PROGRAM)
+        active_texture = gl_integer(gl.GL_ACTIVE_TEXTURE)
+        array_buffer = gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
+        vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if self._has_vertex_arrays else 0
+        samplers = []
+        # MuJoCo textures with units 0 and 1.
+        for unit in (0, 1) if self._has_samplers else ():
+            gl.glActiveTexture(gl.GL_TEXTURE0 + unit)
+            samplers.append(gl_integer(gl.GL_SAMPLER_BINDING))
+            gl.glBindSampler(unit, 0)
+        gl.glActiveTexture(gl.GL_TEXTURE0)
+        gl.glPushAttrib(gl.GL_ALL_ATTRIB_BITS & ~gl.GL_DEPTH_BUFFER_BIT)
+        gl.glUseProgram(0)
+        if self._has_vertex_arrays:
+            gl.glBindVertexArray(0)
+        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, 0)
+        try:
+            yield
+        finally:
+            gl.glPopAttrib()
+            for unit, sampler in enumerate(samplers):
+                gl.glBindSampler(unit, sampler)
+            gl.glActiveTexture(active_texture)
+            if self._has_vertex_arrays:
+                gl.glBindVertexArray(vertex_array)
+            gl.glBindBuffer(gl.GL_ARRAY_BUFFER, array_buffer)
+            gl.glUseProgram(program)
+
+
+@contextmanager
+def _render_settings(model: Any, quality: Quality, offscreen: tuple[int, int]) -> Iterator[None]:
+    """The model's visual settings as the context is to be made with, for that time only."""
+    settings, size = model.vis.quality, model.vis.global_
+    names = ("numslices", "numstacks", "shadowsize", "offsamples")
+    before = {name: getattr(settings, name) for name in names}
+    size_before = size.offwidth, size.offheight
+    try:
+        # Without an offscreen size MuJoCo allocates none; the model's own may be hundreds of megabytes.
+        size.offwidth, size.offheight = offscreen
+        if quality is Quality.LOW:
+            settings.numslices = min(settings.numslices, _LOW_SLICES)
+            settings.numstacks = min(settings.numstacks, _LOW_STACKS)
+            settings.shadowsize = min(settings.shadowsize, _LOW_SHADOW_SIZE)
+            settings.offsamples = 0
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(settings, name, value)
+        size.offwidth, size.offheight = size_before
+
+
+def _scene_size(model: Any) -> int:
+    """Geoms that a scene with many decorations holds, by a wide margin."""
+    return _SPARE_GEOMS + 4 * (model.ngeom + model.nsite + model.njnt + model.nu) + 12 * model.nbody

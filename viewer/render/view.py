@@ -1,0 +1,408 @@
+"""What a person does to the picture: camera, selection, perturbation, and what is shown."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.names import body_names, geom_names, read_names
+from ..settings import Quality
+from .camera import CameraMatrices
+
+_VIS, _RND = mujoco.mjtVisFlag, mujoco.mjtRndFlag
+VISUAL_FLAGS = {
+    "transparent": _VIS.mjVIS_TRANSPARENT,
+    "hull": _VIS.mjVIS_CONVEXHULL,
+    "joints": _VIS.mjVIS_JOINT,
+    "actuators": _VIS.mjVIS_ACTUATOR,
+    "tendons": _VIS.mjVIS_TENDON,
+    "cameras": _VIS.mjVIS_CAMERA,
+    "lights": _VIS.mjVIS_LIGHT,
+    "com": _VIS.mjVIS_COM,
+    "inertia": _VIS.mjVIS_INERTIA,
+    "islands": _VIS.mjVIS_ISLAND,
+    "static": _VIS.mjVIS_STATIC,
+    "perturb_force": _VIS.mjVIS_PERTFORCE,
+    "perturb_object": _VIS.mjVIS_PERTOBJ,
+}
+"""What `toggle` and `flag` know of `mjvOption`. MuJoCo's own contact drawing is not among them: gizmos are ours."""
+RENDER_FLAGS = {
+    "wireframe": _RND.mjRND_WIREFRAME,
+    "shadow": _RND.mjRND_SHADOW,
+    "reflection": _RND.mjRND_REFLECTION,
+    "fog": _RND.mjRND_FOG,
+    "haze": _RND.mjRND_HAZE,
+    "skybox": _RND.mjRND_SKYBOX,
+}
+"""What `toggle` and `flag` know of `mjvScene.flags`."""
+_COSTLY_FLAGS = ("shadow", "reflection")
+"""They start off at low quality."""
+_LABELS = tuple(
+    label
+    for label in range(mujoco.mjtLabel.mjNLABEL)
+    # These two label MuJoCo's own contact drawing.
+    if label not in (mujoco.mjtLabel.mjLABEL_CONTACTPOINT, mujoco.mjtLabel.mjLABEL_CONTACTFORCE)
+)
+_ORBIT_SPEED = 180.0
+"""Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
+_ZOOM_SPEED = 2.4
+_STEEPEST = 89.0
+"""Largest elevation [degrees]: straight up and down have no azimuth."""
+_GROUPS = {"geom": "geomgroup", "site": "sitegroup", "joint": "jointgroup"}
+
+
+@dataclass(frozen=True, eq=False)
+class Pick:
+    """What is under a pixel."""
+
+    body: int
+    geom: int
+    """-1 for skins and flexes."""
+    point: NDArray[np.float64]
+    """Where the surface was hit [m], world, (3,)."""
+    local_point: NDArray[np.float64]
+    """The same in the body's frame [m], (3,)."""
+    body_name: str
+    geom_name: str
+
+
+class View:
+    """Camera, selection and flags of one picture. Needs no OpenGL."""
+
+    def __init__(self, model: Any) -> None:
+        self.option = mujoco.MjvOption()
+        self.perturb = mujoco.MjvPerturb()
+        self.camera = mujoco.MjvCamera()
+        self._chosen_flags: dict[str, bool] = {}
+        """Render flags that a person has set; the others follow the quality."""
+        self._quality = Quality.HIGH
+        self._eye: CameraMatrices | None = None
+        """The camera of the last picture."""
+        self._pushed: tuple[int, NDArray[np.float64]] | None = None
+        """The body that perturbation pushes, and its `xfrc_applied` before."""
+        self._attach(model)
+        mujoco.mjv_defaultFreeCamera(model, self.camera)
+
+    def _attach(self, model: Any) -> None:
+        self._model = model
+        self.cameras = [name or f"camera {i}" for i, name in enumerate(read_names(model, "cam"))]
+        """Names of the model's cameras."""
+        self._bodies = body_names(model)
+        self._geoms = geom_names(model)
+
+    def reattach(self, model: Any) -> None:
+        """Go on with another model, such as the same scene loaded again.
+
+        Camera, tracked and selected body are found by name; without them the camera is free and nothing selected.
+        """
+        camera_name, tracked = self.camera_name, self.tracking
+        selected = self._bodies[self.selected_body] if self.selected_body else None
+        self.end_perturb()
+        self._pushed = None
+        self._attach(model)
+        if camera_name in self.cameras:
+            self.set_camera(camera_name)
+        elif tracked in self._bodies:
+            self.track(self._bodies.index(tracked))
+        else:
+            self.free_camera()
+        if selected in self._bodies:
+            self.perturb.select = self._bodies.index(selected)
+        else:
+            self.select(None)
+
+    def copy_from(self, other: "View", model: Any) -> None:
+        """Take over camera, flags and selection of another view, for a model."""
+        self.__dict__.update(
+            {
+                **other.__dict__,
+                "option": _copy(other.option),
+                "perturb": _copy(other.perturb),
+                "camera": _copy(other.camera),
+                "_chosen_flags": dict(other._chosen_flags),
+            }
+        )
+        self.reattach(model)
+
+    # Camera
+
+    @property
+    def camera_name(self) -> str | None:
+        """The model's camera in use; None for the free and the tracking one."""
+        if self.camera.type != mujoco.mjtCamera.mjCAMERA_FIXED:
+            return None
+        return self.cameras[self.camera.fixedcamid]
+
+    @property
+    def focus(self) -> NDArray[np.float64]:
+        """The point of interest [m], world, (3,): what a movable camera turns about, else the scene's centre."""
+        fixed = self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED
+        return np.array(self._model.stat.center if fixed else self.camera.lookat, float)
+
+    @property
+    def tracking(self) -> str | None:
+        """Name of the body that the camera follows."""
+        if self.camera.type != mujoco.mjtCamera.mjCAMERA_TRACKING:
+            return None
+        return self._bodies[self.camera.trackbodyid]
+
+    def set_camera(self, name: str | None) -> None:
+        """One of `cameras`, or None for the free camera."""
+        if name is None:
+            self.free_camera()
+            return
+        if name not in self.cameras:
+            raise ValueError(f"no camera named {name!r}")
+        self.camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+        self.camera.fixedcamid = self.cameras.index(name)
+        self.camera.trackbodyid = -1
+
+    def free_camera(self) -> None:
+        self.camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+        self.camera.fixedcamid = -1
+        self.camera.trackbodyid = -1
+
+    def next_camera(self) -> None:
+        """Free camera, first, second, ..., last, free camera."""
+        self._cycle_camera(1)
+
+    def previous_camera(self) -> None:
+        self._cycle_camera(-1)
+
+    def track(self, body: int) -> None:
+        """Follow a body; the world cannot be followed."""
+        if not 0 < body < len(self._bodies):
+            return
+        self._leave_fixed()
+        self.camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
+        self.camera.trackbodyid = body
+        self.camera.fixedcamid = -1
+
+    def align(self) -> None:
+        """The free camera as the model declares it."""
+        mujoco.mjv_defaultFreeCamera(self._model, self.camera)
+
+    def look_at(
+        self, lookat: Sequence[float] | NDArray[Any], distance: float, azimuth: float, elevation: float
+    ) -> None:
+        """Place the free camera; point and distance [m], angles [degrees]."""
+        self.free_camera()
+        self.camera.lookat[:] = lookat
+        self.camera.distance, self.camera.azimuth, self.camera.elevation = distance, azimuth, elevation
+
+    def center(self, point: Sequence[float] | NDArray[Any]) -> None:
+        """Turn the free camera's centre to a point [m], world."""
+        self._leave_fixed()
+        self.free_camera()
+        self.camera.lookat[:] = point
+
+    def orbit(self, dx: float, dy: float) -> None:
+        """Turn around the centre by a drag to the right and down, in viewport heights."""
+        self._leave_fixed()
+        azimuth = self.camera.azimuth - _ORBIT_SPEED * dx
+        self.camera.azimuth = (azimuth + 180.0) % 360.0 - 180.0
+        elevation = self.camera.elevation - _ORBIT_SPEED * dy
+        self.camera.elevation = min(max(elevation, -_STEEPEST), _STEEPEST)
+
+    def pan(self, dx: float, dy: float, horizontal: bool = False) -> None:
+        """Move the scene with a drag to the right and down, in viewport heights; `horizontal`: over the floor."""
+        self._leave_fixed()
+        if self.camera.type == mujoco.mjtCamera.mjCAMERA_TRACKING:
+            return
+        azimuth, elevation = math.radians(self.camera.azimuth), math.radians(self.camera.elevation)
+        right = np.array([math.sin(azimuth), -math.cos(azimuth), 0.0])
+        ahead = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+        rise = ahead if horizontal else -math.sin(elevation) * ahead + math.cos(elevation) * np.array([0, 0, 1.0])
+        height = self._height_at_center()
+        self.camera.lookat[:] = self.camera.lookat + height * (dy * rise - dx * right)
+
+    def zoom(self, amount: float) -> None:
+        """Come nearer by a positive amount; 0.05 is a notch of a mouse wheel."""
+        self._leave_fixed()
+        extent = float(self._model.stat.extent)
+        distance = self.camera.distance * math.exp(-_ZOOM_SPEED * amount)
+        self.camera.distance = min(max(distance, 0.01 * extent), 100.0 * extent)
+
+    def follow(self, scene: Any) -> None:
+        """Remember the camera of an updated `MjvScene`: who drags a model's camera leaves it from there."""
+        self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
+
+    # Selection and perturbation
+
+    @property
+    def selected_body(self) -> int:
+        """0 when nothing is selected."""
+        return int(self.perturb.select)
+
+    @property
+    def perturbing(self) -> bool:
+        return bool(self.perturb.active)
+
+    def pick(self, model: Any, data: Any, scene_pass: Any, x: float, y: float, aspect: float) -> Pick | None:
+        """What is drawn at x, y: fractions of the viewport from its lower left corner. `aspect`: width by height."""
+        point = np.zeros((3, 1))
+        geom, flex, skin = (np.full((1, 1), -1, np.int32) for _ in range(3))
+        body = mujoco.mjv_select(model, data, self.option, aspect, x, y, scene_pass.scene, point, geom, flex, skin)
+        if body < 0:
+            return None
+        hit = point[:, 0]
+        return Pick(
+            body=body,
+            geom=int(geom[0, 0]),
+            point=hit,
+            local_point=data.xmat[body].reshape(3, 3).T @ (hit - data.xpos[body]),
+            body_name=self._bodies[body],
+            geom_name=self._geoms[geom[0, 0]] if geom[0, 0] >= 0 else "",
+        )
+
+    def select(self, pick: Pick | None) -> None:
+        """Select the picked body; None or the world selects nothing."""
+        self.end_perturb()
+        self.perturb.select = pick.body if pick is not None else 0
+        self.perturb.localpos[:] = pick.local_point if pick is not None else 0.0
+
+    def select_parent(self, model: Any) -> None:
+        """Select the parent of the selected body, if that is not the world."""
+        parent = int(model.body_parentid[self.selected_body])
+        if parent > 0:
+            self.end_perturb()
+            self.perturb.select = parent
+            self.perturb.localpos[:] = 0.0
+
+    def begin_perturb(self, model: Any, data: Any, scene_pass: Any, translate: bool) -> None:
+        """Start to pull (or turn) the selected body."""
+        if self.selected_body <= 0:
+            return
+        mujoco.mjv_initPerturb(model, data, scene_pass.scene, self.perturb)
+        bits = mujoco.mjtPertBit
+        self.perturb.active = int(bits.mjPERT_TRANSLATE if translate else bits.mjPERT_ROTATE)
+
+    def move_perturb(
+        self, model: Any, data: Any, scene_pass: Any, dx: float, dy: float, horizontal: bool = False
+    ) -> None:
+        """Move the target by a drag to the right and down, in viewport heights."""
+        if not self.perturbing:
+            return
+        mouse = mujoco.mjtMouse
+        if self.perturb.active == int(mujoco.mjtPertBit.mjPERT_TRANSLATE):
+            action = mouse.mjMOUSE_MOVE_H if horizontal else mouse.mjMOUSE_MOVE_V
+        else:
+            action = mouse.mjMOUSE_ROTATE_H if horizontal else mouse.mjMOUSE_ROTATE_V
+        mujoco.mjv_movePerturb(model, data, action, dx, dy, scene_pass.scene, self.perturb)
+
+    def end_perturb(self) -> None:
+        """Let go. The next `apply_perturb` takes the force away."""
+        self.perturb.active = 0
+
+    def apply_perturb(self, model: Any, data: Any, paused: bool) -> bool:
+        """Push the selected body, or place it while paused; call before steps and, paused, before drawing.
+
+        Returns whether poses have changed: only kinematics are up to date then, not contacts and sensors.
+        """
+        self._release(data)
+        if not self.perturbing:
+            return False
+        mujoco.mjv_applyPerturbPose(model, data, self.perturb, int(paused))
+        if paused:
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_camlight(model, data)
+            return True
+        body = self.selected_body
+        self._pushed = body, data.xfrc_applied[body].copy()
+        data.xfrc_applied[body] = 0.0
+        mujoco.mjv_applyPerturbForce(model, data, self.perturb)
+        return False
+
+    # What is shown
+
+    def flag(self, name: str) -> bool:
+        """Whether one of VISUAL_FLAGS or RENDER_FLAGS is on."""
+        if name in VISUAL_FLAGS:
+            return bool(self.option.flags[VISUAL_FLAGS[name]])
+        default = mujoco.mjRNDSTRING[RENDER_FLAGS[name]][1] == "1"
+        if name in _COSTLY_FLAGS and self._quality is Quality.LOW:
+            default = False
+        return self._chosen_flags.get(name, default)
+
+    def toggle(self, name: str) -> None:
+        """Switch one of VISUAL_FLAGS or RENDER_FLAGS."""
+        if name in VISUAL_FLAGS:
+            self.option.flags[VISUAL_FLAGS[name]] = not self.flag(name)
+        else:
+            self._chosen_flags[name] = not self.flag(name)
+
+    def set_quality(self, quality: Quality) -> None:
+        """Quality of the picture: it decides how costly flags start."""
+        self._quality = quality
+
+    def render_flags(self) -> dict[int, bool]:
+        """Values for `mjvScene.flags`, by index."""
+        return {int(index): self.flag(name) for name, index in RENDER_FLAGS.items()}
+
+    def group(self, kind: str, number: int) -> bool:
+        """Whether a group (0 to 5) of `geom`, `site` or `joint` is shown."""
+        return bool(getattr(self.option, _GROUPS[kind])[number])
+
+    def toggle_group(self, kind: str, number: int) -> None:
+        getattr(self.option, _GROUPS[kind])[number] = not self.group(kind, number)
+
+    def cycle_frame(self) -> None:
+        self.option.frame = (self.option.frame + 1) % int(mujoco.mjtFrame.mjNFRAME)
+
+    @property
+    def frame_name(self) -> str:
+        """Whose frames are drawn, such as `body`; `none`."""
+        return str(mujoco.mjFRAMESTRING[self.option.frame]).lower()
+
+    def cycle_label(self) -> None:
+        self.option.label = _LABELS[(_LABELS.index(self.option.label) + 1) % len(_LABELS)]
+
+    @property
+    def label_name(self) -> str:
+        """What is labelled, such as `body`; `none`."""
+        return str(mujoco.mjLABELSTRING[self.option.label]).lower()
+
+    def _cycle_camera(self, step: int) -> None:
+        places: list[str | None] = [None, *self.cameras]
+        self.set_camera(places[(places.index(self.camera_name) + step) % len(places)])
+
+    def _leave_fixed(self) -> None:
+        """Turn a model's camera into the free one, from the same place."""
+        if self.camera.type != mujoco.mjtCamera.mjCAMERA_FIXED:
+            return
+        self.free_camera()
+        eye = self._eye
+        if eye is None:
+            return
+        stat = self._model.stat
+        distance = max(float((stat.center - eye.position) @ eye.forward), 0.1 * float(stat.extent))
+        elevation = math.degrees(math.asin(min(max(float(eye.forward[2]), -1.0), 1.0)))
+        self.camera.lookat[:] = eye.position + distance * eye.forward
+        self.camera.azimuth = math.degrees(math.atan2(eye.forward[1], eye.forward[0]))
+        self.camera.elevation = min(max(elevation, -_STEEPEST), _STEEPEST)
+        if not eye.orthographic:
+            # The free camera may see a wider or narrower angle: what is at the centre keeps its size.
+            distance *= math.tan(math.radians(0.5 * self._model.vis.global_.fovy)) ** -1 / eye.projection[1, 1]
+        self.camera.distance = distance
+
+    def _height_at_center(self) -> float:
+        """Height of what the free camera shows, at its centre [m]."""
+        fovy = float(self._model.vis.global_.fovy)
+        if self.camera.orthographic:
+            return fovy
+        return 2.0 * math.tan(math.radians(0.5 * fovy)) * float(self.camera.distance)
+
+    def _release(self, data: Any) -> None:
+        """Undo the last push: what a user's program had applied to that body before comes back."""
+        if self._pushed is not None:
+            body, before = self._pushed
+            data.xfrc_applied[body] = before
+            self._pushed = None
+
+
+def _copy(value: Any) -> Any:
+    return value.__copy__()

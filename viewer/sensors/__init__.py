@@ -1,0 +1,1 @@
+"""Flat arrays to contacts: numpy only, no engine, no OpenGL."""

@@ -1,0 +1,281 @@
+"""Distances of geom pairs after every step to the instants at which contact begins and ends."""
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Geoms = tuple[Hashable, Hashable]
+"""Labels of the two geoms of a pair, usually their names."""
+
+
+class EventKind(StrEnum):
+    """What happened to a pair or to a sensor."""
+
+    BEGIN = "begin"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class ContactEvent:
+    """A pair that came into contact or lost it."""
+
+    time: float
+    """Simulation time [s], inside the step in which the pair's crossing function changed sign."""
+    pair_id: int
+    """Position of the pair in `ContactEvents.pairs`."""
+    geoms: Geoms
+    kind: EventKind
+    distance: float
+    """Distance between the surfaces at `time` [m]."""
+    normal_velocity: float
+    """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. NaN if unknown."""
+    duration: float
+    """How long the pair has been in contact at `time` [s]: 0 at a begin."""
+
+    @property
+    def approach_speed(self) -> float:
+        """Speed at which the surfaces close in [m/s]; negative when they part."""
+        return -self.normal_velocity
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPair:
+    """A pair in contact, as its own first event left it."""
+
+    pair_id: int
+    geoms: Geoms
+    time: float
+    """When contact began [s]; for an `initial` pair, the first update."""
+    normal_velocity: float
+    """Rate of change of the distance at `time` [m/s]: minus the approach speed."""
+    initial: bool
+    """Already in contact at the first update, so that nobody saw it begin."""
+
+
+class Crossing(NamedTuple):
+    """Where a pair's distance passes a level."""
+
+    time: float
+    """Simulation time [s]."""
+    distance: float
+    """Distance at `time` [m]: the level, as closely as it was reached."""
+    normal_velocity: float
+    """Rate of change of the distance at `time` [m/s]."""
+
+
+class Locate(Protocol):
+    """Finds a crossing more closely than interpolation can, usually by taking the step again in parts."""
+
+    def __call__(self, pair_id: int, start: float, end: float, level: float) -> Crossing:
+        """The instant in [start, end] at which the pair's distance passes `level` [m].
+
+        `start` and `end` are the times of the last two updates, whose distances lie on either side of the
+        level; one may lie on it, and a pair whose distance was unknown at `start` may have passed it before.
+        Called inside `update`, once an event; whatever it steps, it puts back.
+        """
+
+
+class ContactEvents:
+    """Contact of pairs of geoms, with hysteresis: which are in contact, since when, and when that changes.
+
+    A pair begins when its distance falls below -2 eps and ends when it rises above 0; in between it keeps its
+    state, so that noise smaller than that band makes no events. This is the zero crossing of
+    `distance_with_hysteresis`. Every pair has its own event instants: what is reported of one does not depend
+    on which others are watched, but for one rule. At any event, a pair exactly on its threshold is decided
+    too, by distance < -eps, so that no hysteresis distance is zero right after an event.
+
+    eps decides whether there is an event, not when: the time of an event is the instant at which the surfaces
+    meet or part, distance 0. Only where they met in an earlier step and sank in slowly is it the instant at
+    which -2 eps is passed, because an event lies inside the step that makes it.
+
+    The first update sets the state and returns no events: pairs closer than -eps are in contact, and are in
+    `contacts` as `initial`. Their end events count the duration from that update, the least it can have been.
+    """
+
+    def __init__(self, pairs: Sequence[Geoms], eps: float = 1e-8) -> None:
+        """`eps` is half the hysteresis band [m]."""
+        if not 0 < eps < math.inf:
+            raise ValueError(f"eps must be a positive length, not {eps!r}")
+        self.pairs: tuple[Geoms, ...] = tuple((first, second) for first, second in pairs)
+        """The geoms of each pair; a pair's id is its position here."""
+        self.eps = float(eps)
+        self.contacts: dict[int, ContactPair] = {}
+        """Pairs in contact by id, made anew by every update with events."""
+        self.last_contacts: dict[int, ContactPair] = {}
+        """`contacts` as they were before the last update with events."""
+        count = len(self.pairs)
+        self._in_contact = np.zeros(count, bool)
+        self._distance = np.empty(count)
+        self._distance_before = np.empty(count)
+        self._velocity = np.empty(count)
+        self._velocity_before = np.empty(count)
+        self._offset = np.empty(count)
+        self._sign = np.empty(count)
+        self._hysteresis = np.empty(count)
+        self._progress = np.empty(count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every contact without ending it: the next update is a first one."""
+        self._started = False
+        self._time = -math.inf
+        self.contacts = {}
+        self.last_contacts = {}
+        self._distance.fill(math.inf)
+        self._velocity.fill(math.nan)
+        self._decide(slice(None))
+
+    @property
+    def in_contact(self) -> NDArray[np.bool_]:
+        """Pairs in contact, (pairs,)."""
+        return self._in_contact.copy()
+
+    @property
+    def distance_with_hysteresis(self) -> NDArray[np.float64]:
+        """Distance where in contact, distance + 2 eps elsewhere [m], (pairs,). Infinite where never known."""
+        return self._hysteresis.copy()
+
+    @property
+    def z1(self) -> float:
+        """Largest hysteresis distance of the pairs in contact [m]; above 0 one ends. -inf without any."""
+        return float(self._hysteresis.max(where=self._in_contact, initial=-math.inf))
+
+    @property
+    def z2(self) -> float:
+        """Smallest hysteresis distance of the other pairs [m]; below 0 one begins. inf without any."""
+        return float(self._hysteresis.min(where=~self._in_contact, initial=math.inf))
+
+    def update(
+        self,
+        time: float,
+        distances: ArrayLike,
+        normal_velocities: ArrayLike,
+        locate: Locate | None = None,
+    ) -> list[ContactEvent]:
+        """The events since the last update, by time. To be called after every physics step.
+
+        `time` is simulation time [s]; when it runs backwards the simulation was reset, and open contacts are
+        dropped without an event as by `reset`. `distances` are negative when penetrating [m], (pairs,);
+        `normal_velocities` their rates of change [m/s], (pairs,). A NaN distance is unknown: the pair keeps
+        its state and the distance known last; one never known is infinitely far. A NaN velocity does no harm.
+        Events are located by interpolation, or by `locate`.
+        """
+        distance = self._checked(distances, "distances")
+        velocity = self._checked(normal_velocities, "normal velocities")
+        if not self._started or time < self._time:
+            self._start(time, distance, velocity)
+            return []
+        start, self._time = self._time, time
+        # This runs after every step: buffers change places, and arrays are made only where there is an event.
+        self._distance, self._distance_before = self._distance_before, self._distance
+        self._velocity, self._velocity_before = self._velocity_before, self._velocity
+        np.copyto(self._distance, distance)
+        np.copyto(self._velocity, velocity)
+        progress = self._measure()
+        if math.isnan(progress):
+            np.copyto(self._distance, self._distance_before, where=np.isnan(self._distance))
+            progress = self._measure()
+        return self._cross(start, locate) if progress > 0 else []
+
+    def _start(self, time: float, distance: NDArray[np.float64], velocity: NDArray[np.float64]) -> None:
+        self.reset()
+        self._started = True
+        self._time = time
+        np.copyto(self._distance, distance, where=~np.isnan(distance))
+        np.copyto(self._velocity, velocity)
+        self._decide(slice(None))
+        self.contacts = {
+            pair_id: ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
+            for pair_id in np.flatnonzero(self._in_contact).tolist()
+        }
+
+    def _cross(self, start: float, locate: Locate | None) -> list[ContactEvent]:
+        """Flip the pairs that passed their threshold, or lie on it, and tell when they did."""
+        crossed = np.flatnonzero(self._progress >= 0)
+        self._decide(crossed)
+        events = [self._event(pair_id, start, locate) for pair_id in crossed.tolist()]
+        events.sort(key=lambda event: (event.time, event.pair_id))
+        self.last_contacts = self.contacts
+        self.contacts = dict(self.last_contacts)
+        for event in events:
+            if event.kind is EventKind.BEGIN:
+                self.contacts[event.pair_id] = ContactPair(
+                    event.pair_id, event.geoms, event.time, event.normal_velocity, initial=False
+                )
+            else:
+                del self.contacts[event.pair_id]
+        return events
+
+    def _event(self, pair_id: int, start: float, locate: Locate | None) -> ContactEvent:
+        begins = bool(self._in_contact[pair_id])
+        before = float(self._distance_before[pair_id])
+        level = -2 * self.eps if begins and before <= 0 else 0.0
+        if locate is not None:
+            time, distance, velocity = locate(pair_id, start, self._time, level)
+        else:
+            time, distance, velocity = _interpolate(
+                (start, before, float(self._velocity_before[pair_id])),
+                (self._time, float(self._distance[pair_id]), float(self._velocity[pair_id])),
+                level,
+            )
+        return ContactEvent(
+            time=time,
+            pair_id=pair_id,
+            geoms=self.pairs[pair_id],
+            kind=EventKind.BEGIN if begins else EventKind.END,
+            distance=distance,
+            normal_velocity=velocity,
+            duration=0.0 if begins else time - self.contacts[pair_id].time,
+        )
+
+    def _decide(self, which: NDArray[np.intp] | slice) -> None:
+        """Set the state of some pairs from their distance, as at an event instant."""
+        in_contact = self._distance[which] < -self.eps
+        self._in_contact[which] = in_contact
+        self._offset[which] = np.where(in_contact, 0.0, 2 * self.eps)
+        self._sign[which] = np.where(in_contact, 1.0, -1.0)
+        self._measure()
+
+    def _measure(self) -> float:
+        """Set the hysteresis distances; how far past its threshold the foremost pair is [m], NaN if unknown."""
+        np.add(self._distance, self._offset, out=self._hysteresis)
+        np.multiply(self._hysteresis, self._sign, out=self._progress)
+        return float(np.maximum.reduce(self._progress, initial=-math.inf))
+
+    def _checked(self, values: ArrayLike, what: str) -> NDArray[np.float64]:
+        array = np.asarray(values, np.float64)
+        if array.shape != self._distance.shape:
+            raise ValueError(f"{what} of shape {array.shape} for {len(self.pairs)} pairs")
+        return array
+
+
+def _interpolate(before: tuple[float, float, float], after: tuple[float, float, float], level: float) -> Crossing:
+    """Where the distance passes `level` between two samples of (time, distance, velocity).
+
+    Takes the acceleration as constant, which integrators do within a step: the parabola through both
+    distances with the first velocity is then the motion itself. With the second velocity it would not be:
+    semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2.
+    """
+    (start, distance0, velocity0), (end, distance1, velocity1) = before, after
+    gap0, gap1 = distance0 - level, distance1 - level
+    change = gap1 - gap0
+    slope = velocity0 * (end - start)
+    bend = change - slope
+    if change == 0 or not math.isfinite(change):
+        fraction = 1.0
+    elif abs(bend) < abs(change):
+        # The parabola is monotone over the step and passes once; other velocities do not fit the distances.
+        fraction = 2 * abs(gap0) / (abs(slope) + math.sqrt(max(0.0, slope * slope - 4 * bend * gap0)))
+    else:
+        fraction = -gap0 / change
+    fraction = min(fraction, 1.0)
+    velocity = velocity0 + fraction * (velocity1 - velocity0)
+    if math.isnan(velocity):
+        velocity = velocity0 if math.isnan(velocity1) else velocity1
+    distance = level if math.isfinite(change) else distance1
+    return Crossing(min(start + fraction * (end - start), end), distance, velocity)

@@ -1,0 +1,399 @@
+"""Contact forces into what a touch sensor would report: looked up, noisy, quantised and sampled."""
+
+import math
+import shlex
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from numbers import Real
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .contacts import Array
+
+Table = tuple[tuple[float, float, float], ...]
+"""Rows of input force [N], output, noise level (0 to 1, a fraction of the output); the inputs increase."""
+E = TypeVar("E", bound=StrEnum)
+
+DEFAULT_TABLE: Table = ((0.0, 0.0, 0.0), (5000.0, 50000.0, 0.0))
+"""Newtons to tenths of a newton, up to 5000 N."""
+INFINITE_RESOLUTION = -1.0
+DEFAULT_PERIOD = 10.0
+"""Sampling period of a declared sensor [ms]."""
+SHORTEST_PERIOD = 1e-6
+"""Anything shorter [ms] is a slip, and would overflow the count of samples."""
+
+
+class TouchType(StrEnum):
+    """What a touch sensor measures."""
+
+    BUMPER = "bumper"
+    """Whether anything touches: 0 or 1."""
+    FORCE = "force"
+    """The push along the sensor's x axis: one value."""
+    FORCE3D = "force-3d"
+    """The force in the sensor's frame: three values."""
+
+
+class Measure(StrEnum):
+    """Which force a touch sensor is fed with."""
+
+    CONTACT = "contact"
+    """The sum of the contact forces on the sensor's body."""
+    MOUNT = "mount"
+    """The force that the sensor passes on to its parent body, so without its own weight. MuJoCo's `<force>`
+    is the opposite: what the parent does to the sensor, in the frame of its site."""
+
+
+class TouchSensor:
+    """A touch sensor after Webots' device of the same name.
+
+    x points out of the robot, to where it is touched; under a foot, downwards. A push against x is positive,
+    where the reference's |f| cos(a), read literally, is negative. The held force passes lookup table, noise,
+    then resolution when it is read, so that an edited table shows at once.
+    """
+
+    BUMPER: ClassVar[TouchType] = TouchType.BUMPER
+    FORCE: ClassVar[TouchType] = TouchType.FORCE
+    FORCE3D: ClassVar[TouchType] = TouchType.FORCE3D
+
+    def __init__(
+        self,
+        type: str = TouchType.BUMPER,
+        *,
+        name: str = "",
+        lookup_table: Iterable[Iterable[float]] = DEFAULT_TABLE,
+        resolution: float = INFINITE_RESOLUTION,
+        sampling_period: float = 0.0,
+        measure: str = Measure.CONTACT,
+        seed: int = 0,
+    ) -> None:
+        """Enabled from the start if `sampling_period` [ms] is greater than 0.
+
+        An empty `lookup_table` leaves newtons. `seed` and `name` together fix the noise, so that sensors with
+        the same seed are noisy independently.
+        """
+        self.name = name
+        self.type = _choose(TouchType, type, "type")
+        self.measure = _choose(Measure, measure, "measure")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise ValueError(f"seed must be a whole number of at least 0, not {seed!r}")
+        self.seed = int(seed)
+        self.lookup_table = lookup_table
+        self.resolution = resolution
+        self._period = _checked_period(sampling_period)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._start: float | None = None
+        self._time = 0.0
+        self._due_count = 0
+        self._sample: Array | None = None
+        self._noise: Array = np.zeros(())
+        self._random: np.random.Generator | None = None
+
+    @property
+    def lookup_table(self) -> Table:
+        """Rows of input force [N], output, noise level. May be set while the sensor runs."""
+        return self._lookup_table
+
+    @lookup_table.setter
+    def lookup_table(self, rows: Iterable[Iterable[float]]) -> None:
+        self._lookup_table = checked_table(rows)
+        self._columns = np.array(self._lookup_table, np.float64).reshape(-1, 3).T
+
+    @property
+    def resolution(self) -> float:
+        """Smallest change of the output, or -1 for infinitely fine. May be set while the sensor runs."""
+        return self._resolution
+
+    @resolution.setter
+    def resolution(self, resolution: float) -> None:
+        value = _number(resolution, "resolution")
+        if value != INFINITE_RESOLUTION and value <= 0:
+            raise ValueError(f"resolution must be -1 (infinite) or greater than 0, not {value:g}")
+        self._resolution = value
+
+    def enable(self, sampling_period: float) -> None:
+        """Start sampling every `sampling_period` [ms], counted from the next update."""
+        period = _checked_period(sampling_period)
+        if period == 0:
+            raise ValueError("sampling_period must be greater than 0 ms; disable() turns a sensor off")
+        self._period = period
+        self._forget()
+
+    def disable(self) -> None:
+        """Stop sampling. The sensor then has no value."""
+        self._period = 0.0
+        self._forget()
+
+    def get_sampling_period(self) -> float:
+        """Sampling period [ms]; 0 when disabled."""
+        return self._period
+
+    def get_type(self) -> TouchType:
+        """`TouchSensor.BUMPER`, `FORCE` or `FORCE3D`."""
+        return self.type
+
+    def get_lookup_table(self) -> Array:
+        """A copy of the lookup table, (rows, 3): input force [N], output, noise level."""
+        return self._columns.T.copy()
+
+    def get_lookup_table_size(self) -> int:
+        """Number of rows of the lookup table."""
+        return len(self._lookup_table)
+
+    def get_value(self) -> float:
+        """The last sample of a bumper or force sensor; NaN while there is none."""
+        if self.type is TouchType.FORCE3D:
+            raise TypeError("a force-3d sensor has three values: call get_values(), not get_value()")
+        return math.nan if self._sample is None else float(self._respond(self._sample))
+
+    def get_values(self) -> Array:
+        """The last sample of a force-3d sensor along its x, y, z, (3,); NaN while there is none."""
+        if self.type is not TouchType.FORCE3D:
+            raise TypeError(f"a {self.type} sensor has one value: call get_value(), not get_values()")
+        return np.full(3, np.nan) if self._sample is None else self._respond(self._sample)
+
+    def update(self, time: float, *, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
+        """Feed the state after a physics step; a sample is taken of it when one is due.
+
+        `time` [s]: where it goes backwards, as in a reset, sampling and noise start anew. `force` on the body
+        [N], world, (3,). `rotation`: the sensor's axes as columns, world, (3, 3). `found`: contact count.
+        """
+        if self._period == 0:
+            return
+        if not math.isfinite(time):
+            raise ValueError(f"time must be a finite number, not {time!r}")
+        if self._start is None or time < self._time:
+            self._forget()
+            self._start = self._time = time
+            return
+        step, self._time = time - self._time, time
+        period = self._period / 1000
+        # Engines add up steps, so a due time is met only nearly; a hundredth of a step is far above that.
+        slack = 0.01 * min(step, period)
+        due_count = math.floor((time - self._start + slack) / period)
+        if due_count > self._due_count:
+            self._due_count = due_count
+            self._take(force, rotation, found)
+
+    def project(self, force: ArrayLike, rotation: ArrayLike) -> Array:
+        """What an ideal device would report [N]: the push along x, (), or for force-3d x, y, z, (3,)."""
+        world, axes = np.asarray(force, np.float64), np.asarray(rotation, np.float64)
+        if world.shape != (3,) or axes.shape != (3, 3):
+            raise ValueError(f"force must be (3,) and rotation (3, 3), not {world.shape} and {axes.shape}")
+        components = axes.T @ world
+        return components if self.type is TouchType.FORCE3D else np.maximum(0.0, -components[0])
+
+    def _take(self, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
+        if self.type is TouchType.BUMPER:
+            self._sample = np.array(float(found > 0))
+            return
+        self._sample = self.project(force, rotation)
+        if self._random is None:
+            # The name goes in too: a left and a right foot with the default seed must not be noisy in step.
+            self._random = np.random.default_rng([self.seed, *self.name.encode(errors="replace")])
+        # Drawn whatever the noise level, so that the n-th sample's noise depends on nothing else.
+        self._noise = np.asarray(self._random.standard_normal(self._sample.shape))
+
+    def _respond(self, sample: Array) -> Array:
+        if self.type is TouchType.BUMPER:
+            return sample
+        values = sample
+        inputs, outputs, levels = self._columns
+        if inputs.size:
+            # A table without negative forces says how hard, not which way: it holds for both directions.
+            sign = np.where((sample < 0) & (inputs[0] >= 0), -1.0, 1.0)
+            level = np.interp(sign * sample, inputs, levels)
+            values = sign * np.interp(sign * sample, inputs, outputs) * (1 + level * self._noise)
+        if self._resolution != INFINITE_RESOLUTION:
+            values = _quantise(values, self._resolution)
+        return values + 0.0  # no negative zeros
+
+
+@dataclass(frozen=True)
+class TouchDeclaration:
+    """A touch sensor as it stands in an MJCF file.
+
+    `<custom><text name="touch:NAME" data="..."/></custom>`, one entry a sensor. The data is `key=value` pairs
+    in any order; a value with blanks is quoted as in a shell:
+
+        type=force site=sole table='0 0 0, 500 5000 0.01' resolution=5 period=10 measure=contact seed=1
+
+    - `type`: bumper (default), force or force-3d
+    - `site` or `body`, one of them: where the sensor is, and whose axes are its own
+    - `table`: rows of force [N], output and noise level, separated by commas; '' for newtons;
+      default '0 0 0, 5000 50000 0'
+    - `resolution`: smallest change of the output, greater than 0, or -1 (default) for infinitely fine
+    - `period`: sampling period [ms], default 10; 0 for a sensor that starts disabled
+    - `measure`: contact (default), the contact forces on the body, or mount, what it passes on to its parent
+    - `seed`: whole number that fixes the noise, default 0
+    """
+
+    name: str
+    """NAME in `touch:NAME`."""
+    type: TouchType = TouchType.BUMPER
+    site: str | None = None
+    body: str | None = None
+    lookup_table: Table = DEFAULT_TABLE
+    resolution: float = INFINITE_RESOLUTION
+    sampling_period: float = DEFAULT_PERIOD
+    """[ms]; 0 starts disabled."""
+    measure: Measure = Measure.CONTACT
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise ValueError("a touch sensor needs a name")
+        targets = [target for target in (self.site, self.body) if target is not None]
+        if len(targets) != 1 or not targets[0]:
+            raise ValueError("a touch sensor needs either a site or a body")
+        # The device's checks are the declaration's, and its types too: any sequence of rows is a table.
+        sensor = self.build()
+        for field in ("type", "lookup_table", "resolution", "measure", "seed"):
+            object.__setattr__(self, field, getattr(sensor, field))
+        object.__setattr__(self, "sampling_period", sensor.get_sampling_period())
+
+    def build(self) -> TouchSensor:
+        """The device that is declared."""
+        return TouchSensor(
+            self.type,
+            name=self.name,
+            lookup_table=self.lookup_table,
+            resolution=self.resolution,
+            sampling_period=self.sampling_period,
+            measure=self.measure,
+            seed=self.seed,
+        )
+
+    def to_text(self) -> str:
+        """The `data` of its MJCF entry, before XML escapes; settings that have their default are left out."""
+        words = {"type": str(self.type)}
+        words |= {"site": self.site} if self.site else {"body": self.body or ""}
+        if self.lookup_table != DEFAULT_TABLE:
+            words["table"] = ", ".join(" ".join(map(_format, row)) for row in self.lookup_table)
+        if self.resolution != INFINITE_RESOLUTION:
+            words["resolution"] = _format(self.resolution)
+        if self.sampling_period != DEFAULT_PERIOD:
+            words["period"] = _format(self.sampling_period)
+        if self.measure is not Measure.CONTACT:
+            words["measure"] = str(self.measure)
+        if self.seed:
+            words["seed"] = str(self.seed)
+        return " ".join(f"{key}={shlex.quote(value)}" for key, value in words.items())
+
+
+def parse_touch(name: str, text: str) -> TouchDeclaration:
+    """The touch sensor that the entry `touch:NAME` declares; the grammar is `TouchDeclaration`'s."""
+    try:
+        return TouchDeclaration(name, **_parse_fields(text))
+    except ValueError as error:
+        raise ValueError(f"touch:{name}: {error}") from None
+
+
+def checked_table(rows: Iterable[Iterable[float]]) -> Table:
+    """A lookup table's rows as numbers, or a ValueError that names the row that is wrong."""
+    table: list[tuple[float, float, float]] = []
+    for number, row in enumerate(_items(rows, "lookup table"), start=1):
+        where = f"lookup table row {number}"
+        values = [_number(value, where) for value in _items(row, where)]
+        if len(values) != 3:
+            raise ValueError(f"{where} must be three numbers: force, output, noise level; not {len(values)}")
+        force, output, noise = values
+        if table and force <= table[-1][0]:
+            raise ValueError(f"{where} must have a larger force than the one before: {force:g} is not")
+        if not 0 <= noise <= 1:
+            raise ValueError(f"{where} must have a noise level from 0 to 1, not {noise:g}")
+        table.append((force, output, noise))
+    return tuple(table)
+
+
+def _parse_fields(text: str) -> dict[str, Any]:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        raise ValueError("a quote is not closed") from None
+    fields: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise ValueError(f"expected key=value, not {word!r}")
+        if key not in _READERS:
+            raise ValueError(f"unknown key {key!r}: choose from {', '.join(_READERS)}")
+        field, read = _READERS[key]
+        if field in fields:
+            raise ValueError(f"{key} is given twice")
+        try:
+            fields[field] = read(value)
+        except ValueError as error:
+            raise ValueError(f"{key}: {error}") from None
+    return fields
+
+
+def _read_number(text: str) -> float:
+    for kind in (int, float):  # whole numbers first: a seed may have more digits than a float
+        with suppress(ValueError):
+            return kind(text)
+    raise ValueError(f"expected a number, not {text!r}")
+
+
+def _read_table(text: str) -> list[list[float]]:
+    return [[_read_number(word) for word in row.split()] for row in text.split(",")] if text.strip() else []
+
+
+_READERS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "type": ("type", str),
+    "site": ("site", str),
+    "body": ("body", str),
+    "table": ("lookup_table", _read_table),
+    "resolution": ("resolution", _read_number),
+    "period": ("sampling_period", _read_number),
+    "measure": ("measure", str),
+    "seed": ("seed", _read_number),
+}
+"""Keys of a declaration: the field each one sets, and how its value is read."""
+
+
+def _format(number: float) -> str:
+    # repr, because it is the shortest text that reads back as the same number.
+    return repr(number).removesuffix(".0")
+
+
+def _quantise(values: Array, resolution: float) -> Array:
+    with np.errstate(over="ignore"):
+        steps = np.abs(values) / resolution
+    # More steps than a number can count: the value itself is coarser than the resolution.
+    return np.where(np.isfinite(steps), np.copysign(np.floor(steps + 0.5) * resolution, values), values)
+
+
+def _choose(enum: type[E], value: str, what: str) -> E:
+    try:
+        return enum(value)
+    except ValueError:
+        raise ValueError(f"unknown {what} {value!r}: choose from {', '.join(enum)}") from None
+
+
+def _items(values: object, what: str) -> list[object]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{what} must be a sequence, not {values!r}")
+    return list(values)
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+            if math.isfinite(number):
+                return number
+    raise ValueError(f"{what}: expected a finite number, not {value!r}")
+
+
+def _checked_period(value: float) -> float:
+    period = _number(value, "sampling_period")
+    if period < 0 or 0 < period < SHORTEST_PERIOD:
+        raise ValueError(f"sampling_period must be 0 or at least {SHORTEST_PERIOD:g} ms, not {period:g}")
+    return period

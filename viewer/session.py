@@ -1,0 +1,202 @@
+"""One open scene and what a person chose to see of it: engine, view and choices to readings and glyphs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .engines.contract import ContactDetails, ContactSensor, Engine
+from .engines.errors import SceneError, UnstableError
+from .engines.pace import Pace
+from .render.glyphs import Glyphs, SensorGlyphs, build_glyphs
+from .render.scale import GlyphScale, glyph_scale, palette_colors, sensor_color
+from .render.view import View
+from .sensors.contacts import Array, ContactBatch
+from .settings import MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
+
+SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Speeds that the slower and faster keys walk through."""
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A contact, or one of its components, that a person points at."""
+
+    sensor: str
+    slot: int
+    component: int | None = None
+    """0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
+
+
+@dataclass(frozen=True)
+class SensorReading:
+    """One sensor at one instant."""
+
+    sensor: ContactSensor
+    batch: ContactBatch
+    array: Array
+    """The declared sensor's array."""
+    found: int
+    """Number of matching contacts."""
+    reported: int
+    """Number of filled slots."""
+    net_force: Array
+    """Sum of the reported contacts' forces on object 2 [N], world, (3,)."""
+
+    @property
+    def dropped(self) -> int:
+        """Matching contacts that did not fit into the slots."""
+        return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
+
+
+class Session:
+    """An engine with its picture, pace and choices. Knows nothing of windows."""
+
+    def __init__(self, engine: Engine, settings: ViewState, options: Options | None = None) -> None:
+        self.engine = engine
+        self.settings = settings
+        self.view = View(engine.model)
+        self.pace = Pace()
+        self.paused = False
+        self.selected: str | None = None
+        """Name of the sensor that the inspector shows."""
+        self.highlight: Highlight | None = None
+        self.stepped_outside = False
+        """Someone else steps the engine: a user's own loop."""
+        self.trouble: str | None = None
+        """Why the simulation was stopped, for a person."""
+        self._readings: dict[str, SensorReading] = {}
+        self._details: dict[str, ContactDetails] = {}
+        self._key: str | None = None
+        self.visible = dict.fromkeys(engine.sensors.names, True)
+        if options is not None:
+            self._apply(options)
+        if self.selected is None:
+            self.selected = next((name for name, shown in self.visible.items() if shown), None)
+
+    def advance(self, budget: float) -> None:
+        """Physics up to real time, for at most `budget` seconds of wall time."""
+        if self.paused or self.stepped_outside:
+            self.pace.restart()
+            return
+        self._attempt(lambda: self.pace.advance(self._step, self.engine.timestep, budget))
+
+    def step_once(self) -> None:
+        """Pause and take one step."""
+        self.paused = True
+        self._attempt(lambda: self._step(1))
+
+    def reset(self, key: str | None = None) -> None:
+        """Back to the start, to a keyframe, or to the one chosen last."""
+        self._key = key if key is not None else self._key
+        self.engine.reset(self._key)
+        self.view.end_perturb()
+        self.trouble = None
+        self.pace.restart()
+        self.forget()
+
+    def toggle_paused(self) -> None:
+        self.paused = not self.paused
+        self.trouble = None
+
+    def set_speed(self, speed: float) -> None:
+        self.pace.speed = min(max(speed, MIN_SPEED), MAX_SPEED)
+
+    def change_speed(self, direction: int) -> None:
+        """To the next slower (-1) or faster (+1) of SPEEDS."""
+        nearest = int(np.argmin(np.abs(np.log(np.array(SPEEDS) / self.pace.speed))))
+        self.set_speed(SPEEDS[min(max(nearest + direction, 0), len(SPEEDS) - 1)])
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        self.engine.set_reduce(name, mode)
+        self.forget()
+
+    def watch_all(self) -> None:
+        """Add a sensor that matches every contact, show and select it."""
+        sensor = self.engine.watch_all()
+        self.visible[sensor.name] = True
+        self.selected = sensor.name
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was read: the engine's state has changed."""
+        self._readings.clear()
+        self._details.clear()
+
+    def reading(self, name: str) -> SensorReading:
+        """A sensor's contacts now; read once an instant, however many panels ask."""
+        if name not in self._readings:
+            batch = self.engine.contacts(name)
+            net_force = batch.net_force
+            self._readings[name] = SensorReading(
+                sensor=self.engine.sensors[name],
+                batch=batch,
+                array=self.engine.array(name),
+                found=round(float(batch.found)),
+                reported=int(batch.filled.sum()),
+                net_force=np.zeros(3) if net_force is None else net_force,
+            )
+        return self._readings[name]
+
+    def details(self, name: str) -> ContactDetails:
+        """Geom names and friction of a sensor's contacts now."""
+        if name not in self._details:
+            self._details[name] = self.engine.details(name)
+        return self._details[name]
+
+    @property
+    def scale(self) -> GlyphScale:
+        return glyph_scale(self.engine.model, self.settings.gizmos)
+
+    def glyphs(self) -> Glyphs:
+        """Glyphs of all visible sensors now."""
+        sensors = self.engine.sensors
+        shown = [
+            SensorGlyphs(i, self.reading(sensor.name).batch, sensor_color(i))
+            for i, sensor in enumerate(sensors)
+            if self.visible[sensor.name]
+        ]
+        pointed = self.highlight
+        highlight = None
+        if pointed is not None and pointed.sensor in sensors.names:
+            highlight = (sensors.position(pointed.sensor), pointed.slot, pointed.component)
+        colors = palette_colors(self.engine.model, self.settings.gizmos.palette)
+        return build_glyphs(shown, self.settings.gizmos, self.scale, colors, highlight)
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that are drawn now."""
+        return sum(self.reading(name).reported for name, shown in self.visible.items() if shown)
+
+    def _apply(self, options: Options) -> None:
+        sensors = self.engine.sensors
+        for name in options.sensors:
+            sensors.position(name)
+        if options.sensors:
+            self.visible = {name: name in options.sensors for name in sensors.names}
+        if options.reduce is not None:
+            for name, shown in self.visible.items():
+                if shown:
+                    self.engine.set_reduce(name, options.reduce)
+        if options.camera is not None:
+            if options.camera not in self.view.cameras:
+                known = ", ".join(self.view.cameras) or "none"
+                raise SceneError(f"no camera named {options.camera!r}; the scene has: {known}")
+            self.view.set_camera(options.camera)
+        if options.key is not None:
+            self.reset(options.key)
+        self.paused = options.paused
+        self.set_speed(options.speed)
+
+    def _step(self, count: int) -> None:
+        self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
+        self.engine.step(count)
+        self.forget()
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+        except UnstableError as error:
+            self.paused = True
+            self.trouble = str(error)
+            self.forget()

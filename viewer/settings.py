@@ -1,0 +1,156 @@
+"""What a person chooses: the options of one launch, the view state that is saved, and their closed sets."""
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, get_type_hints
+
+
+class Reduce(StrEnum):
+    """Which of the matching contacts a sensor reports, in MuJoCo's numbering."""
+
+    NONE = "none"
+    MINDIST = "mindist"
+    MAXFORCE = "maxforce"
+    NETFORCE = "netforce"
+
+
+class Quality(StrEnum):
+    """How much the scene's picture may cost; auto follows the renderer."""
+
+    AUTO = "auto"
+    LOW = "low"
+    HIGH = "high"
+
+
+class ScaleMode(StrEnum):
+    """What sets the length of a force arrow."""
+
+    AUTO = "auto"
+    """The scene's moving weight and extent."""
+    FIXED = "fixed"
+    """`GizmoSettings.fixed_scale`, in metres per newton."""
+    MUJOCO = "mujoco"
+    """The model's visual/map/force and mean mass, as MuJoCo's own arrows."""
+
+
+class ColorMode(StrEnum):
+    """What an arrow's colour tells."""
+
+    COMPONENT = "component"
+    SENSOR = "sensor"
+
+
+class Palette(StrEnum):
+    """Colours of normal, tangents, points, total and torque."""
+
+    STANDARD = "standard"
+    COLORBLIND = "colorblind"
+    MUJOCO = "mujoco"
+    """From the model's visual/rgba."""
+
+
+class Theme(StrEnum):
+    """Look of the panels."""
+
+    DARK = "dark"
+    LIGHT = "light"
+
+
+MIN_SPEED, MAX_SPEED = 0.01, 10.0
+"""Bounds of the playback speed, as a multiple of real time."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """One launch, as given on the command line."""
+
+    scene: Path
+    paused: bool = False
+    speed: float = 1.0
+    camera: str | None = None
+    key: str | None = None
+    """Name or number of a keyframe."""
+    sensors: tuple[str, ...] = ()
+    """Sensors that start visible; all when empty."""
+    reduce: Reduce | None = None
+    """Reduce mode that every shown sensor starts with."""
+    width: int = 1600
+    height: int = 900
+    quality: Quality = Quality.AUTO
+    frames: int | None = None
+    """Stop after this many frames."""
+
+
+@dataclass
+class GizmoSettings:
+    """How contacts are drawn."""
+
+    points: bool = True
+    forces: bool = True
+    """Any force arrows at all."""
+    normal: bool = True
+    tangents: bool = True
+    total: bool = False
+    torque: bool = False
+    scale_mode: ScaleMode = ScaleMode.AUTO
+    fixed_scale: float = 0.01
+    """Arrow length per force in `fixed` mode [m/N]."""
+    length: float = 1.0
+    """Factor on all arrow lengths."""
+    width: float = 1.0
+    """Factor on all arrow widths."""
+    point_size: float = 1.0
+    """Factor on the spheres' radius."""
+    min_force: float = 0.01
+    """Components below this draw no arrow [N]."""
+    log_length: bool = False
+    """Arrow length grows with the logarithm of the force."""
+    see_through: bool = True
+    """Gizmos behind geometry stay visible, dimmed."""
+    color_mode: ColorMode = ColorMode.COMPONENT
+    palette: Palette = Palette.STANDARD
+
+
+@dataclass
+class ViewState:
+    """Live choices in the window, saved between launches."""
+
+    gizmos: GizmoSettings = field(default_factory=GizmoSettings)
+    theme: Theme = Theme.DARK
+    show_legend: bool = True
+
+    def to_json(self) -> str:
+        return json.dumps(dataclasses.asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "ViewState":
+        """The saved state; what is missing, unknown or of the wrong type falls back to its default."""
+        try:
+            saved = json.loads(text)
+        except ValueError:
+            saved = {}
+        state = cls()
+        _restore(state, saved)
+        return state
+
+
+def _restore(target: Any, saved: Any) -> None:
+    if not isinstance(saved, dict):
+        return
+    hints = get_type_hints(type(target))
+    for item in dataclasses.fields(target):
+        if item.name not in saved:
+            continue
+        value, kind = saved[item.name], hints[item.name]
+        if dataclasses.is_dataclass(kind):
+            _restore(getattr(target, item.name), value)
+        elif issubclass(kind, StrEnum):
+            if value in list(kind):
+                setattr(target, item.name, kind(value))
+        elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+            setattr(target, item.name, float(value))
+        elif type(value) is kind:
+            setattr(target, item.name, value)
