@@ -2,5 +2,5 @@
 
 vec3 shade(vec3 color, float facing)
 {
-    return color * mix(0.38, 1.0, min(facing * 1.5, 1.0));
+    return color * (0.4 + 0.6 * facing * (2.0 - facing));
 }

@@ -27,8 +27,8 @@ void main()
     vec3 toward = mix(-normalize(center), vec3(0.0, 0.0, 1.0), orthographic);
     vec3 side = normalize(cross(vec3(0.0, 1.0, 0.0), toward));
     vec3 up = cross(toward, side);
-    // One pixel wider than the disk: room for its smooth edge.
-    place = corner * (1.0 + 1.0 / pixel_radius);
+    // Wider than the disk: room for its smooth edge.
+    place = corner * (1.0 + 0.6 / pixel_radius);
     vec3 position = center + radius * (place.x * side + place.y * up);
 
     rgba = color;

@@ -34,6 +34,10 @@ TITLE = "contact-viewer"
 _SAVED = "view_state"
 _PHYSICS_BUDGET = 0.025
 """Longest that physics may hold up a frame [s]."""
+_LEFT_PART, _RIGHT_PART = 0.15, 0.20
+"""Parts of the window's width that the side panels take at first; the scene keeps two thirds."""
+_LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
+"""What they need at least to be readable, in a small window [px]."""
 _NO_DISPLAY = "no display to open a window on; `contact-viewer record SCENE` makes a video without one"
 
 
@@ -165,10 +169,13 @@ class Application:
 
     def _add_panels(self, params: hello_imgui.RunnerParams) -> None:
         split = hello_imgui.DockingSplit
+        width = self._options.width if self._options else Options.width
+        left_part = max(_LEFT_PART, _LEFT_WIDTH / width)
+        right_part = max(_RIGHT_PART, _RIGHT_WIDTH / width) / (1 - left_part)
         main, left, below, right = "MainDockSpace", "Left", "LeftBelow", "Right"
         params.docking_params.docking_splits = [
-            split(main, left, imgui.Dir.left, 0.15),
-            split(main, right, imgui.Dir.right, 0.235),
+            split(main, left, imgui.Dir.left, left_part),
+            split(main, right, imgui.Dir.right, right_part),
             split(left, below, imgui.Dir.down, 0.48),
         ]
         params.docking_params.dockable_windows = [

@@ -29,18 +29,21 @@ def test_thresholds() -> None:
     assert events[1].duration == pytest.approx(4 * STEP)
 
 
-@pytest.mark.parametrize(("duration", "steps"), [(0.0, 0), (0.001, 1), (0.002, 1), (0.006, 3), (0.0061, 4), (0.6, 300)])
-def test_minimum_duration_in_steps(duration: float, steps: int) -> None:
-    trigger = ForceTrigger(1, 1.0, 1.0, duration, STEP)
+@pytest.mark.parametrize(
+    ("duration", "timestep", "steps"),
+    [(0.0, STEP, 0), (0.001, STEP, 1), (0.002, STEP, 1), (0.006, STEP, 3), (0.0061, STEP, 4), (0.035, 0.005, 7)],
+)
+def test_minimum_duration_in_steps(duration: float, timestep: float, steps: int) -> None:
+    trigger = ForceTrigger(1, 1.0, 1.0, duration, timestep)
     assert trigger.min_steps == steps
     trigger.update(0.0, [0.0])
     at = 0
     while not trigger.debounced[0]:
         at += 1
-        events = trigger.update(at * STEP, [2.0])
+        events = trigger.update(at * timestep, [2.0])
         assert trigger.raw[0]
     assert at == 1 + steps
-    assert events[0].time == STEP
+    assert events[0].time == timestep
 
 
 def test_spikes_and_dropouts_shorter_than_the_minimum_do_not_show() -> None:
@@ -79,7 +82,7 @@ def test_debouncing(forces: list[float], min_steps: int) -> None:
         trigger.update(i * STEP, [force])
         raw.append(bool(trigger.raw[0]))
         debounced.append(bool(trigger.debounced[0]))
-    # A run of equal raw states shows if it is longer than the minimum, from that many steps after its start on.
+    # A run of equal raw states shows if it is longer than the minimum, that many steps after its start.
     expected, state = [], raw[0]
     for value, run in groupby(raw):
         length = len(list(run))
@@ -138,7 +141,11 @@ def test_a_bouncing_ball_felt_by_a_touch_sensor() -> None:
         <mujoco>
           <worldbody>
             <geom type="plane" size="1 1 .1"/>
-            <body pos="0 0 .6"><freejoint/><geom size=".1" mass="1" solref=".01 .3"/><site name="s" size=".2"/></body>
+            <body pos="0 0 .6">
+              <freejoint/>
+              <geom size=".1" mass="1" solref=".01 .3"/>
+              <site name="s" size=".2"/>
+            </body>
           </worldbody>
           <sensor><touch site="s"/></sensor>
         </mujoco>""")

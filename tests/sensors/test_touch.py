@@ -154,6 +154,13 @@ def test_force_3d_keeps_length_and_axes() -> None:
     assert np.linalg.norm(report) == pytest.approx(13)
 
 
+@pytest.mark.parametrize("settings", [{}, {"lookup_table": []}, {"resolution": 5}])
+def test_nothing_is_reported_as_negative_zero(settings: dict[str, object]) -> None:
+    for type in ("force", "force-3d"):
+        assert not np.signbit(sample(sensor(type, **settings), [0.0, -0.0, -0.0], np.eye(3))).any()
+    assert not np.signbit(sample(sensor("force-3d", resolution=5), [-0.1, 0, 0], np.eye(3))).any()
+
+
 def test_ideal_force_is_before_the_device() -> None:
     device = sensor("force", resolution=1000)
     assert device.project(WEIGHT, X_DOWN) == pytest.approx(49.05)
@@ -370,6 +377,9 @@ def test_period_counts_from_the_first_update_after_enable() -> None:
     device.update(0.5, force=UP, rotation=X_DOWN, found=1)
     device.enable(10)
     assert [time for time, _ in changes(device, 1.001 + 0.001 * np.arange(25))] == pytest.approx([1.011, 1.021])
+    device.enable(20)
+    assert math.isnan(device.get_value())
+    assert [time for time, _ in changes(device, 1.026 + 0.001 * np.arange(25))] == pytest.approx([1.046])
 
 
 def test_period_between_steps_is_kept_on_average() -> None:

@@ -48,13 +48,18 @@ class Selection:
 class ContactMatcher:
     """Finds the contacts that one sensor matches, for the targets that the sensor has when this is made."""
 
-    def __init__(self, model: mujoco.MjModel, sensor_id: int) -> None:
-        if model.sensor_type[sensor_id] != mujoco.mjtSensor.mjSENS_CONTACT:
-            raise ValueError(f"sensor {sensor_id} is not a contact sensor")
+    def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
+        """Without a sensor, every contact matches, as for a sensor without targets."""
         self._model = model
-        kind, target = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
+        kind = other_kind = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
+        target = other_target = -1
+        if sensor_id is not None:
+            if model.sensor_type[sensor_id] != mujoco.mjtSensor.mjSENS_CONTACT:
+                raise ValueError(f"sensor {sensor_id} is not a contact sensor")
+            kind, target = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
+            other_kind, other_target = int(model.sensor_reftype[sensor_id]), int(model.sensor_refid[sensor_id])
         self._first = _Target(model, kind, target)
-        self._second = _Target(model, int(model.sensor_reftype[sensor_id]), int(model.sensor_refid[sensor_id]))
+        self._second = _Target(model, other_kind, other_target)
         self._site = target if kind == mujoco.mjtObj.mjOBJ_SITE else None
 
     def match(self, data: mujoco.MjData) -> Matches:

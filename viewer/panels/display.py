@@ -49,7 +49,9 @@ def _show_lengths(gizmos: GizmoSettings) -> None:
     gizmos.scale_mode = _choice(
         "scale",
         gizmos.scale_mode,
-        "auto: from the scene's moving weight and extent\nfixed: metres per newton\nmujoco: the model's visual/map/force",
+        "auto: from the scene's moving weight and extent\n"
+        "fixed: metres per newton\n"
+        "mujoco: the model's visual/map/force",
     )
     logarithmic = imgui.SliderFlags_.logarithmic
     if gizmos.scale_mode is ScaleMode.FIXED:
@@ -84,8 +86,12 @@ def _slider(label: str, value: float, low: float, high: float, text: str, flags:
 
 
 def _choice(label: str, value: E, help_text: str) -> E:
-    members = list(type(value))
     imgui.set_next_item_width(imgui.get_content_region_avail().x - 5 * imgui.get_font_size())
-    _, index = imgui.combo(label, members.index(value), [str(member) for member in members])
-    tooltip(help_text)
-    return members[index]
+    if not imgui.begin_combo(label, str(value)):
+        tooltip(help_text)
+        return value
+    for member in type(value):
+        if imgui.selectable(str(member), member is value)[0]:
+            value = member
+    imgui.end_combo()
+    return value

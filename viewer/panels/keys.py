@@ -45,7 +45,7 @@ def _toggle_help(shell: Shell) -> None:
 
 
 def _flag(letter: str, name: str, does: str) -> Binding:
-    return Binding(Key[letter.lower()], letter, does, lambda shell: shell.session.view.toggle(name))
+    return Binding(getattr(Key, letter.lower()), letter, does, lambda shell: shell.session.view.toggle(name))
 
 
 SIMULATION = (

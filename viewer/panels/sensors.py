@@ -43,7 +43,8 @@ def _show_empty(session: Session) -> None:
     tooltip("Add a sensor that matches every contact. The scene file stays as it is.")
     imgui.spacing()
     paragraph(
-        'Or declare one in the scene:\n<sensor>\n  <contact name="foot" geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>'
+        "Or declare one in the scene:\n"
+        '<sensor>\n  <contact name="foot" geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>'
     )
 
 

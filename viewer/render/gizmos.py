@@ -68,7 +68,7 @@ class GizmoPass:
         try:
             with _restored(self._gl, self._has_vertex_arrays):
                 for stem, attributes, mesh in (
-                    ("arrow", ("origin", "span", "color"), _rectangles()),
+                    ("arrow", ("origin", "span", "color"), _shaft_and_head()),
                     ("sphere", ("sphere", "color"), _square()),
                 ):
                     self._kinds.append(_Kind(stem, attributes, mesh, own_vertex_arrays))
@@ -184,9 +184,8 @@ def _square() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
     return corners, np.array([0, 1, 2, 0, 2, 3], np.uint16)
 
 
-def _rectangles() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """Shaft and head of an arrow, as arrow.vert reads them."""
-    corners, indices = _square()
-    along = 0.5 * corners[:, 1:] + 0.5
-    parts = [np.column_stack([corners[:, 0], along, np.full(4, part)]) for part in (0, 1)]
-    return np.concatenate(parts).astype(np.float32), np.concatenate([indices, indices + 4]).astype(np.uint16)
+def _shaft_and_head() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+    """A rectangle and a triangle, as arrow.vert reads them. Few triangles: they are the cost of software renderers."""
+    shaft = [[-1, 0, 0], [1, 0, 0], [1, 1, 0], [-1, 1, 0]]
+    head = [[-1, 0, 1], [1, 0, 1], [0, 1, 1]]
+    return np.array(shaft + head, np.float32), np.array([0, 1, 2, 0, 2, 3, 4, 5, 6], np.uint16)

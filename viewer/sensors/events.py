@@ -4,6 +4,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import repeat
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Geoms = tuple[Hashable, Hashable]
 """Labels of the two geoms of a pair, usually their names."""
+FORCE_FREE = 5e-4
+"""Relative misfit between the velocities and the distances of a step up to which no contact force acted in it."""
 
 
 class EventKind(StrEnum):
@@ -57,6 +60,17 @@ class ContactPair:
     """Already in contact at the first update, so that nobody saw it begin."""
 
 
+class Sample(NamedTuple):
+    """One pair at one instant."""
+
+    time: float
+    """Simulation time [s]."""
+    distance: float
+    """Distance between the surfaces [m]."""
+    velocity: float
+    """Rate of change of the distance [m/s]; NaN if unknown."""
+
+
 class Crossing(NamedTuple):
     """Where a pair's distance passes a level."""
 
@@ -76,6 +90,8 @@ class Locate(Protocol):
 
         `start` and `end` are the times of the last two updates, whose distances lie on either side of the
         level; one may lie on it, and a pair whose distance was unknown at `start` may have passed it before.
+        Of the two instants that enclose the crossing return the first: Runge-Kutta lets the contact force act in
+        a step that ends just past it, and the velocity there is no longer that of the approach.
         Called inside `update`, once an event; whatever it steps, it puts back.
         """
 
@@ -110,10 +126,10 @@ class ContactEvents:
         """`contacts` as they were before the last update with events."""
         count = len(self.pairs)
         self._in_contact = np.zeros(count, bool)
-        self._distance = np.empty(count)
-        self._distance_before = np.empty(count)
-        self._velocity = np.empty(count)
-        self._velocity_before = np.empty(count)
+        # The last three updates, the latest first.
+        self._times = (math.nan, math.nan, math.nan)
+        self._distances = (np.empty(count), np.empty(count), np.empty(count))
+        self._velocities = (np.empty(count), np.empty(count), np.empty(count))
         self._offset = np.empty(count)
         self._sign = np.empty(count)
         self._hysteresis = np.empty(count)
@@ -123,11 +139,10 @@ class ContactEvents:
     def reset(self) -> None:
         """Forget every contact without ending it: the next update is a first one."""
         self._started = False
-        self._time = -math.inf
         self.contacts = {}
         self.last_contacts = {}
-        self._distance.fill(math.inf)
-        self._velocity.fill(math.nan)
+        self._times = (math.nan, math.nan, math.nan)
+        self._distances[0].fill(math.inf)
         self._decide(slice(None))
 
     @property
@@ -167,38 +182,45 @@ class ContactEvents:
         """
         distance = self._checked(distances, "distances")
         velocity = self._checked(normal_velocities, "normal velocities")
-        if not self._started or time < self._time:
+        if not self._started or time < self._times[0]:
             self._start(time, distance, velocity)
             return []
-        start, self._time = self._time, time
         # This runs after every step: buffers change places, and arrays are made only where there is an event.
-        self._distance, self._distance_before = self._distance_before, self._distance
-        self._velocity, self._velocity_before = self._velocity_before, self._velocity
-        np.copyto(self._distance, distance)
-        np.copyto(self._velocity, velocity)
+        self._times = (time, *self._times[:2])
+        self._distances = (self._distances[2], *self._distances[:2])
+        self._velocities = (self._velocities[2], *self._velocities[:2])
+        np.copyto(self._distances[0], distance)
+        np.copyto(self._velocities[0], velocity)
         progress = self._measure()
         if math.isnan(progress):
-            np.copyto(self._distance, self._distance_before, where=np.isnan(self._distance))
+            unknown = np.isnan(distance)
+            np.copyto(self._distances[0], self._distances[1], where=unknown)
+            np.copyto(self._velocities[0], math.nan, where=unknown)
             progress = self._measure()
-        return self._cross(start, locate) if progress > 0 else []
+        return self._cross(locate) if progress > 0 else []
 
     def _start(self, time: float, distance: NDArray[np.float64], velocity: NDArray[np.float64]) -> None:
         self.reset()
         self._started = True
-        self._time = time
-        np.copyto(self._distance, distance, where=~np.isnan(distance))
-        np.copyto(self._velocity, velocity)
+        self._times = (time, math.nan, math.nan)
+        np.copyto(self._distances[0], distance, where=~np.isnan(distance))
+        np.copyto(self._velocities[0], velocity)
         self._decide(slice(None))
         self.contacts = {
             pair_id: ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
             for pair_id in np.flatnonzero(self._in_contact).tolist()
         }
 
-    def _cross(self, start: float, locate: Locate | None) -> list[ContactEvent]:
+    def _cross(self, locate: Locate | None) -> list[ContactEvent]:
         """Flip the pairs that passed their threshold, or lie on it, and tell when they did."""
         crossed = np.flatnonzero(self._progress >= 0)
         self._decide(crossed)
-        events = [self._event(pair_id, start, locate) for pair_id in crossed.tolist()]
+        # Lists, because reading arrays value by value would take most of the time of a step with many events.
+        after, before, earlier = (
+            map(Sample, repeat(time), distance[crossed].tolist(), velocity[crossed].tolist())
+            for time, distance, velocity in zip(self._times, self._distances, self._velocities, strict=True)
+        )
+        events = list(map(self._event, crossed.tolist(), earlier, before, after, repeat(locate)))
         events.sort(key=lambda event: (event.time, event.pair_id))
         self.last_contacts = self.contacts
         self.contacts = dict(self.last_contacts)
@@ -211,18 +233,16 @@ class ContactEvents:
                 del self.contacts[event.pair_id]
         return events
 
-    def _event(self, pair_id: int, start: float, locate: Locate | None) -> ContactEvent:
+    def _event(
+        self, pair_id: int, earlier: Sample, before: Sample, after: Sample, locate: Locate | None
+    ) -> ContactEvent:
         begins = bool(self._in_contact[pair_id])
-        before = float(self._distance_before[pair_id])
-        level = -2 * self.eps if begins and before <= 0 else 0.0
+        level = -2 * self.eps if begins and before.distance <= 0 else 0.0
         if locate is not None:
-            time, distance, velocity = locate(pair_id, start, self._time, level)
+            time, distance, velocity = locate(pair_id, before.time, after.time, level)
         else:
-            time, distance, velocity = _interpolate(
-                (start, before, float(self._velocity_before[pair_id])),
-                (self._time, float(self._distance[pair_id]), float(self._velocity[pair_id])),
-                level,
-            )
+            free = begins and min(before.distance, earlier.distance) > 0 and earlier.time < before.time
+            time, distance, velocity = _interpolate(earlier if free else None, before, after, level)
         return ContactEvent(
             time=time,
             pair_id=pair_id,
@@ -235,47 +255,68 @@ class ContactEvents:
 
     def _decide(self, which: NDArray[np.intp] | slice) -> None:
         """Set the state of some pairs from their distance, as at an event instant."""
-        in_contact = self._distance[which] < -self.eps
+        in_contact = self._distances[0][which] < -self.eps
         self._in_contact[which] = in_contact
         self._offset[which] = np.where(in_contact, 0.0, 2 * self.eps)
         self._sign[which] = np.where(in_contact, 1.0, -1.0)
         self._measure()
 
     def _measure(self) -> float:
-        """Set the hysteresis distances; how far past its threshold the foremost pair is [m], NaN if unknown."""
-        np.add(self._distance, self._offset, out=self._hysteresis)
+        """Set hysteresis distances; how far past its threshold the foremost pair is [m], NaN if unknown."""
+        np.add(self._distances[0], self._offset, out=self._hysteresis)
         np.multiply(self._hysteresis, self._sign, out=self._progress)
         return float(np.maximum.reduce(self._progress, initial=-math.inf))
 
     def _checked(self, values: ArrayLike, what: str) -> NDArray[np.float64]:
         array = np.asarray(values, np.float64)
-        if array.shape != self._distance.shape:
+        if array.shape != self._in_contact.shape:
             raise ValueError(f"{what} of shape {array.shape} for {len(self.pairs)} pairs")
         return array
 
 
-def _interpolate(before: tuple[float, float, float], after: tuple[float, float, float], level: float) -> Crossing:
-    """Where the distance passes `level` between two samples of (time, distance, velocity).
+def _interpolate(earlier: Sample | None, before: Sample, after: Sample, level: float) -> Crossing:
+    """Where the distance passes `level` in the step from `before` to `after`.
 
     Takes the acceleration as constant, which integrators do within a step: the parabola through both
     distances with the first velocity is then the motion itself. With the second velocity it would not be:
-    semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2.
+    semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2. Runge-Kutta lets the contact force act in
+    the step in which a pair meets; then the step from `earlier`, if there was no contact in it, is continued.
     """
-    (start, distance0, velocity0), (end, distance1, velocity1) = before, after
-    gap0, gap1 = distance0 - level, distance1 - level
-    change = gap1 - gap0
-    slope = velocity0 * (end - start)
-    bend = change - slope
+    step = after.time - before.time
+    gap = before.distance - level
+    change = after.distance - before.distance
     if change == 0 or not math.isfinite(change):
-        fraction = 1.0
-    elif abs(bend) < abs(change):
-        # The parabola is monotone over the step and passes once; other velocities do not fit the distances.
-        fraction = 2 * abs(gap0) / (abs(slope) + math.sqrt(max(0.0, slope * slope - 4 * bend * gap0)))
-    else:
-        fraction = -gap0 / change
-    fraction = min(fraction, 1.0)
-    velocity = velocity0 + fraction * (velocity1 - velocity0)
+        known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
+        return Crossing(after.time, after.distance, next(known, math.nan))
+    slope = before.velocity * step
+    bend = change - slope
+    turn = after.velocity - before.velocity
+    fraction = _passage(gap, slope, bend)
+    if fraction is None:
+        fraction = -gap / change
+    elif earlier is not None and _misfit(before, after) > FORCE_FREE:
+        stretch = step / (before.time - earlier.time)
+        bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
+        continued = _passage(gap, slope, bend)
+        if continued is not None:
+            fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
+    velocity = before.velocity + fraction * turn
     if math.isnan(velocity):
-        velocity = velocity0 if math.isnan(velocity1) else velocity1
-    distance = level if math.isfinite(change) else distance1
-    return Crossing(min(start + fraction * (end - start), end), distance, velocity)
+        velocity = before.velocity if math.isnan(after.velocity) else after.velocity
+    return Crossing(min(before.time + fraction * step, after.time), level, velocity)
+
+
+def _passage(gap: float, slope: float, bend: float) -> float | None:
+    """The u in [0, 1] at which gap + slope u + bend u^2 is 0. None unless it runs towards 0 all the way."""
+    square = slope * slope - 4 * bend * gap
+    if not (slope * gap < 0 < slope * (slope + 2 * bend) and square >= 0):
+        return None
+    return min(2 * abs(gap) / (abs(slope) + math.sqrt(square)), 1.0)
+
+
+def _misfit(before: Sample, after: Sample) -> float:
+    """By how much the velocities miss the change of distance, the way of each integrator, relative to it."""
+    step, change = after.time - before.time, after.distance - before.distance
+    euler = change - after.velocity * step
+    runge_kutta = change - (before.velocity + after.velocity) / 2 * step
+    return min(abs(euler), abs(runge_kutta)) / abs(change)

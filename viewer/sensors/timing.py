@@ -1,4 +1,4 @@
-"""Forces of sensors after every step to debounced contact, and contact to air and contact times and counts."""
+"""Forces of sensors after every step to debounced contact, and that to times in contact and in the air."""
 
 import math
 from dataclasses import dataclass
@@ -210,7 +210,7 @@ def _step_count(duration: float, timestep: float) -> int:
     """Whole steps that last at least `duration`."""
     if not (0 <= duration < math.inf and 0 < timestep < math.inf):
         raise ValueError(f"no number of steps of {timestep!r} s makes up {duration!r} s")
-    # 0.006 / 0.002 is a little over 3: rounding errors must not cost a step.
+    # 0.035 / 0.005 is a little over 7: a rounding error must not cost a step.
     return math.ceil(duration / timestep * (1 - 1e-9))
 
 

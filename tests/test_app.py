@@ -1,0 +1,324 @@
+"""The window as a person uses it: clicks and keys in, pixels and state out."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from contact_viewer.settings import ScaleMode, Theme
+from imgui_bundle import ImVec2, imgui
+
+from .window import count_amber, count_green, count_red, count_white, drive, open_app, scene_part, screenshot
+
+REST = """
+<mujoco>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="1 1 .1" rgba=".5 .5 .5 1"/>
+    <body name="box" pos="0 0 .0999"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="2" rgba=".4 .4 .4 .2"/></body>
+  </worldbody>
+  <sensor>{sensors}</sensor>
+</mujoco>"""
+SENSOR = '<contact name="c" geom1="floor" geom2="box" data="found force" num="4"/>'
+
+
+@pytest.fixture
+def rest(tmp_path: Path) -> Path:
+    path = tmp_path / "rest.xml"
+    path.write_text(REST.format(sensors=SENSOR))
+    return path
+
+
+def test_a_sensor_clicked_off_takes_its_pixels_with_it(rest: Path, tmp_path: Path) -> None:
+    app = open_app(rest, steps=500)
+
+    def test(ctx: Any) -> None:
+        before = scene_part(app, screenshot(ctx, tmp_path / "before.png"))
+        assert count_green(before) > 200
+        assert count_white(before) > 50
+        ctx.item_click("//Sensors/$$0/###visible")
+        after = scene_part(app, screenshot(ctx, tmp_path / "after.png"))
+        assert count_green(after) == 0
+        assert count_white(after) == 0
+        ctx.item_click("//Sensors/$$0/###visible")
+        again = scene_part(app, screenshot(ctx, tmp_path / "again.png"))
+        assert count_green(again) == count_green(before)
+
+    drive(app, test)
+
+
+def test_switching_reduce_changes_array_and_picture(rest: Path, tmp_path: Path) -> None:
+    app = open_app(rest, steps=500)
+
+    def test(ctx: Any) -> None:
+        before = app.session.engine.array("c")
+        assert count_amber(scene_part(app, screenshot(ctx, tmp_path / "before.png"))) == 0
+        ctx.item_click("//Sensors/$$0/##reduce")
+        ctx.item_click("//$FOCUSED/###netforce")
+        after = app.session.engine.array("c")
+        assert np.count_nonzero(before[5:]) > 0
+        assert np.count_nonzero(after[4:]) == 0
+        np.testing.assert_allclose(after[1:4], [0, 0, 19.62], rtol=1e-3, atol=1e-3)
+        picture = scene_part(app, screenshot(ctx, tmp_path / "after.png"))
+        assert count_amber(picture) > 100
+        assert count_green(picture) == 0
+        assert app.session.engine.sensors["c"].modified
+        ctx.item_click("//Inspector/Revert")
+        np.testing.assert_allclose(app.session.engine.array("c"), before, atol=1e-9)
+        assert not app.session.engine.sensors["c"].modified
+
+    drive(app, test)
+
+
+def test_hovering_a_value_lights_up_its_arrow(rest: Path) -> None:
+    app = open_app(rest, steps=500, width=1600, height=900)
+
+    def test(ctx: Any) -> None:
+        ctx.mouse_move("//Inspector/**/0.force.normal##1")
+        ctx.yield_(2)
+        assert app.session.highlight is not None
+        assert (app.session.highlight.slot, app.session.highlight.component) == (0, 0)
+        ctx.mouse_move("//Inspector/**/0.force.tangent1##3")
+        ctx.yield_(2)
+        assert (app.session.highlight.slot, app.session.highlight.component) == (0, 2)
+        ctx.mouse_move_to_pos(ImVec2(600, 350))
+        ctx.yield_(2)
+        assert app.session.highlight is None
+
+    drive(app, test)
+
+
+def test_keys(rest: Path, tmp_path: Path) -> None:
+    app = open_app(rest)
+    key = imgui.Key
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        ctx.mouse_move_to_pos(ImVec2(600, 350))
+        ctx.key_press(key.space)
+        assert not session.paused
+        ctx.yield_(5)
+        assert session.engine.time > 0
+        ctx.key_press(key.space)
+        assert session.paused
+        time = session.engine.time
+        ctx.key_press(key.right_arrow)
+        assert session.engine.time == pytest.approx(time + 0.002)
+        ctx.key_press(key.backspace)
+        assert session.engine.time == 0
+        ctx.key_press(key.minus)
+        assert session.pace.speed == 0.5
+        ctx.key_press(key.equal)
+        ctx.key_press(key.equal)
+        assert session.pace.speed == 2.0
+        ctx.key_press(key.c)
+        assert count_white(scene_part(app, screenshot(ctx, tmp_path / "c.png"))) == 0
+        ctx.key_press(key.c)
+        ctx.key_press(key.p)
+        assert session.settings.gizmos.total
+        assert not session.settings.gizmos.normal
+        ctx.key_press(key.p)
+        assert session.settings.gizmos.normal
+        ctx.key_press(key.f)
+        assert count_green(scene_part(app, screenshot(ctx, tmp_path / "f.png"))) == 0
+        ctx.key_press(key.tab)
+        ctx.yield_(2)
+        assert not app.is_panel_shown("Sensors")
+        assert app.is_panel_shown("Inspector")
+        ctx.key_press(key.mod_shift | key.tab)
+        ctx.yield_(2)
+        assert not app.is_panel_shown("Inspector")
+        ctx.key_press(key.tab)
+        ctx.key_press(key.f1)
+        ctx.yield_(2)
+        assert app.help_shown
+        ctx.key_press(key.t)
+        assert session.view.flag("transparent")
+        shown = session.view.group("geom", 0)
+        ctx.key_press(key._0)
+        assert session.view.group("geom", 0) != shown
+
+    drive(app, test)
+
+
+def test_keys_do_nothing_in_a_text_field(rest: Path) -> None:
+    app = open_app(rest)
+
+    def test(ctx: Any) -> None:
+        # Ctrl+click turns a slider into a text field.
+        ctx.key_down(imgui.Key.mod_ctrl)
+        ctx.item_click("//Display/length")
+        ctx.key_up(imgui.Key.mod_ctrl)
+        ctx.yield_(2)
+        assert imgui.get_io().want_text_input
+        ctx.key_press(imgui.Key.c)
+        ctx.key_press(imgui.Key.space)
+        assert app.session.settings.gizmos.points
+        assert app.session.paused
+
+    drive(app, test)
+
+
+def test_mouse_orbits_pans_and_zooms(rest: Path) -> None:
+    app = open_app(rest)
+
+    def test(ctx: Any) -> None:
+        camera = app.session.view.camera
+        center = ImVec2(600, 350)
+        azimuth, lookat, distance = camera.azimuth, camera.lookat.copy(), camera.distance
+        ctx.mouse_move_to_pos(center)
+        ctx.mouse_down(0)
+        ctx.mouse_move_to_pos(ImVec2(660, 360))
+        ctx.mouse_up(0)
+        ctx.yield_(2)
+        assert camera.azimuth != azimuth
+        np.testing.assert_array_equal(camera.lookat, lookat)
+        ctx.mouse_down(1)
+        ctx.mouse_move_to_pos(center)
+        ctx.mouse_up(1)
+        ctx.yield_(2)
+        assert np.abs(camera.lookat - lookat).max() > 0.001
+        ctx.mouse_wheel_y(3)
+        ctx.yield_(2)
+        assert camera.distance < distance
+
+    drive(app, test)
+
+
+def test_double_click_selects_and_ctrl_drag_pulls(rest: Path) -> None:
+    app = open_app(rest)
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        left, top, right, bottom = app._viewport.rect
+        center = ImVec2((left + right) / 2, (top + bottom) / 2)
+        session.view.look_at((0, 0, 0.1), 1.0, 90, -20)
+        ctx.yield_(3)
+        ctx.mouse_move_to_pos(center)
+        ctx.mouse_double_click(0)
+        ctx.yield_(2)
+        assert session.view.selected_body == 1
+        session.paused = False
+        ctx.yield_(3)
+        resting = session.engine.data.qpos[:3].copy()
+        ctx.key_down(imgui.Key.mod_ctrl)
+        ctx.mouse_down(1)
+        for step in range(40):
+            ctx.mouse_move_to_pos(ImVec2(center.x + 3 * step, center.y - 4 * step))
+        ctx.yield_(20)
+        pulled = session.engine.data.qpos[:3].copy()
+        ctx.mouse_up(1)
+        ctx.key_up(imgui.Key.mod_ctrl)
+        ctx.yield_(3)
+        assert np.linalg.norm(pulled - resting) > 0.02
+        assert not session.engine.data.xfrc_applied.any()
+
+    drive(app, test)
+
+
+def test_another_scene_opens_and_a_broken_one_does_not(rest: Path, tmp_path: Path) -> None:
+    app = open_app(rest)
+    broken = tmp_path / "broken.xml"
+    broken.write_text("<mujoco><worldbody></mujoco>")
+
+    def test(ctx: Any) -> None:
+        app.open_scene(str(broken))
+        ctx.yield_(3)
+        assert app.session.trouble is not None
+        assert "broken.xml" in app.session.trouble
+        assert app.session.engine.sensors.names == ("c",)
+        ctx.menu_click("//##MainMenuBar/File/Bundled scenes/gripper")
+        ctx.yield_(3)
+        assert "fingertip_left" in app.session.engine.sensors.names
+        assert app.session.trouble is None
+
+    drive(app, test)
+
+
+def test_a_scene_without_sensors_offers_to_watch_all(tmp_path: Path) -> None:
+    path = tmp_path / "bare.xml"
+    path.write_text(REST.format(sensors=""))
+    app = open_app(path, steps=500)
+
+    def test(ctx: Any) -> None:
+        assert count_green(scene_part(app, screenshot(ctx, tmp_path / "bare.png"))) == 0
+        ctx.item_click("//Sensors/Watch all contacts")
+        ctx.yield_(2)
+        assert app.session.contact_count == 4
+        assert count_green(scene_part(app, screenshot(ctx, tmp_path / "all.png"))) > 200
+
+    drive(app, test)
+
+
+def test_settings_and_themes(rest: Path, tmp_path: Path) -> None:
+    app = open_app(rest, steps=500)
+
+    def test(ctx: Any) -> None:
+        dark = screenshot(ctx, tmp_path / "dark.png")
+        ctx.menu_click("//##MainMenuBar/View/Light theme")
+        light = screenshot(ctx, tmp_path / "light.png")
+        assert app.session.settings.theme is Theme.LIGHT
+        assert light[100:300, :100].mean() > dark[100:300, :100].mean() + 100
+        short = count_green(scene_part(app, light))
+        ctx.item_input_value("//Display/length", 3.0)
+        assert count_green(scene_part(app, screenshot(ctx, tmp_path / "long.png"))) > 1.5 * short
+        ctx.item_click("//Display/See through")
+        assert not app.session.settings.gizmos.see_through
+        ctx.item_click("//Display/scale")
+        ctx.item_click("//$FOCUSED/fixed")
+        assert app.session.settings.gizmos.scale_mode is ScaleMode.FIXED
+        ctx.item_click("//Display/palette")
+        ctx.item_click("//$FOCUSED/colorblind")
+        assert count_green(scene_part(app, screenshot(ctx, tmp_path / "safe.png"))) < short
+
+    drive(app, test)
+
+
+def test_sideways_force_draws_red(tmp_path: Path) -> None:
+    path = tmp_path / "tilted.xml"
+    path.write_text(REST.format(sensors=SENSOR).replace("<worldbody>", '<option gravity="0 3 -9"/><worldbody>'))
+    app = open_app(path, steps=500)
+
+    def test(ctx: Any) -> None:
+        assert count_red(scene_part(app, screenshot(ctx, tmp_path / "red.png"))) > 50
+
+    drive(app, test)
+
+
+def test_options_reach_the_window(tmp_path: Path) -> None:
+    app = open_app("gripper", sensors=("fingertip_left",), reduce="none", camera="fingertips", key="hold", speed=0.5)
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        assert [name for name, shown in session.visible.items() if shown] == ["fingertip_left"]
+        assert session.engine.sensors["fingertip_left"].reduce == "none"
+        assert session.engine.sensors["fingertip_right"].reduce == "netforce"
+        assert session.view.camera_name == "fingertips"
+        assert session.pace.speed == 0.5
+        assert screenshot(ctx, tmp_path / "x.png").shape == (800, 1200, 3)
+
+    drive(app, test)
+
+
+def test_choices_are_saved_between_launches(rest: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    first = open_app(rest)
+    first.keeps_settings = True
+
+    def change(ctx: Any) -> None:
+        ctx.item_click("//Display/Points")
+        ctx.item_input_value("//Display/width", 2.0)
+        ctx.menu_click("//##MainMenuBar/View/Light theme")
+
+    drive(first, change)
+    second = open_app(rest)
+    second.keeps_settings = True
+
+    def look(ctx: Any) -> None:
+        settings = second.session.settings
+        assert not settings.gizmos.points
+        assert settings.gizmos.width == pytest.approx(2.0)
+        assert settings.theme is Theme.LIGHT
+
+    drive(second, look)

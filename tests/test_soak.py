@@ -1,0 +1,78 @@
+"""Many scenes and many frames: nothing on the graphics card or in memory is left behind."""
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+from contact_viewer.app import Application, run_window
+from contact_viewer.assets import bundled_scenes
+from contact_viewer.render.contexts import load_opengl
+from contact_viewer.render.gl import gl_error
+
+from .window import drive, open_app
+
+OBJECTS = ("Buffer", "Texture", "Program", "Shader", "Framebuffer", "Renderbuffer", "VertexArray", "List")
+
+
+def count_gl_objects() -> dict[str, int]:
+    """Live objects by kind, found by asking for every low name. MuJoCo never reuses the names of lists."""
+    gl = load_opengl()
+    return {
+        kind: sum(bool(getattr(gl, f"glIs{kind}")(name)) for name in range(1, 40_000 if kind == "List" else 1000))
+        for kind in OBJECTS
+    }
+
+
+def call_in_frame(app: Application, ctx: Any, call: Callable[[], Any]) -> Any:
+    """Call something where the window's context is current."""
+    results = []
+    assert app._scene_pass is not None
+    draw = app._scene_pass.draw
+
+    def draw_and_call(viewport: Any) -> None:
+        draw(viewport)
+        if not results:
+            results.append(call())
+
+    app._scene_pass.draw = draw_and_call  # type: ignore[method-assign]
+    ctx.yield_(3)
+    app._scene_pass.draw = draw  # type: ignore[method-assign]
+    return results[0]
+
+
+def test_ten_scenes_leave_no_gl_objects_and_no_errors() -> None:
+    app = open_app("slope", width=500, height=400)
+
+    def test(ctx: Any) -> None:
+        ctx.yield_(3)
+        before = call_in_frame(app, ctx, count_gl_objects)
+        assert before["Buffer"] > 0
+        assert before["Texture"] > 0
+        for scene in bundled_scenes():
+            app.open_scene(scene.name)
+            app.session.paused = False
+            ctx.yield_(4)
+            assert call_in_frame(app, ctx, gl_error) is None
+        app.open_scene("slope")
+        ctx.yield_(4)
+        assert call_in_frame(app, ctx, count_gl_objects) == before
+
+    drive(app, test)
+
+
+def test_memory_does_not_grow_over_ten_thousand_frames() -> None:
+    app = open_app("turntable", width=320, height=240, paused=False, frames=10_000)
+    process = psutil.Process()
+    sizes = {}
+    advance = app._advance
+
+    def advance_and_measure() -> None:
+        advance()
+        if app.frame_count in (1000, 10_000):
+            gc.collect()
+            sizes[app.frame_count] = process.memory_info().rss
+
+    app._advance = advance_and_measure  # type: ignore[method-assign]
+    run_window(app)
+    assert sizes[10_000] - sizes[1000] < 8 * 2**20

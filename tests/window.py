@@ -1,0 +1,78 @@
+"""The real window, driven by Dear ImGui Test Engine and looked at through its pixels."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import imgui_bundle.immapp.testing as engine_testing
+import numpy as np
+from contact_viewer import open_engine
+from contact_viewer.app import Application
+from contact_viewer.settings import Options
+from imgui_bundle import ImVec2
+from numpy.typing import NDArray
+from PIL import Image
+
+Pixels = NDArray[np.uint8]
+
+
+def open_app(scene: str | Path, *, steps: int = 0, **options: Any) -> Application:
+    """An application that is not yet running, small and paused unless told otherwise, some steps into its scene."""
+    chosen = {"paused": True, "width": 1200, "height": 800} | options
+    app = Application(open_engine(scene), Options(scene=Path(scene), **chosen))
+    app.keeps_settings = False
+    app.session.engine.step(steps)
+    app.session.forget()
+    return app
+
+
+def drive(app: Application, test: Callable[[Any], None]) -> None:
+    """Run the window and a test inside it; failures of either surface here."""
+    failures: list[BaseException] = []
+
+    def guarded(ctx: Any) -> None:
+        try:
+            ctx.yield_(4)
+            test(ctx)
+        except BaseException as error:
+            failures.append(error)
+
+    engine_testing.run(runner_params=app.runner_params(), test_function=guarded)
+    if app.error is not None:
+        raise app.error
+    if failures:
+        raise failures[0]
+
+
+def screenshot(ctx: Any, path: Path) -> Pixels:
+    """The window's picture, (height, width, 3)."""
+    # The test engine draws a white mouse cursor: keep it out of the scene.
+    ctx.mouse_move_to_pos(ImVec2(3, 3))
+    ctx.yield_(3)
+    engine_testing.capture(ctx, str(path))
+    return np.asarray(Image.open(path).convert("RGB"))
+
+
+def scene_part(app: Application, picture: Pixels) -> Pixels:
+    """The middle of the picture, where the scene is, without the legend's corner."""
+    left, top, right, bottom = (round(value) for value in app._viewport.rect)
+    return picture[top : bottom - 170, left:right]
+
+
+def count_green(picture: Pixels) -> int:
+    red, green, blue = (picture[..., i].astype(int) for i in range(3))
+    return int(((green > red + 50) & (green > blue + 50)).sum())
+
+
+def count_red(picture: Pixels) -> int:
+    red, green, blue = (picture[..., i].astype(int) for i in range(3))
+    return int(((red > green + 90) & (red > blue + 90)).sum())
+
+
+def count_amber(picture: Pixels) -> int:
+    red, green, blue = (picture[..., i].astype(int) for i in range(3))
+    return int(((red > 180) & (green > 110) & (green < 210) & (blue < 90)).sum())
+
+
+def count_white(picture: Pixels) -> int:
+    return int((picture.min(axis=-1) > 238).sum())

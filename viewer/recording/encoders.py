@@ -1,0 +1,163 @@
+"""Pictures to files: one encoder a kind of file, each writing to a path of its own."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Protocol
+
+import av
+import numpy as np
+from av.video.codeccontext import VideoCodecContext
+from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, VideoReformatter
+from numpy.typing import NDArray
+from PIL import Image
+
+from .errors import RecordingError
+from .formats import FOLDER, GIF, PNG, Codec, Format
+
+Picture = NDArray[np.uint8]
+"""RGB, (height, width, 3), top row first; rows may be stored from the bottom up."""
+_BT709 = 1
+"""BT.709 as a colour matrix, in FFmpeg's numbering: what players take pictures of this size to be."""
+_KEY_SECONDS = 2
+"""Time between two pictures that a player can jump to."""
+
+
+class Encoder(Protocol):
+    """Writes pictures of one size, in order."""
+
+    def write(self, picture: Picture, count: int = 1) -> None:
+        """Add a picture, shown for `count` frames."""
+        ...
+
+    def close(self) -> None:
+        """Complete the file."""
+        ...
+
+    def abort(self) -> None:
+        """Let go of the file as it is. Safe at any time."""
+        ...
+
+
+def open_encoder(kind: Format, path: Path, size: tuple[int, int], fps: Fraction) -> Encoder:
+    """An encoder that writes a kind of file to a path, whatever the path's suffix."""
+    if kind is PNG:
+        return StillEncoder(path)
+    if kind is FOLDER:
+        return FolderEncoder(path)
+    if kind is GIF:
+        from .gif import GifEncoder
+
+        return GifEncoder(path, size, fps)
+    return VideoEncoder(path, kind, size, fps)
+
+
+class VideoEncoder:
+    """A video or animation, encoded and written while pictures come in."""
+
+    def __init__(self, path: Path, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
+        codec = _available(kind)
+        self._size = size
+        self._pixel_format = codec.pixel_format
+        self._reformatter = VideoReformatter()
+        self._frames = 0
+        self._container = av.open(str(path), "w", format=kind.container, options=dict(kind.muxer_options))
+        try:
+            self._stream = self._container.add_stream(codec.name, rate=fps, options=dict(codec.options))
+            context = self._stream.codec_context
+            assert isinstance(context, VideoCodecContext)
+            context.width, context.height = size
+            context.pix_fmt = codec.pixel_format
+            context.time_base = 1 / fps
+            context.gop_size = max(1, round(_KEY_SECONDS * fps))
+            context.thread_count = 0
+            context.colorspace = _BT709
+            context.color_range = ColorRange.MPEG
+            context.color_primaries = ColorPrimaries.BT709
+            context.color_trc = ColorTrc.BT709
+            context.open()
+        except BaseException:
+            self.abort()
+            raise
+
+    def write(self, picture: Picture, count: int = 1) -> None:
+        frame = rgb_frame(picture, self._size)
+        frame = self._reformatter.reformat(
+            frame,
+            format=self._pixel_format,
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_range=ColorRange.MPEG,
+            threads=1,
+        )
+        for _ in range(count):
+            frame.pts = self._frames
+            self._frames += 1
+            self._container.mux(self._stream.encode(frame))
+
+    def close(self) -> None:
+        self._container.mux(self._stream.encode(None))
+        self._container.close()
+
+    def abort(self) -> None:
+        self._container.close()
+
+
+class StillEncoder:
+    """The last picture."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._picture: Picture | None = None
+        path.touch()
+
+    def write(self, picture: Picture, count: int = 1) -> None:
+        self._picture = picture
+
+    def close(self) -> None:
+        if self._picture is not None:
+            save_png(self._path, self._picture)
+
+    def abort(self) -> None:
+        self._picture = None
+
+
+class FolderEncoder:
+    """One numbered picture a frame."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._frames = 0
+        path.mkdir()
+
+    def write(self, picture: Picture, count: int = 1) -> None:
+        for _ in range(count):
+            # Zlib's fastest level: a slower one would take longer than rendering does.
+            save_png(self._path / f"frame-{self._frames:06d}.png", picture, compress_level=1)
+            self._frames += 1
+
+    def close(self) -> None:
+        pass
+
+    def abort(self) -> None:
+        pass
+
+
+def rgb_frame(picture: Picture, size: tuple[int, int]) -> av.VideoFrame:
+    """A frame of a size from a picture that may be larger: what sticks out on the right and below is cut off."""
+    width, height = size
+    return av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:height, :width]), format="rgb24")
+
+
+def save_png(path: Path, picture: Picture, compress_level: int = 6) -> None:
+    """Write a picture, whatever the path's suffix."""
+    Image.fromarray(np.ascontiguousarray(picture)).save(path, format="PNG", compress_level=compress_level)
+
+
+def _available(kind: Format) -> Codec:
+    for codec in kind.codecs:
+        try:
+            av.codec.Codec(codec.name, "w")
+        except ValueError:
+            continue
+        return codec
+    names = ", ".join(codec.name for codec in kind.codecs)
+    raise RecordingError(f"this PyAV cannot encode a {kind.name} ({names})")
