@@ -37,6 +37,7 @@ $(VENV)/bin/python:
 
 # The wheel, not an editable install: what runs here is what users get.
 $(VENV)/.run: $(VENV)/bin/python $(SOURCES)
+	rm -rf build
 	$(BIN)/python -m pip install --quiet .
 	@touch $@
 

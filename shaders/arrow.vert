@@ -17,9 +17,9 @@ varying vec2 place;      // across and along, in radii of the part, from start o
 varying vec4 outline;    // see arrow.frag
 varying vec4 light;      // see arrow.frag
 
-const float HEAD_LENGTH = 3.2;  // in shaft diameters
-const float HEAD_RADIUS = 1.2;
-const float SHORTEST = 4.4;     // length below which the whole arrow shrinks
+const float HEAD_LENGTH = 3.4;  // in shaft diameters
+const float HEAD_RADIUS = 1.3;
+const float SHORTEST = 4.6;     // length below which the whole arrow shrinks
 const vec2 HEAD_NORMAL = vec2(0.936, 0.351);  // of the cone: outward, along
 
 void main()

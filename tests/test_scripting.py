@@ -102,7 +102,9 @@ def test_decoding_needs_numpy_alone() -> None:
     import subprocess
     import sys
 
-    code = "import sys, contact_viewer; print([m for m in ('mujoco', 'imgui_bundle', 'OpenGL', 'av') if m in sys.modules])"
+    code = (
+        "import sys, contact_viewer; print([m for m in ('mujoco', 'imgui_bundle', 'OpenGL', 'av') if m in sys.modules])"
+    )
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
     )

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 from .sensors.contacts import ContactBatch
 from .sensors.layout import ContactLayout
+from .version import __version__
 
 if TYPE_CHECKING:
     from .engines.mujoco_engine import open_engine
     from .scripting import launch, launch_passive
 
-__version__ = "0.1.0"
-__all__ = ["ContactBatch", "ContactLayout", "launch", "launch_passive", "open_engine"]
+__all__ = ["ContactBatch", "ContactLayout", "__version__", "launch", "launch_passive", "open_engine"]
 
 
 def __getattr__(name: str) -> Any:

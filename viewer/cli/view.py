@@ -2,8 +2,8 @@
 
 import argparse
 
-from .. import __version__
 from ..settings import Options, Quality, Reduce
+from ..version import __version__
 from . import COMMANDS
 from .parsing import PROGRAM, Parser, add_scene_arguments, number
 

@@ -12,8 +12,8 @@ from .contexts import load_opengl
 from .gl import InstancedMesh, Program, gl_integer, gl_supports
 from .glyphs import Glyphs
 
-_HIDDEN_OPACITY = 0.4
-"""Of what lies behind geometry."""
+_HIDDEN_ARROWS, _HIDDEN_SPHERES = 0.45, 0.3
+"""Opacity of what lies behind geometry. Points are many and say little; hidden arrows must still be read."""
 
 
 class _Kind:
@@ -24,8 +24,10 @@ class _Kind:
         stem: str,
         instance_attributes: tuple[str, ...],
         mesh: tuple[NDArray[np.float32], NDArray[np.uint16]],
+        hidden_opacity: float,
         own_vertex_array: bool | None,
     ) -> None:
+        self.hidden_opacity = hidden_opacity
         self._parts: list[Program | InstancedMesh] = []
         attributes = ("corner", *instance_attributes)
         try:
@@ -67,11 +69,11 @@ class GizmoPass:
         """Draw calls of the last `draw`."""
         try:
             with _restored(self._gl, self._has_vertex_arrays):
-                for stem, attributes, mesh in (
-                    ("arrow", ("origin", "span", "color"), _shaft_and_head()),
-                    ("sphere", ("sphere", "color"), _square()),
+                for stem, attributes, mesh, opacity in (
+                    ("arrow", ("origin", "span", "color"), _shaft_and_head(), _HIDDEN_ARROWS),
+                    ("sphere", ("sphere", "color"), _square(), _HIDDEN_SPHERES),
                 ):
-                    self._kinds.append(_Kind(stem, attributes, mesh, own_vertex_arrays))
+                    self._kinds.append(_Kind(stem, attributes, mesh, opacity, own_vertex_arrays))
         except BaseException:
             self.close()
             raise
@@ -104,7 +106,7 @@ class GizmoPass:
                 gl.glDepthFunc(farther)
                 gl.glDepthMask(False)
                 for kind, _ in kinds:
-                    kind.draw(kind.hidden, uniforms | {"opacity": _HIDDEN_OPACITY})
+                    kind.draw(kind.hidden, uniforms | {"opacity": kind.hidden_opacity})
             gl.glDepthFunc(nearer)
             gl.glDepthMask(True)
             for kind, _ in kinds:

@@ -11,11 +11,11 @@ from ..settings import GizmoSettings, Palette, ScaleMode
 
 RGBA = tuple[float, float, float, float]
 
-_REFERENCE_LENGTH = 0.4
+_REFERENCE_LENGTH = 0.3
 """Length of the reference force's arrow, as a fraction of the scene's size."""
 _SIZE_PER_BODY = 20.0
 """A scene counts as at most so many mean bodies wide: a robot on a large terrain keeps glyphs of its own size."""
-_RADIUS, _WIDTH, _LIFT = 0.010, 0.0075, 0.010
+_RADIUS, _WIDTH, _LIFT = 0.0085, 0.008, 0.010
 """Sphere radius, arrow shaft diameter and tangent lift, as fractions of the scene's size."""
 _TORQUE_ARM = 0.5
 """A torque draws as long as its force at this lever, as a fraction of the mean body size."""

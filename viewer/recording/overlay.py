@@ -1,0 +1,132 @@
+"""What a recorded picture says beside the scene: colours, force scale and time."""
+
+from ..render.scale import RGBA, arrow_length, nice_force, palette_colors, sensor_color
+from ..session import Session
+from ..settings import ColorMode, Reduce
+from .encoders import Picture
+from .patches import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width
+
+_REFERENCE_HEIGHT = 720
+"""Height of the picture at which measures below are in pixels."""
+_SMALLEST, _LARGEST = 0.72, 6.0
+"""Bounds of the magnification: text stays readable in small pictures."""
+_MARGIN, _PADDING, _GAP = 16, 12, 9
+_FONT_SIZE = 15
+_LINE = 22
+_MARK = 22
+"""Width of an entry's mark."""
+_BAR_TARGET = 96
+"""Length that the scale bar comes near to."""
+_SENSORS_MAX = 8
+"""Sensors that the legend names; more would hide the scene."""
+
+
+class Overlay:
+    """Legend and time, drawn into pictures of one size."""
+
+    def __init__(self, session: Session, size: tuple[int, int], speed: float = 1.0) -> None:
+        """`size`: width and height of the pictures [px]; `speed`: simulated time per time of the video."""
+        self._session = session
+        self._size = size
+        self._speed = speed
+        self.unit = min(max(size[1] / _REFERENCE_HEIGHT, _SMALLEST), _LARGEST)
+        """Pixels per measure."""
+        self._legend: tuple[object, Patch] | None = None
+        self.fits = size[0] >= 300 * self.unit and size[1] >= 200 * self.unit
+        """Small pictures show the scene alone."""
+
+    def compose(self, picture: Picture, metres_per_pixel: float) -> None:
+        """Draw into the picture, which shows the session as it is now."""
+        if not self.fits:
+            return
+        legend = self.legend(metres_per_pixel)
+        if legend is not None:
+            legend.blend(picture)
+        clock = self._clock()
+        clock.blend(picture)
+
+    def legend(self, metres_per_pixel: float) -> Patch | None:
+        """What the colours mean and how long a force is, for the lower left corner; None if nothing is drawn."""
+        entries = legend_entries(self._session)
+        if not entries:
+            return None
+        force, length = 0.0, 0.0
+        if self._session.settings.gizmos.forces:
+            scale = self._session.scale
+            force = nice_force(scale, _BAR_TARGET * self.unit * metres_per_pixel)
+            length = float(arrow_length(force, scale)) / metres_per_pixel
+        state = (entries, force, round(2 * length))
+        if self._legend is None or self._legend[0] != state:
+            self._legend = state, self._draw_legend(entries, force, length)
+        return self._legend[1]
+
+    def _draw_legend(self, entries: list[tuple[RGBA, str, bool]], force: float, length: float) -> Patch:
+        u = self.unit
+        font = text_font(round(_FONT_SIZE * u))
+        log = " (log)" if self._session.settings.gizmos.log_length else ""
+        scale_text = f"{force:g} N{log}"
+        width = max(_MARK * u + _GAP * u + text_width(text, font) for _, text, _ in entries)
+        if force:
+            width = max(width, length + _GAP * u + text_width(scale_text, font))
+        lines = len(entries) + bool(force) * 1.35
+        canvas = Canvas(width + 2 * _PADDING * u, lines * _LINE * u + 2 * _PADDING * u - 4 * u)
+        canvas.panel(6 * u)
+        left, y = _PADDING * u, (_PADDING - 2 + _LINE / 2) * u
+        for color, text, is_arrow in entries:
+            if is_arrow:
+                canvas.arrow((left, y), _MARK * u, 3 * u, rgba(color))
+            else:
+                canvas.disc((left + _MARK * u / 2, y), 4.5 * u, rgba(color))
+            canvas.text((left + (_MARK + _GAP) * u, y), text, font)
+            y += _LINE * u
+        if force:
+            y += 0.35 * _LINE * u
+            tick = 4.5 * u
+            canvas.line((left, y), (left + length, y), 1.6 * u, TEXT)
+            for x in (left + 0.8 * u, left + length - 0.8 * u):
+                canvas.line((x, y - tick), (x, y + tick), 1.6 * u, TEXT)
+            canvas.text((left + length + _GAP * u, y), scale_text, font)
+        return Patch(canvas.image(), _MARGIN * u, self._size[1] - _MARGIN * u - canvas.size[1])
+
+    def _clock(self) -> Patch:
+        """Simulated time, for the lower right corner."""
+        u = self.unit
+        font = number_font(round(1.2 * _FONT_SIZE * u))
+        text = f"{self._session.engine.time:.3f} s"
+        speed = "" if self._speed == 1.0 else f"{self._speed:g}x"
+        speed_width = text_width(speed, font) + _GAP * u if speed else 0.0
+        # Room for one digit more keeps the box from jumping at 10 s.
+        width = speed_width + max(text_width(text, font), text_width("00.000 s", font))
+        canvas = Canvas(width + 2 * _PADDING * u, (_LINE + _PADDING) * u)
+        canvas.panel(6 * u)
+        middle = canvas.size[1] / 2
+        canvas.text((canvas.size[0] - _PADDING * u, middle), text, font, anchor="rm")
+        if speed:
+            canvas.text((_PADDING * u, middle), speed, font, DIM)
+        right, bottom = (side - _MARGIN * u for side in self._size)
+        return Patch(canvas.image(), right - canvas.size[0], bottom - canvas.size[1])
+
+
+def legend_entries(session: Session) -> list[tuple[RGBA, str, bool]]:
+    """Colour, meaning, and whether it is an arrow, of all that the shown sensors may draw."""
+    gizmos = session.settings.gizmos
+    shown = [(i, sensor) for i, sensor in enumerate(session.engine.sensors) if session.visible[sensor.name]]
+    if not shown:
+        return []
+    if gizmos.color_mode is ColorMode.SENSOR:
+        return [(sensor_color(i), sensor.name, False) for i, sensor in shown[:_SENSORS_MAX]]
+    colors = palette_colors(session.engine.model, gizmos.palette)
+    net = any(sensor.reduce is Reduce.NETFORCE for _, sensor in shown)
+    single = any(sensor.reduce is not Reduce.NETFORCE for _, sensor in shown)
+    entries = [(colors.point, "contact", False)] if gizmos.points else []
+    if gizmos.forces:
+        if single and gizmos.normal:
+            entries.append((colors.normal, "normal force", True))
+        if single and gizmos.tangents:
+            entries.append((colors.tangent0, "tangent 0", True))
+            entries.append((colors.tangent1, "tangent 1", True))
+        if gizmos.total or net:
+            entries.append((colors.total, "total force" if gizmos.total else "net force", True))
+        if gizmos.torque:
+            entries.append((colors.torque, "torque", True))
+    return entries
