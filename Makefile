@@ -1,9 +1,14 @@
-# run, test, lint, clean: each sets up what it needs.
+# run, test, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 SCENE ?=
 CLIP := recordings/clip.mp4
+
+# What Debian must provide beside Python packages: OpenGL to draw; a virtual display, and ffprobe as a judge, to test.
+DRAW_PACKAGES := libgl1 libegl1 libgl1-mesa-dri libosmesa6
+TEST_PACKAGES := xvfb ffmpeg
+SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
 .PHONY: run test lint format clean
 
@@ -11,8 +16,7 @@ run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
 	  $(BIN)/contact-viewer $(SCENE); \
 	else \
-	  mkdir -p $(dir $(CLIP)); \
-	  $(BIN)/contact-viewer record $(if $(SCENE),$(SCENE),slope) --duration 5 -o $(CLIP); \
+	  mkdir -p $(dir $(CLIP)) && $(BIN)/contact-viewer record $(or $(SCENE),slope) --duration 5 -o $(CLIP); \
 	fi
 
 test: lint
@@ -29,22 +33,21 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
+clean:
+	rm -rf $(VENV) build dist *.egg-info recordings
 
-$(VENV)/bin/python:
-	$(PYTHON) -m venv $(VENV)
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV) || { sh .ci/debian-packages python3-venv && $(PYTHON) -m venv --clear $(VENV); }
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 # The wheel, not an editable install: what runs here is what users get.
-$(VENV)/.run: $(VENV)/bin/python $(SOURCES)
+$(VENV)/.run: $(BIN)/python $(SOURCES)
+	sh .ci/debian-packages $(DRAW_PACKAGES)
 	rm -rf build
 	$(BIN)/python -m pip install --quiet .
 	@touch $@
 
-$(VENV)/.test: $(VENV)/.run tests/system-packages.sh
+$(VENV)/.test: $(VENV)/.run
+	sh .ci/debian-packages $(TEST_PACKAGES)
 	$(BIN)/python -m pip install --quiet --group dev
-	sh tests/system-packages.sh
 	@touch $@
-
-clean:
-	rm -rf $(VENV) build dist *.egg-info recordings

@@ -1,13 +1,14 @@
 """The interactive application: builds the parts and runs one frame at a time."""
 
-import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from imgui_bundle import ImVec2, hello_imgui, imgui
+from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui
 
+# After imgui_bundle, so that both use one GLFW library.
+import glfw  # isort: skip
+
+from .display import opening_window
 from .engines.contract import Engine
 from .engines.errors import SceneError
 from .engines.loading import find_scene
@@ -17,6 +18,7 @@ from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help
 from .panels.legend import show_legend
 from .panels.menus import show_menus
+from .panels.notices import Notices
 from .panels.playback import show_playback
 from .panels.sensors import show_sensors
 from .panels.shell import DISPLAY, INSPECTOR, SENSORS
@@ -38,11 +40,6 @@ _LEFT_PART, _RIGHT_PART = 0.15, 0.20
 """Parts of the window's width that the side panels take at first; the scene keeps two thirds."""
 _LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
 """What they need at least to be readable, in a small window [px]."""
-_NO_DISPLAY = "no display to open a window on; `contact-viewer record SCENE` makes a video without one"
-
-
-class DisplayError(SceneError):
-    """There is no display, or it has no usable OpenGL."""
 
 
 class Application:
@@ -53,6 +50,7 @@ class Application:
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
         self.help_shown = False
+        self.notices = Notices()
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.metres_per_pixel = 0.001
@@ -60,6 +58,8 @@ class Application:
         self.error: BaseException | None = None
         """What ended the window, to be raised once it is closed."""
         self.keeps_settings = True
+        self.when_open: Callable[[], None] = lambda: None
+        """Called once the window exists."""
         self._options = options
         self._viewport = Viewport()
         self._scene_pass: ScenePass | None = None
@@ -199,11 +199,13 @@ class Application:
 
     def _open(self) -> None:
         """Once the window exists: settings, theme, everything on the graphics card."""
+        self.when_open()
         if self.keeps_settings:
             self.session.settings = ViewState.from_json(hello_imgui.load_user_pref(_SAVED))
         self.renderer = current_renderer()
         self._gizmo_pass = GizmoPass()
         self._open_scene_pass()
+        self._set_title()
         imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
 
     def _open_scene_pass(self) -> None:
@@ -212,6 +214,11 @@ class Application:
         wanted = self._options.quality if self._options else Quality.AUTO
         self._scene_pass = ScenePass(self.session.engine.model, wanted, self.renderer)
         self.quality = str(self._scene_pass.quality)
+
+    def _set_title(self) -> None:
+        path = getattr(self.session.engine, "path", None)
+        window = glfw_utils.glfw_window_hello_imgui()
+        glfw.set_window_title(window, f"{path.name} - {TITLE}" if path else TITLE)
 
     def _advance(self) -> None:
         """Input, commands, physics: the frame's state, before anything is drawn."""
@@ -227,6 +234,9 @@ class Application:
         if self.session.stepped_outside:
             self.session.forget()
         self.session.advance(_PHYSICS_BUDGET)
+        if self.session.trouble:
+            self.notices.say(self.session.trouble, warning=True)
+            self.session.trouble = None
         self._params.fps_idling.enable_idling = self.session.paused
         self.frame_count += 1
         if self._options and self._options.frames and self.frame_count >= self._options.frames:
@@ -239,12 +249,12 @@ class Application:
         try:
             session = Session(open_engine(find_scene(scene)), self.session.settings)
         except SceneError as error:
-            hello_imgui.log(hello_imgui.LogLevel.error, str(error))
-            self.session.trouble = str(error)
+            self.notices.say(str(error), warning=True)
             return
         session.pace.speed = self.session.pace.speed
         self.session = session
         self._open_scene_pass()
+        self._set_title()
 
     def _draw(self) -> None:
         """Scene and gizmos, behind the panels."""
@@ -261,6 +271,7 @@ class Application:
 
     def _show_overlays(self) -> None:
         show_legend(self, self._viewport)
+        self.notices.show(self._viewport, self.session.settings.theme)
         show_help(self)
 
 
@@ -271,27 +282,7 @@ def open_window(options: Options) -> None:
 
 def run_window(app: Application) -> None:
     """Run an application until its window is closed."""
-    check_display()
-    with translate_display_errors():
+    with opening_window() as app.when_open:
         hello_imgui.run(app.runner_params())
     if app.error is not None:
         raise app.error
-
-
-@contextmanager
-def translate_display_errors() -> Iterator[None]:
-    """Hello ImGui's assertions about windows, in words."""
-    try:
-        yield
-    except RuntimeError as error:
-        if "glfwInitSuccess" in str(error):
-            raise DisplayError(_NO_DISPLAY) from None
-        if "IM_ASSERT" in str(error):
-            raise DisplayError(f"the display has no usable OpenGL: {error}") from None
-        raise
-
-
-def check_display() -> None:
-    """Fail early, and in words, where no window can open."""
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-        raise DisplayError(_NO_DISPLAY)

@@ -4,7 +4,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .app import Application, check_display, run_window, translate_display_errors
+from .app import Application, run_window
+from .display import opening_window
 from .engines.loading import LoadedScene
 from .engines.mujoco_engine import MujocoEngine, open_engine
 from .render.glyphs import GizmoList
@@ -29,13 +30,12 @@ class PassiveViewer:
     def __init__(self, model: Any, data: Any) -> None:
         from imgui_bundle import hello_imgui
 
-        check_display()
         self._render = hello_imgui.manual_render
         self._app = Application(_engine(model, data))
         self._app.session.stepped_outside = True
         self._params = self._app.runner_params()
         self._params.fps_idling.enable_idling = False
-        with translate_display_errors():
+        with opening_window() as self._app.when_open:
             self._render.setup_from_runner_params(self._params)
         self._opened = True
 

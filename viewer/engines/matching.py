@@ -179,7 +179,7 @@ def rebuild_contacts(model: mujoco.MjModel, data: mujoco.MjData, matches: Matche
 
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:
-    """Force [N] and torque [N m] on the second geom, native contact frames, (k, 6): `mj_contactForce`."""
+    """Force [N] and torque [N m] on the second geom, native contact frame, (k, 6); as `mj_contactForce`."""
     contact = data.contact
     address, dim = contact.efc_address[contacts], contact.dim[contacts]
     solved = address >= 0

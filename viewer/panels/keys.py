@@ -141,18 +141,23 @@ def show_help(shell: Shell) -> None:
     imgui.set_next_window_pos(center, imgui.Cond_.appearing, ImVec2(0.5, 0.5))
     flags = imgui.WindowFlags_.no_docking | imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_collapse
     expanded, opened = imgui.begin("Keys and mouse", True, flags)
-    if expanded and imgui.begin_table("##help", 3, imgui.TableFlags_.sizing_fixed_fit):
-        imgui.table_next_column()
-        _show_group("Simulation", [(b.text, b.does) for b in SIMULATION])
-        _show_group("Contacts", [(b.text, b.does) for b in CONTACTS])
-        _show_group("Window", [(b.text, b.does) for b in WINDOW])
-        imgui.table_next_column()
-        _show_group("Scene", [(b.text, b.does) for b in SCENE])
-        _show_group("", [("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups")])
-        imgui.table_next_column()
-        _show_group("Camera", [(b.text, b.does) for b in CAMERA])
-        _show_group("Mouse", list(_MOUSE))
-        imgui.end_table()
+    if expanded:
+        columns = (
+            (("Simulation", SIMULATION), ("Contacts", CONTACTS), ("Window", WINDOW)),
+            (("Scene", SCENE),),
+            (("Camera", CAMERA),),
+        )
+        for i, groups in enumerate(columns):
+            if i:
+                imgui.same_line(0, 2 * imgui.get_font_size())
+            imgui.begin_group()
+            for title, bindings in groups:
+                _show_group(title, [(binding.text, binding.does) for binding in bindings])
+            if i == 1:
+                _show_group("", [("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups")])
+            if i == 2:
+                _show_group("Mouse", list(_MOUSE))
+            imgui.end_group()
     imgui.end()
     shell.help_shown = bool(opened)
 
@@ -161,13 +166,13 @@ def _show_group(title: str, rows: list[tuple[str, str]]) -> None:
     if title:
         imgui.spacing()
         dim_text(title)
-    if imgui.begin_table(f"##{title}{rows[0][0]}", 2, imgui.TableFlags_.sizing_fixed_fit):
-        for keys, does in rows:
-            imgui.table_next_row()
-            imgui.table_next_column()
-            number_font()
-            imgui.text_unformatted(keys)
-            imgui.pop_font()
-            imgui.table_next_column()
-            imgui.text_unformatted(f"{does}   ")
-        imgui.end_table()
+    number_font()
+    indent = imgui.get_cursor_pos_x() + imgui.calc_text_size(max((keys for keys, _ in rows), key=len) + "  ").x
+    imgui.pop_font()
+    for keys, does in rows:
+        number_font()
+        imgui.text_unformatted(keys)
+        imgui.pop_font()
+        imgui.same_line()
+        imgui.set_cursor_pos_x(indent)
+        imgui.text_unformatted(does)

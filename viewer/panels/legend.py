@@ -58,7 +58,10 @@ def _swatch(rgba: tuple[float, float, float, float], text: str) -> None:
     corner = imgui.get_cursor_screen_pos()
     color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*rgba[:3], 1.0))
     middle = corner.y + imgui.get_text_line_height() / 2
-    imgui.get_window_draw_list().add_circle_filled(ImVec2(corner.x + size * 0.35, middle), size * 0.3, color)
+    center = ImVec2(corner.x + size * 0.35, middle)
+    draw = imgui.get_window_draw_list()
+    draw.add_circle_filled(center, size * 0.3, color)
+    draw.add_circle(center, size * 0.3, imgui.get_color_u32(imgui.Col_.text, 0.35))
     imgui.dummy(ImVec2(size * 0.7, size))
     imgui.same_line(0, 6)
     imgui.text_unformatted(text)

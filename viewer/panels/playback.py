@@ -41,9 +41,7 @@ def show_playback(shell: Shell) -> None:
     imgui.same_line(0, 16)
     _show_cameras(shell)
     imgui.same_line(0, 16)
-    if session.trouble:
-        imgui.text_unformatted(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION}  {session.trouble}")
-    elif session.stepped_outside:
+    if session.stepped_outside:
         dim_text("stepped by your program")
     imgui.same_line()
     number_font()

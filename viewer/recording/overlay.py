@@ -1,10 +1,15 @@
-"""What a recorded picture says beside the scene: colours, force scale and time."""
+"""What a recorded picture says beside the scene: colours, force scale, time and force curves."""
+
+import numpy as np
+from PIL import Image
 
 from ..render.scale import RGBA, arrow_length, nice_force, palette_colors, sensor_color
 from ..session import Session
 from ..settings import ColorMode, Reduce
 from .encoders import Picture
-from .patches import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width
+from .errors import RecordingError
+from .patches import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
+from .plots import Plots
 
 _REFERENCE_HEIGHT = 720
 """Height of the picture at which measures below are in pixels."""
@@ -17,35 +22,60 @@ _MARK = 22
 """Width of an entry's mark."""
 _BAR_TARGET = 96
 """Length that the scale bar comes near to."""
+_NARROWEST, _LOWEST = 330, 220
+"""Smaller pictures show the scene alone."""
 _SENSORS_MAX = 8
 """Sensors that the legend names; more would hide the scene."""
 
 
 class Overlay:
-    """Legend and time, drawn into pictures of one size."""
+    """Legend and time over the scene, and force curves below it, in pictures of one size."""
 
-    def __init__(self, session: Session, size: tuple[int, int], speed: float = 1.0) -> None:
-        """`size`: width and height of the pictures [px]; `speed`: simulated time per time of the video."""
+    def __init__(
+        self, session: Session, size: tuple[int, int], speed: float = 1.0, plot_seconds: float | None = None
+    ) -> None:
+        """`size`: width and height of the pictures [px]; `speed`: simulated time per time of the video.
+
+        `plot_seconds`: length of the video, if there are to be force curves; they need `sample` after every step.
+        """
         self._session = session
-        self._size = size
         self._speed = speed
-        self.unit = min(max(size[1] / _REFERENCE_HEIGHT, _SMALLEST), _LARGEST)
+        self._unit = min(max(size[1] / _REFERENCE_HEIGHT, _SMALLEST), _LARGEST)
         """Pixels per measure."""
+        self._fits = size[0] >= _NARROWEST * self._unit and size[1] >= _LOWEST * self._unit
         self._legend: tuple[object, Patch] | None = None
-        self.fits = size[0] >= 300 * self.unit and size[1] >= 200 * self.unit
-        """Small pictures show the scene alone."""
+        self._clock: Image.Image | None = None
+        self._plots: Plots | None = None
+        if plot_seconds is not None and any(session.visible.values()):
+            if not self._fits:
+                raise RecordingError(f"a picture of {size[0]} x {size[1]} pixels has no room for plots")
+            self._plots = Plots(session, size, self._unit, plot_seconds, speed)
+        band_height = len(self._plots.band) if self._plots is not None else 0
+        self.scene_size = size[0], size[1] - band_height
+        """Width and height of the scene's part of the picture [px]."""
 
-    def compose(self, picture: Picture, metres_per_pixel: float) -> None:
-        """Draw into the picture, which shows the session as it is now."""
-        if not self.fits:
-            return
-        legend = self.legend(metres_per_pixel)
+    def sample(self, time: float) -> None:
+        """Take what the curves show now, at a simulated time [s]."""
+        if self._plots is not None:
+            self._plots.sample(time)
+
+    def compose(self, scene: Picture, time: float, metres_per_pixel: float) -> Picture:
+        """The whole picture from one of the scene, which is drawn into; at a simulated time [s].
+
+        `metres_per_pixel`: size of a pixel at the point that the camera looks at.
+        """
+        if not self._fits:
+            return scene
+        legend = self._draw_legend(metres_per_pixel)
         if legend is not None:
-            legend.blend(picture)
-        clock = self._clock()
-        clock.blend(picture)
+            legend.blend(scene)
+        self._draw_clock(time).blend(scene)
+        if self._plots is None:
+            return scene
+        self._plots.draw(time)
+        return np.concatenate([scene, self._plots.band])
 
-    def legend(self, metres_per_pixel: float) -> Patch | None:
+    def _draw_legend(self, metres_per_pixel: float) -> Patch | None:
         """What the colours mean and how long a force is, for the lower left corner; None if nothing is drawn."""
         entries = legend_entries(self._session)
         if not entries:
@@ -53,15 +83,15 @@ class Overlay:
         force, length = 0.0, 0.0
         if self._session.settings.gizmos.forces:
             scale = self._session.scale
-            force = nice_force(scale, _BAR_TARGET * self.unit * metres_per_pixel)
+            force = nice_force(scale, _BAR_TARGET * self._unit * metres_per_pixel)
             length = float(arrow_length(force, scale)) / metres_per_pixel
         state = (entries, force, round(2 * length))
         if self._legend is None or self._legend[0] != state:
-            self._legend = state, self._draw_legend(entries, force, length)
+            self._legend = state, self._draw_entries(entries, force, length)
         return self._legend[1]
 
-    def _draw_legend(self, entries: list[tuple[RGBA, str, bool]], force: float, length: float) -> Patch:
-        u = self.unit
+    def _draw_entries(self, entries: list[tuple[RGBA, str, bool]], force: float, length: float) -> Patch:
+        u = self._unit
         font = text_font(round(_FONT_SIZE * u))
         log = " (log)" if self._session.settings.gizmos.log_length else ""
         scale_text = f"{force:g} N{log}"
@@ -86,25 +116,31 @@ class Overlay:
             for x in (left + 0.8 * u, left + length - 0.8 * u):
                 canvas.line((x, y - tick), (x, y + tick), 1.6 * u, TEXT)
             canvas.text((left + length + _GAP * u, y), scale_text, font)
-        return Patch(canvas.image(), _MARGIN * u, self._size[1] - _MARGIN * u - canvas.size[1])
+        return Patch(canvas.image(), _MARGIN * u, self.scene_size[1] - _MARGIN * u - canvas.size[1])
 
-    def _clock(self) -> Patch:
-        """Simulated time, for the lower right corner."""
-        u = self.unit
+    def _draw_clock(self, time: float) -> Patch:
+        """Simulated time, for the lower right corner or above the curves."""
+        u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
-        text = f"{self._session.engine.time:.3f} s"
+        text = f"{time:.3f} s"
+        if self._clock is None or text_width(text, font) + 2 * _PADDING * u > self._clock.width:
+            self._clock = self._draw_clock_panel(text)
+        image = self._clock.copy()
+        write_text(image, (image.width - _PADDING * u, image.height / 2), text, font, anchor="rm")
+        right, bottom = (side - _MARGIN * u for side in self.scene_size)
+        return Patch(image, right - image.width, bottom - image.height)
+
+    def _draw_clock_panel(self, text: str) -> Image.Image:
+        u = self._unit
+        font = number_font(round(1.2 * _FONT_SIZE * u))
         speed = "" if self._speed == 1.0 else f"{self._speed:g}x"
-        speed_width = text_width(speed, font) + _GAP * u if speed else 0.0
-        # Room for one digit more keeps the box from jumping at 10 s.
+        speed_width = text_width(speed, font) + 1.5 * _GAP * u if speed else 0.0
+        # Room for one digit more keeps the panel from growing at 10 s.
         width = speed_width + max(text_width(text, font), text_width("00.000 s", font))
         canvas = Canvas(width + 2 * _PADDING * u, (_LINE + _PADDING) * u)
         canvas.panel(6 * u)
-        middle = canvas.size[1] / 2
-        canvas.text((canvas.size[0] - _PADDING * u, middle), text, font, anchor="rm")
-        if speed:
-            canvas.text((_PADDING * u, middle), speed, font, DIM)
-        right, bottom = (side - _MARGIN * u for side in self._size)
-        return Patch(canvas.image(), right - canvas.size[0], bottom - canvas.size[1])
+        canvas.text((_PADDING * u, canvas.size[1] / 2), speed, font, DIM)
+        return canvas.image()
 
 
 def legend_entries(session: Session) -> list[tuple[RGBA, str, bool]]:

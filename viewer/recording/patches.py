@@ -44,10 +44,28 @@ def text_width(text: str, font: Font) -> float:
     return float(font.getlength(text))
 
 
+def elided(text: str, font: Font, width: float) -> str:
+    """The text, or as much of its beginning as fits [px]."""
+    if text_width(text, font) <= width:
+        return text
+    while text and text_width(text + "…", font) > width:
+        text = text[:-1]
+    return text + "…"
+
+
 def rgba(color: Sequence[float], alpha: float = 1.0) -> Color:
     """A colour of numbers from 0 to 1."""
     red, green, blue = (round(255 * min(max(value, 0.0), 1.0)) for value in color[:3])
     return red, green, blue, round(255 * alpha)
+
+
+def write_text(
+    image: Image.Image, position: Point, text: str, font: Font, color: Color = TEXT, anchor: str = "lm"
+) -> None:
+    """Write into an image; `anchor` as in Pillow, by default the text's left end at half height."""
+    layer = Image.new("RGBA", image.size)
+    ImageDraw.Draw(layer).text(position, text, color, font, anchor)
+    image.alpha_composite(layer)
 
 
 class Canvas:
@@ -85,15 +103,13 @@ class Canvas:
         self._draw.polygon([(px * _FINE, py * _FINE) for px, py in tip], color)
 
     def text(self, position: Point, text: str, font: Font, color: Color = TEXT, anchor: str = "lm") -> None:
-        """Text; `anchor` as in Pillow, by default its left end at half height."""
+        """Text over all shapes; `anchor` as in `write_text`."""
         self._texts.append((position, text, font, color, anchor))
 
     def image(self) -> Image.Image:
         image = self._shapes.resize(self.size, Image.Resampling.BOX)
         for position, text, font, color, anchor in self._texts:
-            layer = Image.new("RGBA", self.size)
-            ImageDraw.Draw(layer).text(position, text, color, font, anchor)
-            image.alpha_composite(layer)
+            write_text(image, position, text, font, color, anchor)
         return image
 
 

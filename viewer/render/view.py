@@ -12,47 +12,13 @@ from numpy.typing import NDArray
 from ..engines.names import body_names, geom_names, read_names
 from ..settings import Quality
 from .camera import CameraMatrices
+from .flags import COSTLY_FLAGS, GROUPS, LABELS, RENDER_FLAGS, VISUAL_FLAGS
 
-_VIS, _RND = mujoco.mjtVisFlag, mujoco.mjtRndFlag
-VISUAL_FLAGS = {
-    "transparent": _VIS.mjVIS_TRANSPARENT,
-    "hull": _VIS.mjVIS_CONVEXHULL,
-    "joints": _VIS.mjVIS_JOINT,
-    "actuators": _VIS.mjVIS_ACTUATOR,
-    "tendons": _VIS.mjVIS_TENDON,
-    "cameras": _VIS.mjVIS_CAMERA,
-    "lights": _VIS.mjVIS_LIGHT,
-    "com": _VIS.mjVIS_COM,
-    "inertia": _VIS.mjVIS_INERTIA,
-    "islands": _VIS.mjVIS_ISLAND,
-    "static": _VIS.mjVIS_STATIC,
-    "perturb_force": _VIS.mjVIS_PERTFORCE,
-    "perturb_object": _VIS.mjVIS_PERTOBJ,
-}
-"""What `toggle` and `flag` know of `mjvOption`. MuJoCo's own contact drawing is not among them: gizmos are ours."""
-RENDER_FLAGS = {
-    "wireframe": _RND.mjRND_WIREFRAME,
-    "shadow": _RND.mjRND_SHADOW,
-    "reflection": _RND.mjRND_REFLECTION,
-    "fog": _RND.mjRND_FOG,
-    "haze": _RND.mjRND_HAZE,
-    "skybox": _RND.mjRND_SKYBOX,
-}
-"""What `toggle` and `flag` know of `mjvScene.flags`."""
-_COSTLY_FLAGS = ("shadow", "reflection")
-"""They start off at low quality."""
-_LABELS = tuple(
-    label
-    for label in range(mujoco.mjtLabel.mjNLABEL)
-    # These two label MuJoCo's own contact drawing.
-    if label not in (mujoco.mjtLabel.mjLABEL_CONTACTPOINT, mujoco.mjtLabel.mjLABEL_CONTACTFORCE)
-)
 _ORBIT_SPEED = 180.0
 """Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
 _STEEPEST = 89.0
 """Largest elevation [degrees]: straight up and down have no azimuth."""
-_GROUPS = {"geom": "geomgroup", "site": "sitegroup", "joint": "jointgroup"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +93,6 @@ class View:
             }
         )
         self.reattach(model)
-
-    # Camera
 
     @property
     def camera_name(self) -> str | None:
@@ -231,8 +195,6 @@ class View:
         """Remember the camera of an updated `MjvScene`: who drags a model's camera leaves it from there."""
         self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
 
-    # Selection and perturbation
-
     @property
     def selected_body(self) -> int:
         """0 when nothing is selected."""
@@ -317,14 +279,12 @@ class View:
         mujoco.mjv_applyPerturbForce(model, data, self.perturb)
         return False
 
-    # What is shown
-
     def flag(self, name: str) -> bool:
         """Whether one of VISUAL_FLAGS or RENDER_FLAGS is on."""
         if name in VISUAL_FLAGS:
             return bool(self.option.flags[VISUAL_FLAGS[name]])
         default = mujoco.mjRNDSTRING[RENDER_FLAGS[name]][1] == "1"
-        if name in _COSTLY_FLAGS and self._quality is Quality.LOW:
+        if name in COSTLY_FLAGS and self._quality is Quality.LOW:
             default = False
         return self._chosen_flags.get(name, default)
 
@@ -345,10 +305,10 @@ class View:
 
     def group(self, kind: str, number: int) -> bool:
         """Whether a group (0 to 5) of `geom`, `site` or `joint` is shown."""
-        return bool(getattr(self.option, _GROUPS[kind])[number])
+        return bool(getattr(self.option, GROUPS[kind])[number])
 
     def toggle_group(self, kind: str, number: int) -> None:
-        getattr(self.option, _GROUPS[kind])[number] = not self.group(kind, number)
+        getattr(self.option, GROUPS[kind])[number] = not self.group(kind, number)
 
     def cycle_frame(self) -> None:
         self.option.frame = (self.option.frame + 1) % int(mujoco.mjtFrame.mjNFRAME)
@@ -359,7 +319,7 @@ class View:
         return str(mujoco.mjFRAMESTRING[self.option.frame]).lower()
 
     def cycle_label(self) -> None:
-        self.option.label = _LABELS[(_LABELS.index(self.option.label) + 1) % len(_LABELS)]
+        self.option.label = LABELS[(LABELS.index(self.option.label) + 1) % len(LABELS)]
 
     @property
     def label_name(self) -> str:

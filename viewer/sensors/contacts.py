@@ -1,11 +1,13 @@
 """Decoded contacts of one sensor, for one environment or many."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..settings import Reduce
 
 Array = NDArray[np.floating[Any]]
 
@@ -40,6 +42,8 @@ class ContactBatch:
     """Relative angular velocity [rad/s], contact frame, (..., slots, 3)."""
     in_world_frame: bool = False
     """Force and torque are along the world axes (netforce), not in contact frames."""
+    frame_known: bool = True
+    """False where no array says along what the components of force and torque are (see `corrections`)."""
 
     @cached_property
     def tangent1(self) -> Array | None:
@@ -64,8 +68,30 @@ class ContactBatch:
         force_world = self.force_world
         return None if force_world is None else force_world.sum(axis=-2)
 
+    def force_magnitude(self, reduce: Reduce) -> Array | None:
+        """How hard the sensor is pressed [N], (...), as its reduce mode means it. None where it cannot be known.
+
+        netforce: the norm of the net force; maxforce: the strongest contact; none and mindist: the norm of the sum of
+        the reported contacts' forces.
+        """
+        if self.force is None:
+            return None
+        if reduce in (Reduce.MAXFORCE, Reduce.NETFORCE) or self.filled.shape[-1] == 1:
+            # The norm of one force is the same in every frame.
+            return np.sqrt(np.square(self.force).sum(axis=-1)).max(axis=-1)
+        net_force = self.net_force
+        return None if net_force is None else np.sqrt(np.square(net_force).sum(axis=-1))
+
+    def at(self, index: int) -> "ContactBatch":
+        """The contacts of one environment: one index into the first batch dimension."""
+        arrays = {name: value[index] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        names = {field.name for field in fields(self)}
+        return replace(self, **{name: value for name, value in arrays.items() if name in names})
+
     def to_world(self, components: Array | None) -> Array | None:
         """Components in the sensor's frame, (..., slots, 3), turned into world vectors of the same shape."""
+        if not self.frame_known:
+            return None
         if components is None or self.in_world_frame:
             return components
         if self.normal is None or self.tangent0 is None or self.tangent1 is None:

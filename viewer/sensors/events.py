@@ -4,7 +4,6 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import repeat
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -143,7 +142,7 @@ class ContactEvents:
         self.last_contacts = {}
         self._times = (math.nan, math.nan, math.nan)
         self._distances[0].fill(math.inf)
-        self._decide(slice(None))
+        self._decide()
 
     @property
     def in_contact(self) -> NDArray[np.bool_]:
@@ -205,7 +204,7 @@ class ContactEvents:
         self._times = (time, math.nan, math.nan)
         np.copyto(self._distances[0], distance, where=~np.isnan(distance))
         np.copyto(self._velocities[0], velocity)
-        self._decide(slice(None))
+        self._decide()
         self.contacts = {
             pair_id: ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
             for pair_id in np.flatnonzero(self._in_contact).tolist()
@@ -213,14 +212,17 @@ class ContactEvents:
 
     def _cross(self, locate: Locate | None) -> list[ContactEvent]:
         """Flip the pairs that passed their threshold, or lie on it, and tell when they did."""
-        crossed = np.flatnonzero(self._progress >= 0)
-        self._decide(crossed)
-        # Lists, because reading arrays value by value would take most of the time of a step with many events.
-        after, before, earlier = (
-            map(Sample, repeat(time), distance[crossed].tolist(), velocity[crossed].tolist())
-            for time, distance, velocity in zip(self._times, self._distances, self._velocities, strict=True)
-        )
-        events = list(map(self._event, crossed.tolist(), earlier, before, after, repeat(locate)))
+        # Past a threshold, distance < -eps is the opposite of the state that led there. Events come one or two at
+        # a time, for which single values cost less than arrays.
+        crossed = (self._progress >= 0).nonzero()[0].tolist()
+        for pair_id in crossed:
+            begins = not self._in_contact.item(pair_id)
+            offset = 0.0 if begins else 2 * self.eps
+            self._in_contact[pair_id] = begins
+            self._offset[pair_id] = offset
+            self._sign[pair_id] = 1.0 if begins else -1.0
+            self._hysteresis[pair_id] = self._distances[0].item(pair_id) + offset
+        events = [self._event(pair_id, locate) for pair_id in crossed]
         events.sort(key=lambda event: (event.time, event.pair_id))
         self.last_contacts = self.contacts
         self.contacts = dict(self.last_contacts)
@@ -233,16 +235,14 @@ class ContactEvents:
                 del self.contacts[event.pair_id]
         return events
 
-    def _event(
-        self, pair_id: int, earlier: Sample, before: Sample, after: Sample, locate: Locate | None
-    ) -> ContactEvent:
-        begins = bool(self._in_contact[pair_id])
+    def _event(self, pair_id: int, locate: Locate | None) -> ContactEvent:
+        begins = self._in_contact.item(pair_id)
+        after, before = self._sample(pair_id, 0), self._sample(pair_id, 1)
         level = -2 * self.eps if begins and before.distance <= 0 else 0.0
         if locate is not None:
             time, distance, velocity = locate(pair_id, before.time, after.time, level)
         else:
-            free = begins and min(before.distance, earlier.distance) > 0 and earlier.time < before.time
-            time, distance, velocity = _interpolate(earlier if free else None, before, after, level)
+            time, distance, velocity = _interpolate(self._sample(pair_id, 2), before, after, level)
         return ContactEvent(
             time=time,
             pair_id=pair_id,
@@ -253,12 +253,15 @@ class ContactEvents:
             duration=0.0 if begins else time - self.contacts[pair_id].time,
         )
 
-    def _decide(self, which: NDArray[np.intp] | slice) -> None:
-        """Set the state of some pairs from their distance, as at an event instant."""
-        in_contact = self._distances[0][which] < -self.eps
-        self._in_contact[which] = in_contact
-        self._offset[which] = np.where(in_contact, 0.0, 2 * self.eps)
-        self._sign[which] = np.where(in_contact, 1.0, -1.0)
+    def _sample(self, pair_id: int, age: int) -> Sample:
+        """A pair as it was `age` updates ago."""
+        return Sample(self._times[age], self._distances[age].item(pair_id), self._velocities[age].item(pair_id))
+
+    def _decide(self) -> None:
+        """Set the state of all pairs from their distances, as at the first instant."""
+        np.less(self._distances[0], -self.eps, out=self._in_contact)
+        self._offset[:] = np.where(self._in_contact, 0.0, 2 * self.eps)
+        self._sign[:] = np.where(self._in_contact, 1.0, -1.0)
         self._measure()
 
     def _measure(self) -> float:
@@ -274,7 +277,7 @@ class ContactEvents:
         return array
 
 
-def _interpolate(earlier: Sample | None, before: Sample, after: Sample, level: float) -> Crossing:
+def _interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -> Crossing:
     """Where the distance passes `level` in the step from `before` to `after`.
 
     Takes the acceleration as constant, which integrators do within a step: the parabola through both
@@ -294,7 +297,11 @@ def _interpolate(earlier: Sample | None, before: Sample, after: Sample, level: f
     fraction = _passage(gap, slope, bend)
     if fraction is None:
         fraction = -gap / change
-    elif earlier is not None and _misfit(before, after) > FORCE_FREE:
+    elif (
+        min(earlier.distance, before.distance) > 0
+        and earlier.time < before.time
+        and _misfit(before, after) > FORCE_FREE
+    ):
         stretch = step / (before.time - earlier.time)
         bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
         continued = _passage(gap, slope, bend)
