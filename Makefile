@@ -26,7 +26,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests
+	$(BIN)/mypy -p tests
 	$(BIN)/lint-imports
 
 format: $(VENV)/.test

@@ -15,7 +15,10 @@ REST = """
   <worldbody>
     <light pos="0 0 3"/>
     <geom name="floor" type="plane" size="1 1 .1" rgba=".5 .5 .5 1"/>
-    <body name="box" pos="0 0 .0999"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="2" rgba=".4 .4 .4 .2"/></body>
+    <body name="box" pos="0 0 .0999">
+      <freejoint/>
+      <geom name="box" type="box" size=".1 .1 .1" mass="2" rgba=".4 .4 .4 .2"/>
+    </body>
   </worldbody>
   <sensor>{sensors}</sensor>
 </mujoco>"""

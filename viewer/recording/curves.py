@@ -13,6 +13,8 @@ _GRID: Color = (255, 255, 255, 26)
 _ZERO: Color = (255, 255, 255, 64)
 _NOISE = 1e-3
 """Values this small a part of the axis do not stretch it below zero."""
+_SHRINK = 0.4
+"""The axis shrinks when it needs less than this part of its length."""
 
 
 class CurveStrip:
@@ -22,7 +24,7 @@ class CurveStrip:
     """
 
     def __init__(self, pixels: Picture, colors: Sequence[Color], seconds: float, thickness: float, top: float) -> None:
-        """`pixels`: where to paint, filled with the ground's colour; `seconds`: time across; `top`: first range."""
+        """`pixels`: where to paint, filled with the ground's colour; `seconds`: time across; `top`: least range."""
         self._pixels = pixels
         self._ground = pixels[0, 0].astype(float)
         self._height, self._width = pixels.shape[:2]
@@ -31,8 +33,9 @@ class CurveStrip:
         self.division = nice_above(seconds / 5)
         """Time between two vertical grid lines."""
         self._thickness = thickness
-        self.bottom, self.top = 0.0, nice_above(top)
-        """Values at the ends of the axis. They only ever grow apart: the axis never jumps back and forth."""
+        self._top_min = nice_above(top)
+        self.bottom, self.top = 0.0, self._top_min
+        """Values at the ends of the axis."""
         self._low = np.zeros((len(colors), self._width))
         self._high = self._low.copy()
         self._last = np.zeros(len(colors))
@@ -42,7 +45,7 @@ class CurveStrip:
         """Number of the column at the left edge; column 0 holds the first sample."""
         self._newest = -1
         self._stale = 0
-        """Number of the first column whose paint is out of date."""
+        """Number of the first column whose paint may be out of date."""
 
     def sample(self, time: float, values: NDArray[np.float64]) -> None:
         """Take the curves' values at a time, which never goes back."""
@@ -60,15 +63,17 @@ class CurveStrip:
         np.minimum(self._low[:, at], values, out=self._low[:, at])
         np.maximum(self._high[:, at], values, out=self._high[:, at])
         self._last = values
-        self._stretch(float(values.min()), float(values.max()))
 
     def paint(self) -> None:
         """Bring the strip up to date."""
-        start, end = max(self._stale, self._first), self._newest + 1
-        if start < end:
-            self._paint(start - self._first, end - self._first)
+        if self._newest < 0:
+            return
+        shown = slice(0, self._newest + 1 - self._first)
+        if self._fit_axis(float(self._low[:, shown].min()), float(self._high[:, shown].max())):
+            self._stale = self._first
+        self._paint(max(self._stale - self._first, 0), shown.stop)
         # The newest column may still grow.
-        self._stale = max(self._newest, 0)
+        self._stale = self._newest
 
     def _scroll(self, column: int) -> None:
         shift = column - self._first - self._width + 1
@@ -78,14 +83,17 @@ class CurveStrip:
         for values in (self._low, self._high, self._pixels):
             values[:, :-shift] = values[:, shift:].copy()
 
-    def _stretch(self, lowest: float, highest: float) -> None:
-        top, bottom = self.top, self.bottom
-        if highest > self.top:
-            self.top = nice_above(highest)
-        if lowest < self.bottom - _NOISE * self.top:
-            self.bottom = -nice_above(-lowest)
-        if (top, bottom) != (self.top, self.bottom):
-            self._stale = 0
+    def _fit_axis(self, lowest: float, highest: float) -> bool:
+        """Give the axis room for what is shown; whether it has changed."""
+        top = max(nice_above(highest), self._top_min)
+        bottom = -nice_above(-lowest) if lowest < -_NOISE * top else 0.0
+        fits = top <= self.top and bottom >= self.bottom
+        # An axis that has become much too long shrinks; a little too long it stays, or it would jump back and forth.
+        if fits and top - bottom > _SHRINK * (self.top - self.bottom):
+            return False
+        changed = (bottom, top) != (self.bottom, self.top)
+        self.bottom, self.top = bottom, top
+        return changed
 
     def _paint(self, start: int, end: int) -> None:
         colors = np.tile(self._ground, (self._height, end - start, 1))
@@ -111,12 +119,12 @@ class CurveStrip:
 
 
 def nice_above(value: float) -> float:
-    """The smallest number of the series 1, 2, 5, 10, ... that is not below a positive value."""
+    """The smallest number of the series 1, 2, 3, 5, 10, ... that is not below a positive value."""
     if not 1e-300 < value < math.inf:
         return 1.0
     decade = 10.0 ** math.floor(math.log10(value))
     # A hair of tolerance: 10 must not become 20 because of rounding.
-    return float(next(step * decade for step in (1, 2, 5, 10) if step * decade * (1 + 1e-9) >= value))
+    return float(next(step * decade for step in (1, 2, 3, 5, 10) if step * decade * (1 + 1e-9) >= value))
 
 
 def _cover(colors: NDArray[np.float64], paint: Color, coverage: NDArray[np.floating] | NDArray[np.bool_]) -> None:

@@ -14,9 +14,9 @@ from .encoders import Picture
 from .patches import DIM, TEXT, Color, elided, number_font, rgba, text_font
 
 _GROUND = (27, 28, 30)
-_SHARE = 0.27
+_SHARE = 0.28
 """Part of the picture's height that the rows may take."""
-_ROW_MIN, _ROW_MAX = 40, 88
+_ROW_MIN, _ROW_MAX = 40, 84
 _PADDING, _GAP, _FOOTER = 14, 8, 20
 _LABEL, _AXIS = 168, 44
 """Widths of the columns with names and values, and with the axis' ends."""
@@ -51,8 +51,8 @@ class Plots:
         self._next_text = -np.inf
         shown = [sensor for sensor in session.engine.sensors if session.visible[sensor.name]]
         room = _SHARE * size[1]
-        row_height = round(min(max(room / max(len(shown), 1), _ROW_MIN * u), _ROW_MAX * u))
-        drawn = shown[: max(1, round(room) // row_height)]
+        drawn = shown[: max(1, int(room / (_ROW_MIN * u)))]
+        row_height = int(min(room / max(len(drawn), 1), _ROW_MAX * u))
         height = len(drawn) * row_height + round((_PADDING + _FOOTER) * u)
         # The scene above keeps an even height.
         height += (size[1] - height) % 2
