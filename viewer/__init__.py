@@ -19,7 +19,7 @@ from .sensors.layout import ContactLayout
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .engines.mujoco_engine import open_engine
+    from .engines.opening import open_engine
     from .scripting import launch, launch_passive
 
 __all__ = ["ContactBatch", "ContactLayout", "__version__", "launch", "launch_passive", "open_engine"]
@@ -28,7 +28,7 @@ __all__ = ["ContactBatch", "ContactLayout", "__version__", "launch", "launch_pas
 def __getattr__(name: str) -> Any:
     # Decoding needs numpy alone: engines and windows are imported when they are first asked for.
     if name == "open_engine":
-        from .engines.mujoco_engine import open_engine
+        from .engines.opening import open_engine
 
         return open_engine
     if name in ("launch", "launch_passive"):

@@ -12,7 +12,7 @@ from .display import opening_window
 from .engines.contract import Engine
 from .engines.errors import SceneError
 from .engines.loading import find_scene
-from .engines.mujoco_engine import open_engine
+from .engines.opening import open_engine
 from .panels.display import show_display
 from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help

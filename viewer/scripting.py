@@ -6,8 +6,10 @@ from typing import Any
 
 from .app import Application, run_window
 from .display import opening_window
+from .engines.contract import Engine
 from .engines.loading import LoadedScene
-from .engines.mujoco_engine import MujocoEngine, open_engine
+from .engines.mujoco_engine import MujocoEngine
+from .engines.opening import open_engine
 from .render.glyphs import GizmoList
 
 
@@ -72,7 +74,7 @@ class PassiveViewer:
         self.close()
 
 
-def _engine(path_or_model: Any, data: Any) -> MujocoEngine:
+def _engine(path_or_model: Any, data: Any) -> Engine:
     if data is None:
         return open_engine(path_or_model)
     return MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)

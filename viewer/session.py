@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -49,6 +50,15 @@ class SensorReading:
         return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
 
 
+class StepWatcher(Protocol):
+    """Something that looks at every physics step: events, touch sensors."""
+
+    def after_step(self, engine: Engine) -> None: ...
+    def after_reset(self, engine: Engine) -> None:
+        """The state jumped: the start, a keyframe, or another instant."""
+        ...
+
+
 class Session:
     """An engine with its picture, pace and choices. Knows nothing of windows."""
 
@@ -65,6 +75,8 @@ class Session:
         """Someone else steps the engine: a user's own loop."""
         self.trouble: str | None = None
         """Why the simulation was stopped, for a person."""
+        self.watchers: list[StepWatcher] = []
+        """They see every step. Without any, steps are taken many at a time."""
         self._readings: dict[str, SensorReading] = {}
         self._details: dict[str, ContactDetails] = {}
         self._key: str | None = None
@@ -90,6 +102,8 @@ class Session:
         """Back to the start, to a keyframe, or to the one chosen last."""
         self._key = key if key is not None else self._key
         self.engine.reset(self._key)
+        for watcher in self.watchers:
+            watcher.after_reset(self.engine)
         self.view.end_perturb()
         self.trouble = None
         self.pace.restart()
@@ -190,7 +204,13 @@ class Session:
 
     def _step(self, count: int) -> None:
         self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
-        self.engine.step(count)
+        if self.watchers:
+            for _ in range(count):
+                self.engine.step()
+                for watcher in self.watchers:
+                    watcher.after_step(self.engine)
+        else:
+            self.engine.step(count)
         self.forget()
 
     def _attempt(self, action: Callable[[], object]) -> None:

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from ..engines.contract import ContactSensor
-from ..engines.mujoco_engine import open_engine
+from ..engines.opening import open_engine
 from .parsing import Parser
 
 

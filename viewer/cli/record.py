@@ -18,7 +18,7 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..engines.mujoco_engine import open_engine
+    from ..engines.opening import open_engine
     from ..recording.headless import film
     from ..recording.recorder import Recorder
     from ..recording.timeline import Timeline

@@ -1,7 +1,8 @@
 """What the viewer asks of a physics engine."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol, overload
 
 import numpy as np
@@ -105,15 +106,38 @@ class ContactDetails:
 
 
 class Engine(Protocol):
-    """Steps a scene and reads its contact sensors."""
+    """Steps a scene, in one environment or many, and reads its contact sensors.
+
+    All environments are of one model and independent of each other. What is read of them has a leading dimension
+    (num_envs,) if there is more than one: `array` and `get_sensor_value` (num_envs, size), the fields of `contacts`
+    (num_envs, slots, ...). `environment` shows one of them alone, without that dimension.
+    """
 
     name: str
     """The engine and its version, for people."""
+    path: Path | None
+    """The scene file."""
     model: Any
-    data: Any
+    """The mjModel that draws the scene, whichever engine steps it."""
+    num_envs: int
+    can_watch_all: bool
+    """Whether `watch_all` is possible."""
 
     @property
-    def sensors(self) -> SensorList: ...
+    def data(self) -> Any:
+        """The mjData that draws the first environment as it is now: `pose(0)`."""
+        ...
+
+    @property
+    def sensors(self) -> SensorList:
+        """Contact sensors that this engine reads."""
+        ...
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """Contact sensors of the scene that this engine does not read, by name, and why."""
+        ...
+
     @property
     def time(self) -> float:
         """Simulated time [s]."""
@@ -129,9 +153,20 @@ class Engine(Protocol):
         """Names of the scene's keyframes."""
         ...
 
-    def step(self, count: int = 1) -> None: ...
+    def step(self, count: int = 1) -> None:
+        """Advance every environment by a number of steps."""
+        ...
+
     def reset(self, key: str | int | None = None) -> None:
-        """Back to the initial state, or to a keyframe."""
+        """Every environment back to the initial state, or to a keyframe."""
+        ...
+
+    def pose(self, env: int = 0) -> Any:
+        """An mjData of `model` that draws an environment as it is now."""
+        ...
+
+    def environment(self, env: int) -> "Engine":
+        """One environment as an engine of its own, whose `step` and `reset` still move all of them."""
         ...
 
     def array(self, name: str) -> Array:
@@ -142,11 +177,22 @@ class Engine(Protocol):
         """The contacts that the array reports, with all fields whatever it requests."""
         ...
 
-    def dropped(self, name: str) -> ContactBatch:
-        """Matching contacts that the array leaves out for lack of slots, with all fields."""
+    def get_sensor_value(self, name: str) -> NDArray[np.float32]:
+        """The array in the documented style, the same on every engine.
+
+        The leading number is how many contacts follow, never more than `num`; netforce is in the world frame.
+        """
         ...
 
-    def details(self, name: str) -> ContactDetails: ...
+    def get_contact_force_magnitude(self, name: str) -> Array:
+        """How hard each environment's sensor is pressed [N], (num_envs,): see `ContactBatch.force_magnitude`."""
+        ...
+
+    def dropped(self, name: str, env: int = 0) -> ContactBatch:
+        """Matching contacts of an environment that the array leaves out for lack of slots, with all fields."""
+        ...
+
+    def details(self, name: str, env: int = 0) -> ContactDetails: ...
     def set_reduce(self, name: str, mode: str) -> None:
         """Switch the reduce mode; array and contacts follow at once."""
         ...

@@ -11,6 +11,7 @@ from .patches import Color
 
 _GRID: Color = (255, 255, 255, 26)
 _ZERO: Color = (255, 255, 255, 64)
+_AXIS_STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
 _NOISE = 1e-3
 """Values this small a part of the axis do not stretch it below zero."""
 _SHRINK = 0.4
@@ -85,8 +86,8 @@ class CurveStrip:
 
     def _fit_axis(self, lowest: float, highest: float) -> bool:
         """Give the axis room for what is shown; whether it has changed."""
-        top = max(nice_above(highest), self._top_min)
-        bottom = -nice_above(-lowest) if lowest < -_NOISE * top else 0.0
+        top = max(nice_above(highest, _AXIS_STEPS), self._top_min)
+        bottom = -nice_above(-lowest, _AXIS_STEPS) if lowest < -_NOISE * top else 0.0
         fits = top <= self.top and bottom >= self.bottom
         # An axis that has become much too long shrinks; a little too long it stays, or it would jump back and forth.
         if fits and top - bottom > _SHRINK * (self.top - self.bottom):
@@ -118,13 +119,13 @@ class CurveStrip:
         return self._thickness / 2 + room * (self.top - values) / (self.top - self.bottom)
 
 
-def nice_above(value: float) -> float:
-    """The smallest number of the series 1, 2, 3, 5, 10, ... that is not below a positive value."""
+def nice_above(value: float, steps: Sequence[float] = (1.0, 2.0, 5.0, 10.0)) -> float:
+    """The smallest number not below a positive value whose digits are one of the steps."""
     if not 1e-300 < value < math.inf:
         return 1.0
     decade = 10.0 ** math.floor(math.log10(value))
     # A hair of tolerance: 10 must not become 20 because of rounding.
-    return float(next(step * decade for step in (1, 2, 3, 5, 10) if step * decade * (1 + 1e-9) >= value))
+    return float(next(step * decade for step in steps if step * decade * (1 + 1e-9) >= value))
 
 
 def _cover(colors: NDArray[np.float64], paint: Color, coverage: NDArray[np.floating] | NDArray[np.bool_]) -> None:

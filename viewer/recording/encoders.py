@@ -1,5 +1,6 @@
 """Pictures to files: one encoder a kind of file, each writing to a path of its own."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
@@ -133,6 +134,11 @@ class FolderEncoder:
             # Zlib's fastest level: a slower one would take longer than rendering does.
             save_png(self._path / f"frame-{self._frames:06d}.png", picture, compress_level=1)
             self._frames += 1
+
+    @staticmethod
+    def owns(path: Path) -> bool:
+        """Whether a folder holds frames of an earlier recording, or nothing."""
+        return all(re.fullmatch(r"frame-\d{6,}\.png", entry.name) for entry in path.iterdir())
 
     def close(self) -> None:
         pass

@@ -88,9 +88,12 @@ def check_rate(kind: Format, fps: Fraction) -> None:
         raise RecordingError(f"a {kind.name} shows at most {kind.fps_max} frames a second, not {float(fps):g}")
 
 
-def fitting_size(kind: Format, size: tuple[int, int]) -> tuple[int, int]:
-    """The size a format can hold that is nearest above."""
-    width, height = size
-    if max(size) > kind.size_max:
-        raise RecordingError(f"a {kind.name} is at most {kind.size_max} pixels wide and high, not {width} x {height}")
-    return (width + width % 2, height + height % 2) if kind.even else size
+def check_size(kind: Format, size: tuple[int, int]) -> None:
+    """Refuse a size that the format cannot hold."""
+    if min(size) < (2 if kind.even else 1) or max(size) > kind.size_max:
+        raise RecordingError(f"{size[0]} x {size[1]} pixels cannot be a {kind.name}; at most {kind.size_max} each way")
+
+
+def even_size(kind: Format, size: tuple[int, int]) -> tuple[int, int]:
+    """The nearest size above that the format can hold."""
+    return (size[0] + size[0] % 2, size[1] + size[1] % 2) if kind.even else size

@@ -54,8 +54,12 @@ class Overlay:
         self.scene_size = size[0], size[1] - band_height
         """Width and height of the scene's part of the picture [px]."""
 
-    def sample(self, time: float) -> None:
-        """Take what the curves show now, at a simulated time [s]."""
+    @property
+    def has_plots(self) -> bool:
+        return self._plots is not None
+
+    def sample(self, _: int, time: float) -> None:
+        """Take what the curves show now, at a physics step and a simulated time [s]."""
         if self._plots is not None:
             self._plots.sample(time)
 

@@ -1,7 +1,9 @@
 """Contacts to glyphs: the numbers of every sphere and arrow, numpy only."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +23,9 @@ _DIMMED_ALPHA = 0.3
 _HIGHLIGHT_SIZE = 1.4
 _HIGHLIGHT_LIGHT = 0.3
 """How far a highlighted colour moves towards white."""
+
+_SMALLEST, _LARGEST = 1e-15, 1e15
+"""Bounds of what is drawn: shaders square 32-bit numbers. NaN lies outside."""
 
 Floats = NDArray[np.float32]
 Owners = NDArray[np.int32]
@@ -114,7 +119,9 @@ class GizmoList:
         spheres = np.array(self._spheres, np.float32).reshape(-1, 8)
         arrows = np.array(self._arrows, np.float32).reshape(-1, 12)
         self._spheres, self._arrows = [], []
-        spheres, arrows = spheres[np.isfinite(spheres).all(axis=1)], arrows[np.isfinite(arrows).all(axis=1)]
+        spheres = spheres[(np.abs(spheres) < _LARGEST).all(axis=1)]
+        longest = np.abs(arrows[:, 4:7]).max(axis=1, initial=0.0)
+        arrows = arrows[(np.abs(arrows) < _LARGEST).all(axis=1) & (longest > _SMALLEST)]
         return Glyphs(
             spheres,
             arrows,
@@ -152,29 +159,27 @@ def pick_glyph(
 
 
 def _sensor_glyphs(sensor: SensorGlyphs, settings: GizmoSettings, scale: GlyphScale, colors: PaletteColors) -> Glyphs:
-    batch = sensor.batch
-    if batch.pos is None:
+    if sensor.batch.pos is None:
         return Glyphs.empty()
-    slots = np.flatnonzero(_drawable(batch))
-    pos = batch.pos[slots]
+    slots = np.flatnonzero(_drawable(sensor.batch))
+    batch = _taken(sensor.batch, slots)
     by_sensor = settings.color_mode is ColorMode.SENSOR
     alpha = GHOST_ALPHA if sensor.ghost else 1.0
 
-    point_color = sensor.color if by_sensor else colors.point
-    spheres = np.empty((len(slots) if settings.points else 0, 8), np.float32)
-    if settings.points:
-        spheres[:, :3] = pos
-        spheres[:, 3] = scale.radius
-        spheres[:, 4:] = _faded(point_color, alpha)
-    sphere_owner = np.empty((len(spheres), 2), np.int32)
+    drawn_slots = slots if settings.points else slots[:0]
+    spheres = np.empty((len(drawn_slots), 8), np.float32)
+    spheres[:, :3] = batch.pos[: len(drawn_slots)]
+    spheres[:, 3] = scale.radius
+    spheres[:, 4:] = _faded(sensor.color if by_sensor else colors.point, alpha)
+    sphere_owner = np.empty((len(drawn_slots), 2), np.int32)
     sphere_owner[:, 0] = sensor.index
-    sphere_owner[:, 1] = slots if settings.points else ()
+    sphere_owner[:, 1] = drawn_slots
 
-    starts, vectors, components = _arrows(batch, slots, settings, scale)
+    starts, vectors, components = _arrows(batch, settings, scale)
     palette = [colors.normal, colors.tangent0, colors.tangent1, colors.total, colors.torque]
     rgba = np.array([_faded(sensor.color if by_sensor else color, alpha) for color in palette], np.float32)
-    drawn = np.isfinite(vectors).all(axis=2) & (vectors != 0).any(axis=2)
-    rows, columns = np.nonzero(drawn)
+    longest = np.abs(vectors).max(axis=2, initial=0.0)
+    rows, columns = np.nonzero((longest > _SMALLEST) & (longest < _LARGEST))
     arrows = np.zeros((len(rows), 12), np.float32)
     arrows[:, :3] = starts[rows, columns]
     arrows[:, 3] = scale.width
@@ -188,75 +193,75 @@ def _sensor_glyphs(sensor: SensorGlyphs, settings: GizmoSettings, scale: GlyphSc
 
 
 def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
-    """Filled slots whose values are all finite, also as 32-bit numbers, (slots,)."""
+    """Filled slots whose values can all be drawn, (slots,)."""
     drawable = batch.filled.copy()
     for values in (batch.pos, batch.normal, batch.tangent0, batch.force, batch.torque):
         if values is not None:
-            drawable &= (np.abs(values) < np.finfo(np.float32).max).all(axis=-1)
+            drawable &= (np.abs(values) < _LARGEST).all(axis=-1)
     if batch.in_world_frame and batch.force is not None:
         # Without force a net contact has no position: the engine reports the origin.
         drawable &= (batch.force != 0).any(axis=-1)
     return drawable
 
 
+def _taken(batch: ContactBatch, slots: NDArray[np.intp]) -> Any:
+    """Those slots of a batch, so that nothing is computed from garbage in the others."""
+    fields = ("filled", "force", "torque", "pos", "normal", "tangent0")
+    values = {name: getattr(batch, name) for name in fields}
+    return replace(batch, **{name: None if value is None else value[slots] for name, value in values.items()})
+
+
 def _arrows(
-    batch: ContactBatch, slots: NDArray[np.intp], settings: GizmoSettings, scale: GlyphScale
+    batch: Any, settings: GizmoSettings, scale: GlyphScale
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
     """Starts and vectors, (contacts, components, 3), and which components the columns are. No arrow: a zero vector."""
-    starts: list[NDArray[np.float64]] = []
-    vectors: list[NDArray[np.float64]] = []
-    components: list[int] = []
-    assert batch.pos is not None
-    pos = batch.pos[slots].astype(float)
+    pos = batch.pos
+    drawn: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
     if settings.forces and batch.force is not None:
-        split = not batch.in_world_frame and batch.normal is not None and batch.tangent0 is not None
-        if split:
-            for component, axis in enumerate((batch.normal, batch.tangent0, batch.tangent1)):
-                if axis is None or not (settings.normal if component == NORMAL else settings.tangents):
-                    continue
-                assert batch.normal is not None
-                lift = 0.0 if component == NORMAL else scale.lift
-                values = batch.force[slots, component]
-                lengths = np.where(np.abs(values) >= settings.min_force, arrow_length(values, scale), 0.0)
-                starts.append(pos + lift * batch.normal[slots])
-                vectors.append(lengths[:, None] * axis[slots])
-                components.append(component)
+        if batch.tangent1 is not None and not batch.in_world_frame:
+            lifted = pos + scale.lift * batch.normal
+            lengths = np.where(np.abs(batch.force) >= settings.min_force, arrow_length(batch.force, scale), 0.0)
+            if settings.normal:
+                drawn.append((NORMAL, pos, lengths[:, :1] * batch.normal))
+            if settings.tangents:
+                drawn.append((TANGENT0, lifted, lengths[:, 1:2] * batch.tangent0))
+                drawn.append((TANGENT1, lifted, lengths[:, 2:] * batch.tangent1))
         # A net contact's components lie along the world's axes, not along a surface: only their sum says something.
         if (settings.total or batch.in_world_frame) and batch.force_world is not None:
-            starts.append(pos)
-            vectors.append(_scaled(batch.force_world[slots], settings.min_force, scale))
-            components.append(TOTAL)
+            vectors = _scaled(batch.force_world, settings.min_force, partial(arrow_length, scale=scale))
+            drawn.append((TOTAL, pos, vectors))
     if settings.forces and settings.torque and batch.torque_world is not None:
-        starts.append(pos)
-        vectors.append(_scaled_torque(batch.torque_world[slots], settings.min_force, scale))
-        components.append(TORQUE)
-    if not starts:
-        shape = (len(slots), 0, 3)
-        return np.zeros(shape), np.zeros(shape), np.zeros(0, np.intp)
-    return np.stack(starts, axis=1), np.stack(vectors, axis=1), np.array(components, np.intp)
+        # The smallest force, at the lever at which torques draw as long as forces.
+        smallest = settings.min_force * scale.force / scale.torque
+        drawn.append((TORQUE, pos, _scaled(batch.torque_world, smallest, partial(torque_length, scale=scale))))
+    components = np.array([component for component, _, _ in drawn], np.intp)
+    starts = np.empty((len(pos), len(drawn), 3))
+    vectors = np.empty_like(starts)
+    for column, (_, start, vector) in enumerate(drawn):
+        starts[:, column] = start
+        vectors[:, column] = vector
+    return starts, vectors, components
 
 
-def _scaled(forces: NDArray[np.floating], smallest: float, scale: GlyphScale) -> NDArray[np.float64]:
-    size = np.linalg.norm(forces, axis=1)
-    lengths = np.where(size >= smallest, arrow_length(size, scale), 0.0)
-    return forces * (lengths / np.maximum(size, 1e-300))[:, None]
-
-
-def _scaled_torque(torques: NDArray[np.floating], smallest: float, scale: GlyphScale) -> NDArray[np.float64]:
-    size = np.linalg.norm(torques, axis=1)
-    # The smallest force, at the lever at which torques draw as long as forces.
-    lengths = np.where(size >= smallest * scale.force / scale.torque, torque_length(size, scale), 0.0)
-    return torques * (lengths / np.maximum(size, 1e-300))[:, None]
+def _scaled(
+    vectors: NDArray[Any], smallest: float, length: Callable[[NDArray[Any]], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    size = np.linalg.norm(vectors, axis=1)
+    lengths = np.where(size >= smallest, length(size), 0.0)
+    return vectors * (lengths / np.maximum(size, 1e-300))[:, None]
 
 
 def _highlighted(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> Glyphs:
     sensor, slot, component = highlight
     contact_spheres = (glyphs.sphere_owner == (sensor, slot)).all(axis=1)
     contact_arrows = (glyphs.arrow_owner[:, :2] == (sensor, slot)).all(axis=1)
-    bright_arrows = contact_arrows & ((component is None) | (glyphs.arrow_owner[:, 2] == component))
-    bright_spheres = contact_spheres & (component is None)
-    if not contact_spheres.any() and not bright_arrows.any():
+    if not contact_spheres.any() and not contact_arrows.any():
         return glyphs
+    bright_spheres, bright_arrows = contact_spheres, contact_arrows
+    component_arrows = contact_arrows & (glyphs.arrow_owner[:, 2] == component)
+    # A component without an arrow, too small or part of a net force, stands for its contact.
+    if component_arrows.any():
+        bright_spheres, bright_arrows = contact_spheres & False, component_arrows
     spheres, arrows = glyphs.spheres.copy(), glyphs.arrows.copy()
     for rows, bright, kept, size_column, color in (
         (spheres, bright_spheres, contact_spheres, 3, slice(4, 7)),

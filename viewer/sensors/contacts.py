@@ -84,9 +84,8 @@ class ContactBatch:
 
     def at(self, index: int) -> "ContactBatch":
         """The contacts of one environment: one index into the first batch dimension."""
-        arrays = {name: value[index] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        names = {field.name for field in fields(self)}
-        return replace(self, **{name: value for name, value in arrays.items() if name in names})
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return replace(self, **{name: value[index, ...] for name, value in values if isinstance(value, np.ndarray)})
 
     def to_world(self, components: Array | None) -> Array | None:
         """Components in the sensor's frame, (..., slots, 3), turned into world vectors of the same shape."""

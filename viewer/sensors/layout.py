@@ -4,13 +4,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
+from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..settings import Reduce
 from .contacts import Array, ContactBatch
+from .corrections import PairOrder, correct, undo
 
 
 class Field(StrEnum):
@@ -37,7 +39,16 @@ class Style(StrEnum):
     """How an engine, or a document, lays the values out."""
 
     MUJOCO = "mujoco"
-    """`found` leads every slot, if it is requested."""
+    """`found` leads every slot, if it is requested; netforce uses the first of `num` slots."""
+    MOTRIX = "motrix"
+    """As MotrixSim writes it: one `found` leads the array, if it is requested; netforce has one slot."""
+    DOCUMENTED = "documented"
+    """As MotrixSim's manual has it: the number of reported contacts always leads; netforce has one slot."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """What arrays of this style can hold."""
+        return tuple(Field) if self is Style.MUJOCO else tuple(Field)[:7]
 
 
 UNITS = {
@@ -62,14 +73,15 @@ class Column:
     """One value of the flat array."""
 
     name: str
-    """Unique in the array, such as `slot0.force.normal`."""
+    """Unique in the array, such as `slot0.force.normal`; `found` for a count that leads the array."""
     slot: int
+    """Place of the contact; 0 for a leading count."""
     field: Field
     axis: str
     """normal, tangent0, tangent1 or x, y, z; empty for single values."""
     unit: str
     frame: str
-    """contact, world, or empty for single values."""
+    """contact, mean contact, world, or empty for single values."""
 
 
 @dataclass(frozen=True)
@@ -79,9 +91,11 @@ class ContactLayout:
     fields: tuple[Field, ...]
     """Requested fields, in array order whatever order they are given in."""
     slots: int
-    """Places for contacts in the array (`num` in MJCF)."""
+    """Places for contacts in the array: `num` in MJCF, or 1 for netforce in the styles that give it one slot."""
     reduce: Reduce = Reduce.NONE
     style: Style = Style.MUJOCO
+    pair_order: PairOrder = PairOrder.NATIVE
+    """How the sensor's objects stand to MotrixSim's colliders; native in the other styles."""
 
     def __init__(
         self,
@@ -89,42 +103,139 @@ class ContactLayout:
         slots: int,
         reduce: str = Reduce.NONE,
         style: str = Style.MUJOCO,
+        pair_order: str = PairOrder.NATIVE,
     ) -> None:
-        """`fields` is MJCF's `data` attribute, or the field names one by one."""
+        """`fields` is MJCF's `data` attribute, or the field names one by one; `slots` is its `num`."""
         words = fields.split() if isinstance(fields, str) else list(fields)
         requested = {_member(Field, word, "field") for word in words}
         if not requested:
             raise ValueError("a contact sensor needs at least one field")
         if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or slots < 1:
             raise ValueError(f"slots must be a whole number of at least 1, not {slots!r}")
+        chosen, mode = _member(Style, style, "style"), _member(Reduce, reduce, "reduce mode")
+        order = _member(PairOrder, pair_order, "pair order")
+        unknown = [field for field in Field if field in requested and field not in chosen.fields]
+        if unknown:
+            raise ValueError(f"the {chosen} style has no {', '.join(unknown)}")
+        if order is not PairOrder.NATIVE and chosen is not Style.MOTRIX:
+            raise ValueError(f"pairs are always in native order in the {chosen} style, not {order}")
+        if chosen is Style.DOCUMENTED:
+            requested.add(Field.FOUND)
         object.__setattr__(self, "fields", tuple(field for field in Field if field in requested))
-        object.__setattr__(self, "slots", int(slots))
-        object.__setattr__(self, "reduce", _member(Reduce, reduce, "reduce mode"))
-        object.__setattr__(self, "style", _member(Style, style, "style"))
+        object.__setattr__(self, "slots", 1 if _has_one_slot(chosen, mode) else int(slots))
+        object.__setattr__(self, "reduce", mode)
+        object.__setattr__(self, "style", chosen)
+        object.__setattr__(self, "pair_order", order)
+
+    @classmethod
+    def from_mujoco(cls, model: Any, sensor: int | str) -> "ContactLayout":
+        """The layout of a contact sensor of a compiled MuJoCo model, by id or name."""
+        index = int(sensor) if isinstance(sensor, int | np.integer) else int(model.sensor(sensor).id)
+        bits, reduce, num = (int(value) for value in model.sensor_intprm[index, :3])
+        fields = [field for bit, field in enumerate(Field) if bits >> bit & 1]
+        # Other sensors leave these numbers zero.
+        if not fields or num < 1:
+            raise ValueError(f"sensor {sensor!r} is not a contact sensor")
+        return cls(fields, int(model.sensor_dim[index]) // sum(field.size for field in fields), list(Reduce)[reduce])
+
+    @classmethod
+    def from_mjcf(cls, element: ElementTree.Element | str, style: str = Style.MUJOCO) -> "ContactLayout":
+        """The layout that MJCF's `<contact .../>` sensor declares, given as element or as text."""
+        if isinstance(element, str):
+            try:
+                element = ElementTree.fromstring(element)
+            except ElementTree.ParseError as error:
+                raise ValueError(f"not an XML element: {error}") from None
+        if element.tag != "contact":
+            raise ValueError(f"expected a <contact> sensor, not <{element.tag}>")
+        num = element.get("num", "1")
+        if not num.strip().isdecimal():
+            raise ValueError(f"num must be a whole number of at least 1, not {num!r}")
+        return cls(element.get("data", "found"), int(num), element.get("reduce", "none"), style)
+
+    @classmethod
+    def from_motrix(cls, model: Any, name: str) -> "ContactLayout":
+        """The layout of a contact sensor of a MotrixSim model."""
+        sensors = {sensor.name: sensor for sensor in model.low.low_contact_sensors}
+        if name not in sensors:
+            raise ValueError(f"no contact sensor named {name!r}; the model has: {', '.join(sensors) or 'none'}")
+        sensor = sensors[name]
+        fields = [field for field in Style.MOTRIX.fields if getattr(sensor.report, field)]
+        return cls(fields, sensor.max_num, sensor.reduce, Style.MOTRIX, PairOrder.of(sensor.collider_pairs))
+
+    @classmethod
+    def guess(cls, length: int, fields: str | Iterable[str], num: int, reduce: str = Reduce.NONE) -> "ContactLayout":
+        """The layout of an array of this length, whichever style it is in; ValueError if the length does not tell.
+
+        Often several styles put every value at the same place. Then the layout is MotrixSim's, the one that claims
+        least: netforce is turned into the world by the array's own normal and tangent, or not at all, which is right
+        for all of them. Whether MotrixSim's pairs are in native order no length tells.
+        """
+        words = fields.split() if isinstance(fields, str) else list(fields)
+        layouts = []
+        for style in Style:
+            if {str(word) for word in words} <= {str(field) for field in style.fields}:
+                layouts.append(cls(words, num, reduce, style))
+        if not layouts:
+            cls(words, num, reduce)
+        candidates = [layout for layout in layouts if layout.size == length]
+        what = f"num {num} of '{' '.join(words)}', reduce {reduce}"
+        if not candidates:
+            sizes = ", ".join(f"{layout.style} {layout.size}" for layout in layouts)
+            raise ValueError(f"no style has an array of length {length} for {what}; lengths: {sizes}")
+        if (
+            len({tuple((column.slot, column.field) for column in layout.described_columns) for layout in candidates})
+            > 1
+        ):
+            styles = ", ".join(layout.style for layout in candidates)
+            raise ValueError(f"an array of length {length} for {what} can be in any of these styles: {styles}")
+        return next((layout for layout in candidates if layout.style is Style.MOTRIX), candidates[0])
+
+    def restyled(self, style: str) -> "ContactLayout":
+        """The layout in which another style has what it can hold of the same sensor."""
+        fields = [field for field in self.fields if field in Style(style).fields]
+        # A style that lacks all of them still tells whether there is contact.
+        return ContactLayout(fields or [Field.FOUND], self.slots, self.reduce, style)
+
+    @property
+    def head_size(self) -> int:
+        """Values before the first slot: 1 where a count leads the array."""
+        return int(self.style is not Style.MUJOCO and Field.FOUND in self.fields)
+
+    @cached_property
+    def slot_fields(self) -> tuple[Field, ...]:
+        """Fields of each slot."""
+        return self.fields[self.head_size :]
 
     @cached_property
     def slot_size(self) -> int:
         """Values per slot."""
-        return sum(field.size for field in self.fields)
+        return sum(field.size for field in self.slot_fields)
 
     @property
     def size(self) -> int:
         """Values in the array."""
-        return self.slots * self.slot_size
+        return self.head_size + self.slots * self.slot_size
 
     @property
     def frame(self) -> str:
-        """Frame of force and torque: `contact`, or `world` for netforce."""
-        return "world" if self.reduce is Reduce.NETFORCE else "contact"
+        """Frame of force and torque in the array: `contact`, for netforce `world`, or MotrixSim's `mean contact`."""
+        if self.reduce is not Reduce.NETFORCE:
+            return "contact"
+        return "mean contact" if self.style is Style.MOTRIX else "world"
 
     @cached_property
     def described_columns(self) -> tuple[Column, ...]:
         """Every value of the array in order: name, slot, field, axis, unit, frame."""
-        return tuple(
-            self._column(slot, field, i)
-            for slot in range(self.slots)
-            for field in self.fields
-            for i in range(field.size)
+        head = [Column("found", 0, Field.FOUND, "", "", "")] * self.head_size
+        return (
+            *head,
+            *(
+                self._column(slot, field, i)
+                for slot in range(self.slots)
+                for field in self.slot_fields
+                for i in range(field.size)
+            ),
         )
 
     @property
@@ -133,23 +244,16 @@ class ContactLayout:
         return tuple(column.name for column in self.described_columns)
 
     def decode(self, array: ArrayLike) -> ContactBatch:
-        """Contacts in an array of shape (..., size), as views of it."""
+        """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction."""
         values = self._checked(array)
-        slots = values.reshape(*values.shape[:-1], self.slots, self.slot_size)
+        slots = values[..., self.head_size :].reshape(*values.shape[:-1], self.slots, self.slot_size)
         views: dict[Field, Array] = {}
         start = 0
-        for field in self.fields:
+        for field in self.slot_fields:
             views[field] = slots[..., start] if field.size == 1 else slots[..., start : start + field.size]
             start += field.size
-        slot_found = views.get(Field.FOUND)
-        if slot_found is not None:
-            found, filled = slot_found[..., 0], slot_found > 0
-        else:
-            # A contact always has a direction; without one, an empty slot is known only by its zeros.
-            evidence = [views[field] for field in (Field.NORMAL, Field.TANGENT) if field in views] or [slots]
-            filled = np.any(np.concatenate(evidence, axis=-1) != 0, axis=-1)
-            found = filled.sum(axis=-1, dtype=values.dtype)
-        return ContactBatch(
+        found, filled = self._filled(values, slots, views)
+        batch = ContactBatch(
             found=found,
             filled=filled,
             force=views.get(Field.FORCE),
@@ -162,14 +266,24 @@ class ContactLayout:
             angvel=views.get(Field.ANGVEL),
             in_world_frame=self.frame == "world",
         )
+        if self.style is Style.MOTRIX:
+            return correct(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
+        return batch
 
     def encode(self, batch: ContactBatch) -> Array:
-        """The array, (..., size), that holds a batch: the inverse of decode. Slots beyond the batch's stay empty."""
+        """The array, (..., size), that holds a batch: the inverse of decode. Slots beyond the batch's stay empty.
+
+        The batch may come from another style. The documented style counts the reported contacts, the others all
+        matching ones.
+        """
         count = batch.filled.shape[-1]
         if count > self.slots:
             if batch.filled[..., self.slots :].any():
                 raise ValueError(f"the batch fills {count} slots, the layout has {self.slots}")
             count = self.slots
+        self._check_frame(batch)
+        if self.style is Style.MOTRIX:
+            batch = undo(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
         values = {
             Field.FOUND: np.where(batch.filled, batch.found[..., np.newaxis], 0)[..., np.newaxis],
             Field.FORCE: batch.force,
@@ -184,14 +298,45 @@ class ContactLayout:
         missing = [field for field in self.fields if values[field] is None]
         if missing and not (batch.in_world_frame and set(missing) <= {Field.LINVEL, Field.ANGVEL}):
             raise ValueError(f"the batch has no {', '.join(missing)}")
-        slots = np.zeros((*batch.filled.shape[:-1], self.slots, self.slot_size), batch.found.dtype)
+        array = np.zeros((*batch.filled.shape[:-1], self.size), batch.found.dtype)
+        if self.head_size:
+            counts_reported = self.style is Style.DOCUMENTED
+            array[..., 0] = batch.filled.sum(axis=-1) if counts_reported else batch.found
+        slots = array[..., self.head_size :].reshape(*array.shape[:-1], self.slots, self.slot_size)
         start = 0
-        for field in self.fields:
+        for field in self.slot_fields:
             value = values[field]
             if value is not None:
                 slots[..., :count, start : start + field.size] = value[..., :count, :]
             start += field.size
-        return slots.reshape(*slots.shape[:-2], self.size)
+        return array
+
+    def take(self, array: Array, part: "ContactLayout") -> Array:
+        """The array of a sensor with fewer fields or slots, cut out of this one's, (..., part.size)."""
+        positions = {name: i for i, name in enumerate(self.columns)}
+        return array[..., [positions[name] for name in part.columns]]
+
+    def _filled(self, values: Array, slots: Array, views: dict[Field, Array]) -> tuple[Array, NDArray[np.bool_]]:
+        """Number of contacts, (...), and which slots hold one, (..., slots)."""
+        if self.head_size:
+            found = values[..., 0]
+            return found, np.arange(self.slots) < found[..., np.newaxis]
+        if Field.FOUND in views:
+            return views[Field.FOUND][..., 0], views[Field.FOUND] > 0
+        # A contact always has a direction; without one, an empty slot is known only by its zeros.
+        evidence = [views[field] for field in (Field.NORMAL, Field.TANGENT) if field in views] or [slots]
+        filled = np.any(np.concatenate(evidence, axis=-1) != 0, axis=-1)
+        return filled.sum(axis=-1, dtype=values.dtype), filled
+
+    def _check_frame(self, batch: ContactBatch) -> None:
+        if Field.FORCE not in self.fields and Field.TORQUE not in self.fields:
+            return
+        netforce = self.reduce is Reduce.NETFORCE
+        if batch.frame_known and batch.in_world_frame != netforce:
+            given = "a net force in the world frame" if batch.in_world_frame else "contacts in frames of their own"
+            raise ValueError(f"the batch holds {given}, which reduce {self.reduce} does not report")
+        if not batch.frame_known and self.style is not Style.MOTRIX:
+            raise ValueError(f"the {self.style} style needs the direction of the forces, which the batch does not know")
 
     def _checked(self, array: ArrayLike) -> Array:
         values = np.asarray(array)
@@ -213,6 +358,10 @@ class ContactLayout:
         frame = "world" if field in _WORLD_FIELDS else self.frame
         axis = (_WORLD_AXES if frame == "world" else _CONTACT_AXES)[index]
         return Column(f"slot{slot}.{field}.{axis}", slot, field, axis, UNITS[field], frame)
+
+
+def _has_one_slot(style: Style, reduce: Reduce) -> bool:
+    return style is not Style.MUJOCO and reduce is Reduce.NETFORCE
 
 
 def _member(enum: type[E], value: str, what: str) -> E:

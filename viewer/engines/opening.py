@@ -1,0 +1,40 @@
+"""A scene and the name of an engine to an engine that runs it."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from .contract import Engine
+from .errors import SceneError
+from .loading import LoadedScene, find_scene, load_scene
+from .mujoco_engine import MujocoEngine
+
+MAX_ENVS = 65536
+"""Most environments of one engine."""
+
+
+class EngineName(StrEnum):
+    """Who can step a scene."""
+
+    MUJOCO = "mujoco"
+    MOTRIX = "motrix"
+
+
+def open_engine(scene: str | Path | Any = None, engine: str = EngineName.MUJOCO, num_envs: int = 1) -> Engine:
+    """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is."""
+    if engine not in list(EngineName):
+        raise SceneError(f"unknown engine {engine!r}: choose from {', '.join(EngineName)}")
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= MAX_ENVS:
+        raise SceneError(f"num_envs must be a whole number from 1 to {MAX_ENVS}, not {num_envs!r}")
+    if isinstance(scene, mujoco.MjModel):
+        if engine == EngineName.MOTRIX:
+            raise SceneError("MotrixSim needs a scene file: it cannot run a compiled MuJoCo model")
+        return MujocoEngine(LoadedScene(None, scene, owned=False), num_envs=num_envs)
+    path = find_scene(scene)
+    if engine == EngineName.MOTRIX:
+        from .motrix_engine import open_motrix
+
+        return open_motrix(path, num_envs)
+    return MujocoEngine(load_scene(path), num_envs=num_envs)

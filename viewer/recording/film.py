@@ -1,0 +1,74 @@
+"""A scene to pictures on an exact time base, without a window."""
+
+from collections.abc import Iterator, Sequence
+
+from ..render.contexts import OpenGLError
+from ..render.offscreen import OffscreenRenderer
+from ..session import Session
+from ..settings import Quality
+from .encoders import Picture
+from .errors import RecordingError
+from .overlay import Overlay
+from .stepping import Observer, Stepper
+from .timeline import Timeline
+
+_CHUNK = 100
+"""Steps between two chances to stop, where no picture comes for long."""
+
+
+class Film:
+    """The pictures of a video of one scene."""
+
+    def __init__(
+        self,
+        session: Session,
+        timeline: Timeline,
+        renderer: OffscreenRenderer,
+        overlay: Overlay | None = None,
+        observers: Sequence[Observer] = (),
+        orbit: float = 0.0,
+    ) -> None:
+        """`orbit`: how fast the camera circles [degrees/s of video]."""
+        self._session = session
+        self._timeline = timeline
+        self._renderer = renderer
+        self._overlay = overlay
+        self._orbit = orbit
+        self._azimuth = float(session.view.camera.azimuth)
+        renderer.view = session.view
+        curves = [overlay.sample] if overlay is not None and overlay.has_plots else []
+        self._stepper = Stepper(session, timeline, [*curves, *observers])
+
+    def pictures(self, first: int = 0) -> Iterator[Picture | None]:
+        """Pictures of the frames from `first` on; None now and then, where many steps lie before a picture.
+
+        Raises UnstableError when the simulation diverges.
+        """
+        for frame in range(first, self._timeline.frame_count):
+            target = self._timeline.step(frame)
+            while self._stepper.step < target:
+                self._stepper.advance(min(_CHUNK, target - self._stepper.step))
+                if self._stepper.step < target:
+                    yield None
+            yield self._picture(frame)
+
+    def _picture(self, frame: int) -> Picture:
+        session, renderer = self._session, self._renderer
+        if self._orbit:
+            session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._timeline.fps)
+        matrices = renderer.draw(session.engine.data, session.glyphs(), session.settings.gizmos)
+        picture = renderer.read()
+        if self._overlay is None:
+            return picture
+        pixel = matrices.pixel_size(session.view.focus, (0, 0, *renderer.size))
+        return self._overlay.compose(picture, self._stepper.time, float(pixel[0]))
+
+
+def open_renderer(session: Session, size: tuple[int, int], quality: Quality) -> OffscreenRenderer:
+    """A renderer for a session's scene, or one line about why there is none."""
+    try:
+        return OffscreenRenderer(session.engine.model, *size, quality)
+    except (OpenGLError, ValueError) as error:
+        raise RecordingError(str(error)) from None
+    except Exception as error:  # MuJoCo's own errors, such as a framebuffer that does not fit into memory.
+        raise RecordingError(f"a picture of {size[0]} x {size[1]} pixels cannot be drawn ({error})") from None

@@ -1,0 +1,52 @@
+"""Physics steps by their number, seen by whoever needs each one."""
+
+from collections.abc import Callable, Sequence
+
+from ..session import Session
+from .timeline import Timeline
+
+Observer = Callable[[int, float], None]
+"""Told the number of a physics step and its simulated time [s], while the session is at it."""
+
+
+class Stepper:
+    """Takes a session forward along a timeline."""
+
+    def __init__(self, session: Session, timeline: Timeline, observers: Sequence[Observer] = ()) -> None:
+        """`observers` see every step from that of the timeline's first frame on."""
+        self._session = session
+        self._timeline = timeline
+        self._observers = observers
+        self._origin = session.engine.time
+        """A keyframe may begin at another time than 0 [s]."""
+        self._step = 0
+        self._observe()
+
+    @property
+    def step(self) -> int:
+        """Steps taken."""
+        return self._step
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]: steps times their length, free of the rounding of a sum."""
+        return self._origin + self._timeline.time(self._step)
+
+    def advance(self, count: int) -> None:
+        """Take steps. Raises UnstableError if they diverge; what is not seen by observers is taken at once."""
+        unseen = min(count, max(0, self._timeline.first_step - self._step)) if self._observers else count
+        if unseen:
+            self._take(unseen)
+        for _ in range(count - unseen):
+            self._take(1)
+
+    def _take(self, count: int) -> None:
+        self._session.engine.step(count)
+        self._session.forget()
+        self._step += count
+        self._observe()
+
+    def _observe(self) -> None:
+        if self._step >= self._timeline.first_step:
+            for observe in self._observers:
+                observe(self._step, self.time)
