@@ -37,7 +37,8 @@ clean:
 	rm -rf $(VENV) build dist *.egg-info recordings
 
 $(BIN)/python:
-	$(PYTHON) -m venv $(VENV) || { sh .ci/debian-packages python3-venv && $(PYTHON) -m venv --clear $(VENV); }
+	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
+	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 # The wheel, not an editable install: what runs here is what users get.

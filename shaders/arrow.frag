@@ -21,8 +21,9 @@ void main()
         discard;
     }
 #endif
-    // How far out on the round surface: 1 where it turns away from the eye.
-    float out_ = min(outline.z * x / max(1.0 - outline.w * place.y, 1e-3), 1.0);
+    // How far out on the round surface: 1 where it turns away from the eye. Half a pixel less, so that thin arrows and
+    // tips do not consist of dark edges alone.
+    float out_ = min(outline.z * max(x - 0.5 / light.w, 0.0) / max(1.0 - outline.w * place.y, 1e-3), 1.0);
     float facing = max(light.x * sqrt(1.0 - out_ * out_) + light.y, 0.0);
     facing = light.z > 0.0 && ellipse < 1.0 ? 0.7 * light.z : facing;
     gl_FragColor = vec4(shade(rgba.rgb, facing), rgba.a * opacity * clamp(edge, 0.0, 1.0));

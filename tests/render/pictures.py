@@ -109,13 +109,13 @@ def matrices_of(renderer: OffscreenRenderer, data: Any) -> CameraMatrices:
 
 
 def is_white(image: Image) -> Mask:
-    return (image.min(axis=2) > 200) & (np.ptp(image, axis=2) < 20)
+    return np.asarray((image.min(axis=2) > 200) & (np.ptp(image, axis=2) < 20), bool)
 
 
 def is_mostly(image: Image, channel: int) -> Mask:
     """Pixels in which one of red, green and blue stands far above the other two."""
     others = np.delete(image, channel, axis=2).max(axis=2).astype(int)
-    return image[:, :, channel] - others > 60
+    return np.asarray(image[:, :, channel] - others > 60, bool)
 
 
 def is_red(image: Image) -> Mask:
@@ -131,7 +131,7 @@ def is_blue(image: Image) -> Mask:
 
 
 def changed(image: Image, before: Image) -> Mask:
-    return (np.abs(image.astype(int) - before.astype(int)) > 3).any(axis=2)
+    return np.asarray((np.abs(image.astype(int) - before.astype(int)) > 3).any(axis=2), bool)
 
 
 def places(mask: Mask) -> NDArray[np.float64]:

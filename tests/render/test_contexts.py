@@ -61,9 +61,7 @@ def run(extra: Mapping[str, str]) -> str:
         ({"PYOPENGL_PLATFORM": "osmesa"}, "egl", "osmesa"),
     ],
 )
-def test_backend_follows_environment_and_what_works(
-    extra: dict[str, str], backend: str, platform: str | None
-) -> None:
+def test_backend_follows_environment_and_what_works(extra: dict[str, str], backend: str, platform: str | None) -> None:
     # MuJoCo sets the platform itself when it is imported with MUJOCO_GL; we leave the environment as it was.
     words = run(extra).split()
     assert words[:3] == [backend, "True", "True"]

@@ -1,5 +1,6 @@
 """Shader programs and instanced meshes: compile errors, uniforms, and objects that are freed."""
 
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_support_is_by_version_or_by_all_extensions() -> None:
 
 
 def test_every_shader_file_has_a_header_comment_and_its_partner() -> None:
-    folder = Path(str(assets.files("contact_viewer.shaders")))
+    folder = Path(str(files("contact_viewer.shaders")))
     names = {path.name for path in folder.iterdir() if path.suffix in (".vert", ".frag", ".glsl")}
     assert {"sphere.vert", "sphere.frag", "arrow.vert", "arrow.frag", "lighting.glsl"} <= names
     for name in names:

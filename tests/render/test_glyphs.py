@@ -1,6 +1,7 @@
 """Glyphs of contacts: positions, directions and lengths against physics; filters, highlight and picking."""
 
 import dataclasses
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -24,6 +25,7 @@ from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.settings import ColorMode, GizmoSettings, Palette
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from .pictures import make_contacts
 
@@ -44,9 +46,9 @@ def build(batch: ContactBatch, settings: GizmoSettings | None = None, colors: Pa
     return build_glyphs([SensorGlyphs(7, batch, sensor_color(7))], settings or GizmoSettings(), SCALE, colors)
 
 
-def arrow(glyphs: Glyphs, component: int) -> np.ndarray:
+def arrow(glyphs: Glyphs, component: int) -> NDArray[np.float32]:
     (row,) = np.flatnonzero(glyphs.arrow_owner[:, 2] == component)
-    return glyphs.arrows[row]
+    return np.asarray(glyphs.arrows[row], np.float32)
 
 
 def test_a_contact_has_a_sphere_and_an_arrow_along_each_axis() -> None:
@@ -129,7 +131,8 @@ def test_a_contact_that_is_not_finite_is_dropped_and_the_others_stay(field: str,
     batch = make_contacts(np.ones((3, 3)), [1, 1, 1])
     values = np.array(getattr(batch, field))
     values[1, 2] = value
-    glyphs = build(dataclasses.replace(batch, **{field: values}), EVERYTHING)
+    broken: dict[str, Any] = {field: values}
+    glyphs = build(dataclasses.replace(batch, **broken), EVERYTHING)
     assert glyphs.sphere_owner[:, 1].tolist() == [0, 2]
     assert np.isfinite(glyphs.arrows).all()
     assert len(glyphs.arrows) > 0
@@ -186,7 +189,9 @@ def test_highlight_of_a_component_keeps_its_contact_visible() -> None:
     glyphs = build_glyphs(
         [SensorGlyphs(0, AT_ORIGIN, sensor_color(0))], GizmoSettings(), SCALE, COLORS, highlight=(0, 0, TANGENT0)
     )
-    alpha = {int(component): float(row[11]) for component, row in zip(glyphs.arrow_owner[:, 2], glyphs.arrows)}
+    alpha = {
+        int(component): float(row[11]) for component, row in zip(glyphs.arrow_owner[:, 2], glyphs.arrows, strict=True)
+    }
     assert alpha[TANGENT0] == 1
     assert alpha[NORMAL] < 0.5
     assert glyphs.spheres[0, 7] == 1
@@ -239,7 +244,7 @@ def test_arrows_of_a_resting_box_add_up_to_its_weight() -> None:
     st.floats(0, 1e3),
     st.booleans(),
 )
-def test_rows_and_owners_always_match(forces: list[tuple[float, ...]], smallest: float, log: bool) -> None:
+def test_rows_and_owners_always_match(forces: list[tuple[float, float, float]], smallest: float, log: bool) -> None:
     settings = dataclasses.replace(EVERYTHING, min_force=smallest)
     scale = dataclasses.replace(SCALE, log_length=log)
     batch = make_contacts(np.zeros((len(forces), 3)), forces)
@@ -296,7 +301,7 @@ def eye(orthographic: bool = True) -> CameraMatrices:
 
 @pytest.mark.parametrize("orthographic", [True, False])
 def test_picking_finds_the_glyph_under_a_pixel(orthographic: bool) -> None:
-    glyphs = build(make_contacts([[0, 0, 0], [0.6, 0, 0]], [[5, 2, 0], [0, 0, 0]]))
+    glyphs = build(make_contacts([[0.0, 0.0, 0.0], [0.6, 0.0, 0.0]], [[5, 2, 0], [0, 0, 0]]))
     matrices = eye(orthographic)
     # A metre is 100 pixels, and the origin at (110, 120).
     assert pick_glyph(glyphs, matrices, VIEWPORT, 110, 119, 3) == (7, 0)

@@ -11,7 +11,9 @@ from .parsing import PROGRAM, UsageError
 COMMANDS = {
     "scenes": "list the bundled scenes",
     "inspect": "describe every contact sensor's array",
+    "compare": "set both engines' contacts side by side",
     "record": "record a video without a window",
+    "export": "write the contacts of every step to a data file",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 

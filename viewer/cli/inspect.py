@@ -2,56 +2,110 @@
 
 import argparse
 import json
-from itertools import groupby
+from importlib.util import find_spec
+from itertools import zip_longest
+from pathlib import Path
 from typing import Any
 
-from ..engines.contract import ContactSensor
-from ..engines.opening import open_engine
+from ..engines.declarations import Declaration, declared_sensors
+from ..engines.loading import find_scene, load_scene
+from ..engines.mujoco_engine import MujocoEngine
+from ..engines.portability import Portability, Verdict, predict, verify
+from ..sensors.layout import ContactLayout, Style
 from .parsing import Parser
+
+_VERDICTS = {Verdict.TAKE: "takes it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
 
 
 def parser() -> Parser:
-    parser = Parser("inspect", "Describe every contact sensor of a scene: what it matches, and its array.")
+    parser = Parser(
+        "inspect",
+        "Describe every contact sensor of a scene: what it matches, whether MotrixSim takes it,\n"
+        "and its array as MuJoCo writes it, as MotrixSim does, and as MotrixSim's manual has it.",
+    )
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
     parser.add_argument("--json", action="store_true", help="for programs")
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    engine = open_engine(arguments.scene)
+    scene = load_scene(find_scene(arguments.scene))
+    assert scene.path is not None
+    engine = MujocoEngine(scene)
+    declared = declared_sensors(scene.model, hidden=scene.companions.values())
+    verdicts = _verdicts(scene.path, scene.model, declared)
     if arguments.json:
-        sensors = [_as_json(sensor) for sensor in engine.sensors]
+        sensors = [_as_json(sensor, verdicts[sensor.name]) for sensor in declared]
         print(json.dumps({"scene": str(engine.path), "engine": engine.name, "sensors": sensors}, indent=2))
         return 0
-    count = len(engine.sensors)
+    count = len(declared)
     print(f"{engine.path}: {count} contact sensor{'' if count == 1 else 's'} ({engine.name})")
-    for sensor in engine.sensors:
-        _print_sensor(sensor)
+    for sensor in declared:
+        _print_sensor(sensor, verdicts[sensor.name])
     return 0
 
 
-def _as_json(sensor: ContactSensor) -> dict[str, Any]:
+def _verdicts(path: Path, model: Any, declared: list[Declaration]) -> dict[str, Portability]:
+    if declared and find_spec("motrixsim") is not None:
+        return verify(path, model, declared)
+    return {sensor.name: predict(model, sensor) for sensor in declared}
+
+
+def _as_json(sensor: Declaration, portability: Portability) -> dict[str, Any]:
+    layout = sensor.layout
     return {
         "name": sensor.name,
         "label": sensor.label,
-        "fields": list(sensor.fields),
-        "slots": sensor.slots,
-        "reduce": sensor.reduce,
-        "frame": sensor.frame,
-        "size": sensor.size,
-        "columns": list(sensor.columns),
+        "fields": list(layout.fields),
+        "slots": layout.slots,
+        "reduce": layout.reduce,
+        "frame": layout.frame,
+        "size": layout.size,
+        "columns": list(layout.columns),
+        "styles": {
+            style: {"size": other.size, "frame": other.frame, "columns": list(other.columns)}
+            for style, other in _styles(layout).items()
+        },
+        "motrix": {
+            "verdict": portability.verdict,
+            "reason": portability.reason,
+            "notes": list(portability.notes),
+            "verified": portability.verified,
+        },
     }
 
 
-def _print_sensor(sensor: ContactSensor) -> None:
+def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
+    return {style: layout.restyled(style) for style in Style}
+
+
+def _print_sensor(sensor: Declaration, portability: Portability) -> None:
+    layout = sensor.layout
     print(f"\n{sensor.name}: {sensor.label}")
-    print(f"  data {' '.join(sensor.fields)} · num {sensor.slots} · reduce {sensor.reduce} · {sensor.frame} frame")
-    print(f"  array of {sensor.size} value{'' if sensor.size == 1 else 's'}:")
-    width = len(str(sensor.size - 1))
-    columns = enumerate(sensor.layout.described_columns)
-    for _, group in groupby(columns, key=lambda item: (item[1].slot, item[1].field)):
-        row = list(group)
-        names = "  ".join(f"[{i:{width}}] {column.name}" for i, column in row)
-        unit, frame = row[0][1].unit, row[0][1].frame
-        notes = ", ".join(note for note in (unit, f"{frame} frame" if frame else "") if note)
-        print(f"    {names}{f'  ({notes})' if notes else ''}")
+    print(f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame")
+    source = "verified" if portability.verified else "predicted"
+    reason = f": {portability.reason}" if portability.reason else ""
+    print(f"  MotrixSim {_VERDICTS[portability.verdict]} ({source}){reason}")
+    for note in portability.notes:
+        print(f"    {note}")
+    _print_arrays(_styles(layout))
+
+
+def _print_arrays(styles: dict[Style, ContactLayout]) -> None:
+    """The arrays side by side: a row a value, a column a style."""
+    rows: list[tuple[str, ...]] = [tuple(styles), tuple(_summary(layout) for layout in styles.values())]
+    rows += zip_longest(*(_cells(layout) for layout in styles.values()), fillvalue="")
+    widths = [max(len(row[i]) for row in rows) for i in range(len(styles))]
+    digits = len(str(len(rows) - 3))
+    for number, row in enumerate(rows, start=-2):
+        index = f"[{number:{digits}}]" if number >= 0 else " " * (digits + 2)
+        cells = "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print(f"    {index} {cells}".rstrip())
+
+
+def _summary(layout: ContactLayout) -> str:
+    return f"{layout.size} value{'' if layout.size == 1 else 's'}, {layout.frame} frame"
+
+
+def _cells(layout: ContactLayout) -> list[str]:
+    return [f"{column.name} {column.unit}".rstrip() for column in layout.described_columns]

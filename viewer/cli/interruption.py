@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C has ended."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 

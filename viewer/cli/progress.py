@@ -42,7 +42,7 @@ class Progress:
         self._said = now
         rate = done / (now - self._started)
         left = (self._total - done) / rate
-        print(f"{done}/{self._total} {self._unit}, {rate:.3g}/s, {left:.0f} s left", file=sys.stderr, flush=True)
+        say(f"{done}/{self._total} {self._unit}, {rate:.3g}/s, {left:.0f} s left")
 
     @property
     def seconds(self) -> float:
@@ -57,3 +57,18 @@ class Progress:
     ) -> None:
         if self._bar is not None:
             self._bar.stop()
+
+
+def say(text: str) -> None:
+    """A line for a person, beside the command's result."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def plural(count: int, noun: str) -> str:
+    """A number with its noun, such as `1 frame`, `2 frames`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def amount(size: int) -> str:
+    """A number of bytes, such as `52 kB`, `1.3 MB`."""
+    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:.1f} MB"

@@ -1,38 +1,187 @@
 """`contact-viewer record SCENE -o FILE`: record a video without a window."""
 
 import argparse
-from fractions import Fraction
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
 
-from ..settings import Options, Quality, Reduce, ViewState
-from .parsing import Parser, add_scene_arguments, number
+from ..engines.errors import UnstableError
+from ..settings import Quality
+from .interruption import INTERRUPTED, interruption
+from .parsing import Parser, UsageError, add_scene_arguments, number
+from .progress import Progress, amount, plural, say
+
+if TYPE_CHECKING:
+    from ..recording.datafiles import DataFile
+    from ..recording.film import Film
+    from ..recording.recorder import Recorder
+    from ..session import Session
+
+_EPILOG = """formats:
+  .mp4            H.264 video, plays in browsers
+  .webm           VP9 video
+  .gif, .webp     animations, 640x360 unless --size says otherwise
+  .png            the last frame
+  a folder        one picture a frame
+  --data FILE     contacts at every physics step, as `contact-viewer export` writes them,
+                  with the video frame that shows them
+
+Frame k shows the simulation at k / fps * speed seconds after --start, on every machine."""
+
+
+_SMALLEST_SIDE = 16
+"""Of a picture [px]: below it there is nothing to see, and encoders fail."""
+
+
+class _RecordParser(Parser):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Lets a point begin with a minus sign, which argparse would take for an option."""
+        words = list(args or ())
+        for i in range(len(words) - 1, 0, -1):
+            if words[i - 1] == "--lookat" and words[i].startswith("-") and "," in words[i]:
+                words[i - 1 : i + 1] = [f"--lookat={words[i]}"]
+        return super().parse_known_args(words, namespace)
 
 
 def parser() -> Parser:
-    parser = Parser("record", "Record a video.")
-    add_scene_arguments(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="FILE")
-    parser.add_argument("--duration", type=number(0.001, 1e6), default=10.0)
-    parser.add_argument("--fps", type=number(1, 1000), default=60)
+    parser = _RecordParser("record", "Record a video of a scene and its contacts, without a window.", _EPILOG)
+    add_scene_arguments(parser, scene_required=True)
+    add_output_arguments(parser)
+    parser.add_argument("--fps", type=number(0.1, 1000), metavar="N", help="frames per second; default: 60 for videos")
+    parser.add_argument("--size", type=_size, metavar="WxH", help="of the picture; default: 1280x720 for videos")
+    parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
+    parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
+    parser.add_argument("--distance", type=number(1e-6, 1e9), metavar="D", help="of the camera from that point [m]")
+    parser.add_argument("--azimuth", type=number(-3600, 3600), metavar="A", help="of the camera [degrees]")
+    parser.add_argument("--elevation", type=number(-90, 90), metavar="E", help="of the camera [degrees]")
+    parser.add_argument(
+        "--overlay",
+        choices=["legend", "plots"],
+        default="legend",
+        help="what to show beside the scene: legend and time, or also force curves; default: legend",
+    )
+    parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
+    parser.add_argument("--data", metavar="FILE", help="also write the contacts: .csv, .npz, .parquet or .rrd")
     return parser
 
 
-def run(arguments: argparse.Namespace) -> int:
-    from ..engines.opening import open_engine
-    from ..recording.headless import film
-    from ..recording.recorder import Recorder
-    from ..recording.timeline import Timeline
-    from ..render.offscreen import OffscreenRenderer
-    from ..session import Session
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the result goes, which time it covers, and who simulates it."""
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write; its suffix is the format")
+    parser.add_argument("--duration", type=number(1e-6, 1e6), default=10.0, metavar="S", help="seconds; default: 10")
+    parser.add_argument("--start", type=number(0, 1e6), default=0.0, metavar="S", help="simulate so long before [s]")
+    parser.add_argument("--engine", default="mujoco", metavar="E", help="mujoco or motrix; default: mujoco")
 
-    engine = open_engine(arguments.scene)
-    session = Session(engine, ViewState())
-    timeline = Timeline.plan(engine.timestep, arguments.duration, Fraction(arguments.fps), arguments.speed)
-    with (
-        OffscreenRenderer(engine.model, 1280, 720, Quality(arguments.quality)) as renderer,
-        Recorder(arguments.output, (1280, 720), timeline.fps) as recorder,
-    ):
-        for _, picture in film(session, renderer, timeline):
-            recorder.add(picture)
-        print(recorder.finish())
-    return 0
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..recording.datafiles import DataFile, check_data_path
+    from ..recording.film import Film, open_renderer
+    from ..recording.formats import check_rate, check_size, even_size, format_of
+    from ..recording.overlay import Overlay
+    from ..recording.recorder import Recorder
+    from ..recording.timeline import Timeline, frame_rate
+    from .sessions import open_session
+
+    kind = format_of(arguments.output)
+    fps = frame_rate(arguments.fps or kind.fps)
+    size = even_size(kind, arguments.size or kind.size)
+    check_rate(kind, fps)
+    check_size(kind, size)
+    if arguments.data:
+        check_data_path(arguments.data)
+    _check_camera(arguments)
+    session = open_session(arguments)
+    _place_camera(session, arguments)
+    timeline = Timeline.plan(session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
+    overlay = None
+    if arguments.overlay:
+        plot_seconds = timeline.duration if arguments.overlay == "plots" else None
+        overlay = Overlay(session, size, arguments.speed, plot_seconds)
+    scene_size = overlay.scene_size if overlay is not None else size
+    with ExitStack() as stack:
+        recorder = stack.enter_context(Recorder(arguments.output, size, fps))
+        data = stack.enter_context(DataFile(arguments.data, session, timeline)) if arguments.data else None
+        renderer = stack.enter_context(open_renderer(session, scene_size, Quality(arguments.quality)))
+        film = Film(session, timeline, renderer, overlay, [data.write] if data else (), arguments.orbit or 0.0)
+        say(
+            f"{plural(timeline.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · "
+            f"{renderer.backend.upper()}, {renderer.renderer}, {renderer.quality} quality"
+        )
+        if arguments.size and size != arguments.size:
+            say(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
+        return _record(film, timeline.frame_count, recorder, data)
+
+
+def _record(film: "Film", frame_count: int, recorder: "Recorder", data: "DataFile | None") -> int:
+    """Record until the film, the simulation or a person's patience ends, and complete what there is."""
+    trouble = ""
+    with interruption() as wish:
+        with Progress(frame_count, "frames") as progress:
+            try:
+                for picture in film.pictures(frame_count - 1 if recorder.format.last_only else 0):
+                    if picture is not None:
+                        recorder.add(picture)
+                        progress.update(recorder.frames)
+                    if wish.wanted:
+                        trouble = "interrupted"
+                        break
+            except UnstableError as error:
+                trouble = str(error)
+        if not recorder.frames and wish.wanted:
+            say("interrupted before the first frame: nothing is written")
+            return INTERRUPTED
+        if not recorder.frames:
+            raise UsageError(f"{trouble}, before the first frame")
+        recorder.finish()
+        seconds = progress.seconds
+        if data is not None:
+            data.finish()
+    if trouble:
+        say(f"warning: {trouble}; the recording ends there")
+    size = amount(recorder.bytes_written)
+    if recorder.format.last_only:
+        print(f"{recorder.path}: {size}")
+    else:
+        frames = plural(recorder.frames, "frame")
+        print(f"{recorder.path}: {frames}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
+    if data is not None:
+        print(f"{data.path}: {plural(data.steps, 'step')}")
+    return INTERRUPTED if wish.wanted else 0
+
+
+def _check_camera(arguments: argparse.Namespace) -> None:
+    moved = ("orbit", "lookat", "distance", "azimuth", "elevation")
+    given = [f"--{name}" for name in moved if getattr(arguments, name) is not None]
+    if arguments.camera is not None and given:
+        raise UsageError(f"--camera is a camera of the scene, which {given[0]} cannot move")
+
+
+def _place_camera(session: "Session", arguments: argparse.Namespace) -> None:
+    """The free camera, as the scene declares it unless told otherwise."""
+    if arguments.camera is not None:
+        return
+    camera = session.view.camera
+    asked = {name: getattr(arguments, name) for name in ("lookat", "distance", "azimuth", "elevation")}
+    place = {name: getattr(camera, name) if value is None else value for name, value in asked.items()}
+    session.view.look_at(**place)
+
+
+def _size(text: str) -> tuple[int, int]:
+    sides = text.lower().replace("×", "x").split("x")
+    try:
+        width, height = (int(side) for side in sides)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1280x720") from None
+    if min(width, height) < _SMALLEST_SIDE:
+        raise argparse.ArgumentTypeError(f"{text} is too small: {_SMALLEST_SIDE} pixels is the least")
+    return width, height
+
+
+def _point(text: str) -> Sequence[float]:
+    try:
+        point = [float(value) for value in text.split(",")]
+    except ValueError:
+        point = []
+    if len(point) != 3 or not all(abs(value) < 1e9 for value in point):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a point such as 0,0,0.5")
+    return point

@@ -139,6 +139,11 @@ class Engine(Protocol):
         ...
 
     @property
+    def ignored(self) -> tuple[str, ...]:
+        """Physics settings of the scene that this engine does not know, such as `option@cone`."""
+        ...
+
+    @property
     def time(self) -> float:
         """Simulated time [s]."""
         ...

@@ -42,6 +42,10 @@ class Environment:
         return self.engine.unread
 
     @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.engine.ignored
+
+    @property
     def time(self) -> float:
         return self.engine.time
 

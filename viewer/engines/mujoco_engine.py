@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 import mujoco
@@ -43,7 +44,8 @@ class _Reading:
 class MujocoEngine:
     """A MuJoCo model and the data of its environments, which belong together: neither is ever replaced alone."""
 
-    unread: Mapping[str, str] = {}
+    unread: Mapping[str, str] = MappingProxyType({})
+    ignored: tuple[str, ...] = ()
     can_watch_all = True
 
     def __init__(self, scene: LoadedScene, data: Any = None, num_envs: int = 1) -> None:

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import mujoco
 
@@ -10,6 +10,9 @@ from .contract import Engine
 from .errors import SceneError
 from .loading import LoadedScene, find_scene, load_scene
 from .mujoco_engine import MujocoEngine
+
+if TYPE_CHECKING:
+    from .motrix_engine import MotrixEngine
 
 MAX_ENVS = 65536
 """Most environments of one engine."""
@@ -22,6 +25,14 @@ class EngineName(StrEnum):
     MOTRIX = "motrix"
 
 
+@overload
+def open_engine(
+    scene: str | Path | Any = None, engine: Literal["mujoco"] = "mujoco", num_envs: int = 1
+) -> MujocoEngine: ...
+@overload
+def open_engine(scene: str | Path | Any, engine: Literal["motrix"], num_envs: int = 1) -> "MotrixEngine": ...
+@overload
+def open_engine(scene: str | Path | Any = None, engine: str = "mujoco", num_envs: int = 1) -> Engine: ...
 def open_engine(scene: str | Path | Any = None, engine: str = EngineName.MUJOCO, num_envs: int = 1) -> Engine:
     """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is."""
     if engine not in list(EngineName):

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import av
 import numpy as np
-from av.video.codeccontext import VideoCodecContext
-from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc, VideoReformatter
+from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
+from av.video.stream import VideoStream
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -18,7 +18,7 @@ from .formats import FOLDER, GIF, PNG, Codec, Format
 Picture = NDArray[np.uint8]
 """RGB, (height, width, 3), top row first; rows may be stored from the bottom up."""
 _BT709 = 1
-"""BT.709 as a colour matrix, in FFmpeg's numbering: what players take pictures of this size to be."""
+"""BT.709 in FFmpeg's numbering, as matrix, primaries and transfer: what players take pictures of this size to be."""
 _KEY_SECONDS = 2
 """Time between two pictures that a player can jump to."""
 
@@ -57,38 +57,32 @@ class VideoEncoder:
 
     def __init__(self, path: Path, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
         codec = _available(kind)
-        self._size = size
         self._pixel_format = codec.pixel_format
         self._reformatter = VideoReformatter()
         self._frames = 0
         self._container = av.open(str(path), "w", format=kind.container, options=dict(kind.muxer_options))
         try:
-            self._stream = self._container.add_stream(codec.name, rate=fps, options=dict(codec.options))
-            context = self._stream.codec_context
-            assert isinstance(context, VideoCodecContext)
+            stream = self._container.add_stream(codec.name, rate=fps, options=dict(codec.options))
+            assert isinstance(stream, VideoStream)
+            self._stream = stream
+            context = stream.codec_context
             context.width, context.height = size
             context.pix_fmt = codec.pixel_format
             context.time_base = 1 / fps
             context.gop_size = max(1, round(_KEY_SECONDS * fps))
             context.thread_count = 0
-            context.colorspace = _BT709
-            context.color_range = ColorRange.MPEG
-            context.color_primaries = ColorPrimaries.BT709
-            context.color_trc = ColorTrc.BT709
+            if codec.is_yuv:
+                context.colorspace = context.color_primaries = context.color_trc = _BT709
+                context.color_range = ColorRange.MPEG
             context.open()
         except BaseException:
             self.abort()
             raise
+        self._colors = {"dst_colorspace": Colorspace.ITU709, "dst_color_range": ColorRange.MPEG} if codec.is_yuv else {}
 
     def write(self, picture: Picture, count: int = 1) -> None:
-        frame = rgb_frame(picture, self._size)
-        frame = self._reformatter.reformat(
-            frame,
-            format=self._pixel_format,
-            dst_colorspace=Colorspace.ITU709,
-            dst_color_range=ColorRange.MPEG,
-            threads=1,
-        )
+        frame = rgb_frame(picture)
+        frame = self._reformatter.reformat(frame, format=self._pixel_format, **self._colors)
         for _ in range(count):
             frame.pts = self._frames
             self._frames += 1
@@ -147,10 +141,22 @@ class FolderEncoder:
         pass
 
 
-def rgb_frame(picture: Picture, size: tuple[int, int]) -> av.VideoFrame:
-    """A frame of a size from a picture that may be larger: what sticks out on the right and below is cut off."""
-    width, height = size
-    return av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:height, :width]), format="rgb24")
+def rgb_frame(picture: Picture) -> av.VideoFrame:
+    return av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+
+
+def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
+    """A picture of that width and height: an odd last pixel is cut off, other sizes are scaled, with black borders."""
+    (width, height), (rows, columns) = size, picture.shape[:2]
+    if columns - width in (0, 1) and rows - height in (0, 1):
+        return picture[:height, :width]
+    factor = min(width / columns, height / rows)
+    inner = max(1, round(columns * factor)), max(1, round(rows * factor))
+    scaled = rgb_frame(picture).reformat(*inner, interpolation="AREA" if factor < 1 else "BICUBIC").to_ndarray()
+    framed = np.zeros((height, width, 3), np.uint8)
+    left, top = (width - inner[0]) // 2, (height - inner[1]) // 2
+    framed[top : top + inner[1], left : left + inner[0]] = scaled
+    return framed
 
 
 def save_png(path: Path, picture: Picture, compress_level: int = 6) -> None:

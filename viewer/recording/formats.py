@@ -19,6 +19,11 @@ class Codec:
     pixel_format: str = "yuv420p"
     options: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def is_yuv(self) -> bool:
+        """Takes brightness and colour apart, by a matrix of our choice."""
+        return self.pixel_format in ("yuv420p", "nv12")
+
 
 @dataclass(frozen=True)
 class Format:
@@ -38,7 +43,10 @@ class Format:
     fps_max: int = 1000
     size: tuple[int, int] = _VIDEO
     """Width and height unless asked otherwise [px]."""
-    size_max: int = 16384
+    size_max: int = 8192
+    """Longest side [px]."""
+    pixels_max: int = 8192 * 4320
+    """Largest picture [px]: 8K. Encoders hold dozens of pictures in memory."""
     even: bool = False
     """Width and height must be even: colour is stored for blocks of 2 x 2 pixels."""
     last_only: bool = False
@@ -57,14 +65,15 @@ _VP = (
     Codec("libvpx-vp9", options={"crf": "28", "b": "0", "deadline": "realtime", "cpu-used": "7", "row-mt": "1"}),
     Codec("libvpx", options={"crf": "8", "b": "8M", "deadline": "realtime", "cpu-used": "6"}),
 )
-_WEBP = (Codec("libwebp_anim", options={"quality": "85", "compression_level": "3"}),)
+# WebP fixes its own colour matrix, so it is given RGB.
+_WEBP = (Codec("libwebp_anim", "bgra", options={"quality": "85", "compression_level": "3"}),)
 
-MP4 = Format("H.264 video", ".mp4", "mp4", _H264, {"movflags": "+faststart"}, even=True)
-WEBM = Format("WebM video", ".webm", "webm", _VP)
+MP4 = Format("video (H.264)", ".mp4", "mp4", _H264, {"movflags": "+faststart"}, even=True)
+WEBM = Format("video (WebM)", ".webm", "webm", _VP)
 # Browsers show delays below 2 hundredths of a second as 10.
 GIF = Format("GIF animation", ".gif", "gif", (Codec("gif", "pal8"),), fps=25, fps_max=50, size=_ANIMATION)
-WEBP = Format("WebP animation", ".webp", "webp", _WEBP, {"loop": "0"}, fps=30, size=_ANIMATION, size_max=16383)
-PNG = Format("picture", ".png", last_only=True)
+WEBP = Format("WebP animation", ".webp", "webp", _WEBP, {"loop": "0"}, fps=30, size=_ANIMATION)
+PNG = Format("picture", ".png", pixels_max=8192 * 8192, last_only=True)
 FOLDER = Format("folder of pictures", "")
 FORMATS = (MP4, WEBM, GIF, WEBP, PNG, FOLDER)
 
@@ -85,13 +94,19 @@ def format_of(path: str | Path) -> Format:
 def check_rate(kind: Format, fps: Fraction) -> None:
     """Refuse a rate that players of the format do not show."""
     if fps > kind.fps_max:
-        raise RecordingError(f"a {kind.name} shows at most {kind.fps_max} frames a second, not {float(fps):g}")
+        raise RecordingError(f"{float(fps):g} frames a second are too many for a {kind.name}: at most {kind.fps_max}")
 
 
 def check_size(kind: Format, size: tuple[int, int]) -> None:
-    """Refuse a size that the format cannot hold."""
-    if min(size) < (2 if kind.even else 1) or max(size) > kind.size_max:
-        raise RecordingError(f"{size[0]} x {size[1]} pixels cannot be a {kind.name}; at most {kind.size_max} each way")
+    """Refuse a size that the format, or a machine's memory, cannot hold."""
+    width, height = size
+    if min(size) < (2 if kind.even else 1):
+        raise RecordingError(f"{width}x{height} is too small for a {kind.name}")
+    if max(size) > kind.size_max or width * height > kind.pixels_max:
+        raise RecordingError(
+            f"{width}x{height} is too large for a {kind.name}: "
+            f"at most {kind.size_max} pixels wide or high, and {kind.pixels_max // 1_000_000} million in all"
+        )
 
 
 def even_size(kind: Format, size: tuple[int, int]) -> tuple[int, int]:

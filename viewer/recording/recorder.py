@@ -7,10 +7,11 @@ from pathlib import Path
 from queue import Full, Queue
 from types import TracebackType
 
-from .encoders import FolderEncoder, Picture, open_encoder
+from .encoders import FolderEncoder, Picture, fitted, open_encoder
 from .errors import RecordingError, write_error
 from .files import PartFile
 from .formats import FOLDER, check_rate, check_size, format_of
+from .timeline import frame_rate
 
 _QUEUE_LENGTH = 4
 """Pictures that wait for the encoder at most: they bound the memory of a recording of any length."""
@@ -25,7 +26,7 @@ class Recorder:
     def __init__(self, path: str | Path, size: tuple[int, int], fps: float | Fraction = 60) -> None:
         """`size`: width and height of the pictures [px]; a format that needs even ones cuts off an odd last pixel."""
         self.format = kind = format_of(path)
-        self.fps = Fraction(fps).limit_denominator(1001)
+        self.fps = frame_rate(fps)
         check_rate(kind, self.fps)
         check_size(kind, size)
         self.size = (size[0] - size[0] % 2, size[1] - size[1] % 2) if kind.even else size
@@ -39,8 +40,7 @@ class Recorder:
         self._file = PartFile(path)
         self._queue: Queue[tuple[Picture, int] | None] = Queue(_QUEUE_LENGTH)
         self._error: Exception | None = None
-        self._cancelled = False
-        self._closed = False
+        self._stopped = self._cancelled = self._closed = False
         try:
             self._encoder = open_encoder(kind, self._file.part, self.size, self.fps)
         except RecordingError:
@@ -64,15 +64,12 @@ class Recorder:
     def add(self, picture: Picture, count: int = 1, timeout: float | None = None) -> bool:
         """Add a picture, (height, width, 3) of uint8, shown for `count` frames; waits while the queue is full.
 
-        The picture is encoded later: it must not be changed any more. False if it was not taken within `timeout`
-        seconds.
+        The picture is encoded later: it must not be changed any more. One of another size, such as of a window that
+        was resized, is fitted in. False if it was not taken within `timeout` seconds.
         """
-        if self._closed:
+        if self._stopped:
             raise RecordingError(f"{self.path}: the recording is closed")
         self._raise_error()
-        height, width = picture.shape[:2]
-        if width < self.size[0] or height < self.size[1]:
-            raise RecordingError(f"{self.path}: a picture of {width} x {height} pixels is smaller than the recording")
         try:
             self._queue.put((picture, count), timeout=timeout)
         except Full:
@@ -80,14 +77,27 @@ class Recorder:
         self.frames += count
         return True
 
+    def stop(self) -> None:
+        """Take no more pictures and let the encoder complete the file, without waiting for it. Safe twice."""
+        if not self._stopped:
+            self._stopped = True
+            self._queue.put(None)
+
+    @property
+    def completed(self) -> bool:
+        """The encoder is done: `finish` will not wait."""
+        return self._stopped and not self._thread.is_alive()
+
     def finish(self) -> Path:
         """Complete the file and give it its name; returns its path."""
         if self._closed:
             return self.path
-        self._close(cancelled=self.frames == 0)
-        if self.frames == 0:
-            self._file.discard()
+        if not self.frames:
+            self.abort()
             raise RecordingError(f"{self.path}: nothing was recorded")
+        self.stop()
+        self._thread.join()
+        self._closed = True
         try:
             self._raise_error()
         except RecordingError:
@@ -96,9 +106,11 @@ class Recorder:
         return self._file.commit()
 
     def abort(self) -> None:
-        """Stop and leave nothing behind. Safe at any time, also after `finish`."""
+        """Stop and leave nothing behind. Safe at any time; after `finish` it does nothing."""
         if not self._closed:
-            self._close(cancelled=True)
+            self._closed = self._cancelled = True
+            self.stop()
+            self._thread.join()
             self._file.discard()
 
     def __enter__(self) -> "Recorder":
@@ -109,11 +121,6 @@ class Recorder:
     ) -> None:
         self.abort()
 
-    def _close(self, cancelled: bool) -> None:
-        self._closed, self._cancelled = True, cancelled
-        self._queue.put(None)
-        self._thread.join()
-
     def _raise_error(self) -> None:
         if self._error is not None:
             raise write_error(self.path, self._error) from None
@@ -122,11 +129,14 @@ class Recorder:
         """The encoder's thread. After an error it goes on to empty the queue, so that nobody waits for ever."""
         while (item := self._queue.get()) is not None:
             if self._error is None and not self._cancelled:
-                self._attempt(self._encoder.write, *item)
+                self._attempt(self._write, *item)
         if self._error is None and not self._cancelled:
             self._attempt(self._encoder.close)
         else:
             self._attempt(self._encoder.abort)
+
+    def _write(self, picture: Picture, count: int) -> None:
+        self._encoder.write(fitted(picture, self.size), count)
 
     def _attempt(self, action: Callable[..., None], *arguments: object) -> None:
         try:

@@ -119,7 +119,11 @@ def _backends() -> tuple[str, ...]:
         return (wanted,)
     if sys.platform == "darwin":
         return ("cgl", "glfw")
-    return ("egl", "osmesa") if sys.platform.startswith("linux") else ("glfw",)
+    if not sys.platform.startswith("linux"):
+        return ("glfw",)
+    # A hidden window is the last resort: it needs the display that the others do without.
+    has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return ("egl", "osmesa", "glfw") if has_display else ("egl", "osmesa")
 
 
 def _make_context(backend: str, width: int, height: int) -> Any:

@@ -207,8 +207,9 @@ def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
 def _taken(batch: ContactBatch, slots: NDArray[np.intp]) -> Any:
     """Those slots of a batch, so that nothing is computed from garbage in the others."""
     fields = ("filled", "force", "torque", "pos", "normal", "tangent0")
-    values = {name: getattr(batch, name) for name in fields}
-    return replace(batch, **{name: None if value is None else value[slots] for name, value in values.items()})
+    values: dict[str, Any] = {name: getattr(batch, name) for name in fields}
+    taken: dict[str, Any] = {name: None if value is None else value[slots] for name, value in values.items()}
+    return replace(batch, **taken)
 
 
 def _arrows(
@@ -217,8 +218,8 @@ def _arrows(
     """Starts and vectors, (contacts, components, 3), and which components the columns are. No arrow: a zero vector."""
     pos = batch.pos
     drawn: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
-    if settings.forces and batch.force is not None:
-        if batch.tangent1 is not None and not batch.in_world_frame:
+    if settings.forces and batch.force_world is not None:
+        if not batch.in_world_frame:
             lifted = pos + scale.lift * batch.normal
             lengths = np.where(np.abs(batch.force) >= settings.min_force, arrow_length(batch.force, scale), 0.0)
             if settings.normal:
@@ -227,7 +228,7 @@ def _arrows(
                 drawn.append((TANGENT0, lifted, lengths[:, 1:2] * batch.tangent0))
                 drawn.append((TANGENT1, lifted, lengths[:, 2:] * batch.tangent1))
         # A net contact's components lie along the world's axes, not along a surface: only their sum says something.
-        if (settings.total or batch.in_world_frame) and batch.force_world is not None:
+        if settings.total or batch.in_world_frame:
             vectors = _scaled(batch.force_world, settings.min_force, partial(arrow_length, scale=scale))
             drawn.append((TOTAL, pos, vectors))
     if settings.forces and settings.torque and batch.torque_world is not None:

@@ -11,16 +11,16 @@ from ..settings import GizmoSettings, Palette, ScaleMode
 
 RGBA = tuple[float, float, float, float]
 
-_REFERENCE_LENGTH = 0.3
+_REFERENCE_LENGTH = 0.35
 """Length of the reference force's arrow, as a fraction of the scene's size."""
 _SIZE_PER_BODY = 20.0
 """A scene counts as at most so many mean bodies wide: a robot on a large terrain keeps glyphs of its own size."""
-_RADIUS, _WIDTH, _LIFT = 0.0085, 0.008, 0.010
+_RADIUS, _WIDTH, _LIFT = 0.0095, 0.0085, 0.010
 """Sphere radius, arrow shaft diameter and tangent lift, as fractions of the scene's size."""
-_TORQUE_ARM = 0.5
+_TORQUE_ARM = 0.2
 """A torque draws as long as its force at this lever, as a fraction of the mean body size."""
-_LOG_DECADES = 1000.0
-"""In logarithmic lengths, how far below the reference force arrows begin to grow."""
+_LOG_SPAN = 1000.0
+"""In logarithmic lengths, the reference force by the one at which arrows begin to grow."""
 _EARTH_GRAVITY = 9.81
 _NO_WEIGHT = 10.0
 """Reference force of a scene in which nothing with mass moves [N]."""
@@ -154,8 +154,8 @@ def nice_force(scale: GlyphScale, target_length: float) -> float:
     """The largest force of the series 1, 2, 5, 10, ... whose arrow is at most so long [N]."""
     longest = max(target_length, 0.0) / scale.force
     if scale.log_length:
-        steps = min(longest / scale.reference * math.log1p(_LOG_DECADES), 200.0)
-        longest = math.expm1(steps) * scale.reference / _LOG_DECADES
+        steps = min(longest / scale.reference * math.log1p(_LOG_SPAN), 200.0)
+        longest = math.expm1(steps) * scale.reference / _LOG_SPAN
     if not 0.0 < longest < math.inf:
         return 1.0
     decade = 10.0 ** math.floor(math.log10(longest))
@@ -191,7 +191,7 @@ def sensor_color(index: int) -> RGBA:
 def _length(force: NDArray[np.float64], per_force: float, scale: GlyphScale) -> NDArray[np.float64]:
     if not scale.log_length:
         return force * per_force
-    growth = np.log1p(np.abs(force) * (_LOG_DECADES / scale.reference)) / math.log1p(_LOG_DECADES)
+    growth = np.log1p(np.abs(force) * (_LOG_SPAN / scale.reference)) / math.log1p(_LOG_SPAN)
     return np.sign(force) * growth * (scale.reference * per_force)
 
 

@@ -131,6 +131,12 @@ class ScenePass:
         if self._has_vertex_arrays:
             gl.glBindVertexArray(0)
         gl.glBindBuffer(gl.GL_ARRAY_BUFFER, 0)
+        # What MuJoCo takes for granted; the rest it sets itself.
+        for feature in (gl.GL_STENCIL_TEST, gl.GL_ALPHA_TEST, gl.GL_COLOR_LOGIC_OP, gl.GL_POLYGON_OFFSET_FILL):
+            gl.glDisable(feature)
+        gl.glCullFace(gl.GL_BACK)
+        gl.glBlendEquation(gl.GL_FUNC_ADD)
+        gl.glColorMask(True, True, True, True)
         try:
             yield
         finally:

@@ -47,7 +47,7 @@ class View:
         """Render flags that a person has set; the others follow the quality."""
         self._quality = Quality.HIGH
         self._eye: CameraMatrices | None = None
-        """The camera of the last picture."""
+        """The model's camera in the last picture that was drawn with one."""
         self._pushed: tuple[int, NDArray[np.float64]] | None = None
         """The body that perturbation pushes, and its `xfrc_applied` before."""
         self._attach(model)
@@ -192,8 +192,9 @@ class View:
         self.camera.distance = min(max(distance, 0.01 * extent), 100.0 * extent)
 
     def follow(self, scene: Any) -> None:
-        """Remember the camera of an updated `MjvScene`: who drags a model's camera leaves it from there."""
-        self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
+        """Remember where the model's camera of an updated `MjvScene` is: who drags it leaves it from there."""
+        if self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED:
+            self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
 
     @property
     def selected_body(self) -> int:

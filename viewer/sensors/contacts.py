@@ -1,6 +1,7 @@
 """Decoded contacts of one sensor, for one environment or many."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -84,8 +85,15 @@ class ContactBatch:
 
     def at(self, index: int) -> "ContactBatch":
         """The contacts of one environment: one index into the first batch dimension."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
-        return replace(self, **{name: value[index, ...] for name, value in values if isinstance(value, np.ndarray)})
+        return self._mapped(lambda name, array: array[index, ...])
+
+    def cut(self, start: int, stop: int) -> "ContactBatch":
+        """The contacts of some slots; `found` stays."""
+        return self._mapped(
+            lambda name, array: (
+                array if name == "found" else array[(*[slice(None)] * self.found.ndim, slice(start, stop))]
+            )
+        )
 
     def to_world(self, components: Array | None) -> Array | None:
         """Components in the sensor's frame, (..., slots, 3), turned into world vectors of the same shape."""
@@ -100,6 +108,12 @@ class ContactBatch:
             + components[..., 1:2] * self.tangent0
             + components[..., 2:3] * self.tangent1
         )
+
+    def _mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
+        """The batch with a function of name and array applied to each of its arrays."""
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: change(name, value) for name, value in values.items() if isinstance(value, np.ndarray)}
+        return ContactBatch(**(values | arrays))
 
 
 def cross(a: Array, b: Array) -> Array:

@@ -19,7 +19,7 @@ from .contacts import Array, ContactBatch
 # 4. Where a sensor has pairs in both orders, (1) holds for each contact by its own pair, and (3) adds up forces of
 #    opposite sense: a sum of which not even the magnitude means anything.
 # 5. Where the normals cancel, as on a clamped object, force, torque, normal and tangent of netforce are NaN, and the
-#    array holds nothing to replace them with. An engine adds up the single contacts instead: `net_of`.
+#    array holds nothing to replace them with. An engine adds up the single contacts instead: `complete_net`.
 #
 # The torque of netforce is the sum of the contacts' own torques, without moment arms. It is passed on as it is.
 
@@ -55,8 +55,7 @@ def correct(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> Contact
         batch = replace(batch, force=_negative(batch.force), torque=_negative(batch.torque))
     if batch.normal is None or batch.tangent0 is None:
         return replace(batch, frame_known=False)
-    x_axis, y_axis = np.zeros((2, *batch.normal.shape), batch.normal.dtype)
-    x_axis[batch.filled, 0] = y_axis[batch.filled, 1] = 1
+    x_axis, y_axis = _world_axes(batch.filled, batch.normal)
     return replace(
         batch,
         force=batch.to_world(batch.force),
@@ -85,22 +84,31 @@ def correct_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactB
     )
 
 
-def net_of(contacts: ContactBatch, net: ContactBatch) -> ContactBatch:
-    """The netforce batch `net` with force and torque added up from the single contacts it is made of."""
-    force, torque = contacts.force_world, contacts.torque_world
-    if force is None or torque is None or net.normal is None:
+def complete_net(net: ContactBatch, contacts: ContactBatch) -> ContactBatch:
+    """A decoded netforce with all fields, added up from its single contacts where MotrixSim has no sum of its own.
+
+    NaN remains where there are more contacts than `contacts` has slots for.
+    """
+    forces, torques = contacts.force_world, contacts.torque_world
+    if forces is None or torques is None or net.normal is None:
         raise ValueError("a net force is added up from contacts with force, torque, normal and tangent")
-    x_axis, y_axis = np.zeros((2, *net.normal.shape), net.normal.dtype)
-    x_axis[net.filled, 0] = y_axis[net.filled, 1] = 1
+    all_there = (contacts.found <= contacts.filled.shape[-1])[..., np.newaxis, np.newaxis]
+    force = np.where(all_there, forces.sum(axis=-2, keepdims=True), np.nan)
+    torque = np.where(all_there, torques.sum(axis=-2, keepdims=True), np.nan)
+    if net.force is not None and net.torque is not None:
+        lost = np.isnan(net.force).any(axis=-1, keepdims=True)
+        force, torque = np.where(lost, force, net.force), np.where(lost, torque, net.torque)
+    x_axis, y_axis = _world_axes(net.filled, net.normal)
     return replace(
-        net,
-        force=force.sum(axis=-2, keepdims=True),
-        torque=torque.sum(axis=-2, keepdims=True),
-        normal=x_axis,
-        tangent0=y_axis,
-        in_world_frame=True,
-        frame_known=True,
+        net, force=force, torque=torque, normal=x_axis, tangent0=y_axis, in_world_frame=True, frame_known=True
     )
+
+
+def _world_axes(filled: NDArray[np.bool_], like: Array) -> Array:
+    """x and y of the world for each filled slot, (2, ..., slots, 3)."""
+    axes = np.zeros((2, *like.shape), like.dtype)
+    axes[0, ..., 0] = axes[1, ..., 1] = filled
+    return axes
 
 
 def _negative(vectors: Array | None) -> Array | None:

@@ -159,7 +159,11 @@ class ContactLayout:
         sensors = {sensor.name: sensor for sensor in model.low.low_contact_sensors}
         if name not in sensors:
             raise ValueError(f"no contact sensor named {name!r}; the model has: {', '.join(sensors) or 'none'}")
-        sensor = sensors[name]
+        return cls.from_low_motrix(sensors[name])
+
+    @classmethod
+    def from_low_motrix(cls, sensor: Any) -> "ContactLayout":
+        """The layout of one of a MotrixSim model's `low.low_contact_sensors`."""
         fields = [field for field in Style.MOTRIX.fields if getattr(sensor.report, field)]
         return cls(fields, sensor.max_num, sensor.reduce, Style.MOTRIX, PairOrder.of(sensor.collider_pairs))
 

@@ -1,13 +1,11 @@
 """Contact forces into what a touch sensor would report: looked up, noisy, quantised and sampled."""
 
 import math
-import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import StrEnum
 from numbers import Real
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +19,6 @@ E = TypeVar("E", bound=StrEnum)
 DEFAULT_TABLE: Table = ((0.0, 0.0, 0.0), (5000.0, 50000.0, 0.0))
 """Newtons to tenths of a newton, up to 5000 N."""
 INFINITE_RESOLUTION = -1.0
-DEFAULT_PERIOD = 10.0
-"""Sampling period of a declared sensor [ms]."""
 SHORTEST_PERIOD = 1e-6
 """Anything shorter [ms] is a slip, and would overflow the count of samples."""
 
@@ -85,6 +81,10 @@ class TouchSensor:
         self.lookup_table = lookup_table
         self.resolution = resolution
         self._period = _checked_period(sampling_period)
+        # The name goes in too: a left and a right foot with the default seed must not be noisy in step.
+        self._noise_key = np.random.SeedSequence([self.seed, *name.encode(errors="replace")]).generate_state(
+            2, np.uint64
+        )
         self._forget()
 
     def _forget(self) -> None:
@@ -93,7 +93,6 @@ class TouchSensor:
         self._due_count = 0
         self._sample: Array | None = None
         self._noise: Array = np.zeros(())
-        self._random: np.random.Generator | None = None
 
     @property
     def lookup_table(self) -> Table:
@@ -150,13 +149,57 @@ class TouchSensor:
         """The last sample of a bumper or force sensor; NaN while there is none."""
         if self.type is TouchType.FORCE3D:
             raise TypeError("a force-3d sensor has three values: call get_values(), not get_value()")
-        return math.nan if self._sample is None else float(self._respond(self._sample))
+        return math.nan if self._sample is None else float(self.respond(self._sample, self._noise))
 
     def get_values(self) -> Array:
         """The last sample of a force-3d sensor along its x, y, z, (3,); NaN while there is none."""
         if self.type is not TouchType.FORCE3D:
             raise TypeError(f"a {self.type} sensor has one value: call get_value(), not get_values()")
-        return np.full(3, np.nan) if self._sample is None else self._respond(self._sample)
+        return np.full(3, np.nan) if self._sample is None else self.respond(self._sample, self._noise)
+
+    @property
+    def size(self) -> int:
+        """Number of values: 1, or 3 for force-3d."""
+        return 3 if self.type is TouchType.FORCE3D else 1
+
+    @property
+    def values(self) -> Array:
+        """The last sample of a sensor of any type, (1,) or (3,); NaN while there is none."""
+        return self.respond_to(self.save())
+
+    def save(self) -> Array:
+        """What later samples and values depend on, (2 + 2 * size,).
+
+        First update [s], count of samples due, the last sample [N] and its noise; NaN where there is none.
+        """
+        state = np.full(2 + 2 * self.size, np.nan)
+        if self._start is not None:
+            state[:2] = self._start, self._due_count
+        if self._sample is not None:
+            state[2:] = np.concatenate([np.ravel(self._sample), np.ravel(self._noise)])
+        return state
+
+    def restore(self, time: float, state: Array) -> None:
+        """Go back to what was saved after the update at a time [s]."""
+        self._forget()
+        if self._period and not math.isnan(state[0]):
+            self._start, self._due_count, self._time = float(state[0]), int(state[1]), time
+            passed = (time - self._start) / (self._period / 1000)
+            if abs(passed - self._due_count) > 1.5:  # saved with another period
+                self._due_count = math.floor(passed)
+        if self._period and not math.isnan(state[2]):
+            shape = (3,) if self.size == 3 else ()
+            self._sample, self._noise = (part.reshape(shape).copy() for part in np.split(state[2:], 2))
+
+    def respond_to(self, states: Array) -> Array:
+        """What the device, as it is set now, makes of saved samples; (..., 2 + 2 * size) to (..., size)."""
+        return self.respond(states[..., 2 : 2 + self.size], states[..., 2 + self.size :])
+
+    def hold(self, sample: ArrayLike) -> None:
+        """Take a sample that another sensor has measured [N], () or (3,), whatever the sampling period."""
+        if self._period:
+            self._sample = np.asarray(sample, np.float64)
+            self._noise = np.zeros(self._sample.shape)
 
     def update(self, time: float, *, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
         """Feed the state after a physics step; a sample is taken of it when one is due.
@@ -189,18 +232,11 @@ class TouchSensor:
         components = axes.T @ world
         return components if self.type is TouchType.FORCE3D else np.maximum(0.0, -components[0])
 
-    def _take(self, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
-        if self.type is TouchType.BUMPER:
-            self._sample = np.array(float(found > 0))
-            return
-        self._sample = self.project(force, rotation)
-        if self._random is None:
-            # The name goes in too: a left and a right foot with the default seed must not be noisy in step.
-            self._random = np.random.default_rng([self.seed, *self.name.encode(errors="replace")])
-        # Drawn whatever the noise level, so that the n-th sample's noise depends on nothing else.
-        self._noise = np.asarray(self._random.standard_normal(self._sample.shape))
+    def respond(self, sample: Array, noise: Array | float = 0.0) -> Array:
+        """What the device makes of ideal samples [N] with standard normal noise: lookup table, noise, resolution.
 
-    def _respond(self, sample: Array) -> Array:
+        Of any shape; nothing is kept.
+        """
         if self.type is TouchType.BUMPER:
             return sample
         values = sample
@@ -209,90 +245,20 @@ class TouchSensor:
             # A table without negative forces says how hard, not which way: it holds for both directions.
             sign = np.where((sample < 0) & (inputs[0] >= 0), -1.0, 1.0)
             level = np.interp(sign * sample, inputs, levels)
-            values = sign * np.interp(sign * sample, inputs, outputs) * (1 + level * self._noise)
+            values = sign * np.interp(sign * sample, inputs, outputs) * (1 + level * noise)
         if self._resolution != INFINITE_RESOLUTION:
             values = _quantise(values, self._resolution)
         return values + 0.0  # no negative zeros
 
-
-@dataclass(frozen=True)
-class TouchDeclaration:
-    """A touch sensor as it stands in an MJCF file.
-
-    `<custom><text name="touch:NAME" data="..."/></custom>`, one entry a sensor. The data is `key=value` pairs
-    in any order; a value with blanks is quoted as in a shell:
-
-        type=force site=sole table='0 0 0, 500 5000 0.01' resolution=5 period=10 measure=contact seed=1
-
-    - `type`: bumper (default), force or force-3d
-    - `site` or `body`, one of them: where the sensor is, and whose axes are its own
-    - `table`: rows of force [N], output and noise level, separated by commas; '' for newtons;
-      default '0 0 0, 5000 50000 0'
-    - `resolution`: smallest change of the output, greater than 0, or -1 (default) for infinitely fine
-    - `period`: sampling period [ms], default 10; 0 for a sensor that starts disabled
-    - `measure`: contact (default), the contact forces on the body, or mount, what it passes on to its parent
-    - `seed`: whole number that fixes the noise, default 0
-    """
-
-    name: str
-    """NAME in `touch:NAME`."""
-    type: TouchType = TouchType.BUMPER
-    site: str | None = None
-    body: str | None = None
-    lookup_table: Table = DEFAULT_TABLE
-    resolution: float = INFINITE_RESOLUTION
-    sampling_period: float = DEFAULT_PERIOD
-    """[ms]; 0 starts disabled."""
-    measure: Measure = Measure.CONTACT
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if not self.name:
-            raise ValueError("a touch sensor needs a name")
-        targets = [target for target in (self.site, self.body) if target is not None]
-        if len(targets) != 1 or not targets[0]:
-            raise ValueError("a touch sensor needs either a site or a body")
-        # The device's checks are the declaration's, and its types too: any sequence of rows is a table.
-        sensor = self.build()
-        for field in ("type", "lookup_table", "resolution", "measure", "seed"):
-            object.__setattr__(self, field, getattr(sensor, field))
-        object.__setattr__(self, "sampling_period", sensor.get_sampling_period())
-
-    def build(self) -> TouchSensor:
-        """The device that is declared."""
-        return TouchSensor(
-            self.type,
-            name=self.name,
-            lookup_table=self.lookup_table,
-            resolution=self.resolution,
-            sampling_period=self.sampling_period,
-            measure=self.measure,
-            seed=self.seed,
-        )
-
-    def to_text(self) -> str:
-        """The `data` of its MJCF entry, before XML escapes; settings that have their default are left out."""
-        words = {"type": str(self.type)}
-        words |= {"site": self.site} if self.site else {"body": self.body or ""}
-        if self.lookup_table != DEFAULT_TABLE:
-            words["table"] = ", ".join(" ".join(map(_format, row)) for row in self.lookup_table)
-        if self.resolution != INFINITE_RESOLUTION:
-            words["resolution"] = _format(self.resolution)
-        if self.sampling_period != DEFAULT_PERIOD:
-            words["period"] = _format(self.sampling_period)
-        if self.measure is not Measure.CONTACT:
-            words["measure"] = str(self.measure)
-        if self.seed:
-            words["seed"] = str(self.seed)
-        return " ".join(f"{key}={shlex.quote(value)}" for key, value in words.items())
-
-
-def parse_touch(name: str, text: str) -> TouchDeclaration:
-    """The touch sensor that the entry `touch:NAME` declares; the grammar is `TouchDeclaration`'s."""
-    try:
-        return TouchDeclaration(name, **_parse_fields(text))
-    except ValueError as error:
-        raise ValueError(f"touch:{name}: {error}") from None
+    def _take(self, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
+        if self.type is TouchType.BUMPER:
+            self._sample = np.array(float(found > 0))
+            return
+        self._sample = self.project(force, rotation)
+        # Of the sample's number alone: whoever goes back to an earlier sample finds the same noise after it.
+        place = np.array([0, self._due_count, 0, 0], np.uint64)
+        random = np.random.Generator(np.random.Philox(key=self._noise_key, counter=place))
+        self._noise = np.asarray(random.standard_normal(self._sample.shape))
 
 
 def checked_table(rows: Iterable[Iterable[float]]) -> Table:
@@ -310,57 +276,6 @@ def checked_table(rows: Iterable[Iterable[float]]) -> Table:
             raise ValueError(f"{where} must have a noise level from 0 to 1, not {noise:g}")
         table.append((force, output, noise))
     return tuple(table)
-
-
-def _parse_fields(text: str) -> dict[str, Any]:
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        raise ValueError("a quote is not closed") from None
-    fields: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals:
-            raise ValueError(f"expected key=value, not {word!r}")
-        if key not in _READERS:
-            raise ValueError(f"unknown key {key!r}: choose from {', '.join(_READERS)}")
-        field, read = _READERS[key]
-        if field in fields:
-            raise ValueError(f"{key} is given twice")
-        try:
-            fields[field] = read(value)
-        except ValueError as error:
-            raise ValueError(f"{key}: {error}") from None
-    return fields
-
-
-def _read_number(text: str) -> float:
-    for kind in (int, float):  # whole numbers first: a seed may have more digits than a float
-        with suppress(ValueError):
-            return kind(text)
-    raise ValueError(f"expected a number, not {text!r}")
-
-
-def _read_table(text: str) -> list[list[float]]:
-    return [[_read_number(word) for word in row.split()] for row in text.split(",")] if text.strip() else []
-
-
-_READERS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "type": ("type", str),
-    "site": ("site", str),
-    "body": ("body", str),
-    "table": ("lookup_table", _read_table),
-    "resolution": ("resolution", _read_number),
-    "period": ("sampling_period", _read_number),
-    "measure": ("measure", str),
-    "seed": ("seed", _read_number),
-}
-"""Keys of a declaration: the field each one sets, and how its value is read."""
-
-
-def _format(number: float) -> str:
-    # repr, because it is the shortest text that reads back as the same number.
-    return repr(number).removesuffix(".0")
 
 
 def _quantise(values: Array, resolution: float) -> Array:

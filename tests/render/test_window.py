@@ -1,0 +1,107 @@
+"""The passes in a window's framebuffer, after headless contexts have been used in the same process."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer.render.contexts import OffscreenContext, current_renderer, load_opengl, open_context
+from contact_viewer.render.gizmos import GizmoPass
+from contact_viewer.render.gl import gl_error
+from contact_viewer.render.glyphs import GizmoList
+from contact_viewer.render.scene import ScenePass
+from contact_viewer.render.view import View
+from contact_viewer.settings import Quality
+
+from .pictures import flat_model, forwarded, is_green, is_red, places
+
+pytestmark = pytest.mark.skipif(not os.environ.get("DISPLAY") and not os.environ.get("CI"), reason="needs a display")
+SIZE = (160, 120)
+
+
+@pytest.fixture
+def window(monkeypatch: pytest.MonkeyPatch) -> Iterator[OffscreenContext]:
+    """A hidden window. A headless context comes and goes first: both kinds must live in one process."""
+    monkeypatch.setenv("MUJOCO_GL", "egl")
+    with open_context() as headless:
+        model = flat_model()
+        scene_pass = ScenePass(model, Quality.LOW, headless.renderer, offscreen=(8, 8))
+        scene_pass.close()
+    monkeypatch.setenv("MUJOCO_GL", "glfw")
+    with open_context(*SIZE) as opened:
+        assert opened.backend == "glfw"
+        yield opened
+        assert gl_error() is None
+
+
+def passes(model: Any) -> tuple[ScenePass, GizmoPass]:
+    return ScenePass(model, Quality.AUTO, current_renderer()), GizmoPass()
+
+
+@pytest.mark.usefixtures("window")
+def test_scene_and_gizmos_share_the_windows_depth_in_a_part_of_it() -> None:
+    model = flat_model('<geom type="box" pos="0 -0.5 0" size="0.1 0.05 0.1" rgba="0.9 0.1 0.1 1"/>')
+    scene_pass, gizmo_pass = passes(model)
+    gizmos = GizmoList(width=0.04)
+    gizmos.draw_arrow((-0.4, 0, 0), (0.4, 0, 0), (0, 1, 0))
+    viewport = (40, 10, 100, 100)
+    gl = load_opengl()
+    gl.glClearColor(0, 0, 1, 1)
+    gl.glClear(gl.GL_COLOR_BUFFER_BIT)
+    scene_pass.update(model, forwarded(model), View(model))
+    scene_pass.draw(viewport)
+    gizmo_pass.draw(gizmos.take(), scene_pass.matrices(viewport), viewport, see_through=False)
+    image = scene_pass.read_pixels((0, 0, *SIZE))
+    outside = np.ones(image.shape[:2], bool)
+    outside[120 - 110 : 120 - 10, 40:140] = False
+    assert (image[outside] == (0, 0, 255)).all()
+    green, red = places(is_green(image)), places(is_red(image))
+    # The arrow spans 80 of the viewport's 100 pixels around x = 90, and the box hides its middle.
+    assert green[:, 0].min() == pytest.approx(50, abs=2)
+    assert green[:, 0].max() == pytest.approx(130, abs=2.5)
+    assert not (np.abs(green[:, 0] - 90) < 9).any()
+    assert red.mean(axis=0) == pytest.approx([90, 60], abs=1)
+    scene_pass.close()
+    gizmo_pass.close()
+
+
+def test_headless_pictures_can_be_taken_after_a_window() -> None:
+    program = """
+import os
+os.environ["MUJOCO_GL"] = "glfw"
+import mujoco
+from contact_viewer.render.contexts import open_context
+from contact_viewer.render.gizmos import GizmoPass
+from contact_viewer.render.glyphs import GizmoList
+from contact_viewer.render.offscreen import OffscreenRenderer
+with open_context():
+    GizmoPass().close()
+del os.environ["MUJOCO_GL"]
+model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size=".1"/></worldbody></mujoco>')
+data = mujoco.MjData(model)
+mujoco.mj_forward(model, data)
+gizmos = GizmoList()
+gizmos.draw_sphere(0.3, (0, 0, 0), (0, 1, 0))
+with OffscreenRenderer(model, 40, 40) as renderer:
+    renderer.draw(data, gizmos.take())
+    print(renderer.backend, (renderer.read()[:, :, 1] > 100).sum() > 200)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    # Before version 4, MuJoCo's EGL does not start once GLX was used: a hidden window takes its place.
+    backends = ["egl"] if mujoco.mj_version() >= 4_000_000 else ["egl", "glfw"]
+    assert done.stdout.split() in [[backend, "True"] for backend in backends], done.stderr
+
+
+@pytest.mark.usefixtures("window")
+def test_a_window_pass_allocates_no_offscreen_buffer() -> None:
+    model = flat_model()
+    model.vis.global_.offwidth, model.vis.global_.offheight = 7680, 4320
+    scene_pass = ScenePass(model, Quality.LOW, current_renderer())
+    assert scene_pass._context.offWidth == scene_pass._context.offFBO == 0
+    assert scene_pass._context.currentBuffer == int(mujoco.mjtFramebuffer.mjFB_WINDOW)
+    assert model.vis.global_.offwidth == 7680
+    scene_pass.close()

@@ -1,0 +1,140 @@
+"""Reduced curves against all the values they were made of."""
+
+import time
+
+import numpy as np
+import pytest
+from contact_viewer.sensors.curves import BYTES_PER_VALUE, Curves, reduce_min_max
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("extend"), st.integers(0, 700)),
+    st.tuples(st.just("truncate"), st.integers(0, 400)),
+    st.tuples(st.just("restart"), st.integers(0, 2000)),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    capacity=st.integers(1, 1500),
+    actions=st.lists(ACTIONS, min_size=1, max_size=12),
+    seed=st.integers(0, 2**32 - 1),
+    columns=st.integers(1, 300),
+    span=st.tuples(st.floats(-0.2, 1.2), st.floats(-0.2, 1.2)),
+)
+def test_columns_hold_the_extremes_of_their_steps(
+    capacity: int, actions: list[tuple[str, int]], seed: int, columns: int, span: tuple[float, float]
+) -> None:
+    random = np.random.default_rng(seed)
+    curves = Curves(2, capacity)
+    kept = np.empty((2, 0), np.float32)
+    base = 0
+    for action, amount in actions:
+        if action == "extend":
+            added = random.normal(size=(2, amount)).astype(np.float32)
+            added[random.random(added.shape) < 0.3] = np.nan
+            curves.extend(added)
+            kept = np.hstack([kept, added])
+        elif action == "truncate":
+            stop = max(curves.stop - amount, 0)
+            curves.truncate(stop)
+            kept = kept[:, : max(stop - base, 0)]
+            base = min(base, stop)
+        else:
+            curves.restart(amount)
+            kept, base = kept[:, :0], amount
+    assert curves.stop == base + kept.shape[1]
+    assert curves.first >= base
+    if kept.shape[1] and not any(action == "truncate" for action, _ in actions):
+        assert curves.stop - curves.first >= min(capacity, kept.shape[1])
+    length = curves.stop - curves.first
+    start, stop = sorted(curves.first + round(part * length) for part in span)
+    for curve in range(2):
+        reduced = curves.reduce(curve, start, stop, columns)
+        assert len(reduced.low) == len(reduced.high) == len(reduced.steps) - 1 <= columns
+        inside = slice(max(start, curves.first), min(stop, curves.stop))
+        np.testing.assert_array_equal(
+            curves.values(curve, start, stop), kept[curve, inside.start - base : max(inside.stop, inside.start) - base]
+        )
+        if inside.stop <= inside.start:
+            assert len(reduced.low) == 0
+            continue
+        assert (reduced.steps[0], reduced.steps[-1]) == (inside.start, inside.stop)
+        widths = np.diff(reduced.steps)
+        assert (widths > 0).all()
+        width = max(widths)
+        for low, high, begin in zip(reduced.low, reduced.high, reduced.steps[:-1], strict=True):
+            # Whole columns: the outer ones also tell of the steps just outside.
+            column = begin // width * width
+            steps = slice(max(column, curves.first) - base, min(column + width, curves.stop) - base)
+            values = kept[curve, steps]
+            known = values[~np.isnan(values)]
+            assert np.array_equal(
+                [low, high], [known.min(), known.max()] if len(known) else [np.nan] * 2, equal_nan=True
+            )
+
+
+@pytest.mark.parametrize("step", [0, 1, 17, 4095, 4096, 77_777, 299_999])
+def test_an_impact_of_one_step_shows_at_every_zoom(step: int) -> None:
+    values = np.zeros((1, 300_000), np.float32)
+    values[0, step] = 123.0
+    curves = Curves(1, 300_000)
+    for start in range(0, 300_000, 8):
+        curves.extend(values[:, start : start + 8])
+    for zoom in (300_000, 100_000, 20_000, 1_000, 100, 3):
+        start = max(0, min(step - zoom // 2, 300_000 - zoom))
+        for columns in (2, 333, 1000):
+            reduced = curves.reduce(0, start, start + zoom, columns)
+            hit = np.flatnonzero(reduced.high == 123.0)
+            assert len(hit) == 1
+            assert reduced.steps[hit[0]] <= step < reduced.steps[hit[0] + 1]
+
+
+def test_columns_stay_in_place_while_the_curve_scrolls() -> None:
+    curves = Curves(1, 10_000)
+    curves.extend(np.random.default_rng(2).normal(size=(1, 9_000)))
+    before = curves.reduce(0, 1_000, 9_000, 100)
+    curves.extend(np.zeros((1, 40)))
+    after = curves.reduce(0, 1_040, 9_040, 100)
+    common = set(before.steps[1:-1]) & set(after.steps[1:-1])
+    assert len(common) > 50
+    for step in sorted(common)[:-1]:
+        i, j = list(before.steps).index(step), list(after.steps).index(step)
+        assert (before.low[i], before.high[i]) == (after.low[j], after.high[j])
+
+
+def test_ten_minutes_of_ten_sensors_reduce_within_a_frame() -> None:
+    """A third of a frame at 60 Hz is 5.6 ms, and it has to hold the drawing as well."""
+    curves = Curves(80, 300_000)
+    block = np.random.default_rng(1).normal(size=(80, 10_000)).astype(np.float32)
+    for _ in range(30):
+        curves.extend(block)
+    arrays = [curves._values, *curves._lows, *curves._highs]
+    assert sum(array.nbytes for array in arrays) == pytest.approx(80 * curves.capacity * BYTES_PER_VALUE)
+
+    def seconds(start: int) -> float:
+        started = time.perf_counter()
+        for curve in range(10):
+            curves.reduce(curve, start, 300_000, 1000)
+        return time.perf_counter() - started
+
+    for start in (0, 250_000, 280_000, 299_000):
+        fastest = min(seconds(start) for _ in range(20))
+        print(f"10 curves from step {start}: {fastest * 1e3:.2f} ms")
+        assert fastest < 0.003
+
+
+@given(
+    values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200),
+    columns=st.integers(1, 50),
+)
+def test_reduce_min_max_loses_no_extreme(values: list[float], columns: int) -> None:
+    low, high = reduce_min_max(values, columns)
+    assert len(low) == len(high) == min(columns, len(values))
+    parts = np.array_split(values, len(low))
+    assert min(low) == min(values)
+    assert max(high) == max(values)
+    if len(values) % len(low) == 0:
+        assert list(low) == [part.min() for part in parts]
+        assert list(high) == [part.max() for part in parts]

@@ -1,0 +1,64 @@
+"""`contact-viewer export SCENE -o FILE`: write the contacts of every physics step to a data file."""
+
+import argparse
+
+from ..engines.errors import UnstableError
+from ..settings import Reduce
+from .interruption import INTERRUPTED, interruption
+from .parsing import Parser, UsageError
+from .progress import Progress, plural, say
+from .record import add_output_arguments
+
+_EPILOG = """formats:
+  .csv            text, numbers read back exactly
+  .npz            NumPy, an array a column
+  .parquet        needs: pip install 'contact-viewer[parquet]'
+  .rrd            opens in Rerun with arrows and curves; needs: pip install 'contact-viewer[rerun]'
+
+A row is one contact of one sensor at one step; a sensor that finds nothing has one row, with found = 0.
+Columns: step, time, sensor, slot, found,
+  force_normal, force_tangent0, force_tangent1, force_x, force_y, force_z, torque_... likewise,
+  dist, pos_x..z, normal_x..z, tangent0_x..z, tangent1_x..z, geom1, geom2.
+SI units. Forces and torques act on geom2, along the contact's normal and tangents and along the world's x, y, z.
+They are those that were applied in the step that ends at `time`."""
+
+
+def parser() -> Parser:
+    parser = Parser("export", "Write the contacts of every physics step to a data file.", _EPILOG)
+    parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
+    parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
+    parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
+    add_output_arguments(parser)
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..recording.datafiles import DataFile, check_data_path
+    from ..recording.stepping import Stepper
+    from ..recording.timeline import Timeline
+    from .sessions import open_session
+
+    check_data_path(arguments.output)
+    session = open_session(arguments)
+    timeline = Timeline.every_step(session.engine.timestep, arguments.duration, arguments.start)
+    trouble = ""
+    with DataFile(arguments.output, session) as data, interruption() as wish:
+        with Progress(timeline.frame_count, "steps") as progress:
+            try:
+                stepper = Stepper(session, timeline, [data.write])
+                while stepper.step < timeline.last_step:
+                    stepper.advance(1)
+                    progress.update(data.steps)
+                    if wish.wanted:
+                        trouble = "interrupted"
+                        break
+            except UnstableError as error:
+                trouble = str(error)
+        if not data.steps:
+            raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
+        data.finish()
+    if trouble:
+        say(f"warning: {trouble}; the file ends there")
+    print(f"{data.path}: {plural(data.steps, 'step')}")
+    return INTERRUPTED if wish.wanted else 0

@@ -1,0 +1,31 @@
+"""The arguments of a command without a window to the session that they ask for."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ..settings import Options, Reduce, ViewState
+from .progress import say
+
+if TYPE_CHECKING:
+    from ..session import Session
+
+
+def open_session(arguments: argparse.Namespace) -> "Session":
+    """The scene with the sensors, keyframe and camera that were asked for."""
+    from ..engines.loading import find_scene
+    from ..engines.opening import open_engine
+    from ..session import Session
+
+    path = find_scene(arguments.scene)
+    options = Options(
+        scene=path,
+        camera=getattr(arguments, "camera", None),
+        key=arguments.key,
+        sensors=tuple(arguments.sensor),
+        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
+    )
+    session = Session(open_engine(path, arguments.engine), ViewState(), options)
+    if not len(session.engine.sensors) and session.engine.can_watch_all:
+        session.watch_all()
+        say("note: the scene has no contact sensors, so all contacts are shown")
+    return session

@@ -1,0 +1,343 @@
+"""The touch sensors of a scene: found in its model, fed after every step, changed by a person."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sensors.contacts import Array
+from ..sensors.touch import Measure, TouchSensor, TouchType
+from ..sensors.touch_declaration import PREFIX, TouchDeclaration, parse_touch
+from ..sensors.touch_history import TouchHistory
+from .body_forces import BodyForces, MujocoForces
+from .contract import Engine
+from .errors import SceneError
+from .markup import MarkupError, find_tags, line_of
+from .names import body_names, read_names, sensor_names
+
+_LIVE = {"lookup_table", "resolution"}
+"""What a device takes over while it runs; anything else makes a new one."""
+_HAIR = 1e-3
+"""How far outside a contact may be, as a part of the way to the site's centre, and still count as inside: sites are
+often as large as the geoms, and contacts lie on the surface of these."""
+
+
+@dataclass(eq=False)
+class SceneTouch:
+    """A touch sensor at its place in a scene."""
+
+    device: TouchSensor
+    body: int
+    site: int | None
+    """None for one whose axes are those of its body."""
+    label: str
+    """Where it is, such as `site sole, body foot`."""
+    history: TouchHistory
+    written: TouchDeclaration | None = None
+    """As it was declared last. None for MuJoCo's own touch sensors, which are not ours to change."""
+    saved: TouchDeclaration | None = None
+    """As the scene file has it; None if it does not."""
+    address: int | None = None
+    """Where MuJoCo's own touch sensor is in `sensordata`."""
+    force: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
+    """What it was fed with last [N], world, (3,)."""
+    found: int = 0
+    """Contacts of its body at that time."""
+
+    @property
+    def name(self) -> str:
+        return self.device.name
+
+    @property
+    def native(self) -> bool:
+        """One of MuJoCo's own touch sensors."""
+        return self.address is not None
+
+    @property
+    def enabled(self) -> bool:
+        return self.device.get_sampling_period() > 0
+
+    @property
+    def declaration(self) -> TouchDeclaration | None:
+        """How it would be declared as it is now."""
+        device = self.device
+        return self.written and replace(
+            self.written,
+            lookup_table=device.lookup_table,
+            resolution=device.resolution,
+            sampling_period=device.get_sampling_period(),
+        )
+
+    @property
+    def modified(self) -> bool:
+        """Otherwise than in the scene file."""
+        return self.declaration != self.saved
+
+    def true_force(self, rotation: Array) -> Array:
+        """What an ideal device would report [N], (1,) or (3,).
+
+        Of bumpers, which feel no force, and of MuJoCo's own, which have no axis, how hard the body is touched.
+        """
+        if self.native or self.device.type is TouchType.BUMPER:
+            return np.array([math.sqrt(self.force @ self.force)])
+        return np.atleast_1d(self.device.project(self.force, rotation))
+
+
+class TouchSensors:
+    """All touch sensors of one environment. A watcher of steps: it sees each of them."""
+
+    def __init__(self, engine: Engine, env: int = 0, forces: BodyForces | None = None) -> None:
+        """`forces`: what the engine tells of the forces on bodies, if it is not MuJoCo."""
+        self._model: Any = engine.model
+        self._engine, self._env = engine, env
+        self._forces = forces or MujocoForces(engine.model, engine.pose(env))
+        self._time = engine.time
+        self.problems: list[str] = []
+        """Entries that are wrong, a line each, with the file's line where it is known."""
+        self._touches: dict[str, SceneTouch] = {}
+        for name, text in _entries(self._model):
+            try:
+                declaration = parse_touch(name, text)
+                touch = self._place(declaration)
+            except ValueError as error:
+                self.problems.append(f"{_location(engine.path, name)}{error}")
+            else:
+                touch.saved = declaration
+                self._touches[name] = touch
+        self._add_native()
+        self.after_reset(engine)
+
+    @property
+    def sensors(self) -> tuple[SceneTouch, ...]:
+        """Declared ones first, then MuJoCo's own, each in the scene's order."""
+        return tuple(self._touches.values())
+
+    def __iter__(self) -> Iterator[SceneTouch]:
+        return iter(self._touches.values())
+
+    def __len__(self) -> int:
+        return len(self._touches)
+
+    def __getitem__(self, name: str) -> SceneTouch:
+        if name not in self._touches:
+            known = ", ".join(self._touches) or "none"
+            raise SceneError(f"no touch sensor named {name!r}; the scene has: {known}")
+        return self._touches[name]
+
+    @property
+    def active(self) -> bool:
+        """Whether steps must be taken one at a time. MuJoCo's own sensors can be read at any time."""
+        return any(touch.enabled and not touch.native for touch in self)
+
+    def device(self, name: str) -> TouchSensor:
+        """The device, up to date."""
+        touch = self[name]
+        if touch.address is not None:
+            touch.device.hold(self._pose.sensordata[touch.address])
+        return touch.device
+
+    def value(self, name: str) -> Array:
+        """What the device reports, (1,) or (3,); NaN while it has no value."""
+        return self.device(name).values
+
+    def pose(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A sensor's position [m], (3,), and its axes as columns, (3, 3), in the world."""
+        touch, data = self[name], self._pose
+        if touch.site is None:
+            return data.xpos[touch.body], data.xmat[touch.body].reshape(3, 3)
+        return data.site_xpos[touch.site], data.site_xmat[touch.site].reshape(3, 3)
+
+    def outside(self, name: str) -> int:
+        """How many contacts of a sensor's body are outside the volume of its site."""
+        touch = self[name]
+        if touch.site is None:
+            return 0
+        center, _ = self.pose(name)
+        points = self._forces.contact_points(touch.body)
+        points = points + _HAIR * (center - points)
+        inside = sum(bool(mujoco.mj_insideSite(self._model, self._pose, touch.site, point)) for point in points)
+        return len(points) - inside
+
+    def after_step(self, engine: Engine) -> None:
+        """Feed every sensor that is enabled. Twice after the same step is once."""
+        time = engine.time
+        if time == self._time:
+            return
+        backwards, self._time = time < self._time, time
+        enabled = [touch for touch in self if touch.enabled]
+        if enabled:
+            self._forces.take()
+        for touch in enabled:
+            if backwards:
+                self._restart(touch)
+            else:
+                self._feed(touch)
+
+    def after_reset(self, engine: Engine) -> None:
+        """Back to a step that is kept, as if nothing had followed; from any other state sampling starts anew."""
+        self._time = engine.time
+        self._forces.take()
+        for touch in self:
+            step = touch.history.find(self._time)
+            if step:
+                touch.device.restore(self._time, touch.history.go_to(step))
+                self._measure(touch)
+            else:
+                self._restart(touch)
+
+    def add(self, declaration: TouchDeclaration) -> SceneTouch:
+        """A touch sensor that the scene does not have."""
+        if declaration.name in self._touches:
+            raise SceneError(f"there is already a touch sensor named {declaration.name!r}")
+        try:
+            touch = self._place(declaration)
+        except ValueError as error:
+            raise SceneError(str(error)) from None
+        own = {name: known for name, known in self._touches.items() if not known.native}
+        self._touches = own | {declaration.name: touch} | self._touches
+        self._forces.take()
+        self._restart(touch)
+        return touch
+
+    def change(self, name: str, **settings: Any) -> None:
+        """Set fields of a sensor's declaration; a table and a resolution show at once, without a new sample."""
+        touch = self[name]
+        declaration = touch.declaration
+        if declaration is None:
+            raise SceneError(f"{name} is one of MuJoCo's own touch sensors: change it in the scene file")
+        try:
+            changed = replace(declaration, **settings)
+            if set(settings) <= _LIVE:
+                touch.device.lookup_table, touch.device.resolution = changed.lookup_table, changed.resolution
+                return
+            placed = self._place(changed)
+        except ValueError as error:
+            raise SceneError(str(error)) from None
+        self._replace(touch, placed)
+
+    def revert(self, name: str) -> None:
+        """As the scene file has it; one that the file does not have goes."""
+        touch = self[name]
+        if touch.saved is None:
+            del self._touches[name]
+        else:
+            self._replace(touch, self._place(touch.saved))
+
+    def mark_saved(self, name: str) -> None:
+        """The scene file has the sensor as it is now."""
+        self[name].saved = self[name].declaration
+
+    def targets(self) -> list[tuple[str, str]]:
+        """Where a sensor can be put: `site` or `body`, and the name."""
+        return [
+            (kind, name)
+            for kind in ("site", "body")
+            for name in read_names(self._model, kind)
+            if name and name != "world"
+        ]
+
+    @property
+    def _pose(self) -> Any:
+        return self._engine.pose(self._env)
+
+    def _add_native(self) -> None:
+        model = self._model
+        names, bodies = sensor_names(model), body_names(model)
+        sites = read_names(model, "site")
+        for i in map(int, np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH)):
+            name, site = names[i], int(model.sensor_objid[i])
+            if not self._forces.from_mujoco:
+                self.problems.append(f"{name}: MuJoCo's own touch sensors are read with MuJoCo only")
+                continue
+            while name in self._touches:
+                name += "'"
+            body = int(model.site_bodyid[site])
+            device = TouchSensor(
+                TouchType.FORCE, name=name, lookup_table=(), sampling_period=1000 * self._engine.timestep
+            )
+            label = f"MuJoCo touch, site {sites[site] or site}, body {bodies[body]}"
+            self._touches[name] = SceneTouch(
+                device, body, site, label, TouchHistory(device.size), address=int(model.sensor_adr[i])
+            )
+
+    def _place(self, declaration: TouchDeclaration) -> SceneTouch:
+        """The declared device at its place; ValueError where there is none."""
+        model, name = self._model, declaration.name
+        site = None
+        if declaration.site is not None:
+            site = _find(read_names(model, "site"), "site", declaration.site, name)
+            body = int(model.site_bodyid[site])
+            label = f"site {declaration.site}, body {body_names(model)[body]}"
+        else:
+            assert declaration.body is not None
+            body = _find(read_names(model, "body"), "body", declaration.body, name)
+            label = f"body {declaration.body}"
+        refusal = self._forces.refusal(body, declaration.measure is Measure.MOUNT)
+        if refusal is not None:
+            raise ValueError(f"{PREFIX}{name}: {refusal}")
+        device = declaration.build()
+        return SceneTouch(device, body, site, label, TouchHistory(device.size), declaration)
+
+    def _replace(self, old: SceneTouch, new: SceneTouch) -> None:
+        new.saved = old.saved
+        self._touches[old.name] = new
+        self._forces.take()
+        self._restart(new)
+
+    def _restart(self, touch: SceneTouch) -> None:
+        """Begin to feed a sensor, as if it had just been enabled."""
+        touch.history.clear()
+        if touch.enabled:
+            touch.device.enable(touch.device.get_sampling_period())
+            self._feed(touch)
+
+    def _feed(self, touch: SceneTouch) -> None:
+        device, rotation = touch.device, self._measure(touch)
+        if touch.address is None:
+            device.update(self._time, force=touch.force, rotation=rotation, found=touch.found)
+        else:
+            device.hold(self._pose.sensordata[touch.address])
+        touch.history.append(self._time, touch.true_force(rotation), device.save())
+
+    def _measure(self, touch: SceneTouch) -> NDArray[np.float64]:
+        """Note force and contacts on a sensor's body; its axes as columns, world, (3, 3)."""
+        contacts = self._forces.contacts(touch.body)
+        touch.found = contacts.found
+        mount = touch.device.measure is Measure.MOUNT
+        touch.force = self._forces.mount(touch.body) if mount else contacts.force
+        return self.pose(touch.name)[1]
+
+
+def _entries(model: Any) -> Iterator[tuple[str, str]]:
+    """Name and text of each entry that declares a touch sensor."""
+    data = bytes(model.text_data)
+    for name, start in zip(read_names(model, "text"), model.text_adr, strict=True):
+        if name.startswith(PREFIX):
+            end = data.index(b"\0", start)
+            yield name.removeprefix(PREFIX), data[start:end].decode("utf-8", "replace")
+
+
+def _find(names: list[str], kind: str, wanted: str, sensor: str) -> int:
+    if wanted not in names:
+        known = ", ".join(filter(None, names)) or "none"
+        raise ValueError(f"{PREFIX}{sensor}: no {kind} named {wanted!r}; the scene has: {known}")
+    return names.index(wanted)
+
+
+def _location(path: Path | None, name: str) -> str:
+    """`robot.xml:12: ` for the entry of that name; without a line where it is not found."""
+    if path is None:
+        return ""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for tag in find_tags(text):
+            if tag.name == "text" and tag.attributes.get("name") == PREFIX + name:
+                return f"{path.name}:{line_of(text, tag.start)}: "
+    except (OSError, MarkupError):
+        pass
+    return f"{path.name}: "

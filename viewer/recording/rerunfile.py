@@ -1,0 +1,231 @@
+"""Contacts at every step to a Rerun recording: the scene's shapes, arrows as in the window, and force curves."""
+
+import errno
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contract import ContactSensor
+from ..engines.names import geom_names
+from ..render.scale import arrow_length, palette_colors
+from ..sensors.contacts import Array, ContactBatch, cross
+from ..session import Session
+from ..settings import Reduce
+from .patches import Color, rgba
+from .table import Sample
+
+_STEPS = 256
+"""Steps that are sent at once."""
+_POSE_SECONDS = 1 / 60
+"""Simulated time between two poses of the scene's shapes; contacts come at every step."""
+_TIME = "simulation"
+_COMPONENTS = ("normal", "tangent0", "tangent1")
+_PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
+"""MuJoCo's kinds of geoms."""
+_DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
+_TEXTURED: Color = (110, 112, 114, 255)
+_HIDDEN_GROUP = 3
+"""Geoms of this group and above are not drawn by default, in MuJoCo and here."""
+
+
+class RerunWriter:
+    """Writes a recording that opens in Rerun's viewer with a layout of its own."""
+
+    def __init__(self, path: Path, session: Session) -> None:
+        # Rerun logs what goes wrong with its file; we tell it, in one line.
+        os.environ.setdefault("RUST_LOG", "off")
+        import rerun
+
+        self._rerun: Any = rerun
+        self._session = session
+        self._colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+        self._sensors = [sensor for sensor in session.engine.sensors if session.visible[sensor.name]]
+        self._steps: list[list[Sample]] = []
+        self._poses: list[tuple[float, Array, Array]] = []
+        self._next_pose = -np.inf
+        name = Path(str(getattr(session.engine, "path", None) or "scene")).stem
+        self._stream = self._rerun.RecordingStream("contact-viewer", recording_id=f"contact-viewer-{name}")
+        self._stream.save(path, default_blueprint=self._blueprint())
+        self._stream.send_recording_name(name)
+        self._moving = self._send_shapes()
+        self._send_styles()
+
+    def write(self, samples: list[Sample]) -> None:
+        if not samples:
+            return
+        time = samples[0].time
+        if time >= self._next_pose:
+            self._next_pose = time + _POSE_SECONDS * (1 - 1e-6)
+            data = self._session.engine.data
+            self._poses.append((time, data.geom_xpos[self._moving], data.geom_xmat[self._moving]))
+        self._steps.append(samples)
+        if len(self._steps) >= _STEPS:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self.abort()
+
+    def abort(self) -> None:
+        self._stream.disconnect()
+
+    def _flush(self) -> None:
+        steps, self._steps = self._steps, []
+        poses, self._poses = self._poses, []
+        if steps:
+            times = [samples[0].time for samples in steps]
+            for i, sensor in enumerate(self._sensors):
+                self._send_sensor(sensor, times, [samples[i].batch for samples in steps])
+        if poses:
+            self._send_poses(poses)
+        try:
+            self._stream.flush()
+        except (RuntimeError, ValueError) as error:
+            # Rerun's writer has given up, most likely because the disk is full.
+            raise OSError(errno.EIO, "Rerun could not write the file") from error
+
+    def _send_sensor(self, sensor: ContactSensor, times: list[float], batches: list[ContactBatch]) -> None:
+        scale = self._session.scale
+        counts = [int(batch.filled.sum()) for batch in batches]
+        pos = _stack([batch.pos for batch in batches], batches)
+        self._send(("contacts", sensor.name, "points"), times, self._rerun.Points3D.columns(positions=pos), counts)
+        force = _stack([batch.force for batch in batches], batches)
+        if sensor.reduce is Reduce.NETFORCE:
+            size = np.linalg.norm(force, axis=1)
+            vectors = force * (arrow_length(size, scale) / np.maximum(size, 1e-300))[:, None]
+            self._send_arrows(sensor, "net", times, pos, vectors, counts)
+            self._send_curve(sensor, "net", times, _sums(size, counts))
+            return
+        normal = _stack([batch.normal for batch in batches], batches)
+        tangent0 = _stack([batch.tangent0 for batch in batches], batches)
+        for i, axis in enumerate((normal, tangent0, cross(normal, tangent0))):
+            start = pos + (scale.lift if i else 0.0) * normal
+            vectors = arrow_length(force[:, i], scale)[:, None] * axis
+            self._send_arrows(sensor, _COMPONENTS[i], times, start, vectors, counts)
+            self._send_curve(sensor, _COMPONENTS[i], times, _sums(force[:, i], counts))
+
+    def _send_arrows(
+        self, sensor: ContactSensor, part: str, times: list[float], starts: Array, vectors: Array, counts: list[int]
+    ) -> None:
+        columns = self._rerun.Arrows3D.columns(origins=starts, vectors=vectors)
+        self._send(("contacts", sensor.name, part), times, columns, counts)
+
+    def _send_curve(self, sensor: ContactSensor, part: str, times: list[float], values: Array) -> None:
+        self._send(("forces", sensor.name, part), times, self._rerun.Scalars.columns(scalars=values))
+
+    def _send(self, entity: Sequence[str], times: list[float], columns: Any, counts: list[int] | None = None) -> None:
+        time = self._rerun.TimeColumn(_TIME, duration=times)
+        columns = columns if counts is None else columns.partition(counts)
+        self._stream.send_columns(self._rerun.new_entity_path(list(entity)), [time], columns)
+
+    def _send_poses(self, poses: list[tuple[float, Array, Array]]) -> None:
+        times = [time for time, _, _ in poses]
+        for i, geom in enumerate(self._moving):
+            columns = self._rerun.Transform3D.columns(
+                translation=np.array([pos[i] for _, pos, _ in poses]),
+                mat3x3=np.array([mat[i] for _, _, mat in poses]),
+            )
+            self._send(("scene", self._geom_names[geom]), times, columns)
+
+    def _send_shapes(self) -> NDArray[np.intp]:
+        """The drawn geoms, each an entity; which of them move."""
+        model, data = self._session.engine.model, self._session.engine.data
+        self._geom_names = geom_names(model)
+        drawn = [
+            geom
+            for geom in range(model.ngeom)
+            if model.geom_group[geom] < _HIDDEN_GROUP and self._shape(geom) is not None
+        ]
+        for geom in drawn:
+            entity = self._rerun.new_entity_path(["scene", self._geom_names[geom]])
+            self._stream.log(entity, self._shape(geom), static=True)
+        moving = np.array([geom for geom in drawn if model.body_weldid[model.geom_bodyid[geom]]], np.intp)
+        for geom in set(drawn) - set(moving.tolist()):
+            entity = self._rerun.new_entity_path(["scene", self._geom_names[geom]])
+            pose = self._rerun.Transform3D(translation=data.geom_xpos[geom], mat3x3=data.geom_xmat[geom].reshape(3, 3))
+            self._stream.log(entity, pose, static=True)
+        return moving
+
+    def _shape(self, geom: int) -> Any:
+        """A geom in its own frame, centred; None for kinds that Rerun has no counterpart of."""
+        rerun, model = self._rerun, self._session.engine.model
+        kind, size = int(model.geom_type[geom]), np.array(model.geom_size[geom], float)
+        color = self._color(geom)
+        solid = {"colors": [color], "fill_mode": "solid"}
+        if kind == _PLANE:
+            half = [side if side > 0 else float(model.stat.extent) for side in size[:2]]
+            return rerun.Boxes3D(half_sizes=[[*half, 0.0]], **solid)
+        if kind in (_SPHERE, _ELLIPSOID):
+            return rerun.Ellipsoids3D(half_sizes=[size if kind == _ELLIPSOID else size[[0, 0, 0]]], **solid)
+        if kind == _CAPSULE:
+            # Rerun's capsules begin at their frame's origin.
+            ends = {"lengths": [2 * size[1]], "translations": [[0.0, 0.0, -size[1]]]}
+            return rerun.Capsules3D(radii=[size[0]], **ends, **solid)
+        if kind == _CYLINDER:
+            return rerun.Cylinders3D(lengths=[2 * size[1]], radii=[size[0]], **solid)
+        if kind == _BOX:
+            return rerun.Boxes3D(half_sizes=[size], **solid)
+        if kind == _MESH:
+            mesh = int(model.geom_dataid[geom])
+            first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+            face, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+            return rerun.Mesh3D(
+                vertex_positions=model.mesh_vert[first : first + count],
+                triangle_indices=model.mesh_face[face : face + faces],
+                albedo_factor=color,
+            )
+        return None
+
+    def _color(self, geom: int) -> Color:
+        """As MuJoCo has it: a geom's own colour, unless that is the default and it has a material."""
+        model = self._session.engine.model
+        material, own = int(model.geom_matid[geom]), model.geom_rgba[geom]
+        if material < 0 or not np.allclose(own, _DEFAULT_RGBA):
+            return rgba(own)
+        # A texture's colours are in its pixels, which are not shown here.
+        textured = bool((model.mat_texid[material] >= 0).any())
+        return _TEXTURED if textured else rgba(model.mat_rgba[material])
+
+    def _send_styles(self) -> None:
+        rerun, scale, colors = self._rerun, self._session.scale, self._colors
+        self._stream.log("/", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+        for sensor in self._sensors:
+            points = rerun.Points3D.from_fields(colors=[rgba(colors.point)], radii=[scale.radius])
+            self._stream.log(rerun.new_entity_path(["contacts", sensor.name, "points"]), points, static=True)
+            parts = {"net": colors.total}
+            if sensor.reduce is not Reduce.NETFORCE:
+                parts = dict(zip(_COMPONENTS, (colors.normal, colors.tangent0, colors.tangent1), strict=True))
+            for part, color in parts.items():
+                arrows = rerun.Arrows3D.from_fields(colors=[rgba(color)], radii=[scale.width / 2])
+                self._stream.log(rerun.new_entity_path(["contacts", sensor.name, part]), arrows, static=True)
+                line = rerun.SeriesLines(colors=[rgba(color)], names=[part], widths=[2.0])
+                self._stream.log(rerun.new_entity_path(["forces", sensor.name, part]), line, static=True)
+
+    def _blueprint(self) -> Any:
+        from rerun import blueprint
+
+        path = self._rerun.new_entity_path
+        curves = [
+            blueprint.TimeSeriesView(origin=path(["forces", sensor.name]), name=f"{sensor.name} [N]")
+            for sensor in self._sensors
+        ]
+        scene = blueprint.Spatial3DView(origin="/", contents=["+ /scene/**", "+ /contacts/**"], name="contacts")
+        layout = blueprint.Horizontal(scene, blueprint.Vertical(*curves), column_shares=[2, 1]) if curves else scene
+        return blueprint.Blueprint(layout, collapse_panels=True)
+
+
+def _stack(parts: Sequence[Array | None], batches: Sequence[ContactBatch]) -> Array:
+    """Vectors of the filled slots of all batches, (contacts, 3)."""
+    filled = [part[batch.filled] for part, batch in zip(parts, batches, strict=True) if part is not None]
+    return np.concatenate(filled) if filled else np.zeros((0, 3))
+
+
+def _sums(values: Array, counts: Sequence[int]) -> Array:
+    """Sums of so many values each, (counts,)."""
+    ends = np.cumsum([0, *counts])
+    totals = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(totals[ends[1:]] - totals[ends[:-1]])

@@ -1,0 +1,146 @@
+"""Long curves to as many columns as a screen has, keeping the smallest and largest value of each."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Values = NDArray[np.float32]
+
+FACTOR = 16
+"""Values of one level that the next one sums up as a smallest and a largest."""
+_LEVELS = 3
+BYTES_PER_VALUE = 4 * (1 + sum(2 / FACTOR**level for level in range(1, _LEVELS)))
+"""Memory of one value of one curve, with its part of the higher levels."""
+
+
+class Reduced(NamedTuple):
+    """A curve in columns."""
+
+    steps: NDArray[np.int64]
+    """First step of each column and, last, the one after the last column, (columns + 1,)."""
+    low: Values
+    """Smallest value, (..., columns); NaN where there is none."""
+    high: Values
+    """Largest value, (..., columns)."""
+
+
+class Curves:
+    """The last values of some curves, one each a step, numbered as in a history.
+
+    Besides the values, it keeps the extremes of every 16 and every 256 of them: ten minutes are then drawn as fast as
+    a second.
+    """
+
+    def __init__(self, count: int, capacity: int) -> None:
+        """`count` curves of at least `capacity` values."""
+        block = FACTOR ** (_LEVELS - 1)
+        # One block more, because the one that is being overwritten is neither old nor new.
+        self.capacity = -(-capacity // block) * block + block
+        # Curve by curve, so that reading one touches no other.
+        self._values: Values = np.empty((count, self.capacity), np.float32)
+        sizes = [self.capacity // FACTOR**level for level in range(1, _LEVELS)]
+        self._lows: list[Values] = [np.empty((count, size), np.float32) for size in sizes]
+        self._highs: list[Values] = [np.empty((count, size), np.float32) for size in sizes]
+        self.stop = 0
+        """The step after the newest."""
+        self._base = self._peak = 0
+
+    @property
+    def first(self) -> int:
+        """Oldest step."""
+        block = FACTOR ** (_LEVELS - 1)
+        newest = max(self.stop, self._peak)
+        return max(self._base, -(-newest // block) * block - self.capacity)
+
+    def restart(self, step: int) -> None:
+        """Forget everything; the next value is that of a step."""
+        self.stop = self._base = self._peak = step
+
+    def truncate(self, stop: int) -> None:
+        """Forget the steps from `stop` on."""
+        if stop <= self.first:
+            self.restart(stop)
+        elif stop < self.stop:
+            # What the ring has overwritten stays lost.
+            self._peak, self.stop = max(self._peak, self.stop), stop
+            place = (stop - 1) % self.capacity
+            self._sum_up(place, place + 1)
+
+    def extend(self, values: ArrayLike) -> None:
+        """Add the values of the next steps, (count, n)."""
+        added = np.asarray(values, np.float32)
+        begin = 0
+        while begin < added.shape[1]:
+            place = self.stop % self.capacity
+            end = min(begin + self.capacity - place, added.shape[1])
+            self._values[:, place : place + end - begin] = added[:, begin:end]
+            self.stop += end - begin
+            self._sum_up(place, place + end - begin)
+            begin = end
+
+    def values(self, curve: int, start: int, stop: int) -> Values:
+        """The values of one curve at steps start to stop - 1, (n,)."""
+        steps = np.arange(max(start, self.first), min(stop, self.stop))
+        return self._values[curve].take(steps % self.capacity)
+
+    def reduce(self, curve: int, start: int, stop: int, columns: int) -> Reduced:
+        """One curve between two steps in at most `columns` columns.
+
+        Columns are of equal length, a power of two, and begin at multiples of it, so that a curve that scrolls does
+        not flicker. The steps may lie outside of what is kept.
+        """
+        start, stop = max(start, self.first), min(stop, self.stop)
+        if stop <= start:
+            empty = np.empty(0, np.float32)
+            return Reduced(np.array([start]), empty, empty)
+        width = 1
+        while -(-stop // width) - start // width > max(columns, 1):
+            width *= 2
+        level = min(_LEVELS - 1, (width.bit_length() - 1) // (FACTOR.bit_length() - 1))
+        size = FACTOR**level
+        low_ring, high_ring = (
+            (self._values, self._values) if level == 0 else (self._lows[level - 1], self._highs[level - 1])
+        )
+        # Whole columns: what is a little outside is kept too, or masked below.
+        first, last = start // width, -(-stop // width)
+        entries = np.arange(first * width // size, last * width // size)
+        places = entries % (self.capacity // size)
+        known = (entries * size < self.stop) & ((entries + 1) * size > self.first)
+        low, high = (
+            np.where(known, ring[curve].take(places), np.float32(np.nan)).reshape(last - first, -1)
+            for ring in (low_ring, high_ring)
+        )
+        steps = np.arange(first, last + 1, dtype=np.int64) * width
+        return Reduced(np.clip(steps, start, stop), np.fmin.reduce(low, axis=1), np.fmax.reduce(high, axis=1))
+
+    def _sum_up(self, begin: int, end: int) -> None:
+        """Set the extremes of everything that holds the values at places begin to end - 1, which do not wrap."""
+        lows = highs = self._values
+        filled = end
+        for low_ring, high_ring in zip(self._lows, self._highs, strict=True):
+            first, last = begin // FACTOR, -(-filled // FACTOR)
+            whole = filled // FACTOR
+            if whole > first:
+                part = slice(first * FACTOR, whole * FACTOR)
+                shape = (len(lows), whole - first, FACTOR)
+                np.fmin.reduce(lows[:, part].reshape(shape), axis=2, out=low_ring[:, first:whole])
+                np.fmax.reduce(highs[:, part].reshape(shape), axis=2, out=high_ring[:, first:whole])
+            if last > whole:
+                part = slice(whole * FACTOR, filled)
+                np.fmin.reduce(lows[:, part], axis=1, out=low_ring[:, whole])
+                np.fmax.reduce(highs[:, part], axis=1, out=high_ring[:, whole])
+            lows, highs, begin, filled = low_ring, high_ring, first, last
+
+
+def reduce_min_max(values: ArrayLike, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Smallest and largest of the values in each of `columns` columns of nearly equal length, (..., columns) each.
+
+    NaN values are left out. Fewer values than columns are returned as they are, twice.
+    """
+    array = np.asarray(values, np.float64)
+    count = array.shape[-1]
+    if count <= columns:
+        return array, array
+    starts = np.arange(columns) * count // columns
+    return np.fmin.reduceat(array, starts, axis=-1), np.fmax.reduceat(array, starts, axis=-1)
