@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-PORTABLE = ["gripper", "quadruped", "slope", "stack", "turntable"]
+PORTABLE = ["gripper", "quadruped", "slope", "stack", "touch", "turntable"]
 """Scenes whose sensors MotrixSim takes as well."""
 SCENES = sorted([*PORTABLE, "bounce", "clamp", "pile", "rolling", "targets"])
 GRAVITY = 9.81
@@ -378,3 +378,23 @@ def test_rolling_friction_is_a_torque_with_a_limit() -> None:
     normal, torque = rolling.slots("tyre")[0, 1], rolling.slots("tyre")[0, 4:7]
     assert np.linalg.norm(torque[1:]) == pytest.approx(limits["tyre"] * normal, rel=0.01)
     assert abs(torque[0]) < 1e-3 * normal
+
+
+def test_touch_bumps_steps_and_grips() -> None:
+    run = Run("touch")
+    bumps, steps, peak, squeezes = [], [], 0.0, []
+    for seconds in run.until(12):
+        bumps.append(run.found("bumper_on_wall") > 0)
+        steps.append(run.found("foot_on_floor") > 0)
+        peak = max(peak, run.force("foot_on_floor")[:, 0].sum())
+        if seconds > 0.1:
+            pad, tip = run.force("pad_on_block")[0], run.force("tip_on_block")[0]
+            assert -pad - tip == pytest.approx([0, 0, run.weight("block")], abs=0.2)
+            squeezes.append(-pad[0])
+    assert np.diff(bumps).sum() >= 5, "the wall comes and goes"
+    assert np.diff(steps).sum() >= 8, "the foot steps"
+    assert 25 < peak < 60
+    assert min(squeezes) > 5
+    # Pushed to and fro in its lane, the robot stays straight.
+    ahead = run.data.body("robot").xmat.reshape(3, 3)[:, 0]
+    assert ahead[0] > 0.99

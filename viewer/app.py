@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui
+from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui, implot
 
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
@@ -20,8 +20,9 @@ from .panels.legend import show_legend
 from .panels.menus import show_menus
 from .panels.notices import Notices
 from .panels.playback import show_playback
+from .panels.plots import Plots, style_plots
 from .panels.sensors import show_sensors
-from .panels.shell import DISPLAY, INSPECTOR, SENSORS
+from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS
 from .panels.status import show_status
 from .panels.theme import apply_theme, load_fonts
 from .panels.viewport import Viewport
@@ -38,6 +39,7 @@ _PHYSICS_BUDGET = 0.025
 """Longest that physics may hold up a frame [s]."""
 _LEFT_PART, _RIGHT_PART = 0.15, 0.20
 """Parts of the window's width that the side panels take at first; the scene keeps two thirds."""
+_BOTTOM_PART = 0.3
 _LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
 """What they need at least to be readable, in a small window [px]."""
 
@@ -51,6 +53,7 @@ class Application:
         """Immediate gizmos of a user's own program; they last one frame."""
         self.help_shown = False
         self.notices = Notices()
+        self.plots = Plots()
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.metres_per_pixel = 0.001
@@ -111,7 +114,7 @@ class Application:
         self._pending_scene = scene
 
     def reload(self) -> None:
-        path = getattr(self.session.engine, "path", None)
+        path = self.session.engine.path
         if path is not None:
             self.open_scene(str(path))
 
@@ -148,6 +151,8 @@ class Application:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
         if self.keeps_settings and self._scene_pass is not None:
             hello_imgui.save_user_pref(_SAVED, self.session.settings.to_json())
+        if self._gizmo_pass is not None:
+            implot.destroy_context()
         for part in (self._gizmo_pass, self._scene_pass):
             if part is not None:
                 part.close()
@@ -172,16 +177,18 @@ class Application:
         width = self._options.width if self._options else Options.width
         left_part = max(_LEFT_PART, _LEFT_WIDTH / width)
         right_part = max(_RIGHT_PART, _RIGHT_WIDTH / width) / (1 - left_part)
-        main, left, below, right = "MainDockSpace", "Left", "LeftBelow", "Right"
+        main, left, below, right, bottom = "MainDockSpace", "Left", "LeftBelow", "Right", "Bottom"
         params.docking_params.docking_splits = [
             split(main, left, imgui.Dir.left, left_part),
             split(main, right, imgui.Dir.right, right_part),
+            split(main, bottom, imgui.Dir.down, _BOTTOM_PART),
             split(left, below, imgui.Dir.down, 0.48),
         ]
         params.docking_params.dockable_windows = [
             self._window(SENSORS, left, lambda: show_sensors(self.session)),
             self._window(DISPLAY, below, lambda: show_display(self.session)),
             self._window(INSPECTOR, right, lambda: show_inspector(self.session)),
+            self._window(PLOTS, bottom, lambda: self.plots.show(self.session)),
         ]
         bar = hello_imgui.EdgeToolbarOptions()
         bar.size_em = 2.5
@@ -203,6 +210,8 @@ class Application:
         if self.keeps_settings:
             self.session.settings = ViewState.from_json(hello_imgui.load_user_pref(_SAVED))
         self.renderer = current_renderer()
+        implot.create_context()
+        style_plots()
         self._gizmo_pass = GizmoPass()
         self._open_scene_pass()
         self._set_title()
@@ -214,9 +223,10 @@ class Application:
         wanted = self._options.quality if self._options else Quality.AUTO
         self._scene_pass = ScenePass(self.session.engine.model, wanted, self.renderer)
         self.quality = str(self._scene_pass.quality)
+        self.gizmos.width = self.session.scale.width
 
     def _set_title(self) -> None:
-        path = getattr(self.session.engine, "path", None)
+        path = self.session.engine.path
         window = glfw_utils.glfw_window_hello_imgui()
         glfw.set_window_title(window, f"{path.name} - {TITLE}" if path else TITLE)
 
@@ -252,6 +262,8 @@ class Application:
             self.notices.say(str(error), warning=True)
             return
         session.pace.speed = self.session.pace.speed
+        if session.engine.path == self.session.engine.path:
+            session.view.copy_from(self.session.view, session.engine.model)
         self.session = session
         self._open_scene_pass()
         self._set_title()

@@ -35,6 +35,7 @@ class PassiveViewer:
         self._render = hello_imgui.manual_render
         self._app = Application(_engine(model, data))
         self._app.session.stepped_outside = True
+        self._app.session.timeline = None
         self._params = self._app.runner_params()
         self._params.fps_idling.enable_idling = False
         with opening_window() as self._app.when_open:

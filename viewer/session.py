@@ -14,6 +14,7 @@ from .render.scale import GlyphScale, glyph_scale, palette_colors, sensor_color
 from .render.view import View
 from .sensors.contacts import Array, ContactBatch
 from .settings import MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
+from .timeline import Timeline
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Speeds that the slower and faster keys walk through."""
@@ -76,13 +77,16 @@ class Session:
         self.trouble: str | None = None
         """Why the simulation was stopped, for a person."""
         self.watchers: list[StepWatcher] = []
-        """They see every step. Without any, steps are taken many at a time."""
+        """They see every step."""
+        self.timeline: Timeline | None = None
+        """Every step so far; None where the engine cannot return to them."""
         self._readings: dict[str, SensorReading] = {}
         self._details: dict[str, ContactDetails] = {}
         self._key: str | None = None
         self.visible = dict.fromkeys(engine.sensors.names, True)
         if options is not None:
             self._apply(options)
+        self.keep_history()
         if self.selected is None:
             self.selected = next((name for name, shown in self.visible.items() if shown), None)
 
@@ -90,18 +94,51 @@ class Session:
         """Physics up to real time, for at most `budget` seconds of wall time."""
         if self.paused or self.stepped_outside:
             self.pace.restart()
+            # A paused body follows the hand; what its contacts say stays that of the last step.
+            if self.paused and not self.stepped_outside:
+                self.view.apply_perturb(self.engine.model, self.engine.data, paused=True)
             return
+        if self.timeline is not None:
+            self.timeline.begin_frame()
         self._attempt(lambda: self.pace.advance(self._step, self.engine.timestep, budget))
 
+    def keep_history(self) -> None:
+        """Keep every step from now on, within the memory that the settings allow."""
+        self.timeline = Timeline.of(self.engine, round(self.settings.history_megabytes * 2**20))
+
     def step_once(self) -> None:
-        """Pause and take one step."""
+        """Pause and take one step, or go one step on in the history."""
         self.paused = True
-        self._attempt(lambda: self._step(1))
+        if self.timeline is not None and not self.timeline.at_end:
+            self.go_to(self.timeline.current + 1)
+        else:
+            if self.timeline is not None:
+                self.timeline.begin_frame()
+            self._attempt(lambda: self._step(1))
+
+    def step_back(self) -> None:
+        """Pause and go back one step."""
+        if self.timeline is not None:
+            self.go_to(self.timeline.current - 1)
+
+    def go_to(self, step: int) -> None:
+        """Pause and show a step of the history. Playing on continues from there."""
+        if self.timeline is not None:
+            self.paused = True
+            self.timeline.go_to(step)
+            self.forget()
+
+    def go_to_time(self, time: float) -> None:
+        """Pause and show the step of a simulated time."""
+        if self.timeline is not None:
+            self.go_to(self.timeline.step_at(time))
 
     def reset(self, key: str | None = None) -> None:
         """Back to the start, to a keyframe, or to the one chosen last."""
         self._key = key if key is not None else self._key
         self.engine.reset(self._key)
+        if self.timeline is not None:
+            self.timeline.start()
         for watcher in self.watchers:
             watcher.after_reset(self.engine)
         self.view.end_perturb()
@@ -140,7 +177,7 @@ class Session:
     def reading(self, name: str) -> SensorReading:
         """A sensor's contacts now; read once an instant, however many panels ask."""
         if name not in self._readings:
-            batch = self.engine.contacts(name)
+            batch = self._moment(name) or self.engine.contacts(name)
             net_force = batch.net_force
             self._readings[name] = SensorReading(
                 sensor=self.engine.sensors[name],
@@ -203,15 +240,27 @@ class Session:
         self.set_speed(options.speed)
 
     def _step(self, count: int) -> None:
-        self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
-        if self.watchers:
-            for _ in range(count):
+        if self.timeline is None:
+            self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
+            for _ in range(count) if self.watchers else ():
                 self.engine.step()
-                for watcher in self.watchers:
-                    watcher.after_step(self.engine)
+                self._tell_watchers()
+            if not self.watchers:
+                self.engine.step(count)
         else:
-            self.engine.step(count)
+            if not self.timeline.at_end:
+                for watcher in self.watchers:
+                    watcher.after_reset(self.engine)
+            self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
+            self.timeline.step(count, self._tell_watchers if self.watchers else None)
         self.forget()
+
+    def _tell_watchers(self) -> None:
+        for watcher in self.watchers:
+            watcher.after_step(self.engine)
+
+    def _moment(self, name: str) -> ContactBatch | None:
+        return self.timeline.moment(name, self.settings.gizmos.moment) if self.timeline is not None else None
 
     def _attempt(self, action: Callable[[], object]) -> None:
         try:

@@ -52,6 +52,16 @@ class Palette(StrEnum):
     """From the model's visual/rgba."""
 
 
+class Moment(StrEnum):
+    """Which of the steps since the last picture the gizmos show."""
+
+    INSTANT = "instant"
+    """The newest."""
+    PEAK = "peak"
+    """The one in which the sensor is pressed hardest."""
+    MEAN = "mean"
+
+
 class Theme(StrEnum):
     """Look of the panels."""
 
@@ -108,6 +118,7 @@ class GizmoSettings:
     """Components below this draw no arrow [N]."""
     log_length: bool = False
     """Arrow length grows with the logarithm of the force."""
+    moment: Moment = Moment.INSTANT
     see_through: bool = True
     """Gizmos behind geometry stay visible, dimmed."""
     color_mode: ColorMode = ColorMode.COMPONENT
@@ -115,11 +126,28 @@ class GizmoSettings:
 
 
 @dataclass
+class PlotSettings:
+    """What the curves show."""
+
+    signals: str = "force"
+    """Names of the signals that are drawn, separated by commas."""
+    by_sensor: bool = False
+    """One plot a sensor, not one a signal."""
+    follow: bool = True
+    """The plots move along with the time."""
+    seconds: float = 5.0
+    """Simulated time that they show while they follow [s]."""
+
+
+@dataclass
 class ViewState:
     """Live choices in the window, saved between launches."""
 
     gizmos: GizmoSettings = field(default_factory=GizmoSettings)
+    plots: PlotSettings = field(default_factory=PlotSettings)
     theme: Theme = Theme.DARK
+    history_megabytes: float = 256.0
+    """Memory for the history of a simulation."""
     show_legend: bool = True
 
     def to_json(self) -> str:

@@ -20,7 +20,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     path.write_text(scene_text())
     engine = open_engine(path, request.param)
     if request.param == "motrix":
-        engine._motrix.reports.contact_forces = True  # type: ignore[attr-defined]
+        engine._motrix.reports.contact_forces = True
     engine.step(STEPS)
     return engine
 

@@ -10,7 +10,6 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.errors import EngineError, SceneError, UnstableError
 from contact_viewer.engines.motrix_probing import Probe
 
@@ -255,17 +254,11 @@ JOINTS = """
 </mujoco>"""
 
 
-REFUSED = ("pile", "targets")
-"""Bundled scenes that MotrixSim does not run: one-sided sensors, a material it cannot read."""
+SCENES = ("bounce", "clamp", "gripper", "quadruped", "rolling", "slope", "stack", "turntable")
+"""Bundled scenes that MotrixSim runs."""
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_bundled_scenes_that_it_refuses(name: str) -> None:
-    with pytest.raises(SceneError, match="MotrixSim cannot run"):
-        open_engine(name, "motrix")
-
-
-@pytest.mark.parametrize("name", [None, *(scene.name for scene in bundled_scenes() if scene.name not in REFUSED)])
+@pytest.mark.parametrize("name", [None, *SCENES])
 def test_the_picture_has_the_engines_pose(scene: Any, name: str | None) -> None:
     engine: Any = open_engine(scene("", JOINTS) if name is None else name, "motrix")
     links = [link for link in engine._links if link]

@@ -12,8 +12,9 @@ import mujoco
 
 from .errors import SceneError
 from .markup import MarkupError, Tag, decode, find_tags, line_of, read_bytes, size_text
+from .sanity import CONTACTS_MAX
 from .watching import Stamp, stamp_of, take_stamp
-from .weighing import LIMITS, Weight, copied, png_pixels, suspicious_numbers
+from .weighing import LIMITS, Weight, copied, count, png_pixels, suspicious_numbers
 
 TEXT_SIZE_MAX = 100_000_000
 """Longest XML file that is read at all [bytes]. MuJoCo needs three times its size in memory."""
@@ -232,6 +233,12 @@ class _Surveyor:
             for key in _FILE_ATTRIBUTES[name]:
                 if file := given.get(key):
                     model.assets.append(_Reference(name, file, path, tag.start))
+        elif name == "contact" and count(tag.attributes.get("num")) > CONTACTS_MAX:
+            number = tag.attributes["num"]
+            raise SceneError(
+                f"{self._path}: {self._place(_Reference(name, '', path, tag.start))}: num={_shortened(number)!r}; "
+                f"at most {CONTACTS_MAX:,} contacts can be shown"
+            )
         for attribute in suspicious_numbers(tag):
             self._doubts[f"{attribute}={_shortened(tag.attributes[attribute])!r} of {tag.name}"] = None
 

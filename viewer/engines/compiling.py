@@ -20,7 +20,7 @@ from .errors import SceneError
 from .explaining import explain, is_out_of_memory
 from .loading import LoadedScene, engine_warnings, load_scene, one_line
 from .markup import size_text
-from .sanity import check_model
+from .sanity import check_model, try_model
 
 _MODEL_FILE, _VERDICT_FILE, _STAGE_FILE, _WORDS_FILE = "model.mjb", "verdict.json", "stage", "words"
 _POLL_INTERVAL = 0.02
@@ -55,6 +55,7 @@ def compile_scene(survey: Survey) -> Compiled:
     try:
         scene = load_scene(path)
         notes = check_model(scene.model)
+        try_model(scene.model)
     except SceneError as error:
         message = str(error).removeprefix(f"{path}: ")
         if path.suffix.lower() == ".mjb" and engine_warnings[-1]:
@@ -228,17 +229,10 @@ def _compile_into(path: Path, folder: Path) -> dict[str, Any]:
     survey = survey_scene(path, thorough=True)
     stage.write_text("compiling")
     compiled = compile_scene(survey)
-    model = compiled.scene.model
-    stage.write_text("trying a step")
+    stage.write_text("handing over")
     try:
-        # What will happen next to the model had better happen here first.
-        data = mujoco.MjData(model)
-        mujoco.mj_forward(model, data)
-        mujoco.mj_step(model, data)
-        del data
-        stage.write_text("handing over")
-        mujoco.mj_saveModel(model, str(folder / _MODEL_FILE), None)
-    except Exception as error:  # Out of memory and engine faults arrive as several types.
+        mujoco.mj_saveModel(compiled.scene.model, str(folder / _MODEL_FILE), None)
+    except Exception as error:  # Out of memory arrives as several types.
         raise SceneError(f"{path}: {one_line(error)}") from None
     return {
         "companions": list(compiled.scene.companions.items()),

@@ -1,207 +1,252 @@
-"""A MuJoCo state to distances, normal velocities and forces of watched pairs of geoms, computing as few as it can."""
+"""MuJoCo states, step by step, to the distances of followed pairs of geoms that meet or part, and to their forces."""
 
+import math
+from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sensors.contacts import cross
-from .pairs import Mask, Pairs
+from .watched_pairs import PairChoice, Pairs
 
 FARTHEST = 1e6
 """Beyond any scene [m]: where geoms are farther apart, this is their distance."""
-_AHEAD = 3.0
-"""Pairs that could meet within this many steps like the last one are measured, not bounded."""
+_ACCELERATION = 10.0
+"""How fast geoms that are apart may gather speed towards each other, for the choice of when to look again [m/s^2]."""
+_IMMINENT = 3.0
+"""Pairs that may meet within this many steps have their velocities computed."""
 _TOUCHING = 1e-9
 """Nearest points closer than this [m] have no direction from one to the other."""
+_PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
+_NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 
-Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Values = NDArray[np.float64]
+Update = tuple[float, Values, Values]
+"""Time [s], distances [m] and velocities [m/s], (pairs,) each: what `ContactEvents.update` takes."""
+
+
+class ContactGroups:
+    """The followed pairs in a contact list, in which the contacts of one pair come one after the other."""
+
+    pairs: NDArray[np.intp]
+    """Followed pairs in the list, (k,)."""
+
+    def __init__(self, model: Any, geoms: Pairs) -> None:
+        self._options = model.opt
+        self._adhesive = bool(getattr(model, "flg_adhesion", 0))
+        orders = np.concatenate([geoms, geoms[:, ::-1]])
+        numbers = [*range(len(geoms))] * 2
+        self._pairs_by_key = dict(zip(_keys(orders).tolist(), numbers, strict=True))
+        self.forget()
+
+    def forget(self) -> None:
+        """Take the next list for a new one."""
+        self._signature: bytes | None = None
+        self._starts = self._groups = self.pairs = np.zeros(0, np.intp)
+
+    def read(self, data: Any) -> bool:
+        """Take in a state's contact list; whether other pairs are in it than in the last one."""
+        keys = _keys(data.contact.geom)
+        edges = np.empty(len(keys), bool)
+        edges[:1] = True
+        np.not_equal(keys[1:], keys[:-1], out=edges[1:])
+        self._starts = edges.nonzero()[0]
+        keys = keys[self._starts]
+        signature = keys.tobytes()
+        if signature == self._signature:
+            return False
+        self._signature = signature
+        pairs = np.array([self._pairs_by_key.get(key, -1) for key in keys.tolist()], np.intp)
+        self._groups = (pairs >= 0).nonzero()[0]
+        self.pairs = pairs[self._groups]
+        return True
+
+    def depths(self, data: Any) -> Values:
+        """Smallest distance of the contacts of each of `pairs` [m], (k,)."""
+        if not len(self.pairs):
+            return np.zeros(0)
+        return np.minimum.reduceat(data.contact.dist, self._starts)[self._groups]
+
+    def forces(self, data: Any) -> Values:
+        """Sum of the normal forces at the contacts of each of `pairs` [N], (k,); below 0 where adhesion pulls."""
+        if not len(self.pairs):
+            return np.zeros(0)
+        rows, address = data.efc_force, data.contact.efc_address
+        pyramidal = self._options.cone == _PYRAMIDAL
+        starts = address[self._starts]
+        if pyramidal and starts.min() >= 0 and not self._adhesive:
+            # A normal force is the sum over the edges of its pyramid. Contacts are the last of the constraints.
+            return np.add.reduceat(rows, starts)[self._groups]
+        # Contacts in the gap, and of bodies asleep, have no rows.
+        solved = address >= 0
+        normal = np.zeros(len(address))
+        if solved.any():
+            normal[solved] = np.add.reduceat(rows, address[solved]) if pyramidal else rows[address[solved]]
+        if self._adhesive:
+            normal[solved] -= data.contact.adhesion[solved]
+        return np.add.reduceat(normal, self._starts)[self._groups]
 
 
 class PairDistances:
     """Distances of pairs of geoms, followed step by step.
 
-    A pair that stays in contact has the distance of its deepest contact in the engine's list. Of the others only
-    those are measured that could be close: no distance changes by more than its two geoms move. The rest get that
-    lower bound, which is positive. The nearest pair that is apart is always measured, so that it is known how near.
+    As long as the same geoms touch, only pairs that may be about to meet are measured: a pair that is apart is looked
+    at again shortly before it can have met, at its present speed and with some acceleration. Should it be faster, the
+    contact list still tells that it has met, and only the instant before is not known.
     """
 
-    def __init__(self, model: Any, pairs: Pairs) -> None:
-        """`pairs`: ids of two geoms each, (pairs, 2)."""
+    def __init__(self, model: Any, choice: PairChoice, eps: float) -> None:
+        """`eps`: half the hysteresis band of the contact [m]."""
+        self._deep = -2 * eps
         self._model = model
-        self.geoms = np.array(pairs, np.intp).reshape(-1, 2)
-        count = len(self.geoms)
-        self.distances: Values = np.empty(count)
-        """Between the surfaces [m], (pairs,); negative when they penetrate."""
-        self.velocities: Values = np.empty(count)
-        """Rate of change of the distance [m/s], (pairs,); NaN where not measured."""
-        self.forces: Values = np.zeros(count)
-        """Sum of the normal forces at a pair's contacts [N], (pairs,); below 0 where adhesion pulls."""
-        self.measured = 0
-        """Pairs that were measured in the last state."""
-        self._first, self._second = self.geoms[:, 0].copy(), self.geoms[:, 1].copy()
-        keys = np.concatenate([self._keys(self.geoms), self._keys(self.geoms[:, ::-1])])
-        order = np.argsort(keys)
-        # The last key is larger than any, so that no search ends past it.
-        self._sorted_keys = np.append(keys[order], np.iinfo(np.int64).max)
-        self._sorted_pairs = np.append(order % max(count, 1), 0)
-        # By how much a geom's farthest point moves when its rotation changes. A plane has no farthest point.
-        arms = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, FARTHEST, model.geom_rbound)
-        self._weights = np.ones((model.ngeom, 12))
-        self._weights[:, 3:] = arms[:, np.newaxis] / np.sqrt(2)
-        self._poses, self._last_poses = np.zeros((2, model.ngeom, 12))
-        self._paths = np.zeros(model.ngeom)
-        self._travels, self._last_travels = np.zeros((2, count))
-        self._limits = np.empty(count)
+        self._options = model.opt
+        self._geoms: list[tuple[int, int]] = [(a, b) for a, b in choice.geoms.tolist()]
+        self._bodies: list[tuple[int, int]] = [(a, b) for a, b in model.geom_bodyid[choice.geoms].tolist()]
+        self.groups = ContactGroups(model, choice.geoms)
+        """The pairs in the contact list of the state followed last."""
+        self.measured_count = 0
+        """Pairs that were measured in that state."""
+        # The list cannot be relied on for pairs that never collide, nor for those that enter it before they touch.
+        margins = model.geom_margin[choice.geoms].max(axis=1, initial=0.0)
+        margins = np.maximum(margins, model.pair_margin.max(initial=0.0))
+        self._unsure = (~choice.able | (margins > 0)).nonzero()[0].tolist()
+        self._listed = np.zeros(len(self._geoms), bool)
         self._witness = np.zeros(6)
         self.reset()
 
     def reset(self) -> None:
         """Forget all distances: the state has jumped."""
-        self._paths[:] = 0.0
-        self._travels[:] = 0.0
-        self._last_poses[:] = self._poses[:] = np.nan
-        self._limits[:] = -np.inf
+        count = len(self._geoms)
+        self.groups.forget()
+        self._listed[:] = False
+        self._times = (math.nan, math.nan, math.nan)
+        # Time [s], distance [m] and velocity [m/s] of each pair when it was last looked at, and twice before that.
+        self._samples = [[(-math.inf, math.nan, math.nan)] * count for _ in range(3)]
+        # When each pair is to be looked at again, and the same as a heap, in which former times may remain.
+        self._due = [-math.inf] * count
+        self._agenda = [(-math.inf, pair) for pair in range(count)]
+        self._told: list[int] = []
 
-    def measure(self, data: Any, in_contact: Mask, pressed: Any = None) -> None:
-        """Take in a state whose positions, contacts and velocities belong together.
+    def follow(self, data: Any, time: float, in_contact: Mask) -> bool:
+        """Take in a state whose positions, contacts and velocities belong together; whether pairs may meet or part.
 
-        `in_contact`: the pairs that were in contact before, (pairs,). Where that has changed, the distance is
-        measured: contacts that MuJoCo adds around the deepest one of a convex pair can be off in depth.
-        `pressed`: the state that holds the forces, if it is another one.
+        `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
-        self._move(data)
-        bounds = np.subtract(self._limits, self._travels, out=self.distances)
-        close = ~(bounds >= _AHEAD * (self._travels - self._last_travels))
-        self.velocities.fill(np.nan)
-        pairs, contacts = self._listed(data)
-        if len(pairs):
-            close[pairs] = True
-            close[self._take_listed(data, pairs, contacts, in_contact)] = False
-        if pressed is not None:
-            data_pressed, (pairs, contacts) = pressed, self._listed(pressed)
-        else:
-            data_pressed = data
-        self._press(data_pressed, pairs, contacts)
-        self._measure(data, close.nonzero()[0])
-        self._measure_nearest(data, close, in_contact)
+        first = math.isnan(self._times[0])
+        self._times = (time, *self._times[:2])
+        step = self._options.timestep
+        pairs = self._choose(data, time, in_contact)
+        self.measured_count = len(pairs)
+        self._told.clear()
+        for pair in pairs:
+            distance = self._look_at(data, time, step, pair)
+            if first or (distance > 0 if in_contact.item(pair) else distance < self._deep):
+                self._told.append(pair)
+        return bool(self._told)
+
+    def updates(self, since: float) -> Iterator[Update]:
+        """The last states after the time `since` [s], the latest last, as far as they are known of the pairs in question.
+
+        The others are left out: what is not known is NaN.
+        """
+        for time in reversed(self._times):
+            if time <= since or math.isnan(time):
+                continue
+            distances, velocities = np.full((2, len(self._geoms)), math.nan)
+            for pair in self._told:
+                for samples in self._samples:
+                    sampled, distance, velocity = samples[pair]
+                    if sampled == time:
+                        distances[pair], velocities[pair] = distance, velocity
+            yield time, distances, velocities
+
+    def gaps(self, data: Any, time: float, in_contact: Mask) -> tuple[float, float]:
+        """Largest distance of the pairs in contact and smallest of the others, in the state followed last [m].
+
+        -inf and inf where there are none.
+        """
+        times, distances, velocities = np.array(self._samples[0]).reshape(-1, 3).T
+        distances[self.groups.pairs] = self.groups.depths(data)
+        largest = float(distances.max(where=in_contact, initial=-math.inf))
+        elapsed = time - times
+        speeds = np.maximum(0.0, -np.nan_to_num(velocities))
+        bounds = np.where(in_contact, math.inf, distances - elapsed * (speeds + elapsed * _ACCELERATION / 2))
+        nearest = math.inf
+        while bounds.min(initial=math.inf) < nearest:
+            pair = int(bounds.argmin())
+            nearest = min(nearest, self.distance(data, pair))
+            bounds[pair] = math.inf
+        return largest, nearest
 
     def distance(self, data: Any, pair: int) -> float:
-        """Distance of a pair [m], measured in any state that has positions."""
-        return float(
-            mujoco.mj_geomDistance(
-                self._model, data, self._first.item(pair), self._second.item(pair), FARTHEST, self._witness
-            )
-        )
+        """Distance of a pair [m], in any state that has positions."""
+        first, second = self._geoms[pair]
+        return float(mujoco.mj_geomDistance(self._model, data, first, second, FARTHEST, self._witness))
 
     def velocity(self, data: Any, pair: int, distance: float) -> float:
-        """Rate of change of the distance that was measured last [m/s], in a state that has velocities too."""
-        return float(self._closing(data, np.array([pair]), np.array([distance]), self._witness[np.newaxis])[0])
+        """Rate of change of the distance measured last [m/s], in a state that has velocities too."""
+        ax, ay, az, bx, by, bz = self._witness.tolist()
+        length = math.dist((ax, ay, az), (bx, by, bz))
+        if length < _TOUCHING:
+            return math.nan
+        # From the first geom to the second: nearest points of geoms that penetrate have changed places.
+        scale = math.copysign(1 / length, distance)
+        nx, ny, nz = (bx - ax) * scale, (by - ay) * scale, (bz - az) * scale
+        speeds = []
+        for body in self._bodies[pair]:
+            # cvel is taken at the centre of mass of the body's tree.
+            cx, cy, cz = data.subtree_com[self._model.body_rootid[body]].tolist()
+            rx, ry, rz = (ax + bx) / 2 - cx, (ay + by) / 2 - cy, (az + bz) / 2 - cz
+            wx, wy, wz, vx, vy, vz = data.cvel[body].tolist()
+            speeds.append(
+                nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx)
+            )
+        return speeds[1] - speeds[0]
 
-    def _keys(self, geoms: NDArray[Any]) -> NDArray[np.int64]:
-        """One number for two geoms in their order. The -1 that stands for a flex makes a number that is no pair's."""
-        return (geoms[:, 0] + np.int64(1)) * (self._model.ngeom + 1) + (geoms[:, 1] + 1)
+    def _choose(self, data: Any, time: float, in_contact: Mask) -> list[int]:
+        """The pairs to look at in a state."""
+        changed = self.groups.read(data)
+        if self._options.disableflags & _NO_LIST:
+            return list(range(len(self._geoms)))
+        pairs = dict.fromkeys(self._unsure)
+        if changed:
+            self._listed[:] = False
+            self._listed[self.groups.pairs] = True
+            # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
+            # geoms can be off in depth.
+            pairs.update(dict.fromkeys((self._listed != in_contact).nonzero()[0].tolist()))
+        agenda = self._agenda
+        while agenda and agenda[0][0] <= time:
+            due, pair = heappop(agenda)
+            if due == self._due[pair] and not (in_contact.item(pair) and self._listed.item(pair)):
+                pairs[pair] = None
+        return list(pairs)
 
-    def _move(self, data: Any) -> None:
-        """Add up how far each geom, and so each pair, has moved at most."""
-        self._poses, self._last_poses = self._last_poses, self._poses
-        self._travels, self._last_travels = self._last_travels, self._travels
-        self._poses[:, :3] = data.geom_xpos
-        self._poses[:, 3:] = data.geom_xmat
-        change = self._poses - self._last_poses
-        change *= self._weights
-        # A point moves with its geom's centre, and about it by the spectral norm of the rotation's change at most.
-        path = np.sqrt(2 * np.einsum("ij,ij->i", change, change))
-        if not np.isnan(path[0]):
-            self._paths += path
-        np.add(self._paths[self._first], self._paths[self._second], out=self._travels)
+    def _look_at(self, data: Any, time: float, step: float, pair: int) -> float:
+        """Measure a pair, and decide when to do so again; its distance [m]."""
+        distance = self.distance(data, pair)
+        latest, before, earlier = self._samples
+        last = latest[pair]
+        # The mean since the last look will do as long as the pair is not about to meet or part.
+        velocity = (distance - last[1]) / (time - last[0]) if time > last[0] else math.nan
+        if not distance > _IMMINENT * step * abs(velocity):
+            velocity = self.velocity(data, pair, distance)
+        earlier[pair] = before[pair]
+        before[pair] = last
+        latest[pair] = (time, distance, velocity)
+        # Two steps early, so that the states before a meeting are known.
+        due = time - 2 * step
+        if distance > 0:
+            speed = -velocity if velocity < 0 else 0.0
+            due += (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
+        self._due[pair] = due
+        heappush(self._agenda, (due, pair))
+        return distance
 
-    def _listed(self, data: Any) -> tuple[Indices, Indices]:
-        """Watched pairs in the contact list, one for each of their contacts, and those contacts' indices, (k,) each.
 
-        Contacts without a constraint, such as those in the gap, are left out.
-        """
-        contact = data.contact
-        keys = self._keys(contact.geom)
-        places = self._sorted_keys.searchsorted(keys)
-        contacts = ((self._sorted_keys[places] == keys) & (contact.efc_address >= 0)).nonzero()[0]
-        return self._sorted_pairs[places[contacts]], contacts
-
-    def _take_listed(self, data: Any, pairs: Indices, contacts: Indices, in_contact: Mask) -> Indices:
-        """Set distances and velocities of listed pairs that stay in contact; returns which these are."""
-        contact = data.contact
-        depths = contact.dist[contacts]
-        stays = in_contact[pairs] & (depths < 0)
-        pairs, contacts, depths = pairs[stays], contacts[stays], depths[stays]
-        self.distances[pairs] = 0.0
-        np.minimum.at(self.distances, pairs, depths)
-        deepest = depths == self.distances[pairs]
-        pairs, contacts = pairs[deepest], contacts[deepest]
-        address = contact.efc_address[contacts]
-        speeds = data.efc_vel[address]
-        if self._model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL:
-            # Two opposite edges lean to either side of the normal.
-            speeds = (speeds + data.efc_vel[address + (contact.dim[contacts] > 1)]) / 2
-        self.velocities[pairs] = speeds
-        self._limits[pairs] = self.distances[pairs] + self._travels[pairs]
-        return pairs
-
-    def _press(self, data: Any, pairs: Indices, contacts: Indices) -> None:
-        """Set the forces of listed pairs."""
-        if not len(pairs):
-            self.forces.fill(0.0)
-            return
-        contact, force = data.contact, data.efc_force
-        address = contact.efc_address
-        if self._model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL:
-            # The normal force is the sum over the pyramid's edges. Contacts are the last of the constraints.
-            solved = address >= 0
-            normal = np.add.reduceat(force, address[solved])[np.cumsum(solved)[contacts] - 1]
-        else:
-            normal = force[address[contacts]]
-        if hasattr(contact, "adhesion"):
-            normal = normal - contact.adhesion[contacts]
-        self.forces = np.bincount(pairs, normal, len(self.geoms))
-
-    def _measure(self, data: Any, pairs: Indices) -> None:
-        """Set distances and velocities of pairs by the shapes of their geoms."""
-        self.measured = len(pairs)
-        if not len(pairs):
-            return
-        distances, witnesses = np.empty(len(pairs)), np.empty((len(pairs), 6))
-        for i, pair in enumerate(pairs.tolist()):
-            distances[i] = self.distance(data, pair)
-            witnesses[i] = self._witness
-        self.distances[pairs] = distances
-        self._limits[pairs] = distances + self._travels[pairs]
-        self.velocities[pairs] = self._closing(data, pairs, distances, witnesses)
-
-    def _measure_nearest(self, data: Any, measured: Mask, in_contact: Mask) -> None:
-        """Measure further pairs until the nearest of those apart is among them."""
-        apart = ~in_contact
-        nearest = self.distances.min(where=measured & apart, initial=np.inf)
-        bounds = np.where(apart & ~measured, self.distances, np.inf)
-        while bounds.min(initial=np.inf) < nearest:
-            pair = int(bounds.argmin())
-            distance = self.distance(data, pair)
-            self.distances[pair] = distance
-            self._limits[pair] = distance + self._travels[pair]
-            nearest = min(nearest, distance)
-            bounds[pair] = np.inf
-            self.measured += 1
-
-    def _closing(self, data: Any, pairs: Indices, distances: Values, witnesses: Values) -> Values:
-        """Rates of change of distances [m/s], (k,), by the nearest points of both geoms, (k, 6)."""
-        start, end = witnesses[:, :3], witnesses[:, 3:]
-        offset = end - start
-        length = np.sqrt(np.square(offset).sum(axis=1))
-        length[length < _TOUCHING] = np.nan
-        # From the first geom to the second; the nearest points of geoms that penetrate have changed places.
-        normal = offset * (np.sign(distances) / length)[:, np.newaxis]
-        bodies = self._model.geom_bodyid[self.geoms[pairs]]
-        arms = ((start + end) / 2)[:, np.newaxis] - data.subtree_com[self._model.body_rootid[bodies]]
-        velocities = data.cvel[bodies, 3:] + cross(data.cvel[bodies, :3], arms)
-        closing: Values = ((velocities[:, 1] - velocities[:, 0]) * normal).sum(axis=1)
-        return closing
+def _keys(geoms: NDArray[Any]) -> NDArray[np.int64]:
+    """One number for the two geoms of each contact, in their order."""
+    return np.ascontiguousarray(geoms, np.int32).view(np.int64).ravel()

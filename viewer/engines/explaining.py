@@ -10,7 +10,7 @@ from .markup import MarkupError, Tag, decode, find_tags, line_of, read_bytes
 _PARSE_ERROR = re.compile(r"XML_ERROR_(\w+) ErrorID=\d+ \(0x\w+\) Line number=(\d+)(?:: ([^';]*))?")
 _ELEMENT = re.compile(r"[;,]? *Element '([^']*)', line (\d+);?")
 _NAMED_ELEMENT = re.compile(r"[;,]? *Element name '([^']*)', id -?\d+(?:, line (\d+))?;?")
-_OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "MemoryError")
+_OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "memory allocation failed", "MemoryError")
 
 
 def explain(message: str, survey: Survey) -> str:
@@ -27,10 +27,9 @@ def explain(message: str, survey: Survey) -> str:
         named = f" ({found[1]})" if found[1] and f"'{found[1]}'" not in message[: found.start()] else ""
         message = message.replace(found[0], named)
     message = re.sub(r"^(XML Error: |Error: )+", "", message.strip())
-    if survey.missing and "file" in message:
-        named = ", ".join(survey.missing[:3])
+    if survey.missing and message.startswith("Error opening file"):
         more = len(survey.missing) - 3
-        message += f"; missing: {named}" + (f" and {more} more" if more > 0 else "")
+        return f"no such file: {', '.join(survey.missing[:3])}" + (f" and {more} more" if more > 0 else "")
     return f"{place}{message}"
 
 

@@ -256,8 +256,9 @@ class MotrixEngine:
             link = self._motrix.get_link(self._links[body]) if self._links[body] else None
             if link is not None:
                 wrench = wrenches[:, body] if self.num_envs > 1 else wrenches[0, body]
-                link.add_external_force(self._state, wrench[..., :3], local=False)
-                link.add_external_torque(self._state, wrench[..., 3:], local=False)
+                force, torque = (np.ascontiguousarray(part) for part in (wrench[..., :3], wrench[..., 3:]))
+                link.add_external_force(self._state, force, local=False)
+                link.add_external_torque(self._state, torque, local=False)
 
 
 def _identity(batch: ContactBatch) -> Array:

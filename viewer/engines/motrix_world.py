@@ -14,11 +14,11 @@ from .motrix_calls import import_motrixsim, loading_calls
 from .names import geom_names, read_names
 from .portability import UNNAMED, predict
 
-_SPARE_VALUES = 2**18
-"""Values of a companion over all environments, while that leaves it `num` slots: contacts beyond `num` are seen too."""
 _SPARE_SLOTS = 256
-"""Most slots of a companion that asks for fewer."""
-_MAX_VALUES = 2**26
+"""Slots of a companion: more than most sensors ask for, so that the contacts they drop are seen too."""
+_SPARE_VALUES = 2**18
+"""Values over all environments up to which a companion has spare slots."""
+_MAX_VALUES = 2**24
 """Most values of one sensor over all environments: beyond, the engine would rather die than fail."""
 _VISUAL = ("material", "texture", "map", "global", "statistic", "quality", "headlight", "rgba", "light", "camera")
 """Elements whose attributes do not touch the physics."""
@@ -78,11 +78,9 @@ def load_motrix(path: Path, picture: Any, declared: list[Declaration], num_envs:
         own, unread = _name_sensors(world, picture, declared)
         slots = {name: _companion_slots(declaration, num_envs) for name, (_, declaration) in own.items()}
         sensors = [sensor for sensor, _ in own.values()]
-        sensors += [
-            _companion(motrixsim, sensor.match_, _companion_name(name, mode), mode, slots[name])
-            for name, (sensor, _) in own.items()
-            for mode in Reduce
-        ]
+        for name, (sensor, _) in own.items():
+            for mode in Reduce:
+                sensors.append(_companion(motrixsim, _companion_name(name, mode), sensor.match_, slots[name], mode))
         _set_sensors(world, sensors)
         model = world.build()
         geoms = _collider_geoms(model)
@@ -90,23 +88,21 @@ def load_motrix(path: Path, picture: Any, declared: list[Declaration], num_envs:
         turned = {name: _turned_geoms(pairs[name], geoms) for name in own}
         for name in [name for name, named in turned.items() if any("" in pair for pair in named)]:
             unread[name] = "some of its pairs are reversed, and geoms without names leave no way to tell which"
-            del own[name]
+            del own[name], turned[name]
         if any(turned.values()):
-            # Which collider of a pair comes first is known only now.
-            sensors += [
-                _companion(
-                    motrixsim,
-                    motrixsim.msd.ContactMatch.geom_pair(*pair),
-                    _companion_name(name, *pair),
-                    Reduce.NONE,
-                    slots[name],
-                )
-                for name in own
-                for pair in turned[name]
-            ]
+            # Which collider of a pair comes first is known only from a model that was built.
+            for name, named in turned.items():
+                for pair in named:
+                    match = motrixsim.msd.ContactMatch.geom_pair(*pair)
+                    sensors.append(_companion(motrixsim, _companion_name(name, *pair), match, slots[name]))
             _set_sensors(world, sensors)
             model = world.build()
     layouts = {sensor.name: ContactLayout.from_low_motrix(sensor) for sensor in model.low.low_contact_sensors}
+
+    def named_layout(*words: str) -> tuple[str, ContactLayout]:
+        name = _companion_name(*words)
+        return name, layouts[name]
+
     return MotrixScene(
         model=model,
         joints=joints,
@@ -116,8 +112,8 @@ def load_motrix(path: Path, picture: Any, declared: list[Declaration], num_envs:
             MotrixSensor(
                 declared=declaration,
                 layout=layouts[name],
-                companions={mode: (key, layouts[key]) for mode in Reduce for key in (_companion_name(name, mode),)},
-                turned=tuple((key, layouts[key]) for pair in turned[name] for key in (_companion_name(name, *pair),)),
+                companions={mode: named_layout(name, mode) for mode in Reduce},
+                turned=tuple(named_layout(name, *pair) for pair in turned[name]),
                 geoms=tuple(sorted({(geoms[first], geoms[second]) for first, second in pairs[name]})),
             )
             for name, (_, declaration) in own.items()
@@ -170,7 +166,7 @@ def _set_sensors(world: Any, contact: list[Any]) -> None:
     world.sensors = sensors
 
 
-def _companion(motrixsim: Any, match: Any, name: str, mode: Reduce, slots: int) -> Any:
+def _companion(motrixsim: Any, name: str, match: Any, slots: int, mode: Reduce = Reduce.NONE) -> Any:
     companion = motrixsim.msd.ContactSensor()
     companion.name = name
     companion.match_ = match

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sensors.friction import Cone
+from .cones import mask_friction
 from .matching import _Target
 
 Indices = NDArray[np.intp]
@@ -50,13 +50,13 @@ class GeomPairs:
         return self.geoms[self.obstacles == Obstacle.NONE]
 
 
-def sensor_pairs(model: mujoco.MjModel, sensor_id: int | None) -> GeomPairs:
-    """The pairs that a sensor matches, but for flexes; all pairs without a sensor."""
+def sensor_pairs(model: mujoco.MjModel, sensor_id: int | None, limit: int = PAIRS_MAX) -> GeomPairs:
+    """The pairs that a sensor matches, but for flexes, about `limit` at most; all pairs without a sensor."""
     first, second = sensor_sides(model, sensor_id)
     ones, others = np.flatnonzero(first), np.flatnonzero(second)
-    complete = len(ones) * len(others) <= PAIRS_MAX
+    complete = len(ones) * len(others) <= limit
     if not complete:
-        ones = ones[: PAIRS_MAX // len(others) + 1]
+        ones = ones[: limit // len(others) + 1]
     geom1, geom2 = (side.ravel() for side in np.meshgrid(ones, others, indexing="ij"))
     # Where both sides hold both geoms, one order is enough; a geom is no pair with itself.
     both_ways = first[geom2] & second[geom1]
@@ -119,10 +119,7 @@ def find_declared_pairs(model: mujoco.MjModel, geoms: Indices) -> Indices:
 
 
 def pair_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64]:
-    """Coefficients with which each pair rubs, (k, 5): sliding along both tangents, torsion, rolling about both.
-
-    0 for directions that the contact's condim leaves without friction.
-    """
+    """Coefficients with which each pair rubs, (k, 5), as in `contact_friction`."""
     one, other = geoms.T
     rank = np.sign(model.geom_priority[one] - model.geom_priority[other])[:, np.newaxis]
     # The geom of higher priority decides, the larger value of equals.
@@ -135,16 +132,6 @@ def pair_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64]:
     return mask_friction(friction, dim)
 
 
-def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:
-    """Coefficients of contacts in `mjData.contact`, (k, 5), as in `pair_friction`."""
-    return mask_friction(data.contact.friction[contacts], data.contact.dim[contacts])
-
-
-def mask_friction(friction: NDArray[np.float64], dim: NDArray[np.generic]) -> NDArray[np.float64]:
-    """The coefficients that contacts of these dimensions use, 0 for the others."""
-    return np.where(np.arange(1, 6) < np.asarray(dim)[:, np.newaxis], friction, 0.0)
-
-
 def sensor_friction(model: mujoco.MjModel, pairs: GeomPairs) -> NDArray[np.float64]:
     """Sliding coefficients along both tangents that all contacts of a sensor have, (2,); NaN if they differ."""
     possible = pairs.possible
@@ -152,11 +139,6 @@ def sensor_friction(model: mujoco.MjModel, pairs: GeomPairs) -> NDArray[np.float
         return np.full(2, np.nan)
     sliding = pair_friction(model, possible)[:, :2]
     return sliding[0] if (sliding == sliding[0]).all() else np.full(2, np.nan)
-
-
-def model_cone(model: mujoco.MjModel) -> Cone:
-    """Which friction forces contacts of a model can bear."""
-    return Cone.PYRAMIDAL if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else Cone.ELLIPTIC
 
 
 def _is_moved(model: mujoco.MjModel) -> NDArray[np.bool_]:

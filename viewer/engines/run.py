@@ -59,6 +59,11 @@ class MujocoRun:
         self._time = 0.0
         self.start()
 
+    @property
+    def recorded(self) -> tuple[str, ...]:
+        """Sensors whose arrays are in the history; others, made by the viewer, are not."""
+        return tuple(self._sources)
+
     def start(self) -> None:
         """Begin a history at the engine's present state: after loading and after a reset."""
         self.history.clear()

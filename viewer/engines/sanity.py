@@ -2,13 +2,17 @@
 
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from .errors import SceneError
+from .loading import one_line
 from .names import read_names
 
 TIMESTEP_MIN = 1e-10
 """Shorter steps would not move a clock of double precision [s]."""
+CONTACTS_MAX = 200_000
+"""Contacts that all sensors together may report. Real scenes have up to 3500."""
 _SOLVER_MAX = 1000
 """With a tolerance of 0 every one of them is taken, in every step; a hundred is usual."""
 _ITERATIONS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints")
@@ -20,14 +24,27 @@ _DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "
 
 
 def check_model(model: Any) -> tuple[str, ...]:
-    """Bring a model's settings within bounds, and say which; raises SceneError for values that cannot be simulated."""
+    """Bring a model's settings within bounds, and say which; raises SceneError for one that cannot be simulated."""
     timestep = float(model.opt.timestep)
     if not TIMESTEP_MIN <= timestep < np.inf:
         raise SceneError(f"timestep is {timestep:g} s: time would not advance")
+    contacts = int(model.sensor_intprm[model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT, 2].sum(dtype=np.int64))
+    if contacts > CONTACTS_MAX:
+        raise SceneError(f"the contact sensors' num is {contacts:,} in all; at most {CONTACTS_MAX:,} can be shown")
     _check_finite(model)
     notes = [_lowered(model.opt, name, _SOLVER_MAX) for name in _ITERATIONS]
     notes += [_lowered(model.vis.quality, name, limit) for name, limit in _QUALITY_MAX.items()]
     return tuple(note for note in notes if note)
+
+
+def try_model(model: Any) -> None:
+    """Take a step, as whoever opens the model will; raises SceneError in the engine's words."""
+    try:
+        data = mujoco.MjData(model)
+        mujoco.mj_forward(model, data)
+        mujoco.mj_step(model, data)
+    except Exception as error:  # Out of memory and engine faults arrive as several types.
+        raise SceneError(one_line(error)) from None
 
 
 def _lowered(settings: Any, name: str, limit: int) -> str:
@@ -39,10 +56,6 @@ def _lowered(settings: Any, name: str, limit: int) -> str:
 
 
 def _check_finite(model: Any) -> None:
-    for settings, label in ((model.opt, "option"), (model.stat, "statistic")):
-        for name, value in _numbers(settings):
-            if not np.isfinite(value).all():
-                raise SceneError(f"{name} of {label} is not a finite number")
     broken = {}
     for name, array in _numbers(model):
         # The sum alone is several times faster than a test of each, and almost always enough.
@@ -55,6 +68,10 @@ def _check_finite(model: Any) -> None:
     if broken:
         name = min(broken, key=lambda name: (name != "qpos0" and name.endswith(_DERIVED), name))
         raise SceneError(f"{name}{_owner(model, name, broken[name])} is not a finite number")
+    for settings, label in ((model.opt, "option"), (model.stat, "statistic")):
+        for name, value in _numbers(settings):
+            if not np.isfinite(value).all():
+                raise SceneError(f"{name} of {label} is not a finite number")
 
 
 def _numbers(holder: Any) -> list[tuple[str, Any]]:

@@ -48,6 +48,8 @@ class SceneTouch:
     """What it was fed with last [N], world, (3,)."""
     found: int = 0
     """Contacts of its body at that time."""
+    visible: bool = True
+    """Its axes and volume are drawn in the scene."""
 
     @property
     def name(self) -> str:
@@ -93,14 +95,14 @@ class TouchSensors:
 
     def __init__(self, engine: Engine, env: int = 0, forces: BodyForces | None = None) -> None:
         """`forces`: what the engine tells of the forces on bodies, if it is not MuJoCo."""
-        self._model: Any = engine.model
+        self.model: Any = engine.model
         self._engine, self._env = engine, env
         self._forces = forces or MujocoForces(engine.model, engine.pose(env))
         self._time = engine.time
         self.problems: list[str] = []
         """Entries that are wrong, a line each, with the file's line where it is known."""
         self._touches: dict[str, SceneTouch] = {}
-        for name, text in _entries(self._model):
+        for name, text in _entries(self.model):
             try:
                 declaration = parse_touch(name, text)
                 touch = self._place(declaration)
@@ -111,6 +113,11 @@ class TouchSensors:
                 self._touches[name] = touch
         self._add_native()
         self.after_reset(engine)
+
+    @property
+    def data(self) -> Any:
+        """The mjData that draws the environment as it is now."""
+        return self._engine.pose(self._env)
 
     @property
     def sensors(self) -> tuple[SceneTouch, ...]:
@@ -138,7 +145,7 @@ class TouchSensors:
         """The device, up to date."""
         touch = self[name]
         if touch.address is not None:
-            touch.device.hold(self._pose.sensordata[touch.address])
+            touch.device.hold(self.data.sensordata[touch.address])
         return touch.device
 
     def value(self, name: str) -> Array:
@@ -147,7 +154,7 @@ class TouchSensors:
 
     def pose(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A sensor's position [m], (3,), and its axes as columns, (3, 3), in the world."""
-        touch, data = self[name], self._pose
+        touch, data = self[name], self.data
         if touch.site is None:
             return data.xpos[touch.body], data.xmat[touch.body].reshape(3, 3)
         return data.site_xpos[touch.site], data.site_xmat[touch.site].reshape(3, 3)
@@ -160,7 +167,7 @@ class TouchSensors:
         center, _ = self.pose(name)
         points = self._forces.contact_points(touch.body)
         points = points + _HAIR * (center - points)
-        inside = sum(bool(mujoco.mj_insideSite(self._model, self._pose, touch.site, point)) for point in points)
+        inside = sum(bool(mujoco.mj_insideSite(self.model, self.data, touch.site, point)) for point in points)
         return len(points) - inside
 
     def after_step(self, engine: Engine) -> None:
@@ -189,6 +196,14 @@ class TouchSensors:
                 self._measure(touch)
             else:
                 self._restart(touch)
+
+    def follow(self) -> None:
+        """Catch up with an engine that was moved without a word: stepped outside, or put to another instant."""
+        time = self._engine.time
+        if time > self._time and not any(touch.history.find(time) for touch in self):
+            self.after_step(self._engine)
+        elif time != self._time:
+            self.after_reset(self._engine)
 
     def add(self, declaration: TouchDeclaration) -> SceneTouch:
         """A touch sensor that the scene does not have."""
@@ -237,16 +252,12 @@ class TouchSensors:
         return [
             (kind, name)
             for kind in ("site", "body")
-            for name in read_names(self._model, kind)
+            for name in read_names(self.model, kind)
             if name and name != "world"
         ]
 
-    @property
-    def _pose(self) -> Any:
-        return self._engine.pose(self._env)
-
     def _add_native(self) -> None:
-        model = self._model
+        model = self.model
         names, bodies = sensor_names(model), body_names(model)
         sites = read_names(model, "site")
         for i in map(int, np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH)):
@@ -267,7 +278,7 @@ class TouchSensors:
 
     def _place(self, declaration: TouchDeclaration) -> SceneTouch:
         """The declared device at its place; ValueError where there is none."""
-        model, name = self._model, declaration.name
+        model, name = self.model, declaration.name
         site = None
         if declaration.site is not None:
             site = _find(read_names(model, "site"), "site", declaration.site, name)
@@ -284,7 +295,7 @@ class TouchSensors:
         return SceneTouch(device, body, site, label, TouchHistory(device.size), declaration)
 
     def _replace(self, old: SceneTouch, new: SceneTouch) -> None:
-        new.saved = old.saved
+        new.saved, new.visible = old.saved, old.visible
         self._touches[old.name] = new
         self._forces.take()
         self._restart(new)
@@ -301,7 +312,7 @@ class TouchSensors:
         if touch.address is None:
             device.update(self._time, force=touch.force, rotation=rotation, found=touch.found)
         else:
-            device.hold(self._pose.sensordata[touch.address])
+            device.hold(self.data.sensordata[touch.address])
         touch.history.append(self._time, touch.true_force(rotation), device.save())
 
     def _measure(self, touch: SceneTouch) -> NDArray[np.float64]:

@@ -76,6 +76,12 @@ def _show_looks(gizmos: GizmoSettings) -> None:
     gizmos.palette = _choice(
         "palette", gizmos.palette, "colorblind: safe for all common kinds\nmujoco: the model's visual/rgba"
     )
+    gizmos.moment = _choice(
+        "moment",
+        gizmos.moment,
+        "Of the physics steps since the last picture, gizmos show the newest (instant),\n"
+        "the one pressed hardest (peak), or their mean",
+    )
     _, gizmos.see_through = imgui.checkbox("See through", gizmos.see_through)
     tooltip("Gizmos behind geometry stay visible, dimmed")
 

@@ -51,6 +51,7 @@ def _flag(letter: str, name: str, does: str) -> Binding:
 SIMULATION = (
     Binding(Key.space, "Space", "Play or pause", lambda shell: shell.session.toggle_paused()),
     Binding(Key.right_arrow, "Right", "One step", lambda shell: shell.session.step_once(), repeat=True),
+    Binding(Key.left_arrow, "Left", "One step back", lambda shell: shell.session.step_back(), repeat=True),
     Binding(Key.backspace, "Backspace", "Reset", lambda shell: shell.session.reset()),
     Binding(Key.minus, "-", "Slower", lambda shell: shell.session.change_speed(-1)),
     Binding(Key.equal, "=", "Faster", lambda shell: shell.session.change_speed(1)),

@@ -7,7 +7,7 @@ from ..session import SPEEDS
 from ..settings import Theme
 from .keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from .playback import FREE_CAMERA, format_speed
-from .shell import DISPLAY, INSPECTOR, SENSORS, Shell
+from .shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, Shell
 from .widgets import tooltip
 
 
@@ -45,7 +45,7 @@ def _show_file(shell: Shell) -> None:
 def _show_simulation(shell: Shell) -> None:
     session = shell.session
     imgui.begin_disabled(session.stepped_outside)
-    _show_bindings(shell, SIMULATION[:3])
+    _show_bindings(shell, SIMULATION[:4])
     if session.engine.keys and imgui.begin_menu("Keyframe"):
         for key in session.engine.keys:
             if imgui.menu_item_simple(key):
@@ -81,7 +81,7 @@ def _show_view(shell: Shell) -> None:
                 view.toggle_group("geom", group)
         imgui.end_menu()
     imgui.separator()
-    for panel in (SENSORS, INSPECTOR, DISPLAY):
+    for panel in (SENSORS, INSPECTOR, DISPLAY, PLOTS):
         if imgui.menu_item_simple(panel, None, shell.is_panel_shown(panel)):
             shell.toggle_panel(panel)
     if imgui.menu_item_simple("Legend", None, session.settings.show_legend):

@@ -25,6 +25,13 @@ def show_playback(shell: Shell) -> None:
         session.reset()
     tooltip("Reset (Backspace)")
     imgui.same_line(0, 4)
+    timeline = session.timeline
+    imgui.begin_disabled(timeline is None or timeline.current <= timeline.first)
+    if imgui.button(f"{icons.ICON_FA_BACKWARD_STEP}###back", button):
+        session.step_back()
+    imgui.end_disabled()
+    tooltip("One step back (Left)")
+    imgui.same_line(0, 4)
     if imgui.button(f"{icons.ICON_FA_PLAY if session.paused else icons.ICON_FA_PAUSE}###play", button):
         session.toggle_paused()
     tooltip("Play (Space)" if session.paused else "Pause (Space)")
@@ -43,10 +50,32 @@ def show_playback(shell: Shell) -> None:
     imgui.same_line(0, 16)
     if session.stepped_outside:
         dim_text("stepped by your program")
+    else:
+        _show_scrubber(shell)
     imgui.same_line()
     number_font()
     text_right(f"{session.engine.time:.3f} s", dim_color() if session.paused else None)
     imgui.pop_font()
+
+
+def _show_scrubber(shell: Shell) -> None:
+    session = shell.session
+    timeline = session.timeline
+    if timeline is None:
+        return
+    width = imgui.get_content_region_avail().x - 7 * imgui.get_font_size()
+    if width < 60:
+        return
+    imgui.set_next_item_width(width)
+    moved, step = imgui.slider_int(
+        "##scrub", timeline.current, timeline.first, max(timeline.last, timeline.first + 1), ""
+    )
+    if moved:
+        session.go_to(step)
+    tooltip(
+        f"{timeline.seconds:.1f} s of history, {timeline.bytes / 2**20:.0f} of "
+        f"{session.settings.history_megabytes:.0f} MB. Drag to go back; playing on continues from there."
+    )
 
 
 def _show_speed(shell: Shell) -> None:

@@ -36,5 +36,5 @@ class Shell(Protocol):
     def quit(self) -> None: ...
 
 
-SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
+SENSORS, INSPECTOR, DISPLAY, PLOTS = "Sensors", "Inspector", "Display", "Plots"
 """Titles of the dockable windows."""

@@ -85,7 +85,8 @@ class Canvas:
 
     def disc(self, center: Point, radius: float, color: Color) -> None:
         x, y = center
-        box = [(value) * _FINE for value in (x - radius, y - radius, x + radius, y + radius)]
+        # Pillow includes a box's last pixel.
+        box = (x - radius) * _FINE, (y - radius) * _FINE, (x + radius) * _FINE - 1, (y + radius) * _FINE - 1
         self._draw.ellipse(box, color)
 
     def line(self, start: Point, end: Point, width: float, color: Color) -> None:

@@ -1,0 +1,101 @@
+"""`contact-viewer inspect`: what MotrixSim makes of a sensor, and its array in every style."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from contact_viewer import ContactLayout
+from contact_viewer.cli import main
+
+SCENE = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body name="box" pos="0 0 .1"><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+  <sensor>
+    <contact name="taken" geom1="floor" geom2="box" data="found force pos normal tangent" num="4"/>
+    <contact name="net" geom1="floor" geom2="box" data="force" num="3" reduce="netforce"/>
+    <contact name="ignored" geom2="box"/>
+    <contact name="refused" geom1="box" data="found linvel"/>
+  </sensor>
+</mujoco>"""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    path = tmp_path / "box.xml"
+    path.write_text(SCENE)
+    return path
+
+
+def report(scene: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, dict]:  # type: ignore[type-arg]
+    assert main(["inspect", str(scene), "--json"]) == 0
+    return {sensor["name"]: sensor for sensor in json.loads(capsys.readouterr().out)["sensors"]}
+
+
+def test_json_has_every_style(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sensors = report(scene, capsys)
+    assert {style: one["size"] for style, one in sensors["taken"]["styles"].items()} == {
+        "mujoco": 52,
+        "motrix": 49,
+        "documented": 49,
+    }
+    assert {style: one["size"] for style, one in sensors["net"]["styles"].items()} == {
+        "mujoco": 9,
+        "motrix": 3,
+        "documented": 4,
+    }
+    assert {style: one["frame"] for style, one in sensors["net"]["styles"].items()} == {
+        "mujoco": "world",
+        "motrix": "mean contact",
+        "documented": "world",
+    }
+    for style in ("mujoco", "motrix", "documented"):
+        layout = ContactLayout("found force pos normal tangent", 4, style=style)
+        assert sensors["taken"]["styles"][style]["columns"] == list(layout.columns)
+    assert sensors["taken"]["columns"] == sensors["taken"]["styles"]["mujoco"]["columns"]
+
+
+def test_json_has_verdicts_of_the_engine(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sensors = report(scene, capsys)
+    verdicts = {name: sensor["motrix"] for name, sensor in sensors.items()}
+    assert {name: one["verdict"] for name, one in verdicts.items()} == {
+        "taken": "take",
+        "net": "take",
+        "ignored": "ignore",
+        "refused": "refuse",
+    }
+    assert all(one["verified"] for one in verdicts.values())
+    assert "will be ignored" in verdicts["ignored"]["reason"]
+    assert "unknown variant `linvel`" in verdicts["refused"]["reason"]
+    assert any("request normal and tangent" in note for note in verdicts["net"]["notes"])
+
+
+def test_without_motrixsim_the_verdicts_are_predictions(
+    scene: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = report(scene, capsys)
+    monkeypatch.setitem(sys.modules, "motrixsim", None)
+    predicted = report(scene, capsys)
+    for name, sensor in predicted.items():
+        assert not sensor["motrix"]["verified"]
+        assert sensor["motrix"]["verdict"] == asked[name]["motrix"]["verdict"]
+        assert bool(sensor["motrix"]["reason"]) == bool(asked[name]["motrix"]["reason"])
+
+
+def test_the_table_sets_the_styles_side_by_side(scene: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(scene)]) == 0
+    output = capfd.readouterr()
+    assert output.err == ""
+    lines = output.out.splitlines()
+    assert "  MotrixSim takes it (verified)" in lines
+    start = lines.index("taken: geom floor x geom box")
+    rows = [line.split("]", 1)[1].split("   ") for line in lines[start : start + 60] if line.startswith("    [")][:52]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    assert cells[0] == ["slot0.found", "found", "found"]
+    assert cells[13] == ["slot1.found", "slot1.force.normal N", "slot1.force.normal N"]
+    assert cells[51] == ["slot3.tangent.z"]
+    assert any("52 values, contact frame" in line and "49 values, contact frame" in line for line in lines)
+    assert any(line.startswith("  MotrixSim refuses it (verified): ") for line in lines)

@@ -1,0 +1,110 @@
+"""Pictures on an exact time base: what each frame shows, and that it shows it again."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer.engines.errors import UnstableError
+from contact_viewer.engines.opening import open_engine
+from contact_viewer.recording.encoders import Picture
+from contact_viewer.recording.errors import RecordingError
+from contact_viewer.recording.film import Film, open_renderer
+from contact_viewer.recording.overlay import Overlay
+from contact_viewer.recording.timeline import Timeline
+from contact_viewer.session import Session
+from contact_viewer.settings import Quality, ViewState
+
+from .judges import BALL, DIVERGING
+
+SIZE = (320, 240)
+
+
+def open_ball(tmp_path: Path, text: str = BALL) -> Session:
+    path = tmp_path / "scene.xml"
+    path.write_text(text)
+    return Session(open_engine(path), ViewState())
+
+
+def film(session: Session, timeline: Timeline, overlay: bool = False, orbit: float = 0.0) -> list[Picture]:
+    with open_renderer(session, SIZE, Quality.LOW) as renderer:
+        over = Overlay(session, SIZE) if overlay else None
+        pictures = Film(session, timeline, renderer, over, orbit=orbit).pictures()
+        return [picture.copy() for picture in pictures if picture is not None]
+
+
+def test_each_frame_shows_the_state_at_its_time(tmp_path: Path) -> None:
+    session = open_ball(tmp_path)
+    timeline = Timeline.plan(0.002, 0.3, Fraction(60), speed=0.5, start=0.04)
+    pictures = film(session, timeline)
+    assert len(pictures) == 18
+    judge = open_ball(tmp_path)
+    with open_renderer(judge, SIZE, Quality.LOW) as renderer:
+        for frame, picture in enumerate(pictures):
+            # Stepped by MuJoCo alone, until one more step would be too late.
+            time = Fraction(4, 100) + Fraction(frame, 60) / 2
+            count = 0
+            mujoco.mj_resetData(judge.engine.model, judge.engine.data)
+            mujoco.mj_forward(judge.engine.model, judge.engine.data)
+            while (count + 1) * Fraction(2, 1000) <= time:
+                mujoco.mj_step(judge.engine.model, judge.engine.data)
+                count += 1
+            judge.forget()
+            renderer.draw(judge.engine.data, judge.glyphs(), judge.settings.gizmos)
+            np.testing.assert_array_equal(picture, renderer.read())
+
+
+def test_the_same_film_twice_is_the_same(tmp_path: Path) -> None:
+    first, second = (
+        film(open_ball(tmp_path), Timeline.plan(0.002, 0.4, Fraction(30)), overlay=True, orbit=30.0) for _ in range(2)
+    )
+    assert len(first) == 12
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert (first[0] != first[-1]).any()
+
+
+def test_orbit_turns_the_camera_by_degrees_per_second(tmp_path: Path) -> None:
+    session = open_ball(tmp_path)
+    azimuth = session.view.camera.azimuth
+    film(session, Timeline.plan(0.002, 2.0, Fraction(5)), orbit=20.0)
+    assert session.view.camera.azimuth - azimuth == pytest.approx(20.0 * 9 / 5)
+
+
+def test_observers_see_every_step_once(tmp_path: Path) -> None:
+    session = open_ball(tmp_path)
+    timeline = Timeline.plan(0.002, 0.2, Fraction(25), speed=0.3, start=0.1)
+    seen: list[tuple[int, float, float]] = []
+
+    def observe(step: int, time: float) -> None:
+        seen.append((step, time, session.engine.time))
+
+    with open_renderer(session, SIZE, Quality.LOW) as renderer:
+        list(Film(session, timeline, renderer, observers=[observe]).pictures())
+    assert [step for step, _, _ in seen] == list(range(50, timeline.last_step + 1))
+    assert all(time == float(Fraction(step, 500)) for step, time, _ in seen)
+    np.testing.assert_allclose([own for _, own, _ in seen], [engine for _, _, engine in seen], rtol=0, atol=1e-12)
+
+
+def test_time_goes_on_from_a_keyframe(tmp_path: Path) -> None:
+    session = open_ball(tmp_path)
+    session.reset("later")
+    times: list[float] = []
+    timeline = Timeline.plan(0.002, 0.02, Fraction(500))
+    with open_renderer(session, SIZE, Quality.LOW) as renderer:
+        list(Film(session, timeline, renderer, observers=[lambda _, time: times.append(time)]).pictures())
+    np.testing.assert_allclose(times, 2.5 + 0.002 * np.arange(10), rtol=0, atol=1e-12)
+
+
+def test_a_diverging_scene_ends_the_film_at_its_time(tmp_path: Path) -> None:
+    session = open_ball(tmp_path, DIVERGING)
+    with open_renderer(session, SIZE, Quality.LOW) as renderer:
+        pictures = Film(session, Timeline.plan(0.01, 20.0, Fraction(1, 10)), renderer).pictures()
+        with pytest.raises(UnstableError, match=r"after 0\.4\d0 s"):
+            list(pictures)
+
+
+def test_a_size_that_cannot_be_drawn_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(RecordingError, match=r"1000000 x 10 pixels is too large"):
+        open_renderer(open_ball(tmp_path), (1_000_000, 10), Quality.LOW)

@@ -1,0 +1,230 @@
+"""What is drawn beside the scene: legend, scale, time and curves, by the pixels."""
+
+import numpy as np
+import pytest
+from contact_viewer.engines.opening import open_engine
+from contact_viewer.recording.curves import CurveStrip, nice_above
+from contact_viewer.recording.encoders import Picture
+from contact_viewer.recording.errors import RecordingError
+from contact_viewer.recording.overlay import Overlay, legend_entries
+from contact_viewer.recording.patches import Canvas, Patch, number_font, text_font
+from contact_viewer.session import Session
+from contact_viewer.settings import ColorMode, ViewState
+from numpy.typing import NDArray
+from PIL import Image, ImageFont
+
+from .judges import color_counts
+
+SIZE = (1280, 720)
+METRES_PER_PIXEL = 0.002
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session(open_engine("slope"), ViewState())
+
+
+def grey(size: tuple[int, int] = SIZE) -> Picture:
+    return np.full((size[1], size[0], 3), 150, np.uint8)
+
+
+def changed(before: Picture, after: Picture) -> NDArray[np.bool_]:
+    return (before != after).any(axis=2)
+
+
+def box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of what is set."""
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def test_legend_and_time_keep_to_their_corners(session: Session) -> None:
+    picture = Overlay(session, SIZE).compose(grey(), 1.25, METRES_PER_PIXEL)
+    mask = changed(grey(), picture)
+    left, right = mask[:, :640], mask[:, 640:]
+    assert box(left)[0] == 16
+    assert box(left)[3] == 720 - 16
+    assert box(right)[2] == 640 - 16
+    assert box(right)[3] == 720 - 16
+    assert mask.mean() < 0.04
+    counts = color_counts(picture[:, :640])
+    assert all(counts[name] > 30 for name in ("white", "green", "red", "blue"))
+    assert color_counts(picture[:, 640:])["green"] == 0
+
+
+@pytest.mark.parametrize("metres_per_pixel", [0.0005, 0.002, 0.013])
+def test_the_scale_bar_is_as_long_as_the_arrow_of_its_force(session: Session, metres_per_pixel: float) -> None:
+    picture = Overlay(session, SIZE).compose(grey(), 0.0, metres_per_pixel)
+    left, top, right, bottom = box(changed(grey(), picture)[:, :640])
+    bright = picture[top:bottom, left:right].min(axis=2) > 200
+    # The bar is the longest unbroken bright row of the legend.
+    lengths = [max(len(run) for run in "".join("x" if on else " " for on in row).split(" ")) for row in bright]
+    length = max(lengths)
+    force = length * metres_per_pixel / session.scale.force
+    digits = force / 10.0 ** np.floor(np.log10(force))
+    # One of 1, 2, 5, 10 newtons and so on, to a pixel.
+    assert min(abs(digits - nice) / nice for nice in (1, 2, 5, 10)) < 1.5 / length
+
+
+def test_time_changes_only_the_clock(session: Session) -> None:
+    overlay = Overlay(session, SIZE, speed=0.1)
+    first = overlay.compose(grey(), 1.234, METRES_PER_PIXEL)
+    second = overlay.compose(grey(), 1.235, METRES_PER_PIXEL)
+    left, top, right, bottom = box(changed(first, second))
+    # One digit, in the lower right corner.
+    assert right - left < 14
+    assert bottom - top < 20
+    assert left > 1100
+    assert top > 660
+    np.testing.assert_array_equal(first, overlay.compose(grey(), 1.234, METRES_PER_PIXEL))
+
+
+def test_small_pictures_show_the_scene_alone(session: Session) -> None:
+    picture = Overlay(session, (160, 120)).compose(grey((160, 120)), 0.0, METRES_PER_PIXEL)
+    np.testing.assert_array_equal(picture, grey((160, 120)))
+    with pytest.raises(RecordingError, match="no room for plots"):
+        Overlay(session, (160, 120), plot_seconds=1.0)
+
+
+def test_the_legend_says_what_is_drawn() -> None:
+    session = Session(open_engine("slope"), ViewState())
+    assert [text for _, text, _ in legend_entries(session)] == ["contact", "normal force", "tangent 0", "tangent 1"]
+    for name in session.visible:
+        session.set_reduce(name, "netforce")
+    assert [text for _, text, _ in legend_entries(session)] == ["contact", "net force"]
+    session.settings.gizmos.color_mode = ColorMode.SENSOR
+    assert [text for _, text, _ in legend_entries(session)] == list(session.visible)
+    session.visible = dict.fromkeys(session.visible, False)
+    assert legend_entries(session) == []
+
+
+def test_plots_lie_below_the_scene_and_show_the_forces() -> None:
+    session = Session(open_engine("slope"), ViewState())
+    overlay = Overlay(session, SIZE, plot_seconds=1.0)
+    width, height = overlay.scene_size
+    assert width == 1280
+    assert 450 < height < 600
+    assert height % 2 == 0
+    for step in range(1, 401):
+        session.engine.step()
+        overlay.sample(step, step * 0.002)
+    session.forget()
+    picture = overlay.compose(grey((width, height)), 0.8, METRES_PER_PIXEL)
+    assert picture.shape == (720, 1280, 3)
+    band = picture[height:]
+    curves = band[:, 250:]
+    # Normal force and friction of the box on the slope, for four fifths of the time.
+    green = (curves[..., 1].astype(int) > curves[..., 0] + 50) & (curves[..., 1].astype(int) > curves[..., 2] + 50)
+    columns = np.flatnonzero(green.any(axis=0))
+    assert columns[0] < 5
+    assert 0.77 < columns[-1] / (1280 - 14 - 250) < 0.83
+    assert color_counts(curves)["red"] > 500
+    # Rows count from the top: friction is the smaller force.
+    first_row = slice(0, 70)
+    red = curves[first_row, :, 0].astype(int) > curves[first_row, :, 1] + 70
+    assert np.flatnonzero(green[first_row].any(axis=1)).mean() < np.flatnonzero(red.any(axis=1)).mean()
+
+
+def strip(width: int = 100, height: int = 50, seconds: float = 1.0) -> tuple[CurveStrip, Picture]:
+    pixels = np.zeros((height, width, 3), np.uint8)
+    return CurveStrip(pixels, [(0, 255, 0, 255)], seconds, thickness=2.0, top=10.0), pixels
+
+
+def centre(pixels: Picture, column: int) -> float:
+    """Mean row of the curve in a column."""
+    green = pixels[:, column, 1].astype(float) - pixels[:, column, 0]
+    return float((green * (np.arange(len(green)) + 0.5)).sum() / green.sum())
+
+
+def test_a_curve_is_where_its_values_are() -> None:
+    curve, pixels = strip()
+    for step in range(100):
+        curve.sample(step * 0.01, np.array([10.0 * step / 100]))
+    curve.paint()
+    assert (curve.bottom, curve.top) == (0.0, 10.0)
+    for column in (10, 50, 90):
+        assert centre(pixels, column) == pytest.approx(49 - 48 * column / 100, abs=0.8)
+
+
+def test_a_peak_between_two_pictures_is_seen() -> None:
+    curve, pixels = strip()
+    for step in range(1000):
+        curve.sample(step * 0.001, np.array([9.0 if step == 505 else 1.0]))
+    curve.paint()
+    assert pixels[6:45, 50, 1].min() > 200
+    assert pixels[6:40, 48, 1].max() < 100
+
+
+def test_a_full_strip_scrolls() -> None:
+    curve, pixels = strip()
+    for step in range(300):
+        curve.sample(step * 0.01, np.array([8.0 if step == 250 else 2.0]))
+        if step % 3 == 0:
+            curve.paint()
+    curve.paint()
+    # The newest column is the last one, number 299; the peak is 49 columns before it.
+    assert pixels[12:35, 50, 1].min() > 200
+    assert pixels[12:35, 48, 1].max() < 100
+    assert centre(pixels, 99) == pytest.approx(49 - 48 * 0.2, abs=0.8)
+
+
+def test_painting_often_and_once_give_the_same_strip() -> None:
+    values = np.cumsum(np.random.default_rng(1).normal(0, 2, 500))
+    often, once = strip(), strip()
+    for step, value in enumerate(values):
+        for curve, _ in (often, once):
+            curve.sample(step * 0.004, np.array([value]))
+        often[0].paint()
+    once[0].paint()
+    np.testing.assert_array_equal(often[1], once[1])
+
+
+def test_the_axis_grows_with_the_values_and_shrinks_when_they_are_gone() -> None:
+    curve, _ = strip()
+    for step in range(1000):
+        value = 95.0 if step == 100 else -30.0 if step == 120 else 5.0
+        curve.sample(step * 0.01, np.array([value]))
+        curve.paint()
+        if step == 130:
+            assert (curve.bottom, curve.top) == (-30.0, 100.0)
+    assert (curve.bottom, curve.top) == (0.0, 10.0)
+
+
+@pytest.mark.parametrize(("value", "nice"), [(1.0, 1.0), (1.1, 2.0), (10.0, 10.0), (47.0, 50.0), (0.003, 0.005)])
+def test_nice_numbers(value: float, nice: float) -> None:
+    assert nice_above(value) == pytest.approx(nice)
+
+
+def test_blending_is_that_of_pillow() -> None:
+    generator = np.random.default_rng(0)
+    image = Image.fromarray(generator.integers(0, 256, (20, 30, 4), dtype=np.uint8), "RGBA")
+    ground = generator.integers(0, 256, (40, 50, 3), dtype=np.uint8)
+    expected = Image.fromarray(ground).convert("RGBA")
+    expected.alpha_composite(image, (5, 7))
+    picture = ground.copy()
+    Patch(image, 5, 7).blend(picture)
+    assert np.abs(picture.astype(int) - np.asarray(expected)[..., :3]).max() <= 1
+
+
+@pytest.mark.parametrize(("x", "y"), [(-10, -5), (45, 35), (-100, 0), (0, 100)])
+def test_what_sticks_out_is_cut_off(x: int, y: int) -> None:
+    white = Image.new("RGBA", (20, 10), (255, 255, 255, 255))
+    picture = np.zeros((40, 50, 3), np.uint8)
+    Patch(white, x, y).blend(picture)
+    padded = np.zeros((300, 300), bool)
+    padded[100 + y : 110 + y, 100 + x : 120 + x] = True
+    np.testing.assert_array_equal(picture[..., 0] == 255, padded[100:140, 100:150])
+
+
+def test_shapes_have_smooth_edges() -> None:
+    canvas = Canvas(40, 40)
+    canvas.disc((20, 20), 10, (255, 255, 255, 255))
+    alpha = np.asarray(canvas.image())[..., 3].astype(float) / 255
+    assert alpha.sum() == pytest.approx(np.pi * 100, rel=0.02)
+    assert ((alpha > 0.1) & (alpha < 0.9)).sum() > 20
+
+
+def test_fonts_are_those_of_the_window() -> None:
+    for font, family in ((text_font(15), "Roboto"), (number_font(15), "Inconsolata")):
+        assert isinstance(font, ImageFont.FreeTypeFont)
+        assert font.getname()[0] == family

@@ -1,0 +1,63 @@
+"""Frames to physics steps: exact, whatever the rates."""
+
+from fractions import Fraction
+
+import pytest
+from contact_viewer.recording.timeline import Timeline, exact, frame_rate
+from hypothesis import given
+from hypothesis import strategies as st
+
+RATES = st.sampled_from([Fraction(24), Fraction(25), Fraction(30), Fraction(60), Fraction(144), Fraction(30000, 1001)])
+STEPS = st.sampled_from([Fraction(1, 500), Fraction(1, 1000), Fraction(1, 480), Fraction(1, 600), Fraction(1, 240)])
+SPEEDS = st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(1, 100), Fraction(3, 10), Fraction(2), Fraction(10)])
+
+
+@given(RATES, STEPS, SPEEDS, st.integers(0, 100_000), st.sampled_from([0.0, 0.1, 1.5]))
+def test_a_frame_shows_the_last_step_at_or_before_its_time(
+    fps: Fraction, step: Fraction, speed: Fraction, frame: int, start: float
+) -> None:
+    # The timeline gets floats, as engines and command lines have them; the judge uses the exact numbers.
+    timeline = Timeline.plan(float(step), 10.0, fps, float(speed), start)
+    time = Fraction(str(start)) + frame * speed / fps
+    shown = timeline.step(frame)
+    assert shown * step <= time < (shown + 1) * step
+
+
+def test_frames_that_fall_on_steps_hit_them_for_ever() -> None:
+    # 1/600 as a float is a little more than 1/600: ten such steps overshoot a frame, and floor would show nine.
+    timeline = Timeline.plan(1 / 600, 3600.0, Fraction(60))
+    assert [timeline.step(frame) for frame in (1, 2, 215_999)] == [10, 20, 2_159_990]
+
+
+@pytest.mark.parametrize(
+    ("duration", "fps", "count"),
+    [(10.0, 60, 600), (5.0, 25, 125), (0.1, 60, 6), (0.001, 60, 1), (1.0, 29.97, 30), (1 / 3, 60, 20)],
+)
+def test_number_of_frames(duration: float, fps: float, count: int) -> None:
+    assert Timeline.plan(0.002, duration, frame_rate(fps)).frame_count == count
+
+
+@given(RATES, STEPS, SPEEDS, st.sampled_from([0.0, 0.25]))
+def test_a_step_names_the_first_frame_that_shows_it(
+    fps: Fraction, step: Fraction, speed: Fraction, start: float
+) -> None:
+    timeline = Timeline.plan(float(step), 0.5, fps, float(speed), start)
+    first: dict[int, int] = {}
+    for frame in range(timeline.frame_count):
+        first.setdefault(timeline.step(frame), frame)
+    for number in range(timeline.first_step, timeline.last_step + 1):
+        assert timeline.frame(number) == first.get(number)
+
+
+def test_every_step_has_its_time_without_rounding() -> None:
+    timeline = Timeline.every_step(0.002, 1.0, 0.5)
+    assert (timeline.first_step, timeline.last_step, timeline.frame_count) == (250, 750, 501)
+    assert [timeline.step(frame) for frame in range(501)] == list(range(250, 751))
+    assert timeline.time(700) == 1.4
+
+
+def test_rates_and_decimals_are_the_numbers_that_were_meant() -> None:
+    assert frame_rate(29.97) == Fraction(2997, 100)
+    assert frame_rate(Fraction(30000, 1001)) == Fraction(30000, 1001)
+    assert exact(0.002) == Fraction(1, 500)
+    assert exact(1 / 480) == Fraction(1, 480)

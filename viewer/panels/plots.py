@@ -1,0 +1,283 @@
+"""Plots window: curves of the shown sensors from every step, and a raster of when they touch."""
+
+import csv
+import io
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from imgui_bundle import icons_fontawesome_6 as icons
+from numpy.typing import NDArray
+
+from ..render.scale import palette_colors, sensor_color
+from ..sensors.curves import Curves
+from ..sensors.signals import Signal
+from ..session import Session
+from ..timeline import Timeline
+from .theme import dim_color
+from .widgets import paragraph, tooltip
+
+_LARGEST_PLOT_COUNT = 8
+_RASTER_ROW = 14.0
+"""Height of a sensor's row in the raster [px]."""
+_SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
+
+
+def style_plots() -> None:
+    """Plots as dense as the rest of the window; needs ImPlot's context."""
+    style = implot.get_style()
+    style.plot_padding = ImVec2(6, 4)
+    style.label_padding = ImVec2(4, 2)
+    style.legend_padding = ImVec2(4, 4)
+    style.plot_border_size = 0.0
+
+
+class Plots:
+    """The window's content, with the part of time that it shows."""
+
+    def __init__(self) -> None:
+        # ImPlot writes them when a person drags or zooms.
+        self._start, self._end = implot.BoxedValue(0.0), implot.BoxedValue(5.0)
+        self.saved_text: str | None = None
+        """What was copied or saved last, as CSV."""
+
+    def show(self, session: Session) -> None:
+        timeline = session.timeline
+        if timeline is None:
+            paragraph("Curves need a simulation that this window steps itself, with MuJoCo.")
+            return
+        self._show_controls(session, timeline)
+        shown = self._shown(session, timeline)
+        if not shown:
+            paragraph("Show a sensor to see its curves.")
+            return
+        self._follow(session, timeline)
+        signals = chosen_signals(session)
+        raster = min(len(shown), _LARGEST_PLOT_COUNT) * _RASTER_ROW + 1.9 * imgui.get_text_line_height()
+        height = imgui.get_content_region_avail().y - raster - imgui.get_style().item_spacing.y
+        if session.settings.plots.by_sensor:
+            plots = [(name, [(signal, name) for signal in signals]) for name in shown][:_LARGEST_PLOT_COUNT]
+        else:
+            plots = [(str(signal), [(signal, name) for name in shown]) for signal in signals]
+        # Aligned, so that one time stands at one place in all of them.
+        if implot.begin_aligned_plots("##aligned"):
+            for title, lines in plots:
+                self._show_plot(session, timeline, title, lines, shown, max(height / len(plots) - 4, 60))
+            self._show_raster(session, timeline, shown, raster)
+            implot.end_aligned_plots()
+
+    def visible_csv(self, session: Session) -> str:
+        """Every step in view of every curve in view, as comma-separated values."""
+        timeline = session.timeline
+        if timeline is None:
+            return ""
+        shown = self._shown(session, timeline)
+        signals = chosen_signals(session)
+        first, last = timeline.step_at(self._start.value), timeline.step_at(self._end.value)
+        first = max([first, *(curves.first for curves in shown.values())])
+        steps = np.arange(first, last + 1)
+        columns = {"time [s]": timeline.times(steps)}
+        for name, curves in shown.items():
+            net = session.engine.sensors[name].layout.frame == "world"
+            for signal in signals:
+                unit = f" [{signal.unit}]" if signal.unit else ""
+                columns[f"{name}: {signal.label(net)}{unit}"] = curves.values(_row(signal), first, last + 1)
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        for row in zip(*columns.values(), strict=True):
+            writer.writerow(["" if value != value else f"{value:.9g}" for value in row])
+        return text.getvalue()
+
+    def _show_controls(self, session: Session, timeline: Timeline) -> None:
+        settings = session.settings.plots
+        chosen = chosen_signals(session)
+        imgui.set_next_item_width(13 * imgui.get_font_size())
+        if imgui.begin_combo("##signals", ", ".join(chosen) or "nothing"):
+            for signal in Signal:
+                changed, on = imgui.checkbox(str(signal), signal in chosen)
+                if changed:
+                    kept = [s for s in Signal if (on if s is signal else s in chosen)]
+                    settings.signals = ",".join(kept)
+            imgui.end_combo()
+        else:
+            tooltip("Which curves")
+        imgui.same_line()
+        _, settings.by_sensor = imgui.checkbox("by sensor", settings.by_sensor)
+        tooltip("One plot a sensor with all signals, instead of one a signal with all sensors")
+        imgui.same_line()
+        _, settings.follow = imgui.checkbox("follow", settings.follow)
+        tooltip("Move along with the time. Off: drag and zoom freely")
+        imgui.same_line()
+        imgui.set_next_item_width(5 * imgui.get_font_size())
+        if imgui.begin_combo("##span", f"{settings.seconds:g} s"):
+            for span in _SPANS:
+                if imgui.selectable(f"{span:g} s", span == settings.seconds)[0]:
+                    settings.seconds = span
+            imgui.end_combo()
+        else:
+            tooltip("Time in view while following")
+        imgui.same_line()
+        if imgui.button(f"{icons.ICON_FA_COPY}###copy"):
+            self.saved_text = self.visible_csv(session)
+            imgui.set_clipboard_text(self.saved_text)
+        tooltip("Copy what is in view as CSV")
+
+    def _shown(self, session: Session, timeline: Timeline) -> dict[str, Curves]:
+        """Curves of the visible sensors that have any."""
+        names = [name for name, visible in session.visible.items() if visible]
+        curves = {name: timeline.curves(name) for name in names}
+        return {name: curve for name, curve in curves.items() if curve is not None}
+
+    def _follow(self, session: Session, timeline: Timeline) -> None:
+        settings = session.settings.plots
+        if settings.follow:
+            now = timeline.time(timeline.current)
+            self._end.value = max(now, timeline.time(timeline.first) + settings.seconds)
+            self._start.value = self._end.value - settings.seconds
+
+    def _show_plot(
+        self,
+        session: Session,
+        timeline: Timeline,
+        title: str,
+        lines: list[tuple[Signal, str]],
+        shown: dict[str, Curves],
+        height: float,
+    ) -> None:
+        flags = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text
+        if not session.settings.plots.by_sensor:
+            # The raster below names the sensors in their colours.
+            flags |= implot.Flags_.no_legend
+        if not implot.begin_plot(f"{title}##plot", ImVec2(-1, height), flags):
+            return
+        units = {signal.unit for signal, _ in lines}
+        unit = f" [{units.pop()}]" if len(units) == 1 and "" not in units else ""
+        axis_flags = implot.AxisFlags_
+        implot.setup_axes("", "", axis_flags.no_tick_labels, axis_flags.auto_fit)
+        self._link_time()
+        implot.setup_legend(implot.Location_.north_west, implot.LegendFlags_.none)
+        for signal, name in lines:
+            net = session.engine.sensors[name].layout.frame == "world"
+            text = signal.label(net) if session.settings.plots.by_sensor else name
+            self._draw_curve(timeline, text, shown[name], signal, _line_color(session, signal, name))
+        self._show_cursor(session, timeline)
+        corner = implot.get_plot_pos()
+        place = ImVec2(corner.x + implot.get_plot_size().x - imgui.calc_text_size(title + unit).x - 6, corner.y + 2)
+        implot.get_plot_draw_list().add_text(place, imgui.get_color_u32(dim_color()), title + unit)
+        implot.end_plot()
+
+    def _link_time(self) -> None:
+        """All plots show the same time: dragging one moves all."""
+        implot.setup_axis_links(implot.ImAxis_.x1, self._start, self._end)
+
+    def _draw_curve(self, timeline: Timeline, text: str, curves: Curves, signal: Signal, color: ImVec4) -> None:
+        columns = max(int(implot.get_plot_size().x), 16)
+        limits = implot.get_plot_limits().x
+        first, last = timeline.step_at(limits.min) - 1, timeline.step_at(limits.max) + 2
+        reduced = curves.reduce(_row(signal), first, last, columns)
+        if len(reduced.low) == 0:
+            return
+        times = timeline.times(np.minimum(reduced.steps[:-1], timeline.last))
+        spec = implot.Spec()
+        spec.line_color = color
+        spec.line_weight = 1.3
+        # A column is a stroke from its smallest to its largest value, so that no peak is lost.
+        xs = np.repeat(times, 2)
+        ys = np.stack([reduced.low, reduced.high], axis=1).astype(np.float64).ravel()
+        implot.plot_line(text, np.ascontiguousarray(xs), np.ascontiguousarray(ys), spec)
+
+    def _show_cursor(self, session: Session, timeline: Timeline) -> None:
+        now = timeline.time(timeline.current)
+        color = imgui.get_style().color_(imgui.Col_.text)
+        result = implot.drag_line_x(0, now, ImVec4(color.x, color.y, color.z, 0.5), 1.0)
+        moved, time = result[0], result[1]
+        if moved:
+            session.go_to_time(time)
+        elif implot.is_plot_hovered() and imgui.is_mouse_double_clicked(0):
+            session.go_to_time(implot.get_plot_mouse_pos().x)
+
+    def _show_raster(self, session: Session, timeline: Timeline, shown: dict[str, Curves], height: float) -> None:
+        flags = implot.Flags_
+        names = list(shown)[:_LARGEST_PLOT_COUNT]
+        style = flags.no_title | flags.no_menus | flags.no_mouse_text | flags.no_legend
+        if not implot.begin_plot("##raster", ImVec2(-1, height), style):
+            return
+        implot.setup_axes("", "", 0, implot.AxisFlags_.no_decorations | implot.AxisFlags_.lock)
+        implot.setup_axis_format(implot.ImAxis_.x1, "%g s")
+        self._link_time()
+        implot.setup_axis_limits(implot.ImAxis_.y1, -len(names), 0, implot.Cond_.always)
+        limits = implot.get_plot_limits().x
+        columns = max(int(implot.get_plot_size().x / 2), 16)
+        first, last = timeline.step_at(limits.min) - 1, timeline.step_at(limits.max) + 2
+        implot.push_plot_clip_rect()
+        for row, name in enumerate(names):
+            found = shown[name].reduce(_row(Signal.FOUND), first, last, columns)
+            force = shown[name].reduce(_row(Signal.MAGNITUDE), first, last, columns)
+            if len(found.high):
+                self._draw_bars(session, timeline, row, name, found.steps, found.high, force.high)
+        implot.pop_plot_clip_rect()
+        self._show_cursor(session, timeline)
+        hovered = implot.is_plot_hovered()
+        if hovered and imgui.is_mouse_clicked(0):
+            session.go_to_time(implot.get_plot_mouse_pos().x)
+        if hovered:
+            row = int(-implot.get_plot_mouse_pos().y)
+            imgui.set_tooltip(f"{names[min(row, len(names) - 1)]}: in contact where filled. Click to go there")
+        implot.end_plot()
+
+    def _draw_bars(
+        self,
+        session: Session,
+        timeline: Timeline,
+        row: int,
+        name: str,
+        steps: NDArray[np.int64],
+        found: NDArray[np.float32],
+        force: NDArray[np.float32],
+    ) -> None:
+        """Bars where a sensor is in contact, the stronger the more opaque."""
+        times = timeline.times(np.minimum(steps, timeline.last))
+        strongest = float(np.nanmax(force)) if np.isfinite(force).any() else 0.0
+        shades = np.where(found > 0, 1 + np.round(7 * np.nan_to_num(force) / (strongest or 1.0)), 0).astype(int)
+        edges = np.flatnonzero(np.diff(shades)) + 1
+        bounds = [0, *edges, len(shades)]
+        red, green, blue, _ = sensor_color(session.engine.sensors.position(name))
+        draw = implot.get_plot_draw_list()
+        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+            if shades[start]:
+                color = imgui.get_color_u32(ImVec4(red, green, blue, 0.25 + 0.09 * float(shades[start])))
+                corner = implot.plot_to_pixels(times[start], -row - 0.12)
+                opposite = implot.plot_to_pixels(times[stop], -row - 0.88)
+                draw.add_rect_filled(corner, ImVec2(max(opposite.x, corner.x + 1), opposite.y), color)
+        place = implot.plot_to_pixels(implot.get_plot_limits().x.min, -row - 0.5)
+        text_place = ImVec2(place.x + 4, place.y - imgui.get_text_line_height() / 2)
+        draw.add_text(text_place, imgui.get_color_u32(imgui.Col_.text), name)
+
+
+def chosen_signals(session: Session) -> list[Signal]:
+    """The signals that the settings name, in their order."""
+    words = session.settings.plots.signals.split(",")
+    return [signal for signal in Signal if signal in words]
+
+
+def _row(signal: Signal) -> int:
+    return list(Signal).index(signal)
+
+
+def _line_color(session: Session, signal: Signal, name: str) -> ImVec4:
+    """By sensor: the component's colour, as its arrow has. By signal: the sensor's."""
+    if not session.settings.plots.by_sensor:
+        red, green, blue, _ = sensor_color(session.engine.sensors.position(name))
+        return ImVec4(red, green, blue, 1.0)
+    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+    by_signal = {
+        Signal.NORMAL: colors.normal,
+        Signal.TANGENT0: colors.tangent0,
+        Signal.TANGENT1: colors.tangent1,
+        Signal.MAGNITUDE: colors.total,
+        Signal.SLIP: colors.torque,
+    }
+    if signal not in by_signal:
+        return dim_color()
+    red, green, blue, _ = by_signal[signal]
+    return ImVec4(red, green, blue, 1.0)
