@@ -299,7 +299,7 @@ def test_options_reach_the_window(tmp_path: Path) -> None:
         assert session.engine.sensors["fingertip_right"].reduce == "netforce"
         assert session.view.camera_name == "fingertips"
         assert session.pace.speed == 0.5
-        assert screenshot(ctx, tmp_path / "x.png").shape == (800, 1200, 3)
+        assert screenshot(ctx, tmp_path / "x.png").shape == (1000, 1200, 3)
 
     drive(app, test)
 

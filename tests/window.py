@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint8]
 
 def open_app(scene: str | Path, *, steps: int = 0, **options: Any) -> Application:
     """An application that is not yet running, small and paused unless told otherwise, some steps into its scene."""
-    chosen = {"paused": True, "width": 1200, "height": 800} | options
+    chosen = {"paused": True, "width": 1200, "height": 1000} | options
     app = Application(open_engine(scene), Options(scene=Path(scene), **chosen))
     app.keeps_settings = False
     app.session.engine.step(steps)

@@ -1,6 +1,7 @@
 """The interactive application: builds the parts and runs one frame at a time."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui, implot
@@ -31,7 +32,7 @@ from .render.gizmos import GizmoPass
 from .render.glyphs import GizmoList, Glyphs
 from .render.scene import ScenePass
 from .session import Session
-from .settings import Options, Quality, Theme, ViewState
+from .settings import EngineChoice, Options, Quality, Theme, ViewState
 
 TITLE = "contact-viewer"
 _SAVED = "view_state"
@@ -47,8 +48,8 @@ _LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
 class Application:
     """One window. Panels see it as their Shell."""
 
-    def __init__(self, engine: Engine, options: Options | None = None) -> None:
-        self.session = Session(engine, ViewState(), options)
+    def __init__(self, engine: Engine, options: Options | None = None, ghost: Engine | None = None) -> None:
+        self.session = Session(engine, ViewState(), options, ghost)
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
         self.help_shown = False
@@ -257,7 +258,9 @@ class Application:
         if scene is None:
             return
         try:
-            session = Session(open_engine(find_scene(scene)), self.session.settings)
+            path = find_scene(scene)
+            engine, ghost = open_engines(path, self._options)
+            session = Session(engine, self.session.settings, ghost=ghost)
         except SceneError as error:
             self.notices.say(str(error), warning=True)
             return
@@ -289,7 +292,18 @@ class Application:
 
 def open_window(options: Options) -> None:
     """Open a scene in a window, until it is closed."""
-    run_window(Application(open_engine(options.scene), options))
+    engine, ghost = open_engines(options.scene, options)
+    run_window(Application(engine, options, ghost))
+
+
+def open_engines(scene: Path, options: Options | None) -> tuple[Engine, Engine | None]:
+    """The engine that a scene runs on, and the one whose contacts are shown as ghosts."""
+    options = options or Options(scene)
+    if options.engine is not EngineChoice.BOTH:
+        return open_engine(scene, str(options.engine), options.envs), None
+    if options.envs > 1:
+        raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
+    return open_engine(scene), open_engine(scene, "motrix")
 
 
 def run_window(app: Application) -> None:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from .engines.contract import ContactDetails, ContactSensor, Engine
-from .engines.errors import SceneError, UnstableError
+from .engines.errors import EngineError, SceneError, UnstableError
 from .engines.pace import Pace
 from .render.glyphs import Glyphs, SensorGlyphs, build_glyphs
 from .render.scale import GlyphScale, glyph_scale, palette_colors, sensor_color
@@ -63,8 +63,17 @@ class StepWatcher(Protocol):
 class Session:
     """An engine with its picture, pace and choices. Knows nothing of windows."""
 
-    def __init__(self, engine: Engine, settings: ViewState, options: Options | None = None) -> None:
-        self.engine = engine
+    def __init__(
+        self, engine: Engine, settings: ViewState, options: Options | None = None, ghost: Engine | None = None
+    ) -> None:
+        """Of an engine with several environments the first is shown. A ghost is stepped along for comparison."""
+        self.batch = engine
+        """Runs all environments."""
+        self.engine = engine.environment(0)
+        """Reads the environment that is shown."""
+        self.env = 0
+        self.ghost = ghost
+        """A second engine on the same scene, of which only the contacts are shown."""
         self.settings = settings
         self.view = View(engine.model)
         self.pace = Pace()
@@ -137,6 +146,8 @@ class Session:
         """Back to the start, to a keyframe, or to the one chosen last."""
         self._key = key if key is not None else self._key
         self.engine.reset(self._key)
+        if self.ghost is not None:
+            self.ghost.reset(self._key)
         if self.timeline is not None:
             self.timeline.start()
         for watcher in self.watchers:
@@ -144,6 +155,13 @@ class Session:
         self.view.end_perturb()
         self.trouble = None
         self.pace.restart()
+        self.forget()
+
+    def show_environment(self, env: int) -> None:
+        """Show another environment; past the last comes the first."""
+        self.view.end_perturb()
+        self.env = env % self.batch.num_envs
+        self.engine = self.batch.environment(self.env)
         self.forget()
 
     def toggle_paused(self) -> None:
@@ -159,7 +177,10 @@ class Session:
         self.set_speed(SPEEDS[min(max(nearest + direction, 0), len(SPEEDS) - 1)])
 
     def set_reduce(self, name: str, mode: str) -> None:
+        """Switch a sensor's reduce mode, in all environments."""
         self.engine.set_reduce(name, mode)
+        if self.ghost is not None and name in self.ghost.sensors.names:
+            self.ghost.set_reduce(name, mode)
         self.forget()
 
     def watch_all(self) -> None:
@@ -207,12 +228,25 @@ class Session:
             for i, sensor in enumerate(sensors)
             if self.visible[sensor.name]
         ]
+        shown += self._ghost_glyphs()
         pointed = self.highlight
         highlight = None
         if pointed is not None and pointed.sensor in sensors.names:
             highlight = (sensors.position(pointed.sensor), pointed.slot, pointed.component)
         colors = palette_colors(self.engine.model, self.settings.gizmos.palette)
         return build_glyphs(shown, self.settings.gizmos, self.scale, colors, highlight)
+
+    def _ghost_glyphs(self) -> list[SensorGlyphs]:
+        """The other engine's contacts, while both are at the same time."""
+        ghost, sensors = self.ghost, self.engine.sensors
+        if ghost is None or abs(ghost.time - self.engine.time) > 0.5 * self.engine.timestep:
+            return []
+        names = [name for name in ghost.sensors.names if self.visible.get(name)]
+        positions = [sensors.position(name) for name in names]
+        return [
+            SensorGlyphs(i, ghost.contacts(name), sensor_color(i), ghost=True)
+            for i, name in zip(positions, names, strict=True)
+        ]
 
     @property
     def contact_count(self) -> int:
@@ -228,7 +262,7 @@ class Session:
         if options.reduce is not None:
             for name, shown in self.visible.items():
                 if shown:
-                    self.engine.set_reduce(name, options.reduce)
+                    self.set_reduce(name, options.reduce)
         if options.camera is not None:
             if options.camera not in self.view.cameras:
                 known = ", ".join(self.view.cameras) or "none"
@@ -253,6 +287,8 @@ class Session:
                     watcher.after_reset(self.engine)
             self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
             self.timeline.step(count, self._tell_watchers if self.watchers else None)
+        if self.ghost is not None:
+            self.ghost.step(count)
         self.forget()
 
     def _tell_watchers(self) -> None:
@@ -265,7 +301,7 @@ class Session:
     def _attempt(self, action: Callable[[], object]) -> None:
         try:
             action()
-        except UnstableError as error:
+        except (UnstableError, EngineError) as error:
             self.paused = True
             self.trouble = str(error)
             self.forget()

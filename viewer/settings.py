@@ -25,6 +25,15 @@ class Quality(StrEnum):
     HIGH = "high"
 
 
+class EngineChoice(StrEnum):
+    """Who steps the scene."""
+
+    MUJOCO = "mujoco"
+    MOTRIX = "motrix"
+    BOTH = "both"
+    """MuJoCo, with MotrixSim's contacts as ghosts."""
+
+
 class ScaleMode(StrEnum):
     """What sets the length of a force arrow."""
 
@@ -90,6 +99,9 @@ class Options:
     width: int = 1600
     height: int = 900
     quality: Quality = Quality.AUTO
+    engine: EngineChoice = EngineChoice.MUJOCO
+    envs: int = 1
+    """Environments that run side by side."""
     frames: int | None = None
     """Stop after this many frames."""
 

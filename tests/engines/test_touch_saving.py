@@ -1,4 +1,4 @@
-"""Touch sensors saved into a scene's text: the entry changes, nothing else does, and the scene says so when reloaded."""
+"""Touch sensors saved into a scene's text: the entry changes, nothing else does, and reloading shows it."""
 
 from pathlib import Path
 

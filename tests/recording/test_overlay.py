@@ -29,7 +29,7 @@ def grey(size: tuple[int, int] = SIZE) -> Picture:
 
 
 def changed(before: Picture, after: Picture) -> NDArray[np.bool_]:
-    return (before != after).any(axis=2)
+    return np.asarray((before != after).any(axis=2))
 
 
 def box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:

@@ -5,11 +5,13 @@ import resource
 import signal
 import subprocess
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 from contact_viewer.cli import main
+from numpy.typing import NDArray
 from PIL import Image
 
 from .judges import (
@@ -48,7 +50,7 @@ def test_ten_seconds_of_video_with_gizmos_of_every_colour(tmp_path: Path) -> Non
     assert (stream["width"], stream["height"]) == (1280, 720)
     assert (stream["codec_name"], stream["pix_fmt"]) == ("h264", "yuv420p")
     assert float(stream["duration"]) == pytest.approx(10.0)
-    assert eval(stream["avg_frame_rate"]) == 60
+    assert Fraction(stream["avg_frame_rate"]) == 60
     some = tmp_path / "some"
     some.mkdir()
     subprocess.run(
@@ -87,7 +89,7 @@ def run(*arguments: object) -> int:
     return main(["record", *map(str, arguments)])
 
 
-def last_frame(ball: Path, tmp_path: Path, *arguments: object) -> np.ndarray:
+def last_frame(ball: Path, tmp_path: Path, *arguments: object) -> NDArray[np.int64]:
     path = tmp_path / "last.png"
     assert run(ball, "-o", path, "--size", "480x320", "--duration", 0.5, *arguments) == 0
     return np.asarray(Image.open(path)).astype(int)
@@ -201,6 +203,10 @@ def limit_file_size() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 
 
+def limit_larger_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
 @pytest.mark.parametrize("name", ["v.mp4", "v.webm", "v.gif", "v.webp", "v.png", "frames"])
 def test_a_full_disk_is_one_clear_line(tmp_path: Path, name: str) -> None:
     result = record("slope", "-o", tmp_path / name, "--duration", 1.5, "--size", "480x270", preexec_fn=limit_file_size)
@@ -212,7 +218,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["d.csv", "d.npz", "d.parquet", "d.rrd"])
 def test_a_full_disk_for_data_too(tmp_path: Path, name: str) -> None:
-    result = contact_viewer("export", "slope", "-o", tmp_path / name, "--duration", 1, preexec_fn=limit_file_size)
+    result = contact_viewer("export", "slope", "-o", tmp_path / name, "--duration", 2, preexec_fn=limit_larger_files)
     assert result.returncode == 2
     assert f"{tmp_path / name}: cannot be written" in result.stderr
     assert len(result.stderr.splitlines()) == 1

@@ -179,9 +179,9 @@ def test_an_error_of_the_encoder_reaches_the_caller(tmp_path: Path, monkeypatch:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(VideoEncoder, "write", fail)
-    with Recorder(tmp_path / "video.mp4", SIZE) as recorder:
-        with pytest.raises(RecordingError, match=r"video\.mp4: cannot be written \(No space left on device\)"):
-            add_for_ever(recorder)
+    message = r"video\.mp4: cannot be written \(No space left on device\)"
+    with Recorder(tmp_path / "video.mp4", SIZE) as recorder, pytest.raises(RecordingError, match=message):
+        add_for_ever(recorder)
     assert list(tmp_path.iterdir()) == []
 
 

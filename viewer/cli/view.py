@@ -2,7 +2,7 @@
 
 import argparse
 
-from ..settings import Options, Quality, Reduce
+from ..settings import EngineChoice, Options, Quality, Reduce
 from ..version import __version__
 from . import COMMANDS
 from .parsing import PROGRAM, Parser, add_scene_arguments, number
@@ -18,6 +18,12 @@ def parser() -> Parser:
         f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` tells more.",
     )
     add_scene_arguments(parser)
+    parser.add_argument(
+        "--engine", choices=[str(engine) for engine in EngineChoice], default="mujoco", help="who steps the scene"
+    )
+    parser.add_argument(
+        "--envs", type=number(1, 65536, int), default=1, metavar="N", help="environments; , and . choose"
+    )
     parser.add_argument("--paused", action="store_true", help="start paused")
     parser.add_argument("--width", type=number(320, 16384, int), default=Options.width, help="of the window")
     parser.add_argument("--height", type=number(240, 16384, int), default=Options.height, help="of the window")
@@ -42,6 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
             width=arguments.width,
             height=arguments.height,
             quality=Quality(arguments.quality),
+            engine=EngineChoice(arguments.engine),
+            envs=arguments.envs,
             frames=arguments.frames,
         )
     )

@@ -1,7 +1,7 @@
 """MuJoCo states, step by step, to the distances of followed pairs of geoms that meet or part, and to their forces."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from heapq import heappop, heappush
 from typing import Any
 
@@ -15,12 +15,18 @@ FARTHEST = 1e6
 """Beyond any scene [m]: where geoms are farther apart, this is their distance."""
 _ACCELERATION = 10.0
 """How fast geoms that are apart may gather speed towards each other, for the choice of when to look again [m/s^2]."""
+_REST = 1e-3
+"""Geoms that approach or part more slowly are taken to rest beside each other [m/s] ..."""
+_PATIENCE = 4.0
+"""... and looked at this many times less often."""
 _IMMINENT = 3.0
 """Pairs that may meet within this many steps have their velocities computed."""
 _TOUCHING = 1e-9
 """Nearest points closer than this [m] have no direction from one to the other."""
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 _NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+
+_NONE: set[int] = set()
 
 Mask = NDArray[np.bool_]
 Values = NDArray[np.float64]
@@ -29,26 +35,27 @@ Update = tuple[float, Values, Values]
 
 
 class ContactGroups:
-    """The followed pairs in a contact list, in which the contacts of one pair come one after the other."""
-
-    pairs: NDArray[np.intp]
-    """Followed pairs in the list, (k,)."""
+    """The pairs in a contact list, in which the contacts of one pair come one after the other."""
 
     def __init__(self, model: Any, geoms: Pairs) -> None:
+        """`geoms`: ids of the geoms of the followed pairs, (pairs, 2)."""
         self._options = model.opt
         self._adhesive = bool(getattr(model, "flg_adhesion", 0))
         orders = np.concatenate([geoms, geoms[:, ::-1]])
-        numbers = [*range(len(geoms))] * 2
-        self._pairs_by_key = dict(zip(_keys(orders).tolist(), numbers, strict=True))
+        self._pairs_by_key = dict(zip(_keys(orders).tolist(), [*range(len(geoms))] * 2, strict=True))
         self.forget()
 
     def forget(self) -> None:
-        """Take the next list for a new one."""
-        self._signature: bytes | None = None
-        self._starts = self._groups = self.pairs = np.zeros(0, np.intp)
+        """Take the next list for the first one."""
+        self._signature = b""
+        self._starts = np.zeros(0, np.intp)
+        self.pairs: NDArray[np.intp] = np.zeros(0, np.intp)
+        """Followed pairs in the list, (k,); -1 for the others there."""
+        self.listed: set[int] = set()
+        """Followed pairs in the list."""
 
-    def read(self, data: Any) -> bool:
-        """Take in a state's contact list; whether other pairs are in it than in the last one."""
+    def read(self, data: Any) -> set[int]:
+        """Take in a state's contact list; the followed pairs that have entered or left it."""
         keys = _keys(data.contact.geom)
         edges = np.empty(len(keys), bool)
         edges[:1] = True
@@ -57,29 +64,29 @@ class ContactGroups:
         keys = keys[self._starts]
         signature = keys.tobytes()
         if signature == self._signature:
-            return False
+            return _NONE
         self._signature = signature
-        pairs = np.array([self._pairs_by_key.get(key, -1) for key in keys.tolist()], np.intp)
-        self._groups = (pairs >= 0).nonzero()[0]
-        self.pairs = pairs[self._groups]
-        return True
+        find = self._pairs_by_key.get
+        pairs = [find(key, -1) for key in keys.tolist()]
+        self.pairs = np.array(pairs, np.intp)
+        before, self.listed = self.listed, set(pairs)
+        self.listed.discard(-1)
+        return before ^ self.listed
 
     def depths(self, data: Any) -> Values:
         """Smallest distance of the contacts of each of `pairs` [m], (k,)."""
-        if not len(self.pairs):
-            return np.zeros(0)
-        return np.minimum.reduceat(data.contact.dist, self._starts)[self._groups]
+        return np.minimum.reduceat(data.contact.dist, self._starts) if len(self._starts) else np.zeros(0)
 
     def forces(self, data: Any) -> Values:
         """Sum of the normal forces at the contacts of each of `pairs` [N], (k,); below 0 where adhesion pulls."""
-        if not len(self.pairs):
+        if not len(self._starts):
             return np.zeros(0)
         rows, address = data.efc_force, data.contact.efc_address
         pyramidal = self._options.cone == _PYRAMIDAL
         starts = address[self._starts]
         if pyramidal and starts.min() >= 0 and not self._adhesive:
             # A normal force is the sum over the edges of its pyramid. Contacts are the last of the constraints.
-            return np.add.reduceat(rows, starts)[self._groups]
+            return np.add.reduceat(rows, starts)
         # Contacts in the gap, and of bodies asleep, have no rows.
         solved = address >= 0
         normal = np.zeros(len(address))
@@ -87,7 +94,7 @@ class ContactGroups:
             normal[solved] = np.add.reduceat(rows, address[solved]) if pyramidal else rows[address[solved]]
         if self._adhesive:
             normal[solved] -= data.contact.adhesion[solved]
-        return np.add.reduceat(normal, self._starts)[self._groups]
+        return np.add.reduceat(normal, self._starts)
 
 
 class PairDistances:
@@ -113,7 +120,6 @@ class PairDistances:
         margins = model.geom_margin[choice.geoms].max(axis=1, initial=0.0)
         margins = np.maximum(margins, model.pair_margin.max(initial=0.0))
         self._unsure = (~choice.able | (margins > 0)).nonzero()[0].tolist()
-        self._listed = np.zeros(len(self._geoms), bool)
         self._witness = np.zeros(6)
         self.reset()
 
@@ -121,7 +127,6 @@ class PairDistances:
         """Forget all distances: the state has jumped."""
         count = len(self._geoms)
         self.groups.forget()
-        self._listed[:] = False
         self._times = (math.nan, math.nan, math.nan)
         # Time [s], distance [m] and velocity [m/s] of each pair when it was last looked at, and twice before that.
         self._samples = [[(-math.inf, math.nan, math.nan)] * count for _ in range(3)]
@@ -169,7 +174,8 @@ class PairDistances:
         -inf and inf where there are none.
         """
         times, distances, velocities = np.array(self._samples[0]).reshape(-1, 3).T
-        distances[self.groups.pairs] = self.groups.depths(data)
+        listed = self.groups.pairs >= 0
+        distances[self.groups.pairs[listed]] = self.groups.depths(data)[listed]
         largest = float(distances.max(where=in_contact, initial=-math.inf))
         elapsed = time - times
         speeds = np.maximum(0.0, -np.nan_to_num(velocities))
@@ -206,24 +212,17 @@ class PairDistances:
             )
         return speeds[1] - speeds[0]
 
-    def _choose(self, data: Any, time: float, in_contact: Mask) -> list[int]:
+    def _choose(self, data: Any, time: float, in_contact: Mask) -> Collection[int]:
         """The pairs to look at in a state."""
-        changed = self.groups.read(data)
-        if self._options.disableflags & _NO_LIST:
-            return list(range(len(self._geoms)))
-        pairs = dict.fromkeys(self._unsure)
-        if changed:
-            self._listed[:] = False
-            self._listed[self.groups.pairs] = True
-            # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
-            # geoms can be off in depth.
-            pairs.update(dict.fromkeys((self._listed != in_contact).nonzero()[0].tolist()))
-        agenda = self._agenda
+        # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
+        # geoms can be off in depth.
+        pairs = self.groups.read(data).union(self._unsure)
+        listed, agenda = self.groups.listed, self._agenda
         while agenda and agenda[0][0] <= time:
             due, pair = heappop(agenda)
-            if due == self._due[pair] and not (in_contact.item(pair) and self._listed.item(pair)):
-                pairs[pair] = None
-        return list(pairs)
+            if due == self._due[pair] and not (pair in listed and in_contact.item(pair)):
+                pairs.add(pair)
+        return range(len(self._geoms)) if self._options.disableflags & _NO_LIST else pairs
 
     def _look_at(self, data: Any, time: float, step: float, pair: int) -> float:
         """Measure a pair, and decide when to do so again; its distance [m]."""
@@ -237,11 +236,12 @@ class PairDistances:
         earlier[pair] = before[pair]
         before[pair] = last
         latest[pair] = (time, distance, velocity)
-        # Two steps early, so that the states before a meeting are known.
         due = time - 2 * step
         if distance > 0:
+            # Two steps early, so that the states before a meeting are known.
             speed = -velocity if velocity < 0 else 0.0
-            due += (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
+            wait = (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
+            due += wait if abs(velocity) > _REST else _PATIENCE * wait
         self._due[pair] = due
         heappush(self._agenda, (due, pair))
         return distance

@@ -1,6 +1,7 @@
 """MuJoCo's steps into a history, and back to any of them, bit for bit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 import mujoco
@@ -9,6 +10,8 @@ import numpy as np
 from ..sensors.contacts import ContactBatch
 from ..sensors.history import DEFAULT_BUDGET, STATE_SPACING, STATE_SPACING_MAX, History, Rows
 from ..sensors.layout import ContactLayout
+from ..settings import Reduce
+from .contract import ContactSensor
 from .declarations import declared_sensors
 from .errors import UnstableError
 from .matching import full_layout
@@ -150,11 +153,28 @@ class MujocoRun:
         source = self._sources.get(name)
         if source is None:
             return None
-        sensor = self.history.meaning(start)[name]
-        layout = sensor.layout
-        if source.complete:
-            layout = ContactLayout(full_layout(sensor.slots).fields, sensor.slots, sensor.reduce)
+        layout = self._layout(source, self.history.meaning(start)[name])
         return layout.decode(self.history.rows(start, stop)[:, source.columns])
+
+    def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[list[int], ContactBatch]]:
+        """What all recorded sensors said: positions in `recorded` of those with the same layout, and their contacts
+        after steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
+        """
+        rows, sensors = self.history.rows(start, stop), self.history.meaning(start)
+        groups: dict[ContactLayout, list[int]] = {}
+        for position, (name, source) in enumerate(self._sources.items()):
+            groups.setdefault(self._layout(source, sensors[name]), []).append(position)
+        starts = [source.columns.start for source in self._sources.values()]
+        for layout, members in groups.items():
+            first, width = starts[members[0]], len(members) * layout.size
+            if starts[members[-1]] + layout.size == first + width:
+                arrays = rows[:, first : first + width].reshape(len(rows), len(members), -1)
+            else:
+                arrays = rows[:, np.add.outer([starts[member] for member in members], np.arange(layout.size))]
+            yield members, layout.decode(arrays)
+
+    def _layout(self, source: _Source, sensor: ContactSensor) -> ContactLayout:
+        return _complete_layout(sensor.slots, sensor.reduce) if source.complete else sensor.layout
 
     def _mark_epoch(self) -> None:
         # The list is replaced whenever a sensor is read in another way.
@@ -219,6 +239,11 @@ class MujocoRun:
             start += array.size
         for name, value in zip(_SLEEP_COUNTS, values[start:], strict=True):
             setattr(data, name, int(value))
+
+
+@cache
+def _complete_layout(slots: int, reduce: Reduce) -> ContactLayout:
+    return ContactLayout(full_layout(slots).fields, slots, reduce)
 
 
 def _find_sources(engine: MujocoEngine) -> tuple[dict[str, _Source], slice]:

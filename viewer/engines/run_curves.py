@@ -12,7 +12,7 @@ from .declarations import declared_sensors
 from .pairs import sensor_friction, sensor_pairs
 from .run import MujocoRun
 
-_UPDATE_STEPS = 4096
+_UPDATE_STEPS = 512
 """Most steps that one update takes in, so that a panel opened late does not freeze the window."""
 _FRICTION_PAIRS = 20_000
 """Pairs of geoms beyond which the friction of a sensor is not looked for."""
@@ -33,9 +33,8 @@ class RunCurves:
         model = run.engine.model
         ids = {declared.name: declared.sensor_id for declared in declared_sensors(model)}
         self._cone = model_cone(model)
-        self._friction = {
-            name: sensor_friction(model, sensor_pairs(model, ids[name], _FRICTION_PAIRS)) for name in self.names
-        }
+        pairs = (sensor_pairs(model, ids[name], _FRICTION_PAIRS) for name in self.names)
+        self._friction = np.array([sensor_friction(model, of_sensor) for of_sensor in pairs]).reshape(-1, 2)
 
     @property
     def first(self) -> int:
@@ -72,10 +71,9 @@ class RunCurves:
 
     def _measure(self, start: int, stop: int) -> Values:
         block = np.empty((len(self.names), len(Signal), stop - start), np.float32)
-        for name, signals in zip(self.names, block, strict=True):
-            batch = self._run.contacts(name, start, stop)
-            assert batch is not None
-            signals[:] = measure_signals(batch, self._friction[name], self._cone)
+        for members, batch in self._run.grouped_contacts(start, stop):
+            signals = measure_signals(batch, self._friction[members], self._cone)
+            block[members] = signals.transpose(2, 0, 1)
         return block.reshape(-1, stop - start)
 
 

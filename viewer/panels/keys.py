@@ -55,6 +55,10 @@ SIMULATION = (
     Binding(Key.backspace, "Backspace", "Reset", lambda shell: shell.session.reset()),
     Binding(Key.minus, "-", "Slower", lambda shell: shell.session.change_speed(-1)),
     Binding(Key.equal, "=", "Faster", lambda shell: shell.session.change_speed(1)),
+    Binding(
+        Key.comma, ",", "Previous environment", lambda shell: shell.session.show_environment(shell.session.env - 1)
+    ),
+    Binding(Key.period, ".", "Next environment", lambda shell: shell.session.show_environment(shell.session.env + 1)),
     Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.reload(), ctrl=True),
 )
 CONTACTS = (

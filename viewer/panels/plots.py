@@ -2,6 +2,8 @@
 
 import csv
 import io
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
@@ -75,7 +77,7 @@ class Plots:
         first, last = timeline.step_at(self._start.value), timeline.step_at(self._end.value)
         first = max([first, *(curves.first for curves in shown.values())])
         steps = np.arange(first, last + 1)
-        columns = {"time [s]": timeline.times(steps)}
+        columns: dict[str, NDArray[np.floating[Any]]] = {"time [s]": timeline.times(steps)}
         for name, curves in shown.items():
             net = session.engine.sensors[name].layout.frame == "world"
             for signal in signals:
@@ -243,7 +245,7 @@ class Plots:
         bounds = [0, *edges, len(shades)]
         red, green, blue, _ = sensor_color(session.engine.sensors.position(name))
         draw = implot.get_plot_draw_list()
-        for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+        for start, stop in pairwise(bounds):
             if shades[start]:
                 color = imgui.get_color_u32(ImVec4(red, green, blue, 0.25 + 0.09 * float(shades[start])))
                 corner = implot.plot_to_pixels(times[start], -row - 0.12)

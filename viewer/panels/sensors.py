@@ -24,6 +24,7 @@ def show_sensors(session: Session) -> None:
     sensors = session.engine.sensors
     if not len(sensors):
         _show_empty(session)
+        _show_unread(session)
         return
     _show_header(session)
     clipper = imgui.ListClipper()
@@ -33,11 +34,23 @@ def show_sensors(session: Session) -> None:
             imgui.push_id(i)
             _show_row(session, i, session.reading(sensors[i].name))
             imgui.pop_id()
+    _show_unread(session)
+
+
+def _show_unread(session: Session) -> None:
+    """Sensors of the scene that the engine does not read, and why."""
+    for engine in (session.engine, session.ghost):
+        for name, reason in engine.unread.items() if engine else ():
+            imgui.spacing()
+            dim_text(name)
+            paragraph(f"not read by {engine.name if engine else ''}: {reason}")
 
 
 def _show_empty(session: Session) -> None:
     paragraph("This scene has no contact sensors.")
     imgui.spacing()
+    if not session.engine.can_watch_all:
+        return
     if imgui.button("Watch all contacts"):
         session.watch_all()
     tooltip("Add a sensor that matches every contact. The scene file stays as it is.")

@@ -12,8 +12,15 @@ _SEPARATOR = "  ·  "
 def show_status(shell: Shell) -> None:
     """The bar's content."""
     session = shell.session
-    dim_text(f"{session.engine.name}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
-    tooltip("Engine; renderer and quality. --quality low or high overrides")
+    engines = session.engine.name + (f" and {session.ghost.name} as ghosts" if session.ghost else "")
+    if session.batch.num_envs > 1:
+        engines += f", environment {session.env + 1} of {session.batch.num_envs}"
+    dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
+    ignored = session.engine.ignored or (session.ghost.ignored if session.ghost else ())
+    tooltip(
+        "Engine; renderer and quality. --quality low or high overrides"
+        + (f"\nThis engine does not know: {', '.join(ignored)}" if ignored else "")
+    )
     imgui.same_line(0, 0)
     dim_text(_SEPARATOR)
     imgui.same_line(0, 0)

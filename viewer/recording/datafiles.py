@@ -4,7 +4,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol
+from typing import Protocol, Self
 
 from ..session import Session
 from .errors import RecordingError, write_error
@@ -88,7 +88,7 @@ class DataFile:
                 self._writer.abort()
             self._file.discard()
 
-    def __enter__(self) -> "DataFile":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -6,6 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from queue import Full, Queue
 from types import TracebackType
+from typing import Self
 
 from .encoders import FolderEncoder, Picture, fitted, open_encoder
 from .errors import RecordingError, write_error
@@ -113,7 +114,7 @@ class Recorder:
             self._thread.join()
             self._file.discard()
 
-    def __enter__(self) -> "Recorder":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ _STEPS = 256
 """Steps that are sent at once."""
 _POSE_SECONDS = 1 / 60
 """Simulated time between two poses of the scene's shapes; contacts come at every step."""
+_ROOM = 1_000_000
+"""Free bytes on the disk without which no recording is begun."""
 _TIME = "simulation"
 _COMPONENTS = ("normal", "tangent0", "tangent1")
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
@@ -36,7 +39,10 @@ class RerunWriter:
     """Writes a recording that opens in Rerun's viewer with a layout of its own."""
 
     def __init__(self, path: Path, session: Session) -> None:
-        # Rerun logs what goes wrong with its file; we tell it, in one line.
+        # Rerun would wait for ever for room for the first bytes.
+        if shutil.disk_usage(path.parent).free < _ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        # It logs what goes wrong later; we tell it, in one line.
         os.environ.setdefault("RUST_LOG", "off")
         import rerun
 
@@ -157,7 +163,7 @@ class RerunWriter:
         color = self._color(geom)
         solid = {"colors": [color], "fill_mode": "solid"}
         if kind == _PLANE:
-            half = [side if side > 0 else float(model.stat.extent) for side in size[:2]]
+            half = [side if side > 0 else 0.7 * float(model.stat.extent) for side in size[:2]]
             return rerun.Boxes3D(half_sizes=[[*half, 0.0]], **solid)
         if kind in (_SPHERE, _ELLIPSOID):
             return rerun.Ellipsoids3D(half_sizes=[size if kind == _ELLIPSOID else size[[0, 0, 0]]], **solid)

@@ -5,8 +5,8 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .contacts import Array, ContactBatch
-from .friction import Cone, friction_use, slip_speed
+from .contacts import Array, ContactBatch, cross
+from .friction import Cone, friction_use
 
 
 class Signal(StrEnum):
@@ -30,6 +30,7 @@ class Signal(StrEnum):
         return _WORLD_LABELS.get(self, self.value) if in_world_frame else self.value
 
 
+_FORCES = (Signal.NORMAL, Signal.TANGENT0, Signal.TANGENT1)
 _UNITS = {Signal.FOUND: "", Signal.DISTANCE: "m", Signal.SLIP: "m/s", Signal.USE: ""}
 _WORLD_LABELS = {Signal.NORMAL: "force x", Signal.TANGENT0: "force y", Signal.TANGENT1: "force z"}
 
@@ -37,56 +38,52 @@ _WORLD_LABELS = {Signal.NORMAL: "force x", Signal.TANGENT0: "force y", Signal.TA
 def measure_signals(
     batch: ContactBatch, friction: ArrayLike = np.nan, cone: Cone = Cone.ELLIPTIC
 ) -> NDArray[np.float32]:
-    """All signals of a batch of n steps, (len(Signal), n), in their order; NaN where a sensor does not tell.
+    """All signals of a batch, (len(Signal), ...), in their order; NaN where a sensor does not tell.
 
-    `friction`: the coefficient that all contacts of the sensor have, or one for each tangent, (2,); NaN if they differ.
-    Forces without contact are 0; distance, slip speed and friction use are then NaN.
+    `friction`: the coefficients along both tangents that all contacts of a sensor have, broadcast to (..., 2); NaN if
+    they differ. Forces without contact are 0; distance, slip speed and friction use are then NaN.
     """
-    signals = np.full((len(Signal), len(batch.found)), np.nan, np.float32)
-    rows = dict(zip(Signal, signals, strict=True))
-    rows[Signal.FOUND][:] = batch.found
-    filled = batch.filled
+    shape = batch.found.shape
+    signals = np.full((len(Signal), *shape), np.nan, np.float32)
+    rows = dict(zip(Signal, signals.reshape(len(Signal), -1), strict=True))
+    rows[Signal.FOUND][:] = batch.found.ravel()
+    # Most places are empty most of the time: gather the contacts, work on them alone, and bring the results back.
+    slots = batch.filled.shape[-1]
+    owners = np.flatnonzero(batch.filled) // slots
     if batch.force is not None:
-        total = _sum_slots(batch.force)
-        rows[Signal.NORMAL][:], rows[Signal.TANGENT0][:], rows[Signal.TANGENT1][:] = total.T
-        rows[Signal.MAGNITUDE][:] = _norm(_net_force(batch, total))
-        limits = np.broadcast_to(np.asarray(friction, np.float64), (2,))
-        if not batch.in_world_frame and not np.isnan(limits).any():
-            _worst(rows[Signal.USE], friction_use(batch.force, limits, cone), filled)
-    if batch.in_world_frame:
-        return signals
-    if batch.dist is not None:
-        _worst(rows[Signal.DISTANCE], -batch.dist, filled)
+        force = batch.force[batch.filled]
+        net = force if batch.in_world_frame or slots == 1 else _turned(batch, force)
+        squares = np.zeros(len(rows[Signal.FOUND]))
+        for signal, total, component in zip(_FORCES, force.T, net.T, strict=True):
+            rows[signal][:] = _sum(total, owners, len(squares))
+            squares += np.square(_sum(component, owners, len(squares)))
+        rows[Signal.MAGNITUDE][:] = np.sqrt(squares)
+        if not batch.in_world_frame:
+            limits = np.broadcast_to(np.asarray(friction, np.float64), (*shape, 2)).reshape(-1, 2)
+            _put_largest(rows[Signal.USE], friction_use(force, limits[owners], cone), owners)
+    if not batch.in_world_frame and batch.dist is not None:
+        _put_largest(rows[Signal.DISTANCE], -batch.dist[batch.filled], owners)
         np.negative(rows[Signal.DISTANCE], out=rows[Signal.DISTANCE])
-    if batch.linvel is not None:
-        _worst(rows[Signal.SLIP], slip_speed(batch), filled)
+    if not batch.in_world_frame and batch.linvel is not None:
+        _, along0, along1 = batch.linvel[batch.filled].T
+        _put_largest(rows[Signal.SLIP], np.sqrt(along0 * along0 + along1 * along1), owners)
     return signals
 
 
-def _net_force(batch: ContactBatch, total: Array) -> Array:
-    """The net force, in any frame: only its length counts. The sum of components where directions are not told."""
-    if batch.filled.shape[-1] == 1 or batch.in_world_frame:
-        return total
-    net_force = batch.net_force
-    return total if net_force is None else net_force
+def _turned(batch: ContactBatch, force: Array) -> Array:
+    """Forces of the filled slots in the world, (k, 3); as they are where directions are not told."""
+    if batch.normal is None or batch.tangent0 is None or not batch.frame_known:
+        return force
+    normal, tangent0 = batch.normal[batch.filled], batch.tangent0[batch.filled]
+    return force[:, :1] * normal + force[:, 1:2] * tangent0 + force[:, 2:] * cross(normal, tangent0)
 
 
-def _sum_slots(values: Array) -> Array:
-    """(n, slots, 3) to (n, 3). Adding slot by slot is several times faster than numpy's sum over a short axis."""
-    total = values[:, 0].copy()
-    for slot in range(1, values.shape[1]):
-        total += values[:, slot]
-    return total
+def _sum(values: Array, owners: NDArray[np.intp], count: int) -> Array:
+    return np.bincount(owners, weights=values, minlength=count)
 
 
-def _norm(vectors: Array) -> Array:
-    x, y, z = vectors.T
-    return np.sqrt(x * x + y * y + z * z)
-
-
-def _worst(out: NDArray[np.float32], values: Array, filled: NDArray[np.bool_]) -> None:
-    """The largest value of the filled slots, (n, slots) to (n,); NaN without any."""
-    known = np.where(filled, values, np.nan)
-    out[:] = known[:, 0]
-    for slot in range(1, known.shape[1]):
-        np.fmax(out, known[:, slot], out=out)
+def _put_largest(out: NDArray[np.float32], values: Array, owners: NDArray[np.intp]) -> None:
+    """Set the places that own any values to the largest of them; owners are sorted."""
+    if len(owners):
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        out[owners[starts]] = np.fmax.reduceat(values, starts)

@@ -1,0 +1,1 @@
+"""Ours and a peer, measured on the same work in one run."""

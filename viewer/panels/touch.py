@@ -1,0 +1,284 @@
+"""Touch window: what each device reports beside the true force, in numbers, lamps and curves."""
+
+from collections.abc import Callable
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ..engines.touch import SceneTouch, TouchSensors
+from ..render.touch import AXIS_COLORS
+from ..sensors.contacts import Array
+from ..sensors.touch import TouchType
+from ..sensors.touch_declaration import TouchDeclaration
+from ..sensors.touch_history import thin
+from ..session import Session
+from ..settings import Theme
+from .theme import dim_color, text_tint, warning_color
+from .touch_editor import TouchEditor
+from .widgets import dim_text, fit_text, format_number, heading, number_font, paragraph, text_right, tooltip
+
+SECONDS = 10.0
+"""Time across a curve."""
+_WIDE = 900.0
+"""From this width [px] on, list, curves and editor stand side by side."""
+_LIST_PART, _CURVES_PART = 0.38, 0.30
+_CURVE_HEIGHT = 170.0
+_EDITOR_HEIGHT = 430.0
+_DIGITS = "-0000.00"
+_LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
+_TRUE_ALPHA = 0.45
+_DECLARE = (
+    'Or declare one in the scene:\n<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
+)
+
+Save = Callable[[TouchDeclaration], None]
+"""Writes a declaration into the scene file; SceneError if that fails."""
+
+
+class TouchPanel:
+    """The window's content, and what a person chose in it."""
+
+    def __init__(self) -> None:
+        self.selected: str | None = None
+        """Name of the sensor whose curves and settings are shown."""
+        self.editor = TouchEditor()
+
+    def show(self, session: Session, touch: TouchSensors, save: Save | None = None) -> None:
+        """The window's content; without `save`, changes can only be copied."""
+        if implot.get_current_context() is None:
+            implot.create_context()
+        touch.follow()
+        names = [sensor.name for sensor in touch]
+        if self.selected not in names:
+            self.selected = names[0] if names else None
+        avail = imgui.get_content_region_avail()
+        wide = avail.x >= _WIDE
+        list_width = _LIST_PART * avail.x if wide else 0.0
+        list_height = 0.0 if wide else min(_list_height(len(names)), 0.5 * max(avail.y, 300.0))
+        if imgui.begin_child("##list", ImVec2(list_width, list_height)):
+            self._show_list(session, touch)
+        imgui.end_child()
+        if self.selected is None:
+            return
+        sensor = touch[self.selected]
+        if wide:
+            imgui.same_line()
+        if imgui.begin_child("##curves", ImVec2(_CURVES_PART * avail.x if wide else 0.0, 0 if wide else _CURVE_HEIGHT)):
+            _show_curves(sensor, session)
+        imgui.end_child()
+        if wide:
+            imgui.same_line()
+        if imgui.begin_child("##editor", ImVec2(0, 0 if wide else _EDITOR_HEIGHT)):
+            self.editor.show(session.settings.theme, touch, sensor, save)
+        imgui.end_child()
+
+    def _show_list(self, session: Session, touch: TouchSensors) -> None:
+        theme = session.settings.theme
+        for problem in touch.problems:
+            imgui.push_style_color(imgui.Col_.text, warning_color(theme))
+            imgui.text_wrapped(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {problem}".replace("%", "%%"))
+            imgui.pop_style_color()
+        self.selected = self.editor.show_add(theme, touch) or self.selected
+        if not len(touch):
+            paragraph("This scene has no touch sensors. Put one on a site or body.")
+            imgui.spacing()
+            paragraph(_DECLARE)
+            return
+        flags = imgui.TableFlags_
+        if not imgui.begin_table("##sensors", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
+            return
+        number_font()
+        digits = imgui.calc_text_size(_DIGITS).x
+        imgui.pop_font()
+        imgui.table_setup_scroll_freeze(0, 1)
+        imgui.table_setup_column("sensor", imgui.TableColumnFlags_.width_stretch, 1.0)
+        imgui.table_setup_column("device", imgui.TableColumnFlags_.width_fixed, digits)
+        imgui.table_setup_column("true [N]", imgui.TableColumnFlags_.width_fixed, digits)
+        imgui.table_setup_column("curve", imgui.TableColumnFlags_.width_stretch, 0.8)
+        _show_headings()
+        sensors = touch.sensors
+        clipper = imgui.ListClipper()
+        clipper.begin(len(sensors), _row_height())
+        while clipper.step():
+            for i in range(clipper.display_start, clipper.display_end):
+                imgui.push_id(sensors[i].name)
+                if _show_row(touch, sensors[i], sensors[i].name == self.selected, theme):
+                    self.selected = sensors[i].name
+                imgui.pop_id()
+        imgui.end_table()
+
+
+def _list_height(count: int) -> float:
+    return (count + 1) * _row_height() + 2 * imgui.get_frame_height_with_spacing()
+
+
+def _row_height() -> float:
+    """Three lines: name, place and warning; or the three axes."""
+    return 3 * imgui.get_text_line_height_with_spacing() + 2 * imgui.get_style().cell_padding.y
+
+
+def _show_headings() -> None:
+    imgui.table_next_row()
+    for text, help_text in (
+        ("sensor", "Its name, place and type"),
+        ("device", "What the device reports: looked up, noisy, quantised, sampled"),
+        ("true [N]", "What an ideal device would report; of bumpers and MuJoCo's own, the force on the body"),
+        ("curve", f"The last {SECONDS:g} s: bright what the device reports, faint the true force"),
+    ):
+        imgui.table_next_column()
+        if text in ("sensor", "curve"):
+            dim_text(text)
+        else:
+            text_right(text, dim_color())
+        tooltip(help_text)
+
+
+def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, theme: Theme) -> bool:
+    """A sensor in the list; whether it was clicked."""
+    height = _row_height()
+    imgui.table_next_row(0, height)
+    imgui.table_next_column()
+    start = imgui.get_cursor_pos()
+    imgui.set_next_item_allow_overlap()
+    spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
+    clicked = imgui.selectable("##row", selected, spans, ImVec2(0, height - 4))[0]
+    imgui.set_cursor_pos(start)
+    _show_eye(sensor)
+    imgui.same_line(0, 6)
+    indent = imgui.get_cursor_pos_x()
+    width = imgui.get_content_region_avail().x
+    imgui.text_unformatted(fit_text(f"{sensor.name}{' *' if sensor.modified else ''}", width))
+    tooltip(f"{sensor.name}: {sensor.label}{_modified_text(sensor)}")
+    imgui.set_cursor_pos_x(indent)
+    dim_text(fit_text(sensor.label, width))
+    imgui.set_cursor_pos_x(indent)
+    _show_warning(touch, sensor, theme, width)
+    imgui.table_next_column()
+    number_font()
+    _show_values(sensor, touch.value(sensor.name), theme)
+    imgui.table_next_column()
+    _show_true(touch, sensor, theme)
+    imgui.pop_font()
+    imgui.table_next_column()
+    implot.push_style_var(implot.StyleVar_.plot_min_size, ImVec2(20, 20))
+    if implot.begin_plot("##spark", ImVec2(-1, height - 4), implot.Flags_.canvas_only | implot.Flags_.no_inputs):
+        _draw_curves(sensor, theme, bare=True)
+        implot.end_plot()
+    implot.pop_style_var()
+    return clicked
+
+
+def _modified_text(sensor: SceneTouch) -> str:
+    if not sensor.modified:
+        return ""
+    return "\nNot as in the scene file" if sensor.saved else "\nNot in the scene file"
+
+
+def _show_eye(sensor: SceneTouch) -> None:
+    imgui.push_style_color(imgui.Col_.button, ImVec4(0, 0, 0, 0))
+    if imgui.small_button(f"{icons.ICON_FA_EYE if sensor.visible else icons.ICON_FA_EYE_SLASH}###visible"):
+        sensor.visible = not sensor.visible
+    imgui.pop_style_color()
+    tooltip("Hide axes and volume in the scene" if sensor.visible else "Show axes and volume in the scene")
+
+
+def _show_warning(touch: TouchSensors, sensor: SceneTouch, theme: Theme, width: float) -> None:
+    outside = touch.outside(sensor.name)
+    if not outside or not sensor.enabled:
+        dim_text(str(sensor.device.type) if sensor.enabled else f"{sensor.device.type}, disabled")
+    else:
+        text = fit_text(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {outside} of {sensor.found} outside", width)
+        imgui.text_colored(warning_color(theme), text)
+        counted = (
+            "MuJoCo's own sensor leaves them out" if sensor.native else "They count, for the whole body is the sensor"
+        )
+        tooltip(f"{outside} of {sensor.found} contacts of this body are outside the site's volume.\n{counted}.")
+
+
+def _show_values(sensor: SceneTouch, values: Array, theme: Theme) -> None:
+    if sensor.device.type is TouchType.BUMPER:
+        _show_lamp(float(values[0]))
+        return
+    for value, color in zip(values, _colors(sensor, theme), strict=True):
+        text_right("-" if np.isnan(value) else format_number(float(value), 2), color)
+
+
+def _show_true(touch: TouchSensors, sensor: SceneTouch, theme: Theme) -> None:
+    if not sensor.enabled:
+        return
+    _, rotation = touch.pose(sensor.name)
+    for value, color in zip(sensor.true_force(rotation), _colors(sensor, theme), strict=True):
+        text_right(format_number(float(value), 2), color if sensor.device.size == 3 else dim_color())
+
+
+def _show_lamp(value: float) -> None:
+    """Lit in contact, dark without, and only a rim while there is no value."""
+    line = imgui.get_text_line_height()
+    corner, width = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
+    radius = 0.42 * line
+    center = ImVec2(corner.x + width - 2.4 * line, corner.y + 0.5 * line)
+    draw = imgui.get_window_draw_list()
+    if value == value:
+        color = _LIT if value else imgui.get_style().color_(imgui.Col_.frame_bg)
+        draw.add_circle_filled(center, radius, imgui.color_convert_float4_to_u32(color))
+    draw.add_circle(center, radius, imgui.get_color_u32(imgui.Col_.text, 0.5))
+    text_right("-" if value != value else f"{value:.0f}")
+    tooltip("1 in contact, 0 without")
+
+
+def _show_curves(sensor: SceneTouch, session: Session) -> None:
+    heading(sensor.name)
+    if not len(sensor.history):
+        paragraph("No samples yet.")
+        return
+    flags = implot.Flags_
+    size = ImVec2(-1, max(imgui.get_content_region_avail().y, 90.0))
+    if implot.begin_plot("##curves", size, flags.no_title | flags.no_mouse_text | flags.no_inputs | flags.no_frame):
+        _draw_curves(sensor, session.settings.theme)
+        implot.end_plot()
+
+
+def _draw_curves(sensor: SceneTouch, theme: Theme, bare: bool = False) -> None:
+    """True force and device values inside a plot; `bare`: without axes and legend."""
+    history = sensor.history
+    times, true, values = history.times, history.true, history.values(sensor.device)
+    end = float(times[-1]) if len(times) else 0.0
+    shown = int(np.searchsorted(times, end - SECONDS))
+    times, true, values = times[shown:], true[shown:], values[shown:]
+    # In newtons both have one axis; else each its own, with the zeros at one height.
+    newtons = sensor.device.type is not TouchType.BUMPER and not sensor.device.lookup_table
+    groups = [np.concatenate([true, values])] * 2 if newtons else [true, values]
+    largest = [1.1 * float(np.abs(group[np.isfinite(group)]).max(initial=0.0)) or 1.0 for group in groups]
+    lowest = [float(np.nanmin(group, initial=0.0)) / top for group, top in zip(groups, largest, strict=True)]
+    bottom = -1.0 if min(lowest) < -0.01 else -0.06
+    axes, flags = implot.ImAxis_, implot.AxisFlags_
+    look = flags.no_decorations if bare else flags.none
+    implot.setup_axis(axes.x1, "s", look | flags.no_grid_lines)
+    implot.setup_axis_limits(axes.x1, end - SECONDS, end, implot.Cond_.always)
+    implot.setup_axis(axes.y1, "N", look)
+    implot.setup_axis_limits(axes.y1, bottom * largest[0], largest[0], implot.Cond_.always)
+    if not newtons:
+        implot.setup_axis(axes.y2, "device", look | flags.opposite | flags.no_grid_lines)
+        implot.setup_axis_limits(axes.y2, bottom * largest[1], largest[1], implot.Cond_.always)
+    implot.setup_legend(implot.Location_.north_west, implot.LegendFlags_.horizontal)
+    points = max(2 * int(implot.get_plot_size().x), 100)
+    colors = _colors(sensor, theme)
+    first = history.first + shown
+    for i, color in enumerate(colors):
+        faint = ImVec4(color.x, color.y, color.z, _TRUE_ALPHA)
+        x, y = thin(times, true[:, i], first, points)
+        named = implot.ItemFlags_.no_legend if i else implot.ItemFlags_.none
+        implot.plot_line(f"true##{i}", x, y, implot.Spec(line_color=faint, line_weight=2.5, flags=named))
+    implot.set_axes(axes.x1, axes.y1 if newtons else axes.y2)
+    for i, color in enumerate(colors):
+        x, y = thin(times, values[:, i], first, points)
+        label = "device" if len(colors) == 1 else "xyz"[i]
+        implot.plot_line(f"{label}##device", x, y, implot.Spec(line_color=color, line_weight=1.5))
+
+
+def _colors(sensor: SceneTouch, theme: Theme) -> list[ImVec4]:
+    """Of each value: those of the axes, or that of text."""
+    if sensor.device.size == 1:
+        return [imgui.get_style().color_(imgui.Col_.text)]
+    return [text_tint(color, theme) for color in AXIS_COLORS]
