@@ -8,28 +8,20 @@ from numpy.typing import NDArray
 from .engines.contract import Engine
 from .engines.mujoco_engine import MujocoEngine
 from .engines.run import MujocoRun
+from .engines.run_curves import RunCurves, curve_bytes
 from .sensors.contacts import ContactBatch
-from .sensors.curves import BYTES_PER_VALUE, Curves
-from .sensors.friction import Cone
 from .sensors.history import DEFAULT_BUDGET
 from .sensors.peaks import mean, peak
-from .sensors.signals import Signal, measure_signals
 from .settings import Moment
-
-_CURVES_BUDGETED = 10
-"""Sensors whose curves are counted into the memory budget."""
-_STEPS_PER_UPDATE = 20_000
-"""Most steps that one update of a curve reads: a long history is caught up over several frames."""
 
 
 class Timeline:
     """The history of one engine. Steps are numbered from the last reset."""
 
     def __init__(self, engine: MujocoEngine, budget: int = DEFAULT_BUDGET) -> None:
-        sensors = min(len(engine.sensors), _CURVES_BUDGETED)
-        self._run = MujocoRun(engine, budget, round(sensors * len(Signal) * BYTES_PER_VALUE))
-        self._engine = engine
-        self._curves: dict[str, Curves] = {}
+        self._run = MujocoRun(engine, budget, curve_bytes(engine))
+        self.curves = RunCurves(self._run)
+        """Signals of the sensors after every step; call its `update` once a frame while somebody looks."""
         self._frame_start = 0
 
     @classmethod
@@ -85,7 +77,6 @@ class Timeline:
     def start(self) -> None:
         """Begin anew from the engine's present state."""
         self._run.start()
-        self._curves.clear()
         self._frame_start = 0
 
     def begin_frame(self) -> None:
@@ -94,10 +85,7 @@ class Timeline:
 
     def step(self, count: int, after_step: Callable[[], object] | None = None) -> None:
         """Take steps from the one that is shown, forgetting those that followed it."""
-        resumed = not self.at_end
         self._run.step(count, after_step)
-        if resumed:
-            self._truncate_curves()
 
     def go_to(self, step: int) -> None:
         """Show a step: the engine's state and contacts are those of that instant."""
@@ -115,38 +103,3 @@ class Timeline:
         if batch is None:
             return None
         return peak(batch) if moment is Moment.PEAK else mean(batch)
-
-    def curves(self, name: str) -> Curves | None:
-        """All signals of a sensor up to the newest step; None for a sensor that no array holds."""
-        history = self._run.history
-        if self._run.contacts(name, history.last, history.last + 1) is None:
-            return None
-        curves = self._curves.get(name)
-        if curves is None:
-            curves = self._curves[name] = Curves(len(Signal), history.capacity)
-            curves.restart(history.first)
-        if curves.stop < history.first:
-            curves.restart(history.first)
-        stop = min(history.last + 1, curves.stop + _STEPS_PER_UPDATE)
-        friction, cone = self._friction(name), self._cone
-        while curves.stop < stop:
-            end = min([stop, *(first for first, _ in history.epochs if first > curves.stop)])
-            batch = self._run.contacts(name, curves.stop, end)
-            assert batch is not None
-            curves.extend(measure_signals(batch, friction, cone))
-        return curves
-
-    def _truncate_curves(self) -> None:
-        # The steps that were taken just now are read anew.
-        for curves in self._curves.values():
-            curves.truncate(min(curves.stop, self._frame_start + 1))
-
-    @property
-    def _cone(self) -> Cone:
-        return Cone.ELLIPTIC if self._engine.model.opt.cone == 1 else Cone.PYRAMIDAL
-
-    def _friction(self, name: str) -> float:
-        """Friction coefficient of a sensor's contacts; NaN where they differ or there are none."""
-        friction = self._engine.details(name).friction
-        known = np.unique(friction[~np.isnan(friction)])
-        return float(known[0]) if len(known) == 1 else float("nan")

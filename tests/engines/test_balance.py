@@ -23,11 +23,13 @@ THROWN = """
       <geom type="box" size=".2 .1 .05" pos=".05 .02 .01"/>
       <body name="arm" pos=".25 0 0"><joint name="shoulder" axis="0 1 0"/><joint axis="0 0 1"/>
         <geom name="arm" type="capsule" fromto="0 0 0 .3 0 0" size=".03"/>
-        <body name="hand" pos=".3 0 0"><joint type="ball"/><geom name="hand" type="box" size=".05 .08 .02" pos=".06 0 0"/></body>
+        <body name="hand" pos=".3 0 0"><joint type="ball"/>
+          <geom name="hand" type="box" size=".05 .08 .02" pos=".06 0 0"/></body>
       </body>
     </body>
     <body name="crate" pos=".2 0 .65"><freejoint/><geom name="crate" type="box" size=".1 .1 .1" pos=".01 0 .02"/></body>
-    <body name="door" pos="1 0 .5"><joint axis="0 0 1"/><geom name="door" type="box" size=".3 .02 .4" pos=".3 0 0"/></body>
+    <body name="door" pos="1 0 .5"><joint axis="0 0 1"/>
+      <geom name="door" type="box" size=".3 .02 .4" pos=".3 0 0"/></body>
   </worldbody>
   <sensor>
     <contact name="hand" geom1="floor" geom2="hand"/>
@@ -125,8 +127,8 @@ def test_what_a_joint_bears_is_the_other_force() -> None:
     """A pendulum at rest hangs on its joint with its whole weight; MuJoCo's force sensor says so too."""
     model = mujoco.MjModel.from_xml_string("""
     <mujoco><worldbody>
-      <body name="arm" pos="0 0 1"><joint axis="0 1 0" damping="1"/><geom type="capsule" fromto="0 0 0 0 0 -.3" size=".05" mass="2"/>
-        <site name="hinge"/></body>
+      <body name="arm" pos="0 0 1"><joint axis="0 1 0" damping="1"/><site name="hinge"/>
+        <geom type="capsule" fromto="0 0 0 0 0 -.3" size=".05" mass="2"/></body>
     </worldbody><sensor><force site="hinge"/></sensor></mujoco>""")
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, 100)
@@ -165,6 +167,7 @@ def test_a_push_is_told() -> None:
 def test_the_body_is_the_one_that_the_sensor_feels_for(sensor: str, body: str, root: str) -> None:
     model, _ = thrown()
     found = sensor_body(model, model.sensor(sensor).id)
+    assert found is not None
     assert found == model.body(body).id
     assert tree_root(model, found) == model.body(root).id
 

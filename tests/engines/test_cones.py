@@ -14,7 +14,7 @@ BOX = """
   <option cone="{cone}" impratio="10" gravity="{gravity}"/>
   <worldbody>
     <geom name="floor" type="plane" size="99 99 .1"/>
-    <body pos="0 0 .0099"><freejoint/><geom name="box" type="box" size=".3 .3 .01" condim="{condim}" friction="1 {torsion} .0001"/></body>
+    <body pos="0 0 .0099"><freejoint/><geom name="box" type="box" size=".3 .3 .01"/></body>
   </worldbody>
   <contact>{pair}</contact>
 </mujoco>"""
@@ -32,7 +32,7 @@ def tilted(
     sideways = 9.81 * slope * np.array([np.cos(direction), np.sin(direction)])
     pair = pair or f'<pair geom1="floor" geom2="box" condim="{condim}" friction="{MU} {MU} {torsion} .0001 .0001"/>'
     model = mujoco.MjModel.from_xml_string(
-        BOX.format(cone=cone, condim=condim, torsion=torsion, pair=pair, gravity=f"{sideways[0]} {sideways[1]} -9.81")
+        BOX.format(cone=cone, pair=pair, gravity=f"{sideways[0]} {sideways[1]} -9.81")
     )
     return model, mujoco.MjData(model)
 

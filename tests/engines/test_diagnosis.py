@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -125,15 +126,16 @@ CASES = {
     ),
     "planes": Case(
         ZeroKind.CANNOT_COLLIDE,
-        "Geom floor and geom wall can never collide: floor and wall are planes or height fields, which meet only solids.",
+        "Geom floor and geom wall can never collide: floor and wall are planes or height fields, "
+        "which meet only solids.",
         '<geom name="wall" type="plane" size="1 1 .1" euler="0 90 0"/>',
         'geom1="floor" geom2="wall"',
         contact='<pair geom1="floor" geom2="wall"/>',
     ),
     "several obstacles": Case(
         ZeroKind.CANNOT_COLLIDE,
-        "Body base and subtree arm can never collide: 2 of 3 pairs of geoms: body base and body arm are parent and child, "
-        "which filterparent leaves out; 1 of 3 pairs of geoms: <exclude> leaves out body base with body end.",
+        "Body base and subtree arm can never collide: 2 of 3 pairs of geoms: body base and body arm are parent and "
+        "child, which filterparent leaves out; 1 of 3 pairs of geoms: <exclude> leaves out body base with body end.",
         """<body name="base" pos="0 0 1"><freejoint/><geom name="base" size=".1"/>
              <body name="arm"><joint axis="1 0 0"/><geom name="arm" size=".1"/><geom name="elbow" size=".1"/>
                <body name="end"><joint axis="0 1 0"/><geom name="end" size=".1"/></body></body></body>""",
@@ -156,7 +158,8 @@ CASES = {
     "outside the site, of a body": Case(
         ZeroKind.OUTSIDE_SITE,
         "A contact lies outside the volume of site pad; the nearest is 0.5 m from its centre.",
-        '<body name="ball" pos="0 0 .0999"><freejoint/><geom size=".1"/></body><site name="pad" pos="0 0 .5" size=".3"/>',
+        """<body name="ball" pos="0 0 .0999"><freejoint/><geom size=".1"/></body>
+           <site name="pad" pos="0 0 .5" size=".3"/>""",
         'site="pad" body2="ball"',
     ),
     "delay": Case(
@@ -249,14 +252,15 @@ def test_forces_that_cancel_are_told_apart_from_none(tmp_path: Path) -> None:
     path.write_text("""
     <mujoco><option gravity="0 0 0"/>
       <worldbody>
-        <geom name="left" type="box" size=".1 .1 .1" pos="-.199 0 0"/><geom name="right" type="box" size=".1 .1 .1" pos=".199 0 0"/>
+        <geom name="left" type="box" size=".1 .1 .1" pos="-.199 0 0"/>
+        <geom name="right" type="box" size=".1 .1 .1" pos=".199 0 0"/>
         <body><freejoint/><geom name="ball" size=".1"/></body>
       </worldbody>
       <sensor><contact name="c" geom1="ball" data="found force" reduce="netforce"/></sensor>
     </mujoco>""")
     engine = open_engine(path)
     engine.step()
-    batch = engine.contacts("c")
+    batch: Any = engine.contacts("c")
     assert batch.found == 2
     batch.force[:] = np.round(batch.force, 9)
     reason = Diagnosis(engine.model, 0).explain(engine.data, batch)

@@ -13,7 +13,8 @@ HEAP = """
   <option><flag filterparent="{filterparent}"/></option>
   <asset><hfield name="hills" nrow="3" ncol="3" size=".3 .3 .3 .3" elevation="1 1 1 1 1 1 1 1 1"/></asset>
   <worldbody>
-    <geom name="floor" type="plane" size="1 1 .1"/><geom name="wall" type="plane" size="1 1 .1"/><geom name="rock" size=".3"/>
+    <geom name="floor" type="plane" size="1 1 .1"/><geom name="wall" type="plane" size="1 1 .1"/>
+    <geom name="rock" size=".3"/>
     <body name="pillar"><geom name="pillar" size=".3" friction=".2"/><geom name="top" size=".3"/></body>
     <body name="hand" mocap="true"><geom name="hand" size=".3"/>
       <body><geom name="finger" size=".3"/></body></body>

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -125,8 +126,7 @@ def test_rows_are_the_engines_arrays(tmp_path: Path) -> None:
         run.step()
         arrays[run.current] = {name: run.engine.contacts(name) for name in ("robot", "floor")}
     for name in ("robot", "floor"):
-        recorded = run.contacts(name, 1, 401)
-        assert recorded is not None
+        recorded: Any = run.contacts(name, 1, 401)
         for field in ("found", "filled", "force", "pos", "dist", "normal", "tangent0", "linvel"):
             wanted = np.stack([getattr(arrays[step][name], field) for step in range(1, 401)])
             np.testing.assert_array_equal(getattr(recorded, field), wanted)
@@ -181,7 +181,7 @@ def test_a_changed_model_is_noticed(tmp_path: Path) -> None:
 def test_sensors_are_decoded_as_they_were_read_then(tmp_path: Path) -> None:
     run = robot(tmp_path, "newton")
     run.step(600)
-    first = run.engine.contacts("robot")
+    first: Any = run.engine.contacts("robot")
     run.engine.set_reduce("robot", "netforce")
     run.step(40)
     assert [step for step, _ in run.history.epochs] == [0, 601]
@@ -192,7 +192,8 @@ def test_sensors_are_decoded_as_they_were_read_then(tmp_path: Path) -> None:
     assert (then.in_world_frame, now.in_world_frame) == (False, True)
     # Seen again, the sensor is read as it is read now.
     assert run.go_to(600)
-    np.testing.assert_allclose(run.engine.contacts("robot").net_force, first.net_force, atol=1e-9)
+    again: Any = run.engine.contacts("robot")
+    np.testing.assert_allclose(again.net_force, first.net_force, atol=1e-9)
 
 
 def test_a_reset_by_someone_else_begins_a_new_history(tmp_path: Path) -> None:

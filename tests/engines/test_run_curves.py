@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def boxes(tmp_path: Path, count: int = 4, budget: int = 2**26) -> tuple[MujocoRu
 
 def read(run: MujocoRun, name: str) -> list[float]:
     """Found, normal force, force and distance of a sensor now."""
-    batch = run.engine.contacts(name)
+    batch: Any = run.engine.contacts(name)
     net_force = batch.net_force
     normal = batch.force[:, 0].sum()
     distance = batch.dist[batch.filled].min() if batch.filled.any() and not batch.in_world_frame else np.nan
@@ -74,7 +75,7 @@ def test_friction_use_knows_each_sensors_friction(tmp_path: Path) -> None:
     run.step(400)
     curves.update()
     for name, mu in (("box0", 1.0), ("box1", 1.1)):
-        batch = run.engine.contacts(name)
+        batch: Any = run.engine.contacts(name)
         pressed = batch.force[:, 0] > 1e-6
         force = batch.force[pressed]
         wanted = (np.hypot(force[:, 1], force[:, 2]) / (mu * force[:, 0])).max()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contact_viewer.sensors.signals import Signal
 from imgui_bundle import imgui
 
 from ..window import drive, open_app, scene_part, screenshot
@@ -86,10 +87,12 @@ def test_an_impact_of_one_step_shows_in_peak_mode_and_in_the_plot(drop: Path) ->
         session.timeline.begin_frame()
         session._step(300)
         assert np.linalg.norm(session.reading("c").net_force) == pytest.approx(strongest)
-        curves = session.timeline.curves("c")
-        assert curves is not None
+        curves = session.timeline.curves
+        while not curves.update():
+            pass
         for columns in (3, 30, 300):
-            assert np.nanmax(curves.reduce(3, 0, 301, columns).high) == pytest.approx(strongest, rel=1e-6)
+            high = curves.reduce("c", Signal.MAGNITUDE, 0, 301, columns).high
+            assert np.nanmax(high) == pytest.approx(strongest, rel=1e-6)
 
     drive(app, test)
 

@@ -241,7 +241,7 @@ def test_a_diverging_scene_gives_the_frames_before_and_a_warning(tmp_path: Path)
 def peak_memory(tmp_path: Path, ball: Path, seconds: float) -> int:
     """Of a recording, in bytes."""
     arguments = command(
-        "record", ball, "-o", tmp_path / "m.mp4", "--size", "480x270", "--fps", 30, "--duration", seconds
+        "record", ball, "-o", tmp_path / "m.mp4", "--size", "320x180", "--fps", 30, "--duration", seconds
     )
     process = subprocess.Popen(arguments, env=headless(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -251,7 +251,7 @@ def peak_memory(tmp_path: Path, ball: Path, seconds: float) -> int:
 
 
 def test_memory_does_not_grow_with_the_length(tmp_path: Path, ball: Path) -> None:
-    # The pictures of the longer one would take 600 MB more.
+    # The pictures of the longer one would take 280 MB more.
     short, long = (peak_memory(tmp_path, ball, seconds) for seconds in (6, 60))
     assert long < 1.2 * short
 

@@ -63,7 +63,9 @@ def test_columns_hold_the_extremes_of_their_steps(
         assert (reduced.steps[0], reduced.steps[-1]) == (inside.start, inside.stop)
         widths = np.diff(reduced.steps)
         assert (widths > 0).all()
-        width = max(widths)
+        width = next(2**i for i in range(30) if -(-inside.stop // 2**i) - inside.start // 2**i <= columns)
+        assert (widths <= width).all()
+        assert (widths[1:-1] == width).all()
         for low, high, begin in zip(reduced.low, reduced.high, reduced.steps[:-1], strict=True):
             # Whole columns: the outer ones also tell of the steps just outside.
             column = begin // width * width

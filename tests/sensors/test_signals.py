@@ -1,5 +1,7 @@
 """Signals, peaks and means of recorded steps against a simulation that is read step by step."""
 
+from typing import Any
+
 import mujoco
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from contact_viewer.sensors.signals import Signal, measure_signals
 
 MU = 0.4
 FIELDS = "found force torque dist pos normal tangent linvel angvel"
+NET_FIELDS = "found force torque dist pos normal tangent"
 SCENE = f"""
 <mujoco>
   <option cone="elliptic" gravity="2 1 -9.81"/>
@@ -20,7 +23,7 @@ SCENE = f"""
   </worldbody>
   <sensor>
     <contact name="all" geom1="floor" geom2="box" num="6" data="{FIELDS}"/>
-    <contact name="net" geom1="floor" geom2="box" num="1" reduce="netforce" data="found force torque dist pos normal tangent"/>
+    <contact name="net" geom1="floor" geom2="box" reduce="netforce" data="{NET_FIELDS}"/>
   </sensor>
 </mujoco>"""
 STEPS = 600
@@ -52,9 +55,9 @@ def simulated() -> dict[str, np.ndarray]:
     return {"rows": np.array(rows), "truth": truth}
 
 
-def batches(simulated: dict[str, np.ndarray]) -> tuple[ContactBatch, ContactBatch]:
+def batches(simulated: dict[str, np.ndarray]) -> tuple[Any, Any]:
     layout = ContactLayout(FIELDS, 6)
-    net = ContactLayout("found force torque dist pos normal tangent", 1, "netforce")
+    net = ContactLayout(NET_FIELDS, 1, "netforce")
     rows = simulated["rows"]
     return layout.decode(rows[:, : layout.size]), net.decode(rows[:, layout.size :])
 
@@ -103,7 +106,7 @@ def test_the_peak_is_one_instant_of_the_run(simulated: dict[str, np.ndarray]) ->
     batch, net = batches(simulated)
     strongest = int(np.argmax(np.linalg.norm(batch.force, axis=-1).sum(axis=-1)))
     for start, stop in ((0, STEPS), (strongest, strongest + 1), (strongest - 3, strongest + 5)):
-        shown = peak(_part(batch, start, stop))
+        shown: Any = peak(_part(batch, start, stop))
         np.testing.assert_array_equal(shown.force, batch.force[strongest])
         np.testing.assert_array_equal(shown.pos, batch.pos[strongest])
         assert shown.found == batch.found[strongest]
@@ -122,7 +125,7 @@ def test_means_sum_to_the_mean_net_force(simulated: dict[str, np.ndarray]) -> No
     batch, net = batches(simulated)
     for start in range(0, STEPS - 8, 8):
         part = _part(batch, start, start + 8)
-        shown = mean(part)
+        shown: Any = mean(part)
         np.testing.assert_allclose(shown.net_force, part.net_force.mean(axis=0), atol=1e-9)
         np.testing.assert_allclose(mean(_part(net, start, start + 8)).force[0], shown.net_force, atol=1e-9)
         np.testing.assert_array_equal(shown.filled, part.filled.any(axis=0))
@@ -144,11 +147,11 @@ def test_the_mean_of_one_step_is_that_step(simulated: dict[str, np.ndarray]) -> 
 
 def test_a_mean_without_directions_averages_components() -> None:
     layout = ContactLayout("found force", 1)
-    shown = mean(layout.decode(np.array([[1.0, 2, 0, 0], [0.0, 0, 0, 0], [1.0, 4, 3, 0]])))
+    shown: Any = mean(layout.decode(np.array([[1.0, 2, 0, 0], [0.0, 0, 0, 0], [1.0, 4, 3, 0]])))
     np.testing.assert_allclose(shown.force, [[2, 1, 0]])
 
 
-def _part(batch: ContactBatch, start: int, stop: int) -> ContactBatch:
+def _part(batch: ContactBatch, start: int, stop: int) -> Any:
     names = ("found", "filled", "force", "torque", "dist", "pos", "normal", "tangent0", "linvel", "angvel")
     parts = {name: getattr(batch, name) for name in names}
     sliced = {name: value[start:stop] for name, value in parts.items() if value is not None}

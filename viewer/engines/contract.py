@@ -102,7 +102,8 @@ class ContactDetails:
     geoms: tuple[tuple[str, str], ...]
     """Names of the two geoms of each slot, in the sensor's order; empty strings where unknown."""
     friction: NDArray[np.float64]
-    """Sliding friction coefficient of each slot, (slots,); NaN where unknown."""
+    """Friction coefficients of each slot, (slots, 5): sliding along both tangents, torsion, rolling about both; 0 where
+    the contact has no such friction, NaN where unknown."""
 
 
 class Engine(Protocol):

@@ -175,7 +175,7 @@ class MotrixEngine:
             pairs = reading.geoms * len(filled) if len(reading.geoms) == 1 else self._pairs_of(batch, filled, reading)
             for slot, pair in zip(filled, pairs, strict=True):
                 geoms[slot] = pair
-        return ContactDetails(tuple(geoms), np.full(len(geoms), np.nan))
+        return ContactDetails(tuple(geoms), np.full((len(geoms), 5), np.nan))
 
     def set_reduce(self, name: str, mode: str) -> None:
         sensor, reading = self._sensors[name], self._readings[name]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout
 from ..settings import Reduce
+from .cones import contact_friction
 from .contract import ContactDetails, ContactSensor, Engine, SensorList
 from .declarations import declared_sensors
 from .environments import Environment
@@ -151,11 +152,12 @@ class MujocoEngine:
         assert batch.pos is not None
         assert batch.normal is not None
         if not batch.in_world_frame:
-            indices[batch.filled] = locate(data, batch.pos[batch.filled])
+            matches = self._readings[name].matcher.match(data)
+            indices[batch.filled] = locate(data, batch.pos[batch.filled], matches.contacts)
         known = np.flatnonzero(indices >= 0)
         contact = data.contact
-        friction = np.full(len(indices), np.nan)
-        friction[known] = contact.friction[indices[known], 0]
+        friction = np.full((len(indices), 5), np.nan)
+        friction[known] = contact_friction(data, indices[known])
         geoms = [("", "")] * len(indices)
         for slot in known:
             pair = [self._geom_names[geom] if geom >= 0 else "flex" for geom in contact.geom[indices[slot]]]
@@ -164,6 +166,11 @@ class MujocoEngine:
                 pair.reverse()
             geoms[slot] = (pair[0], pair[1])
         return ContactDetails(tuple(geoms), friction)
+
+    def sensor_id(self, name: str) -> int | None:
+        """Number of the declared sensor in the model; None for one that the viewer made."""
+        self._sensors.position(name)
+        return self._readings[name].sensor_id
 
     def set_reduce(self, name: str, mode: str) -> None:
         sensor, reading = self._sensors[name], self._readings[name]

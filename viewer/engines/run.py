@@ -52,7 +52,7 @@ class MujocoRun:
         self._sources, columns = _find_sources(engine)
         # A view: stepping changes its values. A scene without contact sensors leaves rows without a meaning.
         self._values: Rows = data.sensordata[columns] if self._sources else np.zeros(1)
-        self._bytes = memoryview(self._values).cast("B")
+        self._bytes = self._values.data.cast("B")
         self._sleeps = bool(model.opt.enableflags & _SLEEP)
         self._state_size = mujoco.mj_stateSize(model, _STATE)
         size = self._state_size + (self._sleep_state().size if self._sleeps else 0)

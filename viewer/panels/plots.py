@@ -11,7 +11,6 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from numpy.typing import NDArray
 
 from ..render.scale import palette_colors, sensor_color
-from ..sensors.curves import Curves
 from ..sensors.signals import Signal
 from ..session import Session
 from ..timeline import Timeline
@@ -48,6 +47,7 @@ class Plots:
             paragraph("Curves need a simulation that this window steps itself, with MuJoCo.")
             return
         self._show_controls(session, timeline)
+        timeline.curves.update()
         shown = self._shown(session, timeline)
         if not shown:
             paragraph("Show a sensor to see its curves.")
@@ -63,7 +63,7 @@ class Plots:
         # Aligned, so that one time stands at one place in all of them.
         if implot.begin_aligned_plots("##aligned"):
             for title, lines in plots:
-                self._show_plot(session, timeline, title, lines, shown, max(height / len(plots) - 4, 60))
+                self._show_plot(session, timeline, title, lines, max(height / len(plots) - 4, 60))
             self._show_raster(session, timeline, shown, raster)
             implot.end_aligned_plots()
 
@@ -75,14 +75,14 @@ class Plots:
         shown = self._shown(session, timeline)
         signals = chosen_signals(session)
         first, last = timeline.step_at(self._start.value), timeline.step_at(self._end.value)
-        first = max([first, *(curves.first for curves in shown.values())])
+        first = max(first, timeline.curves.first)
         steps = np.arange(first, last + 1)
         columns: dict[str, NDArray[np.floating[Any]]] = {"time [s]": timeline.times(steps)}
-        for name, curves in shown.items():
+        for name in shown:
             net = session.engine.sensors[name].layout.frame == "world"
             for signal in signals:
                 unit = f" [{signal.unit}]" if signal.unit else ""
-                columns[f"{name}: {signal.label(net)}{unit}"] = curves.values(_row(signal), first, last + 1)
+                columns[f"{name}: {signal.label(net)}{unit}"] = timeline.curves.values(name, signal, first, last + 1)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
@@ -124,11 +124,9 @@ class Plots:
             imgui.set_clipboard_text(self.saved_text)
         tooltip("Copy what is in view as CSV")
 
-    def _shown(self, session: Session, timeline: Timeline) -> dict[str, Curves]:
-        """Curves of the visible sensors that have any."""
-        names = [name for name, visible in session.visible.items() if visible]
-        curves = {name: timeline.curves(name) for name in names}
-        return {name: curve for name, curve in curves.items() if curve is not None}
+    def _shown(self, session: Session, timeline: Timeline) -> list[str]:
+        """Visible sensors that have curves."""
+        return [name for name in timeline.curves.names if session.visible.get(name)]
 
     def _follow(self, session: Session, timeline: Timeline) -> None:
         settings = session.settings.plots
@@ -143,7 +141,6 @@ class Plots:
         timeline: Timeline,
         title: str,
         lines: list[tuple[Signal, str]],
-        shown: dict[str, Curves],
         height: float,
     ) -> None:
         flags = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text
@@ -161,7 +158,7 @@ class Plots:
         for signal, name in lines:
             net = session.engine.sensors[name].layout.frame == "world"
             text = signal.label(net) if session.settings.plots.by_sensor else name
-            self._draw_curve(timeline, text, shown[name], signal, _line_color(session, signal, name))
+            self._draw_curve(timeline, text, name, signal, _line_color(session, signal, name))
         self._show_cursor(session, timeline)
         corner = implot.get_plot_pos()
         place = ImVec2(corner.x + implot.get_plot_size().x - imgui.calc_text_size(title + unit).x - 6, corner.y + 2)
@@ -172,11 +169,11 @@ class Plots:
         """All plots show the same time: dragging one moves all."""
         implot.setup_axis_links(implot.ImAxis_.x1, self._start, self._end)
 
-    def _draw_curve(self, timeline: Timeline, text: str, curves: Curves, signal: Signal, color: ImVec4) -> None:
+    def _draw_curve(self, timeline: Timeline, text: str, name: str, signal: Signal, color: ImVec4) -> None:
         columns = max(int(implot.get_plot_size().x), 16)
         limits = implot.get_plot_limits().x
         first, last = timeline.step_at(limits.min) - 1, timeline.step_at(limits.max) + 2
-        reduced = curves.reduce(_row(signal), first, last, columns)
+        reduced = timeline.curves.reduce(name, signal, first, last, columns)
         if len(reduced.low) == 0:
             return
         times = timeline.times(np.minimum(reduced.steps[:-1], timeline.last))
@@ -198,9 +195,9 @@ class Plots:
         elif implot.is_plot_hovered() and imgui.is_mouse_double_clicked(0):
             session.go_to_time(implot.get_plot_mouse_pos().x)
 
-    def _show_raster(self, session: Session, timeline: Timeline, shown: dict[str, Curves], height: float) -> None:
+    def _show_raster(self, session: Session, timeline: Timeline, shown: list[str], height: float) -> None:
         flags = implot.Flags_
-        names = list(shown)[:_LARGEST_PLOT_COUNT]
+        names = shown[:_LARGEST_PLOT_COUNT]
         style = flags.no_title | flags.no_menus | flags.no_mouse_text | flags.no_legend
         if not implot.begin_plot("##raster", ImVec2(-1, height), style):
             return
@@ -213,8 +210,8 @@ class Plots:
         first, last = timeline.step_at(limits.min) - 1, timeline.step_at(limits.max) + 2
         implot.push_plot_clip_rect()
         for row, name in enumerate(names):
-            found = shown[name].reduce(_row(Signal.FOUND), first, last, columns)
-            force = shown[name].reduce(_row(Signal.MAGNITUDE), first, last, columns)
+            found = timeline.curves.reduce(name, Signal.FOUND, first, last, columns)
+            force = timeline.curves.reduce(name, Signal.MAGNITUDE, first, last, columns)
             if len(found.high):
                 self._draw_bars(session, timeline, row, name, found.steps, found.high, force.high)
         implot.pop_plot_clip_rect()
@@ -260,10 +257,6 @@ def chosen_signals(session: Session) -> list[Signal]:
     """The signals that the settings name, in their order."""
     words = session.settings.plots.signals.split(",")
     return [signal for signal in Signal if signal in words]
-
-
-def _row(signal: Signal) -> int:
-    return list(Signal).index(signal)
 
 
 def _line_color(session: Session, signal: Signal, name: str) -> ImVec4:

@@ -22,7 +22,7 @@ SECONDS = 10.0
 """Time across a curve."""
 _WIDE = 900.0
 """From this width [px] on, list, curves and editor stand side by side."""
-_LIST_PART, _CURVES_PART = 0.38, 0.30
+_LIST_PART, _CURVES_PART = 0.35, 0.30
 _CURVE_HEIGHT = 170.0
 _EDITOR_HEIGHT = 430.0
 _DIGITS = "-0000.00"
@@ -46,8 +46,6 @@ class TouchPanel:
 
     def show(self, session: Session, touch: TouchSensors, save: Save | None = None) -> None:
         """The window's content; without `save`, changes can only be copied."""
-        if implot.get_current_context() is None:
-            implot.create_context()
         touch.follow()
         names = [sensor.name for sensor in touch]
         if self.selected not in names:
@@ -228,53 +226,62 @@ def _show_lamp(value: float) -> None:
 
 
 def _show_curves(sensor: SceneTouch, session: Session) -> None:
-    heading(sensor.name)
+    heading(f"{sensor.name}: device bright, true force faint")
     if not len(sensor.history):
         paragraph("No samples yet.")
         return
-    flags = implot.Flags_
     size = ImVec2(-1, max(imgui.get_content_region_avail().y, 90.0))
-    if implot.begin_plot("##curves", size, flags.no_title | flags.no_mouse_text | flags.no_inputs | flags.no_frame):
+    if implot.begin_plot("##curves", size, implot.Flags_.canvas_only | implot.Flags_.no_inputs):
         _draw_curves(sensor, session.settings.theme)
         implot.end_plot()
 
 
 def _draw_curves(sensor: SceneTouch, theme: Theme, bare: bool = False) -> None:
-    """True force and device values inside a plot; `bare`: without axes and legend."""
+    """True force and device values inside a plot; `bare`: without axes."""
     history = sensor.history
     times, true, values = history.times, history.true, history.values(sensor.device)
     end = float(times[-1]) if len(times) else 0.0
     shown = int(np.searchsorted(times, end - SECONDS))
     times, true, values = times[shown:], true[shown:], values[shown:]
-    # In newtons both have one axis; else each its own, with the zeros at one height.
-    newtons = sensor.device.type is not TouchType.BUMPER and not sensor.device.lookup_table
-    groups = [np.concatenate([true, values])] * 2 if newtons else [true, values]
-    largest = [1.1 * float(np.abs(group[np.isfinite(group)]).max(initial=0.0)) or 1.0 for group in groups]
-    lowest = [float(np.nanmin(group, initial=0.0)) / top for group, top in zip(groups, largest, strict=True)]
-    bottom = -1.0 if min(lowest) < -0.01 else -0.06
+    slope, offset = _device_axis(sensor, true, values)
+    shared = np.concatenate([true, (values - offset) / slope])
+    top = 1.1 * float(np.abs(shared[np.isfinite(shared)]).max(initial=0.0)) or 1.0
+    bottom = -top if float(np.nanmin(shared, initial=0.0)) < -0.01 * top else -0.06 * top
     axes, flags = implot.ImAxis_, implot.AxisFlags_
     look = flags.no_decorations if bare else flags.none
     implot.setup_axis(axes.x1, "s", look | flags.no_grid_lines)
     implot.setup_axis_limits(axes.x1, end - SECONDS, end, implot.Cond_.always)
     implot.setup_axis(axes.y1, "N", look)
-    implot.setup_axis_limits(axes.y1, bottom * largest[0], largest[0], implot.Cond_.always)
-    if not newtons:
-        implot.setup_axis(axes.y2, "device", look | flags.opposite | flags.no_grid_lines)
-        implot.setup_axis_limits(axes.y2, bottom * largest[1], largest[1], implot.Cond_.always)
-    implot.setup_legend(implot.Location_.north_west, implot.LegendFlags_.horizontal)
+    implot.setup_axis_limits(axes.y1, bottom, top, implot.Cond_.always)
+    implot.setup_axis(axes.y2, "device", look | flags.opposite | flags.no_grid_lines)
+    implot.setup_axis_limits(axes.y2, slope * bottom + offset, slope * top + offset, implot.Cond_.always)
     points = max(2 * int(implot.get_plot_size().x), 100)
     colors = _colors(sensor, theme)
     first = history.first + shown
     for i, color in enumerate(colors):
         faint = ImVec4(color.x, color.y, color.z, _TRUE_ALPHA)
         x, y = thin(times, true[:, i], first, points)
-        named = implot.ItemFlags_.no_legend if i else implot.ItemFlags_.none
-        implot.plot_line(f"true##{i}", x, y, implot.Spec(line_color=faint, line_weight=2.5, flags=named))
-    implot.set_axes(axes.x1, axes.y1 if newtons else axes.y2)
+        implot.plot_line(f"##true{i}", x, y, implot.Spec(line_color=faint, line_weight=2.5))
+    implot.set_axes(axes.x1, axes.y2)
     for i, color in enumerate(colors):
         x, y = thin(times, values[:, i], first, points)
-        label = "device" if len(colors) == 1 else "xyz"[i]
-        implot.plot_line(f"{label}##device", x, y, implot.Spec(line_color=color, line_weight=1.5))
+        implot.plot_line(f"##device{i}", x, y, implot.Spec(line_color=color, line_weight=1.5))
+
+
+def _device_axis(sensor: SceneTouch, true: Array, values: Array) -> tuple[float, float]:
+    """Device value of a newton, and of no force, by which both curves stand on one axis.
+
+    They lie on each other where the table is the line from its first row to its last, and part where it bends or ends.
+    """
+    table = sensor.device.lookup_table
+    if sensor.device.type is TouchType.BUMPER:
+        return 1.0 / (float(np.nanmax(true, initial=0.0)) or 1.0), 0.0
+    if len(table) > 1 and table[-1][1] > table[0][1]:
+        slope = (table[-1][1] - table[0][1]) / (table[-1][0] - table[0][0])
+        return slope, table[0][1] - slope * table[0][0]
+    if not table:
+        return 1.0, 0.0
+    return float(np.nanmax(np.abs(values), initial=1e-9) / max(np.nanmax(np.abs(true), initial=0.0), 1e-9)), 0.0
 
 
 def _colors(sensor: SceneTouch, theme: Theme) -> list[ImVec4]:

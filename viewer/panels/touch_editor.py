@@ -13,12 +13,13 @@ from ..engines.touch import SceneTouch, TouchSensors
 from ..sensors.touch import DEFAULT_TABLE, INFINITE_RESOLUTION, Table, TouchType
 from ..sensors.touch_declaration import TouchDeclaration
 from ..settings import Theme
-from .theme import warning_color
+from .theme import dim_color, warning_color
 from .widgets import heading, number_font, paragraph, text_right, tooltip
 
 E = TypeVar("E", bound=StrEnum)
 
-_PLOT_HEIGHT = 190.0
+_PLOT_HEIGHT = 130.0
+"""Least height of a table's plot [px]; it grows with the window."""
 _ROOM = 1.15
 """How far beyond its rows a table is drawn."""
 _NEAREST = 1e-3
@@ -52,23 +53,25 @@ class TouchEditor:
         """The editor of a sensor."""
         if self._shown != sensor.name:
             self._shown, self._limits, self.message = sensor.name, None, ""
-        heading("Device")
         if sensor.native:
+            heading("Device")
             paragraph(
                 "One of MuJoCo's own touch sensors: the sum of the normal forces inside its site, in newtons, after "
                 "every step. To see what a device would make of it, add a touch sensor to the site."
             )
             return
+        heading("Device")
+        self._show_saving(touch, sensor, save)
+        self._show_message(theme)
         self._show_settings(touch, sensor)
         if sensor.device.type is TouchType.BUMPER:
             paragraph("A bumper ignores the lookup table.")
         else:
             self._show_table(touch, sensor)
-        self._show_saving(touch, sensor, save)
+
+    def _show_message(self, theme: Theme) -> None:
         if self.message:
-            imgui.push_style_color(
-                imgui.Col_.text, warning_color(theme) if self._failed else imgui.get_style().color_(imgui.Col_.text)
-            )
+            imgui.push_style_color(imgui.Col_.text, warning_color(theme) if self._failed else dim_color())
             imgui.text_wrapped(self.message.replace("%", "%%"))
             imgui.pop_style_color()
 
@@ -107,8 +110,7 @@ class TouchEditor:
                 self._new_name = ""
                 imgui.close_current_popup()
         tooltip("It starts with the default table and a sampling period of 10 ms")
-        if self.message and self._failed:
-            imgui.text_colored(warning_color(theme), self.message)
+        self._show_message(theme)
         return added
 
     def _show_settings(self, touch: TouchSensors, sensor: SceneTouch) -> None:
@@ -142,7 +144,7 @@ class TouchEditor:
             self._attempt(lambda: touch.change(name, resolution=resolution))
 
     def _show_table(self, touch: TouchSensors, sensor: SceneTouch) -> None:
-        heading("Lookup table")
+        imgui.spacing()
         table = sensor.device.lookup_table
         if imgui.small_button("Default"):
             self._set_table(touch, sensor, DEFAULT_TABLE)
@@ -166,8 +168,9 @@ class TouchEditor:
         if self._limits is None:
             self._limits = _limits(table)
         left, right, bottom, top = self._limits
+        height = max(imgui.get_content_region_avail().y - _rows_height(len(table)), _PLOT_HEIGHT)
         flags = implot.Flags_.canvas_only | implot.Flags_.no_inputs
-        if not implot.begin_plot("##table", ImVec2(-1, _PLOT_HEIGHT), flags):
+        if not implot.begin_plot("##table", ImVec2(-1, height), flags):
             return
         implot.setup_axes("N", "output")
         implot.setup_axes_limits(left, right, bottom, top, implot.Cond_.always)
@@ -219,9 +222,8 @@ class TouchEditor:
     def _show_rows(self, touch: TouchSensors, sensor: SceneTouch) -> None:
         table = sensor.device.lookup_table
         flags = imgui.TableFlags_
-        line = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
-        height = (min(len(table), _ROWS_SHOWN) + 1) * line
-        if not imgui.begin_table("##rows", 4, flags.scroll_y | flags.sizing_stretch_same, ImVec2(0, height)):
+        size = ImVec2(0, _rows_height(len(table)))
+        if not imgui.begin_table("##rows", 4, flags.scroll_y | flags.sizing_stretch_same, size):
             return
         imgui.table_setup_scroll_freeze(0, 1)
         for name in ("force", "output", "noise"):
@@ -266,7 +268,6 @@ class TouchEditor:
     ) -> None:
         declaration = sensor.declaration
         assert declaration is not None
-        imgui.spacing()
         if imgui.button("Copy MJCF"):
             imgui.set_clipboard_text(declaration.to_mjcf())
             self._say("Copied. It belongs into <custom>.")
@@ -305,6 +306,11 @@ class TouchEditor:
 
     def _say(self, message: str) -> None:
         self._failed, self.message = False, message
+
+
+def _rows_height(count: int) -> float:
+    line = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
+    return (min(count, _ROWS_SHOWN) + 1) * line
 
 
 def _with_row(table: Table) -> list[tuple[float, float, float]]:

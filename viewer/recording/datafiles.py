@@ -74,7 +74,7 @@ class DataFile:
             try:
                 self._writer.close()
             except OSError as error:
-                self._file.discard()
+                self._discard()
                 raise write_error(self.path, error) from None
             self._file.commit()
         return self.path
@@ -83,10 +83,7 @@ class DataFile:
         """Stop and leave nothing behind. Safe at any time, also after `finish`."""
         if not self._closed:
             self._closed = True
-            # What cannot be written is not wanted any more.
-            with suppress(OSError):
-                self._writer.abort()
-            self._file.discard()
+            self._discard()
 
     def __enter__(self) -> Self:
         return self
@@ -95,6 +92,12 @@ class DataFile:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.abort()
+
+    def _discard(self) -> None:
+        # What cannot be written is not wanted any more.
+        with suppress(OSError):
+            self._writer.abort()
+        self._file.discard()
 
 
 def check_data_path(path: str | Path) -> str:

@@ -1,7 +1,7 @@
 """Distances of geom pairs after every step to the instants at which contact begins and ends."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -35,7 +35,8 @@ class ContactEvent:
     distance: float
     """Distance between the surfaces at `time` [m]."""
     normal_velocity: float
-    """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. NaN if unknown."""
+    """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. NaN if unknown, the mean over
+    the step if no velocities are known."""
     duration: float
     """How long the pair has been in contact at `time` [s]: 0 at a begin."""
 
@@ -84,8 +85,8 @@ class Crossing(NamedTuple):
 class Locate(Protocol):
     """Finds a crossing more closely than interpolation can, usually by taking the step again in parts."""
 
-    def __call__(self, pair_id: int, start: float, end: float, level: float) -> Crossing:
-        """The instant in [start, end] at which the pair's distance passes `level` [m].
+    def __call__(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
+        """The instant in [start, end] at which the pair's distance passes `level` [m]; None to interpolate instead.
 
         `start` and `end` are the times of the last two updates, whose distances lie on either side of the
         level; one may lie on it, and a pair whose distance was unknown at `start` may have passed it before.
@@ -124,6 +125,7 @@ class ContactEvents:
         self.last_contacts: dict[int, ContactPair] = {}
         """`contacts` as they were before the last update with events."""
         count = len(self.pairs)
+        self._resumed: Mapping[int, ContactPair | None] = {}
         self._in_contact = np.zeros(count, bool)
         # The last three updates, the latest first.
         self._times = (math.nan, math.nan, math.nan)
@@ -138,11 +140,26 @@ class ContactEvents:
     def reset(self) -> None:
         """Forget every contact without ending it: the next update is a first one."""
         self._started = False
+        self._resumed = {}
         self.contacts = {}
         self.last_contacts = {}
         self._times = (math.nan, math.nan, math.nan)
         self._distances[0].fill(math.inf)
         self._decide()
+
+    def resume(self, contacts: Mapping[int, ContactPair | None]) -> None:
+        """Go on from what is known of an instant that was returned to: the next update is a first one there.
+
+        Pairs by id: those in contact, or None for those known to be apart. They keep their state if it is within the
+        hysteresis. The others are decided anew, as at the start.
+        """
+        self.reset()
+        self._resumed = dict(contacts)
+
+    @property
+    def time(self) -> float:
+        """Simulation time of the last update [s]; NaN before the first."""
+        return self._times[0]
 
     @property
     def in_contact(self) -> NDArray[np.bool_]:
@@ -182,7 +199,7 @@ class ContactEvents:
         distance = self._checked(distances, "distances")
         velocity = self._checked(normal_velocities, "normal velocities")
         if not self._started or time < self._times[0]:
-            self._start(time, distance, velocity)
+            self._start(time, distance, velocity, {} if self._started else self._resumed)
             return []
         # This runs after every step: buffers change places, and arrays are made only where there is an event.
         self._times = (time, *self._times[:2])
@@ -198,15 +215,25 @@ class ContactEvents:
             progress = self._measure()
         return self._cross(locate) if progress > 0 else []
 
-    def _start(self, time: float, distance: NDArray[np.float64], velocity: NDArray[np.float64]) -> None:
+    def _start(
+        self,
+        time: float,
+        distance: NDArray[np.float64],
+        velocity: NDArray[np.float64],
+        resumed: Mapping[int, ContactPair | None],
+    ) -> None:
         self.reset()
         self._started = True
         self._times = (time, math.nan, math.nan)
         np.copyto(self._distances[0], distance, where=~np.isnan(distance))
         np.copyto(self._velocities[0], velocity)
         self._decide()
+        for pair_id, contact in resumed.items():
+            known = self._distances[0].item(pair_id)
+            self._set_contact(pair_id, known < -2 * self.eps if contact is None else known <= 0)
         self.contacts = {
-            pair_id: ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
+            pair_id: resumed.get(pair_id)
+            or ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
             for pair_id in np.flatnonzero(self._in_contact).tolist()
         }
 
@@ -216,12 +243,7 @@ class ContactEvents:
         # a time, for which single values cost less than arrays.
         crossed = (self._progress >= 0).nonzero()[0].tolist()
         for pair_id in crossed:
-            begins = not self._in_contact.item(pair_id)
-            offset = 0.0 if begins else 2 * self.eps
-            self._in_contact[pair_id] = begins
-            self._offset[pair_id] = offset
-            self._sign[pair_id] = 1.0 if begins else -1.0
-            self._hysteresis[pair_id] = self._distances[0].item(pair_id) + offset
+            self._set_contact(pair_id, not self._in_contact.item(pair_id))
         events = [self._event(pair_id, locate) for pair_id in crossed]
         events.sort(key=lambda event: (event.time, event.pair_id))
         self.last_contacts = self.contacts
@@ -239,10 +261,10 @@ class ContactEvents:
         begins = self._in_contact.item(pair_id)
         after, before = self._sample(pair_id, 0), self._sample(pair_id, 1)
         level = -2 * self.eps if begins and before.distance <= 0 else 0.0
-        if locate is not None:
-            time, distance, velocity = locate(pair_id, before.time, after.time, level)
-        else:
-            time, distance, velocity = _interpolate(self._sample(pair_id, 2), before, after, level)
+        crossing = locate(pair_id, before.time, after.time, level) if locate is not None else None
+        if crossing is None:
+            crossing = _interpolate(self._sample(pair_id, 2), before, after, level)
+        time, distance, velocity = crossing
         return ContactEvent(
             time=time,
             pair_id=pair_id,
@@ -256,6 +278,13 @@ class ContactEvents:
     def _sample(self, pair_id: int, age: int) -> Sample:
         """A pair as it was `age` updates ago."""
         return Sample(self._times[age], self._distances[age].item(pair_id), self._velocities[age].item(pair_id))
+
+    def _set_contact(self, pair_id: int, in_contact: bool) -> None:
+        offset = 0.0 if in_contact else 2 * self.eps
+        self._in_contact[pair_id] = in_contact
+        self._offset[pair_id] = offset
+        self._sign[pair_id] = 1.0 if in_contact else -1.0
+        self._hysteresis[pair_id] = self._distances[0].item(pair_id) + offset
 
     def _decide(self) -> None:
         """Set the state of all pairs from their distances, as at the first instant."""
@@ -284,6 +313,8 @@ def _interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -
     distances with the first velocity is then the motion itself. With the second velocity it would not be:
     semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2. Runge-Kutta lets the contact force act in
     the step in which a pair meets; then the step from `earlier`, if there was no contact in it, is continued.
+    Where only the velocity at the end is known, the motion is traced back from there: that is how far Euler's
+    step went, and `before` may be long ago.
     """
     step = after.time - before.time
     gap = before.distance - level
@@ -291,6 +322,9 @@ def _interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -
     if change == 0 or not math.isfinite(change):
         known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
         return Crossing(after.time, after.distance, next(known, math.nan))
+    traced = 1 - (after.distance - level) / (after.velocity * step) if after.velocity * step else math.nan
+    if math.isnan(before.velocity) and 0 <= traced <= 1:
+        return Crossing(before.time + traced * step, level, after.velocity)
     slope = before.velocity * step
     bend = change - slope
     turn = after.velocity - before.velocity
@@ -309,7 +343,8 @@ def _interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -
             fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
     velocity = before.velocity + fraction * turn
     if math.isnan(velocity):
-        velocity = before.velocity if math.isnan(after.velocity) else after.velocity
+        known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
+        velocity = next(known, change / step if step else math.nan)
     return Crossing(min(before.time + fraction * step, after.time), level, velocity)
 
 

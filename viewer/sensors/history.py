@@ -53,7 +53,7 @@ class History:
         state_count = self.capacity // STATE_SPACING + 2
         # Untouched memory costs nothing: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
-        self._row_bytes = memoryview(self._rows).cast("B")
+        self._row_bytes = self._rows.data.cast("B")
         self._states: Rows = np.empty((state_count, state_size))
         self._times: Rows = np.empty(state_count)
         self._timesteps: Rows = np.empty(state_count)

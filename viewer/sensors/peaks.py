@@ -25,7 +25,7 @@ def mean(batch: ContactBatch) -> ContactBatch:
     force; positions are weighted by the force. The frame of a slot is that of its last contact. Contacts that change
     places between slots from step to step are mixed.
     """
-    touched = batch.filled.any(axis=0)
+    touched = np.asarray(batch.filled.any(axis=0))
     last = len(batch.filled) - 1 - np.argmax(batch.filled[::-1], axis=0)
     newest = _each_slot(batch, last)
     axes = (newest.normal, newest.tangent0, newest.tangent1)

@@ -78,8 +78,8 @@ def _turned(batch: ContactBatch, force: Array) -> Array:
     return force[:, :1] * normal + force[:, 1:2] * tangent0 + force[:, 2:] * cross(normal, tangent0)
 
 
-def _sum(values: Array, owners: NDArray[np.intp], count: int) -> Array:
-    return np.bincount(owners, weights=values, minlength=count)
+def _sum(values: Array, owners: NDArray[np.intp], count: int) -> NDArray[np.float64]:
+    return np.asarray(np.bincount(owners, weights=values, minlength=count), np.float64)
 
 
 def _put_largest(out: NDArray[np.float32], values: Array, owners: NDArray[np.intp]) -> None:

@@ -1,0 +1,66 @@
+"""`python -m benchmarks`: measure, print a table, write the report."""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from . import batches, decoding, gizmos, recordings, reloading, stepping, windows
+from .environments import ROOT, Environments
+from .measuring import Row
+from .report import describe_machine, format_table, write_report
+from .run import Run
+
+BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
+    "gizmos-500": gizmos.gizmos_500,
+    "gizmos-built-in": gizmos.gizmos_built_in,
+    "gizmos-growth": gizmos.gizmos_growth,
+    "decode-4096": decoding.decode_4096,
+    "decode-limit": decoding.decode_limit,
+    "step-overhead": stepping.step_overhead,
+    "frame-window": windows.frame_window,
+    "record-same": recordings.record_same,
+    "record-default": recordings.record_default,
+    "record-memory": recordings.record_memory,
+    "startup": windows.startup,
+    "reload": reloading.reload,
+    "envs": batches.envs,
+    "idle": windows.idle,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ours and a peer, in one run.")
+    parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help="one benchmark; repeatable")
+    parser.add_argument("--tiny", action="store_true", help="only see that everything runs; writes no report by itself")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="default: benchmarks/report.json")
+    parser.add_argument("--environments", type=Path, default=ROOT, metavar="FOLDER", help="where the peers are")
+    arguments = parser.parse_args()
+    report = arguments.report or (None if arguments.tiny else Path(__file__).parent / "report.json")
+    machine = describe_machine(Environments(arguments.environments))
+    print(f"{machine['machine']}, load {machine['load']:.2f}, {machine['renderer']}", flush=True)
+    started = time.perf_counter()
+    rows: list[Row] = []
+    failed = []
+    with Run(Environments(arguments.environments), arguments.tiny) as run:
+        for name in arguments.only or BENCHMARKS:
+            before = time.perf_counter()
+            try:
+                rows += BENCHMARKS[name](run)
+            except Exception as error:
+                # The others are still worth measuring.
+                failed.append(f"{name}: {type(error).__name__}: {error}")
+            print(f"{name}: {time.perf_counter() - before:.0f} s", file=sys.stderr, flush=True)
+    print(format_table(rows))
+    print(f"{time.perf_counter() - started:.0f} s in all")
+    if report is not None:
+        write_report(report, rows, machine)
+        print(f"written to {report}")
+    for message in failed:
+        print(message, file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
