@@ -20,6 +20,7 @@ from .panels.keys import handle_keys, show_help
 from .panels.legend import show_legend
 from .panels.menus import show_menus
 from .panels.notices import Notices
+from .panels.picking import point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
 from .panels.sensors import show_sensors
@@ -31,7 +32,7 @@ from .render.contexts import current_renderer
 from .render.gizmos import GizmoPass
 from .render.glyphs import GizmoList, Glyphs
 from .render.scene import ScenePass
-from .session import Session
+from .session import Highlight, Session
 from .settings import EngineChoice, Options, Quality, Theme, ViewState
 
 TITLE = "contact-viewer"
@@ -70,6 +71,7 @@ class Application:
         self._gizmo_pass: GizmoPass | None = None
         self._params: hello_imgui.RunnerParams | None = None
         self._pending_scene: str | None = None
+        self._pointed: Highlight | None = None
 
     def runner_params(self) -> hello_imgui.RunnerParams:
         """What Hello ImGui needs to run this application."""
@@ -281,11 +283,16 @@ class Application:
         scene.draw(viewport)
         matrices = scene.matrices(viewport)
         self.metres_per_pixel = float(matrices.pixel_size(session.view.focus, viewport)[0])
-        glyphs = Glyphs.concat([session.glyphs(), self.gizmos.take()])
+        sensor_glyphs = session.glyphs()
+        glyphs = Glyphs.concat([sensor_glyphs, self.gizmos.take()])
         gizmos.draw(glyphs, matrices, viewport, session.settings.gizmos.see_through)
+        show_labels(session, self._viewport, matrices)
+        # The scene and, after it, the panels say anew what the mouse points at; the next picture shows it.
+        self._pointed = session.highlight = point_at(session, self._viewport, sensor_glyphs, matrices)
 
     def _show_overlays(self) -> None:
         show_legend(self, self._viewport)
+        show_pointed(self.session, self._pointed)
         self.notices.show(self._viewport, self.session.settings.theme)
         show_help(self)
 

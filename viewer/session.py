@@ -9,6 +9,7 @@ import numpy as np
 from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
 from .engines.pace import Pace
+from .reasons import Reasons
 from .render.glyphs import Glyphs, SensorGlyphs, build_glyphs
 from .render.scale import GlyphScale, glyph_scale, palette_colors, sensor_color
 from .render.view import View
@@ -81,12 +82,17 @@ class Session:
         self.selected: str | None = None
         """Name of the sensor that the inspector shows."""
         self.highlight: Highlight | None = None
+        """What the mouse points at; the window sets it anew in every frame."""
+        self.picked: tuple[str, int] | None = None
+        """Sensor and slot of the contact that a person clicked."""
         self.stepped_outside = False
         """Someone else steps the engine: a user's own loop."""
         self.trouble: str | None = None
         """Why the simulation was stopped, for a person."""
         self.watchers: list[StepWatcher] = []
         """They see every step."""
+        self.reasons = Reasons.of(self.engine)
+        """What lies behind the arrays; None where the engine does not tell."""
         self.timeline: Timeline | None = None
         """Every step so far; None where the engine cannot return to them."""
         self._readings: dict[str, SensorReading] = {}

@@ -130,6 +130,8 @@ class GizmoSettings:
     """Components below this draw no arrow [N]."""
     log_length: bool = False
     """Arrow length grows with the logarithm of the force."""
+    labels: bool = False
+    """The force of each contact as a number beside it."""
     moment: Moment = Moment.INSTANT
     see_through: bool = True
     """Gizmos behind geometry stay visible, dimmed."""

@@ -7,12 +7,13 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import psutil
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.errors import UnstableError
 from contact_viewer.engines.run import MujocoRun
-from numpy.typing import NDArray
+from contact_viewer.sensors.peaks import mean, peak
 
 ROBOT = """
 <mujoco>
@@ -51,7 +52,6 @@ SETTINGS = {
     "sleep": {"flag": 'sleep="enable"'},
 }
 """Solvers stop before they converge, so that the warm start shows in the forces."""
-Instant = NDArray[np.float64]
 
 
 def robot(tmp_path: Path, setting: str) -> MujocoRun:
@@ -194,6 +194,48 @@ def test_sensors_are_decoded_as_they_were_read_then(tmp_path: Path) -> None:
     assert run.go_to(600)
     again: Any = run.engine.contacts("robot")
     np.testing.assert_allclose(again.net_force, first.net_force, atol=1e-9)
+
+
+def test_recent_steps_show_the_peak_between_two_frames() -> None:
+    """The strongest of eight steps, read from the engine one by one."""
+    run = MujocoRun(open_engine("bounce"))
+    name = run.recorded[0]
+    missed = 0
+    for _ in range(250):
+        forces = []
+        for _ in range(8):
+            run.step()
+            now: Any = run.engine.contacts(name)
+            forces.append(np.linalg.norm(now.net_force))
+        recent: Any = run.recent(name, 8)
+        assert len(recent.found) == 8
+        shown: Any = peak(recent)
+        assert np.linalg.norm(shown.net_force) == pytest.approx(max(forces), abs=1e-12)
+        averaged: Any = mean(recent)
+        assert np.linalg.norm(averaged.net_force) == pytest.approx(np.mean(forces), abs=1e-9)
+        missed += max(forces) > 2 * forces[-1] + 1
+    # Or the test shows nothing: in many frames the last step alone would hide the impact.
+    assert missed > 1
+    run.engine.set_reduce(name, "netforce")
+    assert run.recent(name, 8) is None
+    run.step(3)
+    after = run.recent(name, 8)
+    assert after is not None
+    assert len(after.found) == 3
+    assert run.recent("all contacts", 8) is None
+
+
+def test_ten_minutes_stay_within_the_budget() -> None:
+    engine = open_engine("bounce")
+    run = MujocoRun(engine, budget=16 * 2**20)
+    process = psutil.Process()
+    before = process.memory_info().rss
+    for _ in range(300_000 // 50):
+        run.step(50)
+    assert engine.time > 599
+    assert run.history.bytes <= 16 * 2**20
+    assert process.memory_info().rss - before < 24 * 2**20
+    assert run.history.seconds > 20
 
 
 def test_a_reset_by_someone_else_begins_a_new_history(tmp_path: Path) -> None:

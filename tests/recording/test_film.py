@@ -12,7 +12,7 @@ from contact_viewer.recording.encoders import Picture
 from contact_viewer.recording.errors import RecordingError
 from contact_viewer.recording.film import Film, open_renderer
 from contact_viewer.recording.overlay import Overlay
-from contact_viewer.recording.timeline import Timeline
+from contact_viewer.recording.schedule import Schedule
 from contact_viewer.session import Session
 from contact_viewer.settings import Quality, ViewState
 
@@ -27,17 +27,17 @@ def open_ball(tmp_path: Path, text: str = BALL) -> Session:
     return Session(open_engine(path), ViewState())
 
 
-def film(session: Session, timeline: Timeline, overlay: bool = False, orbit: float = 0.0) -> list[Picture]:
+def film(session: Session, schedule: Schedule, overlay: bool = False, orbit: float = 0.0) -> list[Picture]:
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
         over = Overlay(session, SIZE) if overlay else None
-        pictures = Film(session, timeline, renderer, over, orbit=orbit).pictures()
+        pictures = Film(session, schedule, renderer, over, orbit=orbit).pictures()
         return [picture.copy() for picture in pictures if picture is not None]
 
 
 def test_each_frame_shows_the_state_at_its_time(tmp_path: Path) -> None:
     session = open_ball(tmp_path)
-    timeline = Timeline.plan(0.002, 0.3, Fraction(60), speed=0.5, start=0.04)
-    pictures = film(session, timeline)
+    schedule = Schedule.plan(0.002, 0.3, Fraction(60), speed=0.5, start=0.04)
+    pictures = film(session, schedule)
     assert len(pictures) == 18
     judge = open_ball(tmp_path)
     with open_renderer(judge, SIZE, Quality.LOW) as renderer:
@@ -57,7 +57,7 @@ def test_each_frame_shows_the_state_at_its_time(tmp_path: Path) -> None:
 
 def test_the_same_film_twice_is_the_same(tmp_path: Path) -> None:
     first, second = (
-        film(open_ball(tmp_path), Timeline.plan(0.002, 0.4, Fraction(30)), overlay=True, orbit=30.0) for _ in range(2)
+        film(open_ball(tmp_path), Schedule.plan(0.002, 0.4, Fraction(30)), overlay=True, orbit=30.0) for _ in range(2)
     )
     assert len(first) == 12
     for one, other in zip(first, second, strict=True):
@@ -68,21 +68,21 @@ def test_the_same_film_twice_is_the_same(tmp_path: Path) -> None:
 def test_orbit_turns_the_camera_by_degrees_per_second(tmp_path: Path) -> None:
     session = open_ball(tmp_path)
     azimuth = session.view.camera.azimuth
-    film(session, Timeline.plan(0.002, 2.0, Fraction(5)), orbit=20.0)
+    film(session, Schedule.plan(0.002, 2.0, Fraction(5)), orbit=20.0)
     assert session.view.camera.azimuth - azimuth == pytest.approx(20.0 * 9 / 5)
 
 
 def test_observers_see_every_step_once(tmp_path: Path) -> None:
     session = open_ball(tmp_path)
-    timeline = Timeline.plan(0.002, 0.2, Fraction(25), speed=0.3, start=0.1)
+    schedule = Schedule.plan(0.002, 0.2, Fraction(25), speed=0.3, start=0.1)
     seen: list[tuple[int, float, float]] = []
 
     def observe(step: int, time: float) -> None:
         seen.append((step, time, session.engine.time))
 
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        list(Film(session, timeline, renderer, observers=[observe]).pictures())
-    assert [step for step, _, _ in seen] == list(range(50, timeline.last_step + 1))
+        list(Film(session, schedule, renderer, observers=[observe]).pictures())
+    assert [step for step, _, _ in seen] == list(range(50, schedule.last_step + 1))
     assert all(time == float(Fraction(step, 500)) for step, time, _ in seen)
     np.testing.assert_allclose([own for _, own, _ in seen], [engine for _, _, engine in seen], rtol=0, atol=1e-12)
 
@@ -91,16 +91,16 @@ def test_time_goes_on_from_a_keyframe(tmp_path: Path) -> None:
     session = open_ball(tmp_path)
     session.reset("later")
     times: list[float] = []
-    timeline = Timeline.plan(0.002, 0.02, Fraction(500))
+    schedule = Schedule.plan(0.002, 0.02, Fraction(500))
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        list(Film(session, timeline, renderer, observers=[lambda _, time: times.append(time)]).pictures())
+        list(Film(session, schedule, renderer, observers=[lambda _, time: times.append(time)]).pictures())
     np.testing.assert_allclose(times, 2.5 + 0.002 * np.arange(10), rtol=0, atol=1e-12)
 
 
 def test_a_diverging_scene_ends_the_film_at_its_time(tmp_path: Path) -> None:
     session = open_ball(tmp_path, DIVERGING)
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        pictures = Film(session, Timeline.plan(0.01, 20.0, Fraction(1, 10)), renderer).pictures()
+        pictures = Film(session, Schedule.plan(0.01, 20.0, Fraction(1, 10)), renderer).pictures()
         with pytest.raises(UnstableError, match=r"after 0\.4\d0 s"):
             list(pictures)
 

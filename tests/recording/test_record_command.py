@@ -157,7 +157,7 @@ def test_animations_have_sizes_and_rates_of_their_own(tmp_path: Path, ball: Path
         (["slope", "-o", "{tmp}/v.mp4", "--camera", "nobody"], "no camera named 'nobody'"),
         (["slope", "-o", "{tmp}/v.mp4", "--sensor", "nobody"], "no contact sensor named 'nobody'"),
         (["slope", "-o", "{tmp}/v.mp4", "--key", "nobody"], "no keyframe 'nobody'"),
-        (["slope", "-o", "{tmp}/v.mp4", "--engine", "nobody"], "unknown engine 'nobody'"),
+        (["slope", "-o", "{tmp}/v.mp4", "--engine", "nobody"], "invalid choice: 'nobody'"),
         (["slope", "-o", "{tmp}/v.mp4", "--data", "{tmp}/d.txt"], "unknown suffix '.txt'"),
         (["nothing.xml", "-o", "{tmp}/v.mp4"], "no such file"),
         (["slope"], "required: -o"),

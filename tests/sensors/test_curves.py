@@ -15,7 +15,7 @@ ACTIONS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     capacity=st.integers(1, 1500),
     actions=st.lists(ACTIONS, min_size=1, max_size=12),

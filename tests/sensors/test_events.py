@@ -195,8 +195,9 @@ def test_unknown_distances() -> None:
     assert events.z1 == -1.0
     (begin,) = events.update(2.0, [-0.5, math.nan], [-1.0, -1.5])
     assert (begin.pair_id, begin.time, begin.distance) == (0, 2.0, -0.5)
+    # At 1 m/s it has come 1 m since 2 s, whatever it was long before.
     (end,) = events.update(3.0, [-0.5, 1.0], [0.0, 1.0])
-    assert (end.pair_id, end.time, end.normal_velocity) == (1, 2.5, 1.0)
+    assert (end.pair_id, end.time, end.normal_velocity) == (1, 2.0, 1.0)
 
 
 def test_bad_input() -> None:

@@ -2,8 +2,8 @@
 
 import argparse
 
-from ..engines.errors import UnstableError
-from ..settings import Reduce
+from ..engines.errors import EngineError, UnstableError
+from ..settings import EngineChoice, Reduce
 from .interruption import INTERRUPTED, interruption
 from .parsing import Parser, UsageError
 from .progress import Progress, plural, say
@@ -29,31 +29,33 @@ def parser() -> Parser:
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
+    engines = [str(EngineChoice.MUJOCO), str(EngineChoice.MOTRIX)]
+    parser.add_argument("--engine", choices=engines, default="mujoco", help="who steps the scene")
     add_output_arguments(parser)
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
     from ..recording.datafiles import DataFile, check_data_path
+    from ..recording.schedule import Schedule
     from ..recording.stepping import Stepper
-    from ..recording.timeline import Timeline
     from .sessions import open_session
 
     check_data_path(arguments.output)
     session = open_session(arguments)
-    timeline = Timeline.every_step(session.engine.timestep, arguments.duration, arguments.start)
+    schedule = Schedule.every_step(session.engine.timestep, arguments.duration, arguments.start)
     trouble = ""
     with DataFile(arguments.output, session) as data, interruption() as wish:
-        with Progress(timeline.frame_count, "steps") as progress:
+        with Progress(schedule.frame_count, "steps") as progress:
             try:
-                stepper = Stepper(session, timeline, [data.write])
-                while stepper.step < timeline.last_step:
+                stepper = Stepper(session, schedule, [data.write])
+                while stepper.step < schedule.last_step:
                     stepper.advance(1)
                     progress.update(data.steps)
                     if wish.wanted:
                         trouble = "interrupted"
                         break
-            except UnstableError as error:
+            except (UnstableError, EngineError) as error:
                 trouble = str(error)
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")

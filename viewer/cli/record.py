@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ..engines.errors import UnstableError
-from ..settings import Quality
+from ..engines.errors import EngineError, UnstableError
+from ..settings import EngineChoice, Quality
 from .interruption import INTERRUPTED, interruption
 from .parsing import Parser, UsageError, add_scene_arguments, number
 from .progress import Progress, amount, plural, say
@@ -47,6 +47,9 @@ def parser() -> Parser:
     parser = _RecordParser("record", "Record a video of a scene and its contacts, without a window.", _EPILOG)
     add_scene_arguments(parser, scene_required=True)
     add_output_arguments(parser)
+    parser.add_argument(
+        "--engine", choices=[str(engine) for engine in EngineChoice], default="mujoco", help="who steps the scene"
+    )
     parser.add_argument("--fps", type=number(0.1, 1000), metavar="N", help="frames per second; default: 60 for videos")
     parser.add_argument("--size", type=_size, metavar="WxH", help="of the picture; default: 1280x720 for videos")
     parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
@@ -66,11 +69,10 @@ def parser() -> Parser:
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the result goes, which time it covers, and who simulates it."""
+    """Where the result goes and which time it covers."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write; its suffix is the format")
     parser.add_argument("--duration", type=number(1e-6, 1e6), default=10.0, metavar="S", help="seconds; default: 10")
     parser.add_argument("--start", type=number(0, 1e6), default=0.0, metavar="S", help="simulate so long before [s]")
-    parser.add_argument("--engine", default="mujoco", metavar="E", help="mujoco or motrix; default: mujoco")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -79,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..recording.formats import check_rate, check_size, even_size, format_of
     from ..recording.overlay import Overlay
     from ..recording.recorder import Recorder
-    from ..recording.timeline import Timeline, frame_rate
+    from ..recording.schedule import Schedule, frame_rate
     from .sessions import open_session
 
     kind = format_of(arguments.output)
@@ -92,24 +94,24 @@ def run(arguments: argparse.Namespace) -> int:
     _check_camera(arguments)
     session = open_session(arguments)
     _place_camera(session, arguments)
-    timeline = Timeline.plan(session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
+    schedule = Schedule.plan(session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
     overlay = None
     if arguments.overlay:
-        plot_seconds = timeline.duration if arguments.overlay == "plots" else None
+        plot_seconds = schedule.duration if arguments.overlay == "plots" else None
         overlay = Overlay(session, size, arguments.speed, plot_seconds)
     scene_size = overlay.scene_size if overlay is not None else size
     with ExitStack() as stack:
         recorder = stack.enter_context(Recorder(arguments.output, size, fps))
-        data = stack.enter_context(DataFile(arguments.data, session, timeline)) if arguments.data else None
+        data = stack.enter_context(DataFile(arguments.data, session, schedule)) if arguments.data else None
         renderer = stack.enter_context(open_renderer(session, scene_size, Quality(arguments.quality)))
-        film = Film(session, timeline, renderer, overlay, [data.write] if data else (), arguments.orbit or 0.0)
+        film = Film(session, schedule, renderer, overlay, [data.write] if data else (), arguments.orbit or 0.0)
         say(
-            f"{plural(timeline.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · "
+            f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · "
             f"{renderer.backend.upper()}, {renderer.renderer}, {renderer.quality} quality"
         )
         if arguments.size and size != arguments.size:
             say(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
-        return _record(film, timeline.frame_count, recorder, data)
+        return _record(film, schedule.frame_count, recorder, data)
 
 
 def _record(film: "Film", frame_count: int, recorder: "Recorder", data: "DataFile | None") -> int:
@@ -125,7 +127,7 @@ def _record(film: "Film", frame_count: int, recorder: "Recorder", data: "DataFil
                     if wish.wanted:
                         trouble = "interrupted"
                         break
-            except UnstableError as error:
+            except (UnstableError, EngineError) as error:
                 trouble = str(error)
         if not recorder.frames and wish.wanted:
             say("interrupted before the first frame: nothing is written")

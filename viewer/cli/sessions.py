@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from ..settings import Options, Reduce, ViewState
+from ..settings import EngineChoice, Options, Reduce, ViewState
 from .progress import say
 
 if TYPE_CHECKING:
@@ -24,7 +24,11 @@ def open_session(arguments: argparse.Namespace) -> "Session":
         sensors=tuple(arguments.sensor),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
     )
-    session = Session(open_engine(path, arguments.engine), ViewState(), options)
+    both = arguments.engine == EngineChoice.BOTH
+    engine = open_engine(path, EngineChoice.MUJOCO if both else arguments.engine)
+    session = Session(engine, ViewState(), options, open_engine(path, EngineChoice.MOTRIX) if both else None)
+    for name, reason in session.engine.unread.items():
+        say(f"note: sensor {name} is left out: {reason}")
     if not len(session.engine.sensors) and session.engine.can_watch_all:
         session.watch_all()
         say("note: the scene has no contact sensors, so all contacts are shown")

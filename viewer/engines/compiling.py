@@ -20,6 +20,7 @@ from .errors import SceneError
 from .explaining import explain, is_out_of_memory
 from .loading import LoadedScene, engine_warnings, load_scene, one_line
 from .markup import size_text
+from .references import check_references
 from .sanity import check_model, try_model
 
 _MODEL_FILE, _VERDICT_FILE, _STAGE_FILE, _WORDS_FILE = "model.mjb", "verdict.json", "stage", "words"
@@ -51,14 +52,17 @@ class Compiled:
 def compile_scene(survey: Survey) -> Compiled:
     """Compile a scene in this process; raises SceneError with the file and line at fault."""
     path = survey.path
+    binary = path.suffix.lower() == ".mjb"
     engine_warnings.append("")
     try:
         scene = load_scene(path)
+        if binary:
+            check_references(scene.model)
         notes = check_model(scene.model)
         try_model(scene.model)
     except SceneError as error:
         message = str(error).removeprefix(f"{path}: ")
-        if path.suffix.lower() == ".mjb" and engine_warnings[-1]:
+        if binary and engine_warnings[-1] and "failed to load" in message:
             # Of a compiled model MuJoCo gives the reason as a warning.
             message = f"damaged compiled model: {engine_warnings[-1].strip()}"
         raise SceneError(f"{path}: {explain(message, survey)}") from None

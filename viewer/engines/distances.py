@@ -30,6 +30,7 @@ _NONE: set[int] = set()
 
 Mask = NDArray[np.bool_]
 Values = NDArray[np.float64]
+Vector = tuple[float, float, float]
 Update = tuple[float, Values, Values]
 """Time [s], distances [m] and velocities [m/s], (pairs,) each: what `ContactEvents.update` takes."""
 
@@ -192,15 +193,31 @@ class PairDistances:
         first, second = self._geoms[pair]
         return float(mujoco.mj_geomDistance(self._model, data, first, second, FARTHEST, self._witness))
 
-    def velocity(self, data: Any, pair: int, distance: float) -> float:
-        """Rate of change of the distance measured last [m/s], in a state that has velocities too."""
+    def distance_apart(self, data: Any, pair: int, way: float, direction: Vector) -> float:
+        """Distance with the second geom moved a way along a direction [m]; `data` is left so."""
+        data.geom_xpos[self._geoms[pair][1]] += way * np.array(direction)
+        return self.distance(data, pair)
+
+    def direction(self, distance: float) -> Vector | None:
+        """Unit vector from the first geom to the second where they are nearest, for the distance measured last [m].
+
+        World frame; None where they touch.
+        """
         ax, ay, az, bx, by, bz = self._witness.tolist()
         length = math.dist((ax, ay, az), (bx, by, bz))
         if length < _TOUCHING:
-            return math.nan
-        # From the first geom to the second: nearest points of geoms that penetrate have changed places.
+            return None
+        # Nearest points of geoms that penetrate have changed places.
         scale = math.copysign(1 / length, distance)
-        nx, ny, nz = (bx - ax) * scale, (by - ay) * scale, (bz - az) * scale
+        return (bx - ax) * scale, (by - ay) * scale, (bz - az) * scale
+
+    def velocity(self, data: Any, pair: int, distance: float) -> float:
+        """Rate of change of the distance measured last [m/s], in a state that has velocities; NaN where geoms touch."""
+        direction = self.direction(distance)
+        if direction is None:
+            return math.nan
+        nx, ny, nz = direction
+        ax, ay, az, bx, by, bz = self._witness.tolist()
         speeds = []
         for body in self._bodies[pair]:
             # cvel is taken at the centre of mass of the body's tree.

@@ -44,6 +44,8 @@ class MujocoRun:
 
     def __init__(self, engine: MujocoEngine, budget: int = DEFAULT_BUDGET, extra: int = 0) -> None:
         """`budget` in bytes, of which `extra` a step are left to the caller."""
+        if engine.num_envs != 1:
+            raise ValueError("a run is of one environment")
         self.engine = engine
         self.current = 0
         """The step that the engine's data shows."""
@@ -155,6 +157,16 @@ class MujocoRun:
             return None
         layout = self._layout(source, self.history.meaning(start)[name])
         return layout.decode(self.history.rows(start, stop)[:, source.columns])
+
+    def recent(self, name: str, count: int) -> ContactBatch | None:
+        """What a sensor said after the last `count` steps up to the present one, (n, slots), for `peak` and `mean`.
+
+        Fewer where it was read in another way before; None if it is not in the arrays or is read in another way now.
+        """
+        start, sensors = self.history.epoch(self.current)
+        if sensors is not self.engine.sensors:
+            return None
+        return self.contacts(name, max(start, self.history.first, self.current - count + 1), self.current + 1)
 
     def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[list[int], ContactBatch]]:
         """What all recorded sensors said: positions in `recorded` of those with the same layout, and their contacts

@@ -42,6 +42,8 @@ def _show_parts(gizmos: GizmoSettings) -> None:
     _, gizmos.torque = imgui.checkbox("Torque", gizmos.torque)
     tooltip("Contact torque (condim 4 and 6, and net contacts)")
     imgui.end_disabled()
+    _, gizmos.labels = imgui.checkbox("Labels", gizmos.labels)
+    tooltip("The force of each contact in newtons beside it")
 
 
 def _show_lengths(gizmos: GizmoSettings) -> None:

@@ -4,6 +4,7 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
 
 from ..render.scale import palette_colors
+from ..sensors.friction import ContactState
 from ..sensors.layout import Column, Field
 from ..session import Highlight, SensorReading, Session
 from ..settings import Reduce
@@ -24,6 +25,7 @@ _CONTACT_COLUMNS = (
     ("F_n", "Force along the normal [N]"),
     ("F_t0", "Force along tangent 0 [N]"),
     ("F_t1", "Force along tangent 1 [N]"),
+    ("use", "Share of the friction that the normal force allows: 1 when sliding"),
     ("mm", "Distance between the surfaces [mm]; negative when they penetrate"),
     ("object 1", "Geom on the side that the normal leaves"),
     ("object 2", "Geom on the side that the normal enters, and that the force acts on"),
@@ -40,13 +42,13 @@ _DIGITS = "-000.000"
 
 def show_inspector(session: Session) -> None:
     """The window's content."""
-    session.highlight = None
     if session.selected is None or session.selected not in session.engine.sensors.names:
         paragraph("Select a sensor to see its contacts and its array.")
         return
     reading = session.reading(session.selected)
     _show_declaration(session, reading)
     _show_contacts(session, reading)
+    _show_balance(session, reading)
     _show_array(session, reading)
 
 
@@ -73,7 +75,7 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         _fact("num", str(sensor.slots))
         _fact("reduce", str(sensor.reduce))
         _fact("frame", "world" if sensor.frame == "world" else "contact: normal, tangent0, tangent1")
-        _fact("array", f"{sensor.size} values")
+        _fact("array", f"{sensor.size} value{'' if sensor.size == 1 else 's'}")
         imgui.end_table()
     if sensor.virtual:
         paragraph("Made by the viewer; the scene file does not have it.")
@@ -108,8 +110,12 @@ def _fact(name: str, value: str) -> None:
 def _show_contacts(session: Session, reading: SensorReading) -> None:
     net = reading.sensor.reduce is Reduce.NETFORCE
     heading("Net contact" if net else "Contacts")
+    why_zero = session.reasons.why_zero(reading.sensor.name, reading.batch) if session.reasons else None
+    if why_zero:
+        paragraph(why_zero)
     if not reading.reported:
-        paragraph("No contact now.")
+        if not why_zero:
+            paragraph("No contact now.")
         return
     flags = imgui.TableFlags_
     rows = min(reading.reported, 8)
@@ -124,11 +130,14 @@ def _show_contacts(session: Session, reading: SensorReading) -> None:
     ):
         _contact_headings(session, net)
         slots = np.flatnonzero(reading.batch.filled)
+        cones = session.reasons.cones(reading.batch) if session.reasons else None
         clipper = imgui.ListClipper()
         clipper.begin(len(slots))
         while clipper.step():
             for row in range(clipper.display_start, clipper.display_end):
-                _contact_row(session, reading, int(slots[row]), net)
+                use = float(cones.use[row]) if cones is not None else float("nan")
+                sliding = cones is not None and cones.states[row] == ContactState.SLIDING
+                _contact_row(session, reading, int(slots[row]), net, use, sliding)
         imgui.end_table()
     imgui.pop_font()
 
@@ -137,7 +146,8 @@ def _contact_headings(session: Session, net: bool) -> None:
     imgui.table_setup_scroll_freeze(1, 1)
     width = imgui.calc_text_size(_DIGITS).x
     for name, _ in _CONTACT_COLUMNS:
-        fixed = 0.0 if name.startswith("object") else imgui.calc_text_size(name).x if name == "slot" else width
+        narrow = {"slot": "slot", "use": "0.00"}
+        fixed = 0.0 if name.startswith("object") else imgui.calc_text_size(narrow[name]).x if name in narrow else width
         imgui.table_setup_column(_NET_NAMES.get(name, name) if net else name, 0, fixed)
     imgui.table_next_row(imgui.TableRowFlags_.headers)
     tints = component_tints(session)
@@ -152,7 +162,7 @@ def _contact_headings(session: Session, net: bool) -> None:
         tooltip("Net force, world axes [N]" if net and 1 <= i <= 3 else help_text)
 
 
-def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool) -> None:
+def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool, use: float, sliding: bool) -> None:
     batch = reading.batch
     assert batch.force is not None
     assert batch.dist is not None
@@ -161,7 +171,7 @@ def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool)
     imgui.table_next_row()
     imgui.table_next_column()
     spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
-    imgui.selectable(f"{slot}##contact", False, spans)
+    imgui.selectable(f"{slot}##contact", session.picked == (reading.sensor.name, slot), spans)
     if imgui.is_item_hovered():
         session.highlight = Highlight(reading.sensor.name, slot)
     tints = component_tints(session)
@@ -169,6 +179,13 @@ def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool)
         number_cell(float(batch.force[slot, axis]), None if net else tints[axis])
         if imgui.is_item_hovered() and not net:
             session.highlight = Highlight(reading.sensor.name, slot, axis)
+    imgui.table_next_column()
+    if use == use:
+        text_right(f"{use:.2f}", warning_color(session.settings.theme) if sliding else None)
+    else:
+        text_right("-", dim_color())
+    if imgui.is_item_hovered():
+        imgui.set_tooltip("sliding" if sliding else "sticking" if use == use else "no friction to tell of")
     number_cell(1000 * float(batch.dist[slot]))
     first, second = session.details(reading.sensor.name).geoms[slot]
     for name in (first, second):
@@ -177,6 +194,39 @@ def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool)
     for vector in (batch.pos, batch.normal):
         for axis in range(3):
             number_cell(float(vector[slot, axis]))
+
+
+def _show_balance(session: Session, reading: SensorReading) -> None:
+    balance = session.reasons.balance(reading.sensor.name) if session.reasons else None
+    if balance is None or session.reasons is None:
+        return
+    if not imgui.collapsing_header(f"Balance of {session.reasons.body_name(balance.body)}###balance"):
+        return
+    rows = (
+        ("contacts", balance.contact, "Sum of all contact forces on the body and what hangs on it"),
+        ("weight", balance.weight, f"{balance.mass:.4g} kg"),
+        ("applied", balance.applied, "Pulled or pushed: xfrc_applied"),
+        ("other", balance.other, ", ".join(balance.others) or "What the solver left over"),
+        ("m·a", balance.inertia, "Mass times acceleration: what the forces above add up to"),
+    )
+    number_font()
+    if imgui.begin_table("##balance", 4, imgui.TableFlags_.sizing_fixed_fit):
+        imgui.table_setup_column("", imgui.TableColumnFlags_.width_stretch)
+        for axis in ("x", "y", "z"):
+            imgui.table_setup_column(axis, 0, imgui.calc_text_size(_DIGITS).x)
+        imgui.table_next_row()
+        for text in ("[N]", "x", "y", "z"):
+            imgui.table_next_column()
+            dim_text(text) if text == "[N]" else text_right(text, dim_color())
+        for label, force, help_text in rows:
+            imgui.table_next_row()
+            imgui.table_next_column()
+            dim_text(label)
+            tooltip(help_text)
+            for value in force:
+                number_cell(float(value))
+        imgui.end_table()
+    imgui.pop_font()
 
 
 def _show_array(session: Session, reading: SensorReading) -> None:

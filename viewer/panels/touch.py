@@ -28,6 +28,8 @@ _EDITOR_HEIGHT = 430.0
 _DIGITS = "-0000.00"
 _LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
 _TRUE_ALPHA = 0.45
+_LEAST_FORCE = 0.01
+"""A force axis shows at least this [N]: less is what the solver leaves over."""
 _DECLARE = (
     'Or declare one in the scene:\n<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
 )
@@ -245,7 +247,7 @@ def _draw_curves(sensor: SceneTouch, theme: Theme, bare: bool = False) -> None:
     times, true, values = times[shown:], true[shown:], values[shown:]
     slope, offset = _device_axis(sensor, true, values)
     shared = np.concatenate([true, (values - offset) / slope])
-    top = 1.1 * float(np.abs(shared[np.isfinite(shared)]).max(initial=0.0)) or 1.0
+    top = max(1.1 * float(np.abs(shared[np.isfinite(shared)]).max(initial=0.0)), _LEAST_FORCE)
     bottom = -top if float(np.nanmin(shared, initial=0.0)) < -0.01 * top else -0.06 * top
     axes, flags = implot.ImAxis_, implot.AxisFlags_
     look = flags.no_decorations if bare else flags.none

@@ -83,7 +83,12 @@ class TouchEditor:
         tooltip("Put a touch sensor on a site or body")
         if not imgui.begin_popup("##new"):
             return None
+        # Popups have the grey of fields and buttons.
+        style = imgui.get_style()
+        imgui.push_style_color(imgui.Col_.frame_bg, style.color_(imgui.Col_.frame_bg_hovered))
+        imgui.push_style_color(imgui.Col_.button, style.color_(imgui.Col_.button_hovered))
         added = self._show_form(theme, touch)
+        imgui.pop_style_color(2)
         imgui.end_popup()
         return added
 
@@ -238,17 +243,16 @@ class TouchEditor:
             imgui.table_next_column()
             text_right(name, imgui.get_style().color_(imgui.Col_.text_disabled))
             tooltip(help_text)
-        number_font()
         for i, row in enumerate(table):
             imgui.push_id(i)
             self._show_row(touch, sensor, i, row)
             imgui.pop_id()
-        imgui.pop_font()
         imgui.end_table()
 
     def _show_row(self, touch: TouchSensors, sensor: SceneTouch, index: int, row: tuple[float, float, float]) -> None:
         table = [list(values) for values in sensor.device.lookup_table]
         imgui.table_next_row()
+        number_font()
         for column, value in enumerate(row):
             imgui.table_next_column()
             imgui.set_next_item_width(-1)
@@ -258,6 +262,7 @@ class TouchEditor:
             if changed:
                 table[index][column] = entered
                 self._set_table(touch, sensor, table)
+        imgui.pop_font()
         imgui.table_next_column()
         if imgui.small_button(f"{icons.ICON_FA_XMARK}###remove"):
             self._set_table(touch, sensor, [values for i, values in enumerate(table) if i != index])

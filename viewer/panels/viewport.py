@@ -19,6 +19,22 @@ class Viewport:
         self._drag: int | None = None
         """Button of a drag that began over the scene."""
 
+    @property
+    def hovered(self) -> bool:
+        """The mouse is over the scene and no panel wants it."""
+        io = imgui.get_io()
+        left, top, right, bottom = self.rect
+        inside = left <= io.mouse_pos.x < right and top <= io.mouse_pos.y < bottom
+        return inside and not io.want_capture_mouse
+
+    @property
+    def dragging(self) -> bool:
+        """A drag that began over the scene goes on."""
+        if self._drag is None:
+            return False
+        travel = imgui.get_mouse_drag_delta(self._drag, 0.0)
+        return abs(travel.x) + abs(travel.y) > 4
+
     def follow(self, dock_space_id: int | None) -> None:
         """Take the place that the docked panels leave free."""
         node = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
@@ -41,12 +57,11 @@ class Viewport:
         io = imgui.get_io()
         left, top, right, bottom = self.rect
         x, y = io.mouse_pos.x, io.mouse_pos.y
-        hovered = left <= x < right and top <= y < bottom and not io.want_capture_mouse
         view, engine = shell.session.view, shell.session.engine
         height = max(bottom - top, 1.0)
         if self._drag is not None:
             self._continue_drag(shell, scene_pass, io.mouse_delta.x / height, io.mouse_delta.y / height)
-        if not hovered:
+        if not self.hovered:
             return
         if io.mouse_wheel:
             view.zoom(_WHEEL_ZOOM * io.mouse_wheel)

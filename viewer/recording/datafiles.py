@@ -9,9 +9,9 @@ from typing import Protocol, Self
 from ..session import Session
 from .errors import RecordingError, write_error
 from .files import PartFile
+from .schedule import Schedule
 from .table import COLUMNS, NO_FRAME, Sample, take_samples
 from .tablefiles import CsvWriter, NpzWriter, ParquetWriter
-from .timeline import Timeline
 
 SUFFIXES = (".csv", ".npz", ".parquet", ".rrd")
 _EXTRAS = {".parquet": ("parquet", "pyarrow"), ".rrd": ("rerun", "rerun")}
@@ -37,7 +37,7 @@ class Writer(Protocol):
 class DataFile:
     """The contacts of a session's shown sensors. Under its final name from `finish` on; without it, nothing is left."""
 
-    def __init__(self, path: str | Path, session: Session, video: Timeline | None = None) -> None:
+    def __init__(self, path: str | Path, session: Session, video: Schedule | None = None) -> None:
         """`video`: of a video whose frames the rows are to name."""
         suffix = check_data_path(path)
         self.path = Path(path)

@@ -9,8 +9,8 @@ from ..settings import Quality
 from .encoders import Picture
 from .errors import RecordingError
 from .overlay import Overlay
+from .schedule import Schedule
 from .stepping import Observer, Stepper
-from .timeline import Timeline
 
 _CHUNK = 100
 """Steps between two chances to stop, where no picture comes for long."""
@@ -22,7 +22,7 @@ class Film:
     def __init__(
         self,
         session: Session,
-        timeline: Timeline,
+        schedule: Schedule,
         renderer: OffscreenRenderer,
         overlay: Overlay | None = None,
         observers: Sequence[Observer] = (),
@@ -30,22 +30,22 @@ class Film:
     ) -> None:
         """`orbit`: how fast the camera circles [degrees/s of video]."""
         self._session = session
-        self._timeline = timeline
+        self._schedule = schedule
         self._renderer = renderer
         self._overlay = overlay
         self._orbit = orbit
         self._azimuth = float(session.view.camera.azimuth)
         renderer.view = session.view
         curves = [overlay.sample] if overlay is not None and overlay.has_plots else []
-        self._stepper = Stepper(session, timeline, [*curves, *observers])
+        self._stepper = Stepper(session, schedule, [*curves, *observers])
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
         """Pictures of the frames from `first` on; None now and then, where many steps lie before a picture.
 
         Raises UnstableError when the simulation diverges.
         """
-        for frame in range(first, self._timeline.frame_count):
-            target = self._timeline.step(frame)
+        for frame in range(first, self._schedule.frame_count):
+            target = self._schedule.step(frame)
             while self._stepper.step < target:
                 self._stepper.advance(min(_CHUNK, target - self._stepper.step))
                 if self._stepper.step < target:
@@ -55,7 +55,7 @@ class Film:
     def _picture(self, frame: int) -> Picture:
         session, renderer = self._session, self._renderer
         if self._orbit:
-            session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._timeline.fps)
+            session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._schedule.fps)
         matrices = renderer.draw(session.engine.data, session.glyphs(), session.settings.gizmos)
         picture = renderer.read()
         if self._overlay is None:

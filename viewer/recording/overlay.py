@@ -3,6 +3,7 @@
 import numpy as np
 from PIL import Image
 
+from ..render.glyphs import GHOST_ALPHA
 from ..render.scale import RGBA, arrow_length, nice_force, palette_colors, sensor_color
 from ..session import Session
 from ..settings import ColorMode, Reduce
@@ -169,4 +170,6 @@ def legend_entries(session: Session) -> list[tuple[RGBA, str, bool]]:
             entries.append((colors.total, "total force" if gizmos.total else "net force", True))
         if gizmos.torque:
             entries.append((colors.torque, "torque", True))
+    if session.ghost is not None:
+        entries.append(((1.0, 1.0, 1.0, GHOST_ALPHA), f"{session.ghost.name}, faint", False))
     return entries

@@ -53,10 +53,10 @@ def elided(text: str, font: Font, width: float) -> str:
     return text + "…"
 
 
-def rgba(color: Sequence[float], alpha: float = 1.0) -> Color:
-    """A colour of numbers from 0 to 1."""
-    red, green, blue = (round(255 * min(max(value, 0.0), 1.0)) for value in color[:3])
-    return red, green, blue, round(255 * alpha)
+def rgba(color: Sequence[float]) -> Color:
+    """A colour of 3 or 4 numbers from 0 to 1."""
+    red, green, blue, alpha = (round(255 * min(max(float(value), 0.0), 1.0)) for value in (*color, 1.0)[:4])
+    return red, green, blue, alpha
 
 
 def write_text(

@@ -12,7 +12,7 @@ from .encoders import FolderEncoder, Picture, fitted, open_encoder
 from .errors import RecordingError, write_error
 from .files import PartFile
 from .formats import FOLDER, check_rate, check_size, format_of
-from .timeline import frame_rate
+from .schedule import frame_rate
 
 _QUEUE_LENGTH = 4
 """Pictures that wait for the encoder at most: they bound the memory of a recording of any length."""

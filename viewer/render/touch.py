@@ -61,7 +61,7 @@ def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
             np.array([*_VOLUME, alpha], np.float32),
         )
         geom.category = mujoco.mjtCatBit.mjCAT_DECOR
-        geom.emission, geom.specular = 0.5, 0.0
+        geom.emission, geom.specular = 0.2, 0.0
         if model.site_type[site] == mujoco.mjtGeom.mjGEOM_MESH:
             # Even numbers are the meshes, odd ones their hulls.
             geom.dataid = 2 * model.site_dataid[site]

@@ -10,6 +10,7 @@ Values = NDArray[np.float32]
 FACTOR = 16
 """Values of one level that the next one sums up as a smallest and a largest."""
 _LEVELS = 3
+_BLOCK = FACTOR ** (_LEVELS - 1)
 BYTES_PER_VALUE = 4 * (1 + sum(2 / FACTOR**level for level in range(1, _LEVELS)))
 """Memory of one value of one curve, with its part of the higher levels."""
 
@@ -34,9 +35,8 @@ class Curves:
 
     def __init__(self, count: int, capacity: int) -> None:
         """`count` curves of at least `capacity` values."""
-        block = FACTOR ** (_LEVELS - 1)
         # One block more, because the one that is being overwritten is neither old nor new.
-        self.capacity = -(-capacity // block) * block + block
+        self.capacity = -(-capacity // _BLOCK) * _BLOCK + _BLOCK
         # Curve by curve, so that reading one touches no other.
         self._values: Values = np.empty((count, self.capacity), np.float32)
         sizes = [self.capacity // FACTOR**level for level in range(1, _LEVELS)]
@@ -49,13 +49,19 @@ class Curves:
     @property
     def first(self) -> int:
         """Oldest step."""
-        block = FACTOR ** (_LEVELS - 1)
         newest = max(self.stop, self._peak)
-        return max(self._base, -(-newest // block) * block - self.capacity)
+        return max(self._base, -(-newest // _BLOCK) * _BLOCK - self.capacity)
 
     def restart(self, step: int) -> None:
         """Forget everything; the next value is that of a step."""
         self.stop = self._base = self._peak = step
+        # The step may be in the middle of values that are summed up together.
+        end = step % self.capacity
+        begin = end - step % _BLOCK
+        self._values[:, begin:end] = np.nan
+        for level, (lows, highs) in enumerate(zip(self._lows, self._highs, strict=True), start=1):
+            part = slice(begin // FACTOR**level, end // FACTOR**level)
+            lows[:, part] = highs[:, part] = np.nan
 
     def truncate(self, stop: int) -> None:
         """Forget the steps from `stop` on."""

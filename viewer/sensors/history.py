@@ -146,9 +146,13 @@ class History:
         while len(self.epochs) > 1 and self.epochs[1][0] <= self.first:
             self.epochs.pop(0)
 
+    def epoch(self, step: int) -> tuple[int, Any]:
+        """First step and meaning of the epoch that a step is in."""
+        return self.epochs[bisect_right(self.epochs, step, key=lambda epoch: epoch[0]) - 1]
+
     def meaning(self, step: int) -> Any:
         """How the row of a step is to be read, as given to `mark`."""
-        return self.epochs[bisect_right(self.epochs, step, key=lambda epoch: epoch[0]) - 1][1]
+        return self.epoch(step)[1]
 
     def row(self, step: int) -> Rows:
         """What the sensors said after a step, (width,)."""

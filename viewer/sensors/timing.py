@@ -1,6 +1,7 @@
 """Forces of sensors after every step to debounced contact, and that to times in contact and in the air."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,8 @@ class ForceTrigger:
         """Steps for which a change must hold before it is confirmed; 0 confirms it at once."""
         self._raw = np.zeros(count, bool)
         self._debounced = np.zeros(count, bool)
-        self._age = np.zeros(count, np.int64)
+        self._level = np.zeros(count)
+        self._edge_step = np.zeros(count, np.int64)
         self._edge_time = np.zeros(count)
         self._edge_force = np.zeros(count)
         self._begin_time = np.zeros(count)
@@ -55,10 +57,22 @@ class ForceTrigger:
     def reset(self) -> None:
         """Forget every contact without ending it: the next update is a first one."""
         self._started = False
+        self._resumed: Mapping[int, float | None] = {}
         self._time = -math.inf
+        self._step = 0
+        self._pending = False
         self._raw[:] = False
         self._debounced[:] = False
-        self._age[:] = 0
+        self._edge_step[:] = 0
+
+    def resume(self, begin_times: Mapping[int, float | None]) -> None:
+        """Go on from what is known of an instant that was returned to: the next update is a first one there.
+
+        Sensors by position, with the time at which their contact began [s], None without contact. They keep that
+        state until their force passes the other threshold; the others are decided anew, as at the start.
+        """
+        self.reset()
+        self._resumed = dict(begin_times)
 
     @property
     def raw(self) -> NDArray[np.bool_]:
@@ -82,26 +96,43 @@ class ForceTrigger:
             self._start(time, force)
             return []
         self._time = time
-        edges = np.where(self._raw, force < self.off, force > self.on)
-        self._age += 1
+        self._step += 1
+        # This runs after every step: most of the time nothing changes, which one comparison tells.
+        edges = (force > self._level) != self._raw
         if edges.any():
+            edges &= ~np.isnan(force)
             self._raw ^= edges
-            self._age[edges] = 0
+            self._set_levels()
+            self._edge_step[edges] = self._step
             self._edge_time[edges] = time
             self._edge_force[edges] = force[edges]
-        confirmed = (self._raw != self._debounced) & (self._age >= self.min_steps)
-        if not confirmed.any():
+            self._pending = True
+        if not self._pending:
             return []
+        waiting = self._raw != self._debounced
+        confirmed = waiting & (self._step - self._edge_step >= self.min_steps)
         self._debounced ^= confirmed
+        self._pending = bool((waiting & ~confirmed).any())
         return [self._event(sensor) for sensor in np.flatnonzero(confirmed).tolist()]
 
     def _start(self, time: float, force: NDArray[np.float64]) -> None:
+        resumed = {} if self._started else self._resumed
         self.reset()
         self._started = True
         self._time = time
         self._raw[:] = force > self.on
-        self._debounced[:] = self._raw
         self._begin_time[:] = time
+        for sensor, begin_time in resumed.items():
+            threshold = self.on if begin_time is None else self.off
+            self._raw[sensor] = force[sensor] > threshold[sensor]
+            if begin_time is not None:
+                self._begin_time[sensor] = begin_time
+        self._debounced[:] = self._raw
+        self._set_levels()
+
+    def _set_levels(self) -> None:
+        """The force above which each sensor is, or stays, in contact [N]: `off` itself still counts."""
+        self._level[:] = np.where(self._raw, np.nextafter(self.off, -math.inf), self.on)
 
     def _event(self, sensor: int) -> SensorEvent:
         time = float(self._edge_time[sensor])
@@ -130,10 +161,10 @@ class ContactTiming:
         self.timestep = float(timestep)
         self._in_contact = np.zeros(count, bool)
         self._changed = np.zeros(count, bool)
-        self._age = np.zeros(count, np.int64)
+        self._change_step = np.zeros(count, np.int64)
         self._last_air = np.zeros(count, np.int64)
         self._last_contact = np.zeros(count, np.int64)
-        self._contact_steps = np.zeros(count, np.int64)
+        self._past_contact = np.zeros(count, np.int64)
         self._contact_count = np.zeros(count, np.int64)
         self.reset()
 
@@ -142,7 +173,7 @@ class ContactTiming:
         self._step_count = 0
         self._in_contact[:] = False
         self._changed[:] = False
-        for steps in (self._age, self._last_air, self._last_contact, self._contact_steps):
+        for steps in (self._change_step, self._last_air, self._last_contact, self._past_contact):
             steps[:] = 0
         self._contact_count[:] = 0
 
@@ -151,19 +182,28 @@ class ContactTiming:
         state = np.asarray(in_contact, np.bool_)
         _check_shape(state.shape, self._in_contact.shape)
         if self._step_count == 0:
+            self._in_contact[:] = state
             self._contact_count += state
         else:
             np.not_equal(state, self._in_contact, out=self._changed)
             if self._changed.any():
-                landed, lifted = self._changed & state, self._changed & ~state
-                np.copyto(self._last_air, self._age, where=landed)
-                np.copyto(self._last_contact, self._age, where=lifted)
-                self._contact_count += landed
-                self._age[self._changed] = 0
-        self._in_contact[:] = state
-        self._age += 1
-        self._contact_steps += state
+                self._change(state)
         self._step_count += 1
+
+    def _change(self, state: NDArray[np.bool_]) -> None:
+        landed, lifted = self._changed & state, self._changed & ~state
+        age = self._age
+        np.copyto(self._last_air, age, where=landed)
+        np.copyto(self._last_contact, age, where=lifted)
+        self._past_contact[lifted] += age[lifted]
+        self._contact_count += landed
+        self._change_step[self._changed] = self._step_count
+        self._in_contact[:] = state
+
+    @property
+    def _age(self) -> NDArray[np.int64]:
+        """Steps since the last change, (sensors,)."""
+        return self._step_count - self._change_step
 
     @property
     def air_time(self) -> Array:
@@ -203,7 +243,8 @@ class ContactTiming:
     @property
     def duty_factor(self) -> Array:
         """Share of the time spent in contact, 0 to 1, (sensors,); 0 before the first update."""
-        return self._contact_steps / max(self._step_count, 1)
+        steps = self._past_contact + np.where(self._in_contact, self._age, 0)
+        return steps / max(self._step_count, 1)
 
 
 def _step_count(duration: float, timestep: float) -> int:

@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from contact_viewer.recording.timeline import Timeline, exact, frame_rate
+from contact_viewer.recording.schedule import Schedule, exact, frame_rate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,17 +16,17 @@ SPEEDS = st.sampled_from([Fraction(1), Fraction(1, 10), Fraction(1, 100), Fracti
 def test_a_frame_shows_the_last_step_at_or_before_its_time(
     fps: Fraction, step: Fraction, speed: Fraction, frame: int, start: float
 ) -> None:
-    # The timeline gets floats, as engines and command lines have them; the judge uses the exact numbers.
-    timeline = Timeline.plan(float(step), 10.0, fps, float(speed), start)
+    # The schedule gets floats, as engines and command lines have them; the judge uses the exact numbers.
+    schedule = Schedule.plan(float(step), 10.0, fps, float(speed), start)
     time = Fraction(str(start)) + frame * speed / fps
-    shown = timeline.step(frame)
+    shown = schedule.step(frame)
     assert shown * step <= time < (shown + 1) * step
 
 
 def test_frames_that_fall_on_steps_hit_them_for_ever() -> None:
     # 1/600 as a float is a little more than 1/600: ten such steps overshoot a frame, and floor would show nine.
-    timeline = Timeline.plan(1 / 600, 3600.0, Fraction(60))
-    assert [timeline.step(frame) for frame in (1, 2, 215_999)] == [10, 20, 2_159_990]
+    schedule = Schedule.plan(1 / 600, 3600.0, Fraction(60))
+    assert [schedule.step(frame) for frame in (1, 2, 215_999)] == [10, 20, 2_159_990]
 
 
 @pytest.mark.parametrize(
@@ -34,26 +34,26 @@ def test_frames_that_fall_on_steps_hit_them_for_ever() -> None:
     [(10.0, 60, 600), (5.0, 25, 125), (0.1, 60, 6), (0.001, 60, 1), (1.0, 29.97, 30), (1 / 3, 60, 20)],
 )
 def test_number_of_frames(duration: float, fps: float, count: int) -> None:
-    assert Timeline.plan(0.002, duration, frame_rate(fps)).frame_count == count
+    assert Schedule.plan(0.002, duration, frame_rate(fps)).frame_count == count
 
 
 @given(RATES, STEPS, SPEEDS, st.sampled_from([0.0, 0.25]))
 def test_a_step_names_the_first_frame_that_shows_it(
     fps: Fraction, step: Fraction, speed: Fraction, start: float
 ) -> None:
-    timeline = Timeline.plan(float(step), 0.5, fps, float(speed), start)
+    schedule = Schedule.plan(float(step), 0.5, fps, float(speed), start)
     first: dict[int, int] = {}
-    for frame in range(timeline.frame_count):
-        first.setdefault(timeline.step(frame), frame)
-    for number in range(timeline.first_step, timeline.last_step + 1):
-        assert timeline.frame(number) == first.get(number)
+    for frame in range(schedule.frame_count):
+        first.setdefault(schedule.step(frame), frame)
+    for number in range(schedule.first_step, schedule.last_step + 1):
+        assert schedule.frame(number) == first.get(number)
 
 
 def test_every_step_has_its_time_without_rounding() -> None:
-    timeline = Timeline.every_step(0.002, 1.0, 0.5)
-    assert (timeline.first_step, timeline.last_step, timeline.frame_count) == (250, 750, 501)
-    assert [timeline.step(frame) for frame in range(501)] == list(range(250, 751))
-    assert timeline.time(700) == 1.4
+    schedule = Schedule.every_step(0.002, 1.0, 0.5)
+    assert (schedule.first_step, schedule.last_step, schedule.frame_count) == (250, 750, 501)
+    assert [schedule.step(frame) for frame in range(501)] == list(range(250, 751))
+    assert schedule.time(700) == 1.4
 
 
 def test_rates_and_decimals_are_the_numbers_that_were_meant() -> None:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True)
-class Timeline:
+class Schedule:
     """Which physics step each frame shows."""
 
     timestep: Fraction
@@ -22,13 +22,13 @@ class Timeline:
     @classmethod
     def plan(
         cls, timestep: float, duration: float, fps: Fraction, speed: float = 1.0, start: float = 0.0
-    ) -> "Timeline":
+    ) -> "Schedule":
         """A video of `duration` seconds; at least one frame."""
         count = max(1, round(exact(duration) * fps))
         return cls(exact(timestep), fps, count, exact(speed), exact(start))
 
     @classmethod
-    def every_step(cls, timestep: float, duration: float, start: float = 0.0) -> "Timeline":
+    def every_step(cls, timestep: float, duration: float, start: float = 0.0) -> "Schedule":
         """A frame for each physics step, from the start to `duration` seconds later, both included."""
         step = exact(timestep)
         return cls(step, 1 / step, int(exact(duration) // step) + 1, start=exact(start))

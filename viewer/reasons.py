@@ -1,0 +1,44 @@
+"""Why a sensor reads what it reads: zeros explained, forces weighed, friction used."""
+
+from .engines.balance import Balance, measure_balance, sensor_body
+from .engines.cones import contact_cones
+from .engines.contract import Engine
+from .engines.diagnosis import Diagnosis
+from .engines.mujoco_engine import MujocoEngine
+from .engines.names import body_names
+from .sensors.contacts import ContactBatch
+from .sensors.friction import FrictionCones
+
+
+class Reasons:
+    """Looks behind the arrays of one engine's sensors."""
+
+    def __init__(self, engine: MujocoEngine) -> None:
+        self._engine = engine
+        self._diagnoses: dict[str, Diagnosis] = {}
+        self._bodies = body_names(engine.model)
+
+    @classmethod
+    def of(cls, engine: Engine) -> "Reasons | None":
+        """Reasons where the engine's model and data tell them."""
+        return cls(engine) if isinstance(engine, MujocoEngine) and engine.num_envs == 1 else None
+
+    def why_zero(self, name: str, batch: ContactBatch) -> str | None:
+        """One sentence on a sensor that reads nothing; None if it reads a force."""
+        if name not in self._diagnoses:
+            self._diagnoses[name] = Diagnosis(self._engine.model, self._engine.sensor_id(name))
+        reason = self._diagnoses[name].explain(self._engine.data, batch)
+        return reason.sentence if reason else None
+
+    def balance(self, name: str) -> Balance | None:
+        """The forces on the body that a sensor feels for; None if it does not move."""
+        sensor_id = self._engine.sensor_id(name)
+        body = sensor_body(self._engine.model, sensor_id) if sensor_id is not None else None
+        return measure_balance(self._engine.model, self._engine.data, body) if body is not None else None
+
+    def body_name(self, body: int) -> str:
+        return self._bodies[body]
+
+    def cones(self, batch: ContactBatch) -> FrictionCones | None:
+        """Friction use and state of the filled slots; None for net contacts."""
+        return contact_cones(self._engine.model, self._engine.data, batch)

@@ -1,0 +1,46 @@
+"""Conditions on contacts under which a simulation is to be stopped."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from .event_log import LogEntry
+
+
+class BreakWhen(StrEnum):
+    """What a contact has to do."""
+
+    BEGIN = "begins"
+    END = "ends"
+    FORCE = "exceeds"
+
+
+@dataclass
+class Break:
+    """Stop when a pair, or a sensor, begins, ends, or exceeds a force; without either, when any pair does."""
+
+    when: BreakWhen
+    pair_id: int | None = None
+    sensor: int | None = None
+    force: float = 0.0
+    """For `exceeds` [N]."""
+    enabled: bool = True
+    _above: bool = field(default=True, repr=False)
+
+    def restart(self) -> None:
+        """Forget the last force: what comes next does not follow from it."""
+        self._above = True
+
+    def is_event(self, entry: LogEntry) -> bool:
+        """Whether an event is the one to stop at."""
+        if not self.enabled or self.when is BreakWhen.FORCE or self.when.removesuffix("s") != entry.kind:
+            return False
+        if self.sensor is not None:
+            return entry.sensor == self.sensor
+        return entry.pair_id is not None and self.pair_id in (None, entry.pair_id)
+
+    def is_exceeded(self, forces: Iterable[float]) -> bool:
+        """Whether the largest of some forces [N] has risen above the limit since the last time."""
+        above = max(forces, default=0.0) > self.force
+        rose, self._above = above and not self._above, above
+        return rose and self.enabled
