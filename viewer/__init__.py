@@ -3,7 +3,8 @@
 The layers, each importing only from those below it:
 
     cli, scripting      command line; the viewer inside a user's program
-    app, recording      the window; video and data files
+    app                 the window
+    recording           video and data files
     panels              what a person sees and clicks
     session             one open scene and what is shown of it
     render              contacts to pixels

@@ -14,6 +14,7 @@ from .engines.contract import Engine
 from .engines.errors import SceneError
 from .engines.loading import find_scene
 from .engines.opening import open_engine
+from .filming import Filming, next_path
 from .panels.display import show_display
 from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help
@@ -23,8 +24,9 @@ from .panels.notices import Notices
 from .panels.picking import point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
+from .panels.record import RecordButton
 from .panels.sensors import show_sensors
-from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS
+from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, RecordingStatus
 from .panels.status import show_status
 from .panels.theme import apply_theme, load_fonts
 from .panels.viewport import Viewport
@@ -72,6 +74,8 @@ class Application:
         self._params: hello_imgui.RunnerParams | None = None
         self._pending_scene: str | None = None
         self._pointed: Highlight | None = None
+        self._filming = Filming()
+        self._record_button = RecordButton()
 
     def runner_params(self) -> hello_imgui.RunnerParams:
         """What Hello ImGui needs to run this application."""
@@ -108,6 +112,7 @@ class Application:
         calls.show_menus = self._guard(lambda: show_menus(self))
         calls.show_status = self._guard(lambda: show_status(self))
         calls.show_gui = self._guard(self._show_overlays)
+        calls.before_swap = self._guard(lambda: self._film(self._window_pixels, whole_window=True))
         calls.before_exit = self._guard(self.close)
         self._params = params
         return params
@@ -150,8 +155,41 @@ class Application:
         if self._params is not None:
             self._params.app_shall_exit = True
 
+    @property
+    def recording(self) -> RecordingStatus | None:
+        return self._filming.status
+
+    @property
+    def next_recording(self) -> Path:
+        settings = self.session.settings
+        folder = Path(settings.record_folder) if settings.record_folder else Path.cwd()
+        folder = folder if folder.is_dir() else Path.cwd()
+        return next_path(folder, self.session.engine.path, settings.record_suffix)
+
+    def start_recording(self, path: Path | None = None) -> None:
+        path = path or self.next_recording
+        settings = self.session.settings
+        _, _, width, height = self._window_pixels if settings.record_panels else self._viewport.pixels
+        try:
+            self._filming.start(path, (width, height), settings.record_panels)
+        except SceneError as error:
+            self.notices.say(str(error), warning=True)
+            return
+        settings.record_folder, settings.record_suffix = str(path.absolute().parent), path.suffix
+
+    def toggle_recording_paused(self) -> None:
+        self._filming.toggle_paused()
+
+    def stop_recording(self) -> None:
+        self._filming.stop()
+
+    def save_screenshot(self) -> None:
+        self._filming.request_screenshot(next_path(self.next_recording.parent, self.session.engine.path, ".png"))
+
     def close(self) -> None:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
+        if (said := self._filming.close()) is not None:
+            print(said)
         if self.keeps_settings and self._scene_pass is not None:
             hello_imgui.save_user_pref(_SAVED, self.session.settings.to_json())
         if self._gizmo_pass is not None:
@@ -196,9 +234,7 @@ class Application:
         bar = hello_imgui.EdgeToolbarOptions()
         bar.size_em = 2.5
         bar.window_padding_em = ImVec2(0.7, 0.45)
-        params.callbacks.add_edge_toolbar(
-            hello_imgui.EdgeToolbarType.bottom, self._guard(lambda: show_playback(self)), bar
-        )
+        params.callbacks.add_edge_toolbar(hello_imgui.EdgeToolbarType.bottom, self._guard(self._show_playback), bar)
 
     def _window(self, title: str, dock: str, show: Callable[[], None]) -> hello_imgui.DockableWindow:
         return hello_imgui.DockableWindow(title, dock, self._guard(show))
@@ -286,9 +322,32 @@ class Application:
         sensor_glyphs = session.glyphs()
         glyphs = Glyphs.concat([sensor_glyphs, self.gizmos.take()])
         gizmos.draw(glyphs, matrices, viewport, session.settings.gizmos.see_through)
+        self._film(viewport, whole_window=False)
         show_labels(session, self._viewport, matrices)
         # The scene and, after it, the panels say anew what the mouse points at; the next picture shows it.
         self._pointed = session.highlight = point_at(session, self._viewport, sensor_glyphs, matrices)
+
+    @property
+    def _window_pixels(self) -> tuple[int, int, int, int]:
+        io = imgui.get_io()
+        scale = io.display_framebuffer_scale
+        return 0, 0, round(io.display_size.x * scale.x), round(io.display_size.y * scale.y)
+
+    def _film(self, pixels: tuple[int, int, int, int], whole_window: bool) -> None:
+        if self._scene_pass is None:
+            return
+        try:
+            said = self._filming.take(self._scene_pass, pixels, whole_window)
+        except SceneError as error:
+            self.notices.say(str(error), warning=True)
+            return
+        if said is not None:
+            self.notices.say(said)
+
+    def _show_playback(self) -> None:
+        self._record_button.show(self)
+        imgui.same_line(0, 16)
+        show_playback(self)
 
     def _show_overlays(self) -> None:
         show_legend(self, self._viewport)

@@ -1,6 +1,6 @@
 """Why a sensor reads what it reads: zeros explained, forces weighed, friction used."""
 
-from .engines.balance import Balance, measure_balance, sensor_body
+from .engines.balance import Balance, measure_balance, sensor_body, tree_root
 from .engines.cones import contact_cones
 from .engines.contract import Engine
 from .engines.diagnosis import Diagnosis
@@ -31,10 +31,11 @@ class Reasons:
         return reason.sentence if reason else None
 
     def balance(self, name: str) -> Balance | None:
-        """The forces on the body that a sensor feels for; None if it does not move."""
-        sensor_id = self._engine.sensor_id(name)
-        body = sensor_body(self._engine.model, sensor_id) if sensor_id is not None else None
-        return measure_balance(self._engine.model, self._engine.data, body) if body is not None else None
+        """The forces on the whole thing that a sensor feels for, from its root on; None if it does not move."""
+        model, sensor_id = self._engine.model, self._engine.sensor_id(name)
+        body = sensor_body(model, sensor_id) if sensor_id is not None else None
+        root = tree_root(model, body) if body is not None else None
+        return measure_balance(model, self._engine.data, root) if root is not None else None
 
     def body_name(self, body: int) -> str:
         return self._bodies[body]

@@ -10,8 +10,10 @@ from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
 from .engines.pace import Pace
 from .reasons import Reasons
-from .render.glyphs import Glyphs, SensorGlyphs, build_glyphs
-from .render.scale import GlyphScale, glyph_scale, palette_colors, sensor_color
+from .render.balance import balance_glyphs
+from .render.cones import build_cones, unique_cones
+from .render.glyphs import NO_OWNER, Glyphs, SensorGlyphs, build_glyphs, highlight_glyphs
+from .render.scale import GlyphScale, PaletteColors, glyph_scale, palette_colors, sensor_color
 from .render.view import View
 from .sensors.contacts import Array, ContactBatch
 from .settings import MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
@@ -227,20 +229,47 @@ class Session:
         return glyph_scale(self.engine.model, self.settings.gizmos)
 
     def glyphs(self) -> Glyphs:
-        """Glyphs of all visible sensors now."""
-        sensors = self.engine.sensors
+        """Glyphs of all visible sensors now, and what the settings add to them."""
+        sensors, gizmos, scale = self.engine.sensors, self.settings.gizmos, self.scale
         shown = [
             SensorGlyphs(i, self.reading(sensor.name).batch, sensor_color(i))
             for i, sensor in enumerate(sensors)
             if self.visible[sensor.name]
         ]
+        shown += self._dropped_glyphs() if gizmos.dropped else []
         shown += self._ghost_glyphs()
+        colors = palette_colors(self.engine.model, gizmos.palette)
+        parts = [build_glyphs(shown, gizmos, scale, colors)]
+        if gizmos.cones and self.reasons is not None:
+            parts.append(self._cone_glyphs(self.reasons, scale, colors))
+        if gizmos.balance and self.reasons is not None and self.selected is not None:
+            balance = self.reasons.balance(self.selected)
+            parts += [balance_glyphs(balance, scale, colors, gizmos)] if balance is not None else []
+        glyphs = Glyphs.concat(parts) if len(parts) > 1 else parts[0]
         pointed = self.highlight
-        highlight = None
-        if pointed is not None and pointed.sensor in sensors.names:
-            highlight = (sensors.position(pointed.sensor), pointed.slot, pointed.component)
-        colors = palette_colors(self.engine.model, self.settings.gizmos.palette)
-        return build_glyphs(shown, self.settings.gizmos, self.scale, colors, highlight)
+        if pointed is None or pointed.sensor not in sensors.names:
+            return glyphs
+        return highlight_glyphs(glyphs, (sensors.position(pointed.sensor), pointed.slot, pointed.component))
+
+    def _dropped_glyphs(self) -> list[SensorGlyphs]:
+        """Contacts that the visible sensors leave out. They have no slot, and so no owner."""
+        return [
+            SensorGlyphs(NO_OWNER, self.engine.dropped(sensor.name), sensor_color(i), ghost=True)
+            for i, sensor in enumerate(self.engine.sensors)
+            if self.visible[sensor.name] and self.reading(sensor.name).dropped
+        ]
+
+    def _cone_glyphs(self, reasons: Reasons, scale: GlyphScale, colors: PaletteColors) -> Glyphs:
+        """Friction cones of the visible sensors' contacts."""
+        parts = []
+        for i, sensor in enumerate(self.engine.sensors):
+            # Friction is known of the newest step only, whichever moment the arrows show.
+            batch = self.engine.contacts(sensor.name)
+            cones = reasons.cones(batch) if self.visible[sensor.name] else None
+            if cones is not None and batch.force is not None:
+                normal_forces = batch.force[batch.filled, 0]
+                parts.append(build_cones(i, cones, normal_forces, self.settings.gizmos, scale, colors))
+        return unique_cones(Glyphs.concat(parts))
 
     def _ghost_glyphs(self) -> list[SensorGlyphs]:
         """The other engine's contacts, while both are at the same time."""
@@ -289,6 +318,7 @@ class Session:
                 self.engine.step(count)
         else:
             if not self.timeline.at_end:
+                self.timeline.resume()
                 for watcher in self.watchers:
                     watcher.after_reset(self.engine)
             self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)

@@ -117,6 +117,12 @@ class GizmoSettings:
     tangents: bool = True
     total: bool = False
     torque: bool = False
+    cones: bool = False
+    """Friction cones."""
+    balance: bool = False
+    """Weight, contact forces and m·a of the selected sensor's body."""
+    dropped: bool = True
+    """Ghosts of the contacts for which a sensor has no slot."""
     scale_mode: ScaleMode = ScaleMode.AUTO
     fixed_scale: float = 0.01
     """Arrow length per force in `fixed` mode [m/N]."""
@@ -163,6 +169,11 @@ class ViewState:
     history_megabytes: float = 256.0
     """Memory for the history of a simulation."""
     show_legend: bool = True
+    record_panels: bool = False
+    """Recordings show the whole window, not the scene alone."""
+    record_folder: str = ""
+    """Where recordings go; the working folder if empty."""
+    record_suffix: str = ".mp4"
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self))

@@ -83,6 +83,11 @@ class Timeline:
         """What is stepped from now on belongs to the next picture."""
         self._frame_start = self.current
 
+    def resume(self) -> None:
+        """Forget what followed the step that is shown: the simulation goes on from it."""
+        if not self.at_end:
+            self._run.resume()
+
     def step(self, count: int, after_step: Callable[[], object] | None = None) -> None:
         """Take steps from the one that is shown, forgetting those that followed it."""
         self._run.step(count, after_step)

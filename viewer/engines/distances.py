@@ -16,9 +16,9 @@ FARTHEST = 1e6
 _ACCELERATION = 10.0
 """How fast geoms that are apart may gather speed towards each other, for the choice of when to look again [m/s^2]."""
 _REST = 1e-3
-"""Geoms that approach or part more slowly are taken to rest beside each other [m/s] ..."""
-_PATIENCE = 4.0
-"""... and looked at this many times less often."""
+"""Geoms that approach or part more slowly than this are taken to rest beside each other [m/s] ..."""
+_PATIENCE = 8.0
+"""... and, if they are close, not looked at for up to this many steps."""
 _IMMINENT = 3.0
 """Pairs that may meet within this many steps have their velocities computed."""
 _TOUCHING = 1e-9
@@ -106,9 +106,10 @@ class PairDistances:
     contact list still tells that it has met, and only the instant before is not known.
     """
 
-    def __init__(self, model: Any, choice: PairChoice, eps: float) -> None:
-        """`eps`: half the hysteresis band of the contact [m]."""
+    def __init__(self, model: Any, choice: PairChoice, eps: float, has_velocities: bool = True) -> None:
+        """`eps`: half the hysteresis band [m]. States without velocities have those of the way between two looks."""
         self._deep = -2 * eps
+        self._has_velocities = has_velocities
         self._model = model
         self._options = model.opt
         self._geoms: list[tuple[int, int]] = [(a, b) for a, b in choice.geoms.tolist()]
@@ -246,19 +247,22 @@ class PairDistances:
         distance = self.distance(data, pair)
         latest, before, earlier = self._samples
         last = latest[pair]
-        # The mean since the last look will do as long as the pair is not about to meet or part.
-        velocity = (distance - last[1]) / (time - last[0]) if time > last[0] else math.nan
-        if not distance > _IMMINENT * step * abs(velocity):
+        # As long as the pair is not about to meet or part, the mean velocity since the last look tells enough.
+        elapsed = time - last[0]
+        velocity = (distance - last[1]) / elapsed
+        patience = _PATIENCE if abs(velocity) < _REST else 0.0
+        speed = max(0.0, _ACCELERATION * elapsed / 2 - velocity)
+        if self._has_velocities and not distance > _IMMINENT * step * speed:
             velocity = self.velocity(data, pair, distance)
+            speed = max(0.0, -velocity)
         earlier[pair] = before[pair]
         before[pair] = last
         latest[pair] = (time, distance, velocity)
         due = time - 2 * step
         if distance > 0:
             # Two steps early, so that the states before a meeting are known.
-            speed = -velocity if velocity < 0 else 0.0
             wait = (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
-            due += wait if abs(velocity) > _REST else _PATIENCE * wait
+            due += max(wait, min(4 * wait, patience * step))
         self._due[pair] = due
         heappush(self._agenda, (due, pair))
         return distance

@@ -14,6 +14,9 @@ SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
 _COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a `num` beyond it are reconstructed instead."""
 
+COMPANION = "contact_viewer/companion/"
+"""Names of companions begin so; the number of their sensor follows."""
+
 engine_warnings: deque[str] = deque(maxlen=100)
 """MuJoCo's warnings, newest last."""
 
@@ -89,7 +92,7 @@ def add_companions(spec: Any) -> list[int]:
         if slots * 23 > _COMPANION_VALUES_MAX:
             continue
         companion = spec.add_sensor(
-            name=f"contact_viewer/companion/{index}",
+            name=f"{COMPANION}{index}",
             type=sensor.type,
             objtype=sensor.objtype,
             objname=sensor.objname,

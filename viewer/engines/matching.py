@@ -58,8 +58,8 @@ class ContactMatcher:
                 raise ValueError(f"sensor {sensor_id} is not a contact sensor")
             kind, target = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
             other_kind, other_target = int(model.sensor_reftype[sensor_id]), int(model.sensor_refid[sensor_id])
-        self._first = _Target(model, kind, target)
-        self._second = _Target(model, other_kind, other_target)
+        self._first = Target(model, kind, target)
+        self._second = Target(model, other_kind, other_target)
         self._site = target if kind == mujoco.mjtObj.mjOBJ_SITE else None
 
     def match(self, data: mujoco.MjData) -> Matches:
@@ -80,7 +80,7 @@ class ContactMatcher:
         return Matches(contacts, ~in_order[contacts])
 
 
-class _Target:
+class Target:
     """What one side of a sensor covers."""
 
     geoms: Mask

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cones import mask_friction
-from .matching import _Target
+from .matching import Target
 
 Indices = NDArray[np.intp]
 PAIRS_MAX = 1_000_000
@@ -72,7 +72,7 @@ def sensor_sides(model: mujoco.MjModel, sensor_id: int | None) -> tuple[NDArray[
     if sensor_id is not None:
         first = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
         second = int(model.sensor_reftype[sensor_id]), int(model.sensor_refid[sensor_id])
-    return _Target(model, *first).geoms[:-1], _Target(model, *second).geoms[:-1]
+    return Target(model, *first).geoms[:-1], Target(model, *second).geoms[:-1]
 
 
 def find_obstacles(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.int8]:

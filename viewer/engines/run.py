@@ -14,6 +14,7 @@ from ..settings import Reduce
 from .contract import ContactSensor
 from .declarations import declared_sensors
 from .errors import UnstableError
+from .loading import COMPANION
 from .matching import full_layout
 from .mujoco_engine import MujocoEngine
 from .names import read_names
@@ -22,7 +23,6 @@ _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _SLEEP = getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0)
 _SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
 _SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
-_COMPANION = "contact_viewer/companion/"
 
 
 class _Source(NamedTuple):
@@ -262,9 +262,9 @@ def _find_sources(engine: MujocoEngine) -> tuple[dict[str, _Source], slice]:
     """Where each sensor's fullest array is, and the part of `sensordata` that holds them all."""
     model = engine.model
     companions = {
-        int(name.removeprefix(_COMPANION)): i
+        int(name.removeprefix(COMPANION)): i
         for i, name in enumerate(read_names(model, "sensor"))
-        if name.startswith(_COMPANION)
+        if name.startswith(COMPANION)
     }
     found = {}
     for declared in declared_sensors(model, hidden=companions.values()):

@@ -42,6 +42,16 @@ def _show_parts(gizmos: GizmoSettings) -> None:
     _, gizmos.torque = imgui.checkbox("Torque", gizmos.torque)
     tooltip("Contact torque (condim 4 and 6, and net contacts)")
     imgui.end_disabled()
+    _, gizmos.cones = imgui.checkbox("Friction cones", gizmos.cones)
+    tooltip(
+        "How far each contact's force may lean before it slips, in the newest step:\n"
+        "inside the rim it sticks, on the rim it slides"
+    )
+    imgui.same_line(imgui.get_content_region_avail().x * 0.5)
+    _, gizmos.balance = imgui.checkbox("Balance", gizmos.balance)
+    tooltip("Weight, sum of the contact forces and m·a of the selected sensor's body, at its centre of mass")
+    _, gizmos.dropped = imgui.checkbox("Dropped", gizmos.dropped)
+    tooltip("Ghosts of the contacts for which a sensor has no slot")
     _, gizmos.labels = imgui.checkbox("Labels", gizmos.labels)
     tooltip("The force of each contact in newtons beside it")
 

@@ -40,6 +40,13 @@ def _toggle_forces(session: Session) -> None:
     session.settings.gizmos.forces = not session.settings.gizmos.forces
 
 
+def _toggle_recording(shell: Shell) -> None:
+    if shell.recording is None:
+        shell.start_recording()
+    else:
+        shell.stop_recording()
+
+
 def _toggle_help(shell: Shell) -> None:
     shell.help_shown = not shell.help_shown
 
@@ -100,6 +107,8 @@ WINDOW = (
     Binding(Key.tab, "Shift+Tab", "Right panel", lambda shell: shell.toggle_panel(INSPECTOR), shift=True),
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
     Binding(Key.f1, "F1", "This help", _toggle_help),
+    Binding(Key.f9, "F9", "Start or stop recording", _toggle_recording),
+    Binding(Key.p, "Ctrl+P", "Save a screenshot", lambda shell: shell.save_screenshot(), ctrl=True),
     Binding(Key.f11, "F11", "Full screen", lambda shell: shell.toggle_fullscreen()),
     Binding(Key.q, "Ctrl+Q", "Quit", lambda shell: shell.quit(), ctrl=True),
 )

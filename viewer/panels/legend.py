@@ -48,6 +48,13 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
             _swatch(colors.torque, "torque")
     else:
         dim_text("coloured by sensor")
+    if gizmos.cones and single and session.reasons:
+        _swatch(colors.sticking, "sticking")
+        _swatch(colors.sliding, "sliding")
+    if gizmos.balance and session.reasons:
+        _swatch(colors.weight, "weight")
+        _swatch(colors.contact_sum, "sum of contacts")
+        _swatch(colors.inertia, "m·a")
     if gizmos.forces:
         _scale_bar(shell)
     imgui.end()

@@ -12,7 +12,7 @@ from .widgets import tooltip
 
 
 def show_menus(shell: Shell) -> None:
-    """File, Simulation, View, Help."""
+    """File, Simulation, View, Record, Help."""
     if imgui.begin_menu("File"):
         _show_file(shell)
         imgui.end_menu()
@@ -21,6 +21,12 @@ def show_menus(shell: Shell) -> None:
         imgui.end_menu()
     if imgui.begin_menu("View"):
         _show_view(shell)
+        imgui.end_menu()
+    if imgui.begin_menu("Record"):
+        if imgui.menu_item_simple("Stop" if shell.recording else "Start", "F9"):
+            shell.stop_recording() if shell.recording else shell.start_recording()
+        if imgui.menu_item_simple("Screenshot", "Ctrl+P"):
+            shell.save_screenshot()
         imgui.end_menu()
     if imgui.begin_menu("Help"):
         if imgui.menu_item_simple("Keys and mouse", "F1"):

@@ -1,8 +1,22 @@
 """What panels may ask of the window around them."""
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from ..session import Session
+
+
+@dataclass(frozen=True)
+class RecordingStatus:
+    """A recording that is under way."""
+
+    path: Path
+    seconds: float
+    """Length of the video so far [s]."""
+    frames: int
+    megabytes: float
+    paused: bool
 
 
 class Shell(Protocol):
@@ -34,6 +48,25 @@ class Shell(Protocol):
     def toggle_theme(self) -> None: ...
     def toggle_fullscreen(self) -> None: ...
     def quit(self) -> None: ...
+    @property
+    def recording(self) -> RecordingStatus | None:
+        """The recording that is under way."""
+        ...
+
+    @property
+    def next_recording(self) -> Path:
+        """Where a new recording would go."""
+        ...
+
+    def start_recording(self, path: Path | None = None) -> None:
+        """Record into a file; without a path, into the next one."""
+        ...
+
+    def toggle_recording_paused(self) -> None: ...
+    def stop_recording(self) -> None: ...
+    def save_screenshot(self) -> None:
+        """Save the scene's next picture as PNG."""
+        ...
 
 
 SENSORS, INSPECTOR, DISPLAY, PLOTS = "Sensors", "Inspector", "Display", "Plots"

@@ -150,7 +150,6 @@ class TouchEditor:
 
     def _show_table(self, touch: TouchSensors, sensor: SceneTouch) -> None:
         imgui.spacing()
-        table = sensor.device.lookup_table
         if imgui.small_button("Default"):
             self._set_table(touch, sensor, DEFAULT_TABLE)
         tooltip("Newtons to tenths of a newton, up to 5000 N")
@@ -160,9 +159,9 @@ class TouchEditor:
         tooltip("An empty table: the device reports newtons")
         imgui.same_line()
         if imgui.small_button(f"{icons.ICON_FA_PLUS} Row###row"):
-            self._set_table(touch, sensor, _with_row(table))
+            self._set_table(touch, sensor, _with_row(sensor.device.lookup_table))
         tooltip("Add a row at the end")
-        if not table:
+        if not sensor.device.lookup_table:
             paragraph("Empty: the device reports newtons.")
             return
         self._show_plot(touch, sensor)

@@ -1,4 +1,4 @@
-"""Glyphs to pixels: instanced spheres and arrows over the scene, in a number of draw calls that never grows."""
+"""Glyphs to pixels: instanced spheres, arrows and cones over the scene, in a number of draw calls that never grows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,12 +12,14 @@ from .contexts import load_opengl
 from .gl import InstancedMesh, Program, gl_integer, gl_supports
 from .glyphs import Glyphs
 
-_HIDDEN_ARROWS, _HIDDEN_SPHERES = 0.45, 0.3
-"""Opacity of what lies behind geometry. Points are many and say little; hidden arrows must still be read."""
+_HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
+"""Opacity of what lies behind geometry. Points are many and say little; hidden arrows must still be read. Cones are
+translucent as they are, and mostly inside the body that they bear."""
+_CONE_SIDES = 32
 
 
 class _Kind:
-    """Spheres or arrows: the mesh, and the programs that draw visible and hidden parts of it."""
+    """Spheres, arrows or cones: the mesh, and the programs that draw visible and hidden parts of it."""
 
     def __init__(
         self,
@@ -25,9 +27,12 @@ class _Kind:
         instance_attributes: tuple[str, ...],
         mesh: tuple[NDArray[np.float32], NDArray[np.uint16]],
         hidden_opacity: float,
+        solid: bool,
         own_vertex_array: bool | None,
     ) -> None:
         self.hidden_opacity = hidden_opacity
+        self.solid = solid
+        """It covers what lies behind, by depth. What is not shows all of its sides."""
         self._parts: list[Program | InstancedMesh] = []
         attributes = ("corner", *instance_attributes)
         try:
@@ -69,11 +74,14 @@ class GizmoPass:
         """Draw calls of the last `draw`."""
         try:
             with _restored(self._gl, self._has_vertex_arrays):
-                for stem, attributes, mesh, opacity in (
-                    ("arrow", ("origin", "span", "color"), _shaft_and_head(), _HIDDEN_ARROWS),
-                    ("sphere", ("sphere", "color"), _square(), _HIDDEN_SPHERES),
+                # Cones come last: they blend over the arrows inside them.
+                cone = ("apex", "axis", "tangent", "shape", "color")
+                for stem, attributes, mesh, opacity, solid in (
+                    ("arrow", ("origin", "span", "color"), _shaft_and_head(), _HIDDEN_ARROWS, True),
+                    ("sphere", ("sphere", "color"), _square(), _HIDDEN_SPHERES, True),
+                    ("cone", cone, _side_and_rim(), _HIDDEN_CONES, False),
                 ):
-                    self._kinds.append(_Kind(stem, attributes, mesh, opacity, own_vertex_arrays))
+                    self._kinds.append(_Kind(stem, attributes, mesh, opacity, solid, own_vertex_arrays))
         except BaseException:
             self.close()
             raise
@@ -83,7 +91,7 @@ class GizmoPass:
         self.draw_calls = 0
         kinds = [
             (kind, instances)
-            for kind, instances in zip(self._kinds, (glyphs.arrows, glyphs.spheres), strict=True)
+            for kind, instances in zip(self._kinds, (glyphs.arrows, glyphs.spheres, glyphs.cones), strict=True)
             if len(instances)
         ]
         if not kinds:
@@ -106,12 +114,18 @@ class GizmoPass:
                 gl.glDepthFunc(farther)
                 gl.glDepthMask(False)
                 for kind, _ in kinds:
+                    self._set_sides(kind)
                     kind.draw(kind.hidden, uniforms | {"opacity": kind.hidden_opacity})
             gl.glDepthFunc(nearer)
-            gl.glDepthMask(True)
             for kind, _ in kinds:
+                self._set_sides(kind)
+                gl.glDepthMask(kind.solid)
                 kind.draw(kind.visible, uniforms | {"opacity": 1.0})
         self.draw_calls = len(kinds) * (2 if see_through else 1)
+
+    def _set_sides(self, kind: _Kind) -> None:
+        switch = self._gl.glEnable if kind.solid else self._gl.glDisable
+        switch(self._gl.GL_CULL_FACE)
 
     def close(self) -> None:
         """Free all GL objects; the context must be current."""
@@ -191,3 +205,19 @@ def _shaft_and_head() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
     shaft = [[-1, 0, 0], [1, 0, 0], [1, 1, 0], [-1, 1, 0]]
     head = [[-1, 0, 1], [1, 0, 1], [0, 1, 1]]
     return np.array(shaft + head, np.float32), np.array([0, 1, 2, 0, 2, 3, 4, 5, 6], np.uint16)
+
+
+def _side_and_rim() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
+    """A fan and a closed ribbon, as cone.vert reads them."""
+    angles = np.arange(_CONE_SIDES) * (2 * np.pi / _CONE_SIDES)
+    rings = [np.column_stack([angles, np.ones_like(angles), np.full_like(angles, edge)]) for edge in (0, -1, 1)]
+    vertices = np.concatenate([np.zeros((1, 3)), *rings])
+    this = np.arange(_CONE_SIDES)
+    following = np.roll(this, -1)
+    side, inner, outer = (1 + ring * _CONE_SIDES for ring in range(3))
+    triangles = [
+        [np.zeros_like(this), side + this, side + following],
+        [inner + this, outer + this, outer + following],
+        [inner + this, outer + following, inner + following],
+    ]
+    return vertices.astype(np.float32), np.concatenate([np.stack(t, axis=1) for t in triangles]).astype(np.uint16)

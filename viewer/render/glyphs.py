@@ -1,7 +1,7 @@
-"""Contacts to glyphs: the numbers of every sphere and arrow, numpy only."""
+"""Contacts to glyphs: the numbers of every sphere, arrow and cone, numpy only."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -19,12 +19,14 @@ NO_OWNER = -1
 """In place of a sensor: drawn by a script."""
 
 GHOST_ALPHA = 0.35
+_GHOST_SIZE = 0.65
+"""Thickness of ghosts and size of their points: what lies behind geometry is faint too, but not thin."""
 _DIMMED_ALPHA = 0.3
 _HIGHLIGHT_SIZE = 1.4
 _HIGHLIGHT_LIGHT = 0.3
 """How far a highlighted colour moves towards white."""
 
-_SMALLEST, _LARGEST = 1e-15, 1e15
+_SMALLEST, LARGEST = 1e-15, 1e15
 """Bounds of what is drawn: shaders square 32-bit numbers. NaN lies outside."""
 
 Floats = NDArray[np.float32]
@@ -33,7 +35,7 @@ Owners = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Glyphs:
-    """Spheres and arrows to draw, a row each; in world coordinates [m]."""
+    """Spheres, arrows and cones to draw, a row each; in world coordinates [m]."""
 
     spheres: Floats
     """Center xyz, radius, RGBA, (n, 8)."""
@@ -43,6 +45,11 @@ class Glyphs:
     """Sensor, slot, (n, 2)."""
     arrow_owner: Owners
     """Sensor, slot, component, (m, 3)."""
+    cones: Floats = field(default_factory=lambda: np.zeros((0, 20), np.float32))
+    """Apex xyz, height, unit axis xyz, half width along tangent0 at the rim, unit tangent0 xyz, half width along
+    tangent1 at the rim, 1 for a pyramid, 0, 0, 0, RGBA, (k, 20)."""
+    cone_owner: Owners = field(default_factory=lambda: np.zeros((0, 2), np.int32))
+    """Sensor, slot, (k, 2)."""
 
     @classmethod
     def empty(cls) -> "Glyphs":
@@ -63,7 +70,14 @@ class Glyphs:
         sphere_owner = np.concatenate([part.sphere_owner for part in parts])
         arrow_owner = np.concatenate([part.arrow_owner for part in parts])
         sphere_order, arrow_order = _opaque_first(spheres[:, 7]), _opaque_first(arrows[:, 11])
-        return cls(spheres[sphere_order], arrows[arrow_order], sphere_owner[sphere_order], arrow_owner[arrow_order])
+        return cls(
+            spheres[sphere_order],
+            arrows[arrow_order],
+            sphere_owner[sphere_order],
+            arrow_owner[arrow_order],
+            np.concatenate([part.cones for part in parts]),
+            np.concatenate([part.cone_owner for part in parts]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +91,7 @@ class SensorGlyphs:
     color: RGBA
     """For `ColorMode.SENSOR`."""
     ghost: bool = False
-    """Draw faintly: contacts that the array does not report."""
+    """Draw faint and thin: contacts that the array does not report."""
 
 
 def build_glyphs(
@@ -87,13 +101,38 @@ def build_glyphs(
     colors: PaletteColors,
     highlight: tuple[int, int, int | None] | None = None,
 ) -> Glyphs:
-    """Spheres and arrows of the filled slots of all sensors.
-
-    `highlight` is a sensor, a slot and a component, or None for the whole contact: it is drawn larger and brighter,
-    all else dimmed.
-    """
+    """Spheres and arrows of the filled slots of all sensors; `highlight` as for `highlight_glyphs`."""
     glyphs = Glyphs.concat([_sensor_glyphs(sensor, settings, scale, colors) for sensor in sensors])
-    return glyphs if highlight is None else _highlighted(glyphs, highlight)
+    return glyphs if highlight is None else highlight_glyphs(glyphs, highlight)
+
+
+def highlight_glyphs(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> Glyphs:
+    """The same with one contact drawn larger and brighter, all else dimmed.
+
+    `highlight` is a sensor, a slot and a component, or None for the whole contact.
+    """
+    sensor, slot, component = highlight
+    contact_spheres = (glyphs.sphere_owner == (sensor, slot)).all(axis=1)
+    contact_arrows = (glyphs.arrow_owner[:, :2] == (sensor, slot)).all(axis=1)
+    contact_cones = (glyphs.cone_owner == (sensor, slot)).all(axis=1)
+    if not contact_spheres.any() and not contact_arrows.any():
+        return glyphs
+    bright_spheres, bright_arrows = contact_spheres, contact_arrows
+    component_arrows = contact_arrows & (glyphs.arrow_owner[:, 2] == component)
+    # A component without an arrow, too small or part of a net force, stands for its contact.
+    if component_arrows.any():
+        bright_spheres, bright_arrows = contact_spheres & False, component_arrows
+    spheres, arrows, cones = glyphs.spheres.copy(), glyphs.arrows.copy(), glyphs.cones.copy()
+    for rows, bright, kept, size_column, color in (
+        (spheres, bright_spheres, contact_spheres, 3, slice(4, 7)),
+        (arrows, bright_arrows, bright_arrows, 3, slice(8, 11)),
+    ):
+        rows[bright, size_column] *= _HIGHLIGHT_SIZE
+        rows[bright, color] += _HIGHLIGHT_LIGHT * (1.0 - rows[bright, color])
+        rows[~kept, -1] *= _DIMMED_ALPHA
+    cones[~contact_cones, -1] *= _DIMMED_ALPHA
+    owners = glyphs.sphere_owner, glyphs.arrow_owner
+    return Glyphs.concat([Glyphs(spheres, arrows, *owners, cones, glyphs.cone_owner)])
 
 
 class GizmoList:
@@ -119,9 +158,9 @@ class GizmoList:
         spheres = np.array(self._spheres, np.float32).reshape(-1, 8)
         arrows = np.array(self._arrows, np.float32).reshape(-1, 12)
         self._spheres, self._arrows = [], []
-        spheres = spheres[(np.abs(spheres) < _LARGEST).all(axis=1)]
+        spheres = spheres[(np.abs(spheres) < LARGEST).all(axis=1)]
         longest = np.abs(arrows[:, 4:7]).max(axis=1, initial=0.0)
-        arrows = arrows[(np.abs(arrows) < _LARGEST).all(axis=1) & (longest > _SMALLEST)]
+        arrows = arrows[(np.abs(arrows) < LARGEST).all(axis=1) & (longest > _SMALLEST)]
         return Glyphs(
             spheres,
             arrows,
@@ -164,12 +203,12 @@ def _sensor_glyphs(sensor: SensorGlyphs, settings: GizmoSettings, scale: GlyphSc
     slots = np.flatnonzero(_drawable(sensor.batch))
     batch = _taken(sensor.batch, slots)
     by_sensor = settings.color_mode is ColorMode.SENSOR
-    alpha = GHOST_ALPHA if sensor.ghost else 1.0
+    alpha, size = (GHOST_ALPHA, _GHOST_SIZE) if sensor.ghost else (1.0, 1.0)
 
     drawn_slots = slots if settings.points else slots[:0]
     spheres = np.empty((len(drawn_slots), 8), np.float32)
     spheres[:, :3] = batch.pos[: len(drawn_slots)]
-    spheres[:, 3] = scale.radius
+    spheres[:, 3] = size * scale.radius
     spheres[:, 4:] = _faded(sensor.color if by_sensor else colors.point, alpha)
     sphere_owner = np.empty((len(drawn_slots), 2), np.int32)
     sphere_owner[:, 0] = sensor.index
@@ -179,10 +218,10 @@ def _sensor_glyphs(sensor: SensorGlyphs, settings: GizmoSettings, scale: GlyphSc
     palette = [colors.normal, colors.tangent0, colors.tangent1, colors.total, colors.torque]
     rgba = np.array([_faded(sensor.color if by_sensor else color, alpha) for color in palette], np.float32)
     longest = np.abs(vectors).max(axis=2, initial=0.0)
-    rows, columns = np.nonzero((longest > _SMALLEST) & (longest < _LARGEST))
+    rows, columns = np.nonzero((longest > _SMALLEST) & (longest < LARGEST))
     arrows = np.zeros((len(rows), 12), np.float32)
     arrows[:, :3] = starts[rows, columns]
-    arrows[:, 3] = scale.width
+    arrows[:, 3] = size * scale.width
     arrows[:, 4:7] = vectors[rows, columns]
     arrows[:, 8:] = rgba[components[columns]]
     arrow_owner = np.empty((len(rows), 3), np.int32)
@@ -197,7 +236,7 @@ def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
     drawable = batch.filled.copy()
     for values in (batch.pos, batch.normal, batch.tangent0, batch.force, batch.torque):
         if values is not None:
-            drawable &= (np.abs(values) < _LARGEST).all(axis=-1)
+            drawable &= (np.abs(values) < LARGEST).all(axis=-1)
     if batch.in_world_frame and batch.force is not None:
         # Without force a net contact has no position: the engine reports the origin.
         drawable &= (batch.force != 0).any(axis=-1)
@@ -250,28 +289,6 @@ def _scaled(
     size = np.linalg.norm(vectors, axis=1)
     lengths = np.where(size >= smallest, length(size), 0.0)
     return vectors * (lengths / np.maximum(size, 1e-300))[:, None]
-
-
-def _highlighted(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> Glyphs:
-    sensor, slot, component = highlight
-    contact_spheres = (glyphs.sphere_owner == (sensor, slot)).all(axis=1)
-    contact_arrows = (glyphs.arrow_owner[:, :2] == (sensor, slot)).all(axis=1)
-    if not contact_spheres.any() and not contact_arrows.any():
-        return glyphs
-    bright_spheres, bright_arrows = contact_spheres, contact_arrows
-    component_arrows = contact_arrows & (glyphs.arrow_owner[:, 2] == component)
-    # A component without an arrow, too small or part of a net force, stands for its contact.
-    if component_arrows.any():
-        bright_spheres, bright_arrows = contact_spheres & False, component_arrows
-    spheres, arrows = glyphs.spheres.copy(), glyphs.arrows.copy()
-    for rows, bright, kept, size_column, color in (
-        (spheres, bright_spheres, contact_spheres, 3, slice(4, 7)),
-        (arrows, bright_arrows, bright_arrows, 3, slice(8, 11)),
-    ):
-        rows[bright, size_column] *= _HIGHLIGHT_SIZE
-        rows[bright, color] += _HIGHLIGHT_LIGHT * (1.0 - rows[bright, color])
-        rows[~kept, -1] *= _DIMMED_ALPHA
-    return Glyphs.concat([Glyphs(spheres, arrows, glyphs.sphere_owner, glyphs.arrow_owner)])
 
 
 def _nearest(

@@ -1,7 +1,7 @@
 """Sizes and colours of gizmos: a model and a person's settings to metres per newton, metres and RGBA."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +70,18 @@ class PaletteColors:
     point: RGBA
     total: RGBA
     torque: RGBA
+    sticking: RGBA
+    """Friction cone of a contact that holds: calm, for it is the usual state."""
+    sliding: RGBA
+    """Friction cone of a contact that slips: warm."""
+    open: RGBA
+    """Ring around a contact that bears no force."""
+    weight: RGBA
+    """In a body's balance: neutral, for it is always there."""
+    contact_sum: RGBA
+    """In a body's balance, the sum of all contact forces: as `total`, which is one of them."""
+    inertia: RGBA
+    """In a body's balance, mass times acceleration."""
 
 
 _STANDARD = PaletteColors(
@@ -79,6 +91,12 @@ _STANDARD = PaletteColors(
     point=(1.0, 1.0, 1.0, 1.0),
     total=(1.0, 0.70, 0.04, 1.0),
     torque=(0.62, 0.24, 0.88, 1.0),
+    sticking=(0.82, 0.90, 0.97, 0.75),
+    sliding=(1.0, 0.42, 0.05, 1.0),
+    open=(0.62, 0.66, 0.70, 1.0),
+    weight=(0.30, 0.33, 0.38, 1.0),
+    contact_sum=(1.0, 0.70, 0.04, 1.0),
+    inertia=(0.72, 0.42, 1.0, 1.0),
 )
 _COLORBLIND = PaletteColors(
     # Okabe and Ito's set: told apart with all common kinds of colour blindness.
@@ -88,6 +106,12 @@ _COLORBLIND = PaletteColors(
     point=(1.0, 1.0, 1.0, 1.0),
     total=(0.94, 0.89, 0.26, 1.0),
     torque=(0.80, 0.47, 0.65, 1.0),
+    sticking=(0.34, 0.71, 0.91, 0.75),
+    sliding=(0.90, 0.62, 0.0, 1.0),
+    open=(0.62, 0.62, 0.62, 1.0),
+    weight=(0.30, 0.30, 0.30, 1.0),
+    contact_sum=(0.94, 0.89, 0.26, 1.0),
+    inertia=(0.80, 0.47, 0.65, 1.0),
 )
 
 
@@ -171,7 +195,8 @@ def palette_colors(model: Any, palette: Palette) -> PaletteColors:
         rgba = model.vis.rgba
         friction = _rgba(rgba.contactfriction)
         darker = (0.6 * friction[0], 0.6 * friction[1], 0.6 * friction[2], friction[3])
-        return PaletteColors(
+        return replace(
+            _STANDARD,
             normal=_rgba(rgba.contactforce),
             tangent0=friction,
             # MuJoCo draws friction as one arrow; two need two shades.
@@ -179,6 +204,8 @@ def palette_colors(model: Any, palette: Palette) -> PaletteColors:
             point=_rgba(rgba.contactpoint),
             total=_rgba(rgba.contactforce),
             torque=_rgba(rgba.contacttorque),
+            open=_rgba(rgba.contactgap),
+            contact_sum=_rgba(rgba.contactforce),
         )
     return _STANDARD
 

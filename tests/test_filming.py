@@ -1,0 +1,105 @@
+"""Recording in the real window, judged by ffprobe and by pixels."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from imgui_bundle import imgui
+from PIL import Image
+
+from .window import count_green, drive, open_app, screenshot
+
+
+def probe(path: Path) -> dict[str, str]:
+    entries = "stream=width,height,nb_read_frames,r_frame_rate,codec_name"
+    command = ["ffprobe", "-v", "error", "-count_frames", "-show_entries", entries, "-of", "default=nw=1", str(path)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return dict(line.split("=") for line in text.splitlines())
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("panels", [False, True])
+def test_f9_records_the_scene_or_the_window(tmp_path: Path, panels: bool) -> None:
+    app = open_app("slope", steps=300)
+
+    def test(ctx: Any) -> None:
+        app.session.settings.record_panels = panels
+        size = imgui.get_io().display_size
+        ctx.key_press(imgui.Key.f9)
+        ctx.yield_(20)
+        assert app.recording is not None
+        app.toggle_recording_paused()
+        ctx.yield_(2)
+        frames = app.recording.frames
+        ctx.yield_(5)
+        assert app.recording.frames == frames
+        app.toggle_recording_paused()
+        ctx.yield_(5)
+        ctx.key_press(imgui.Key.f9)
+        assert app.recording is None
+        for _ in range(200):
+            ctx.yield_(1)
+            if app.notices.items:
+                break
+        assert "slope-001.mp4" in app.notices.items[0].text
+        assert imgui.get_io().display_size == size
+        found = probe(tmp_path / "slope-001.mp4")
+        expected = (1200, 1000) if panels else tuple(v - v % 2 for v in app._viewport.pixels[2:])
+        assert (int(found["width"]), int(found["height"])) == expected
+        assert int(found["nb_read_frames"]) > 5
+        assert found["r_frame_rate"] == "60/1"
+
+    drive(app, test)
+    picture = tmp_path / "frame.png"
+    subprocess.run(["ffmpeg", "-v", "error", "-i", "slope-001.mp4", "-frames:v", "1", str(picture)], check=True)
+    assert count_green(np.asarray(Image.open(picture).convert("RGB"))) > 100
+
+
+def test_closing_the_window_completes_the_recording(tmp_path: Path) -> None:
+    app = open_app("slope", steps=300)
+
+    def test(ctx: Any) -> None:
+        ctx.key_press(imgui.Key.f9)
+        ctx.yield_(20)
+
+    drive(app, test)
+    assert int(probe(tmp_path / "slope-001.mp4")["nb_read_frames"]) > 5
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_the_dialog_names_the_file_and_refuses_bad_ones(tmp_path: Path) -> None:
+    app = open_app("slope", steps=300)
+
+    def test(ctx: Any) -> None:
+        app.start_recording(tmp_path / "nowhere" / "a.mp4")
+        assert app.recording is None
+        assert "nowhere" in app.notices.items[-1].text
+        app.start_recording(tmp_path / "a.doc")
+        assert app.recording is None
+        app.start_recording(tmp_path / "b.webm")
+        ctx.yield_(5)
+        app.stop_recording()
+        assert app.next_recording == tmp_path / "slope-001.webm"
+
+    drive(app, test)
+
+
+def test_a_screenshot_is_the_scene(tmp_path: Path) -> None:
+    app = open_app("slope", steps=300)
+
+    def test(ctx: Any) -> None:
+        ctx.key_press(imgui.Key.mod_ctrl | imgui.Key.p)
+        ctx.yield_(3)
+        picture = np.asarray(Image.open(tmp_path / "slope-001.png"))
+        assert picture.shape[1::-1] == app._viewport.pixels[2:]
+        assert count_green(picture) > 100
+        whole = screenshot(ctx, tmp_path / "whole.png")
+        assert whole.shape != picture.shape
+
+    drive(app, test)

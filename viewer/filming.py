@@ -1,0 +1,86 @@
+"""Recording what the window shows: started, paused and stopped by a person."""
+
+from pathlib import Path
+
+from .panels.shell import RecordingStatus
+from .recording.errors import RecordingError
+from .recording.files import free_path
+from .recording.live import LiveRecorder
+from .recording.pictures import save_picture
+from .render.scene import ScenePass
+
+FPS = 60
+
+
+class Filming:
+    """At most one recording at a time, and the one that is being completed."""
+
+    def __init__(self) -> None:
+        self.with_panels = False
+        """The whole window is recorded, not the scene alone."""
+        self._recorder: LiveRecorder | None = None
+        self._completing: LiveRecorder | None = None
+        self._screenshot: Path | None = None
+
+    @property
+    def status(self) -> RecordingStatus | None:
+        """The running recording, for people."""
+        recorder = self._recorder
+        if recorder is None:
+            return None
+        return RecordingStatus(
+            recorder.path, recorder.seconds, recorder.frames, recorder.bytes_written / 2**20, recorder.paused
+        )
+
+    def start(self, path: Path, size: tuple[int, int], with_panels: bool) -> None:
+        """Record into a new file; the suffix tells the format."""
+        if self._recorder is None:
+            self.with_panels = with_panels
+            self._recorder = LiveRecorder(path, size, FPS)
+
+    def toggle_paused(self) -> None:
+        if self._recorder is not None:
+            self._recorder.resume() if self._recorder.paused else self._recorder.pause()
+
+    def stop(self) -> None:
+        """Take no more pictures; the encoder completes the file while the window goes on."""
+        if self._recorder is not None:
+            self._recorder.stop()
+            self._completing, self._recorder = self._recorder, None
+
+    def request_screenshot(self, path: Path) -> None:
+        """Save the next picture of the scene."""
+        self._screenshot = path
+
+    def take(self, scene: ScenePass, viewport: tuple[int, int, int, int], whole_window: bool) -> str | None:
+        """Take what is drawn so far if it is due; what to tell a person, if anything."""
+        if self._screenshot is not None and not whole_window:
+            path, self._screenshot = self._screenshot, None
+            return f"saved {save_picture(path, scene.read_pixels(viewport).copy())}"
+        recorder = self._recorder
+        if recorder is not None and whole_window == self.with_panels and recorder.due:
+            try:
+                recorder.add_now(scene.read_pixels(viewport).copy())
+            except RecordingError:
+                recorder.abort()
+                self._recorder = None
+                raise
+        if self._completing is not None and self._completing.completed:
+            return self._finish()
+        return None
+
+    def close(self) -> str | None:
+        """Complete what is being recorded; what to tell a person."""
+        self.stop()
+        return self._finish() if self._completing is not None else None
+
+    def _finish(self) -> str:
+        recorder, self._completing = self._completing, None
+        assert recorder is not None
+        path = recorder.finish()
+        return f"recorded {path.absolute()} ({recorder.seconds:.1f} s, {recorder.frames} frames)"
+
+
+def next_path(folder: Path, scene: Path | None, suffix: str) -> Path:
+    """A name that is not taken, after the scene."""
+    return free_path(folder, scene.stem if scene else "scene", suffix)
