@@ -8,6 +8,7 @@ from .engines.mujoco_engine import MujocoEngine
 from .engines.names import body_names
 from .sensors.contacts import ContactBatch
 from .sensors.friction import FrictionCones
+from .settings import Reduce
 
 
 class Reasons:
@@ -36,6 +37,10 @@ class Reasons:
         body = sensor_body(model, sensor_id) if sensor_id is not None else None
         root = tree_root(model, body) if body is not None else None
         return measure_balance(model, self._engine.data, root) if root is not None else None
+
+    def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
+        """What a sensor would report now in every reduce mode."""
+        return {mode: self._engine.preview(name, mode) for mode in Reduce}
 
     def body_name(self, body: int) -> str:
         return self._bodies[body]

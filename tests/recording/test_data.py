@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.engines.loading import find_scene
+from contact_viewer.engines.opening import open_engine
 from contact_viewer.recording import datafiles
 from contact_viewer.recording.table import COLUMNS
+from contact_viewer.session import Session
+from contact_viewer.settings import ViewState
 from numpy.typing import NDArray
 from pyarrow import parquet
 
@@ -156,7 +159,7 @@ def test_rerun_opens_the_recording_and_finds_the_same_forces(tmp_path: Path) -> 
     )
     assert judge.returncode == 0, judge.stderr
     curves: dict[str, dict[int, float]] = defaultdict(dict)
-    arrows: dict[str, int] = defaultdict(int)
+    arrows: dict[str, list[list[float]]] = defaultdict(list)
     for chunk in RrdReader(path).stream():
         batch, entity = chunk.to_record_batch(), str(chunk.entity_path)
         if chunk.is_static:
@@ -166,8 +169,10 @@ def test_rerun_opens_the_recording_and_finds_the_same_forces(tmp_path: Path) -> 
             values = [value[0] for value in batch["Scalars:scalars"].to_pylist()]
             curves[entity.removeprefix("/forces/")].update(zip(times.tolist(), values, strict=True))
         elif entity.startswith("/contacts/") and "Arrows3D:vectors" in batch.schema.names:
-            arrows[entity.removeprefix("/contacts/")] += sum(map(len, batch["Arrows3D:vectors"].to_pylist()))
+            for vectors_now in batch["Arrows3D:vectors"].to_pylist():
+                arrows[entity.removeprefix("/contacts/")] += vectors_now
     rows = read_csv(export(tmp_path / "c.csv", "slope", "--duration", 1.6))
+    scale = Session(open_engine("slope"), ViewState()).scale.force
     for sensor in ("box_on_slope", "box_at_front_stop"):
         own = by_step(rows, sensor)
         for part in ("normal", "tangent0", "tangent1"):
@@ -175,7 +180,11 @@ def test_rerun_opens_the_recording_and_finds_the_same_forces(tmp_path: Path) -> 
             curve = curves[f"{sensor}/{part}"]
             assert list(curve) == [2_000_000 * step for step in range(801)]
             np.testing.assert_allclose(list(curve.values()), sums, rtol=0, atol=1e-6)
-            assert arrows[f"{sensor}/{part}"] == sum(row["force_normal"] != "" for rows in own.values() for row in rows)
+            touching = [row for step in range(801) for row in own[step] if row["force_normal"]]
+            forces = np.array([float(row[f"force_{part}"]) for row in touching])
+            expected = scale * forces[:, None] * vectors(touching, part)
+            assert np.abs(expected).max() > 0.01 or part == "tangent1"
+            np.testing.assert_allclose(arrows[f"{sensor}/{part}"], expected, rtol=0, atol=1e-6)
 
 
 def test_data_names_the_frame_that_shows_it(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ _REST = 1e-3
 """Geoms that approach or part more slowly than this are taken to rest beside each other [m/s] ..."""
 _PATIENCE = 8.0
 """... and, if they are close, not looked at for up to this many steps."""
+_MEMORY = 10.0
+"""Steps after which the mean velocity since then tells nothing any more."""
 _IMMINENT = 3.0
 """Pairs that may meet within this many steps have their velocities computed."""
 _TOUCHING = 1e-9
@@ -250,9 +252,9 @@ class PairDistances:
         # As long as the pair is not about to meet or part, the mean velocity since the last look tells enough.
         elapsed = time - last[0]
         velocity = (distance - last[1]) / elapsed
-        patience = _PATIENCE if abs(velocity) < _REST else 0.0
-        speed = max(0.0, _ACCELERATION * elapsed / 2 - velocity)
-        if self._has_velocities and not distance > _IMMINENT * step * speed:
+        rests = abs(velocity) < _REST
+        speed = max(0.0, -velocity if rests else _ACCELERATION * elapsed / 2 - velocity)
+        if self._has_velocities and (elapsed > _MEMORY * step or not distance > _IMMINENT * step * speed):
             velocity = self.velocity(data, pair, distance)
             speed = max(0.0, -velocity)
         earlier[pair] = before[pair]
@@ -262,7 +264,7 @@ class PairDistances:
         if distance > 0:
             # Two steps early, so that the states before a meeting are known.
             wait = (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
-            due += max(wait, min(4 * wait, patience * step))
+            due += max(wait, min(4 * wait, _PATIENCE * step)) if rests else wait
         self._due[pair] = due
         heappush(self._agenda, (due, pair))
         return distance

@@ -167,6 +167,12 @@ class MujocoEngine:
             geoms[slot] = (pair[0], pair[1])
         return ContactDetails(tuple(geoms), friction)
 
+    def preview(self, name: str, mode: str) -> ContactBatch:
+        """What a sensor would report now in another reduce mode, with all fields."""
+        sensor = self._sensors[name]
+        layout = ContactLayout(sensor.fields, sensor.slots, mode)
+        return self._reconstruct(replace(sensor, layout=layout), self._readings[name])
+
     def sensor_id(self, name: str) -> int | None:
         """Number of the declared sensor in the model; None for one that the viewer made."""
         self._sensors.position(name)

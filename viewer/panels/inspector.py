@@ -48,6 +48,7 @@ def show_inspector(session: Session) -> None:
     reading = session.reading(session.selected)
     _show_declaration(session, reading)
     _show_contacts(session, reading)
+    _show_modes(session, reading)
     _show_balance(session, reading)
     _show_array(session, reading)
 
@@ -194,6 +195,36 @@ def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool,
     for vector in (batch.pos, batch.normal):
         for axis in range(3):
             number_cell(float(vector[slot, axis]))
+
+
+def _show_modes(session: Session, reading: SensorReading) -> None:
+    """All four reduce modes at once: what each would report now."""
+    if session.reasons is None or not imgui.collapsing_header("Reduce modes"):
+        return
+    number_font()
+    if imgui.begin_table("##modes", 4, imgui.TableFlags_.sizing_fixed_fit):
+        imgui.table_setup_column("", imgui.TableColumnFlags_.width_stretch)
+        for text in ("reports", "net force [N]", "drops"):
+            imgui.table_setup_column(text, 0, imgui.calc_text_size(text).x)
+        imgui.table_next_row()
+        imgui.table_next_column()
+        for text in ("reports", "net force [N]", "drops"):
+            imgui.table_next_column()
+            text_right(text, dim_color())
+        for mode, batch in session.reasons.in_each_mode(reading.sensor.name).items():
+            imgui.table_next_row()
+            imgui.table_next_column()
+            imgui.text_unformatted(f"{mode}{' (now)' if mode is reading.sensor.reduce else ''}")
+            reported = int(batch.filled.sum())
+            dropped = 0 if batch.in_world_frame else max(0, round(float(batch.found)) - reported)
+            imgui.table_next_column()
+            text_right(str(reported))
+            net_force = batch.net_force
+            number_cell(0.0 if net_force is None else float(np.linalg.norm(net_force)))
+            imgui.table_next_column()
+            text_right(str(dropped), warning_color(session.settings.theme) if dropped else dim_color())
+        imgui.end_table()
+    imgui.pop_font()
 
 
 def _show_balance(session: Session, reading: SensorReading) -> None:
