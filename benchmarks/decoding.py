@@ -27,7 +27,9 @@ def decode_4096(run: Run) -> list[Row]:
         LOOP: lambda: 1e3 * seconds(lambda: loop_forces(arrays)),
     }
     measured = take_turns(works, run.sized(7, 1))
-    return [measured.row("decode-4096", f"{len(arrays)} x {layout.size} values to world forces", LOOP, "ms", goal=300.0)]
+    return [
+        measured.row("decode-4096", f"{len(arrays)} x {layout.size} values to world forces", LOOP, "ms", goal=300.0)
+    ]
 
 
 def decode_limit(run: Run) -> list[Row]:
@@ -38,7 +40,9 @@ def decode_limit(run: Run) -> list[Row]:
         COPY: lambda: 1e3 * seconds(arrays.copy, times),
     }
     measured = take_turns(works, run.sized(15, 1))
-    return [measured.row("decode-limit", f"{len(arrays)} x {layout.size} values to world forces", COPY, "ms", goal=1 / 40)]
+    return [
+        measured.row("decode-limit", f"{len(arrays)} x {layout.size} values to world forces", COPY, "ms", goal=1 / 40)
+    ]
 
 
 def loop_forces(arrays: Arrays) -> Arrays:

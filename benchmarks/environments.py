@@ -72,7 +72,7 @@ class Environments:
 
     def versions(self) -> dict[str, str]:
         """Of the peers that are there."""
-        found = {}
+        found: dict[str, str] = {}
         for environment, names in ((PEERS, ("mujoco", "mediapy", "motrixsim")), (STUDIO, ("mujoco-studio",))):
             try:
                 command = [self.python(environment), "-c", _READ_VERSIONS, *names]

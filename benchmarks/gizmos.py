@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,12 +151,14 @@ def gizmos_growth(run: Run) -> list[Row]:
 
         piles = {count: pile_of_glyphs(model, count) for count in (few, many)}
         draw(piles[many])
-        measured = take_turns({str(count): lambda pile=pile: draw(pile) for count, pile in piles.items()}, run.sized(9, 1))
+        measured = take_turns({str(count): partial(draw, pile) for count, pile in piles.items()}, run.sized(9, 1))
     growth = per_repeat(lambda small, large: large / small, measured.figures[str(few)], measured.figures[str(many)])
     times = {str(count): measured.figures[str(count)].median for count in piles}
     note = ", ".join(f"{count} contacts {time:.1f} ms" for count, time in times.items())
     linear = Measured({OURS: growth, "linear": constant(many / few)}, {})
-    return [linear.row("gizmos-growth", f"cost at {many} contacts over cost at {few}", "linear", "x", goal=1.0, note=note)]
+    return [
+        linear.row("gizmos-growth", f"cost at {many} contacts over cost at {few}", "linear", "x", goal=1.0, note=note)
+    ]
 
 
 def pile_of_glyphs(model: Any, count: int) -> Glyphs:

@@ -1,11 +1,13 @@
 """Videos without a window, against MuJoCo's renderer with mediapy, and the memory that long ones take."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from contact_viewer.assets import DEFAULT_SCENE
 from contact_viewer.engines.loading import find_scene
+from contact_viewer.render.contexts import open_context
 
 from .environments import PEERS, run_worker
 from .measuring import OURS, Measured, Row, constant, per_repeat, take_turns
@@ -18,40 +20,49 @@ MEDIAPY = "mujoco.Renderer + mediapy"
 def record_same(run: Run) -> list[Row]:
     # The encoder's settings are ours, shadows and multisampling MuJoCo's; each draws contacts in its own way.
     ours = ("--quality", "high", "--no-overlay")
-    measured = _record(run, ours, ("--contacts", "--crf", "18", "--preset", "veryfast"))
+    measured = _record(run, run.sized(1.0, 0.05), ours, ("--contacts", "--crf", "18", "--preset", "veryfast"))
     case = f"{DEFAULT_SCENE}, {SIZE}, shadows and multisampling, H.264 crf 18 veryfast"
     return [measured.row("record-same", case, MEDIAPY, "frames/s", goal=1.0, higher_is_better=True)]
 
 
 def record_default(run: Run) -> list[Row]:
-    measured = _record(run, (), ())
+    measured = _record(run, run.sized(2.0, 0.05), (), ())
     case = f"{DEFAULT_SCENE}, {SIZE}, each at its defaults"
     return [measured.row("record-default", case, MEDIAPY, "frames/s", goal=5.0, higher_is_better=True)]
 
 
 def record_memory(run: Run) -> list[Row]:
     short, long = run.sized((6.0, 60.0), (0.1, 0.3))
+
+    def record(duration: float) -> float:
+        return float(_record_ours(run, duration, "--fps", "30")["peak"])
+
     # Memory hardly varies: one turn is enough.
-    measured = take_turns(
-        {str(duration): lambda duration=duration: _record_ours(run, duration)["peak"] for duration in (short, long)}, 1
-    )
+    measured = take_turns({str(duration): partial(record, duration) for duration in (short, long)}, 1)
     peaks = [measured.figures[str(duration)] for duration in (short, long)]
     growth = Measured({OURS: per_repeat(lambda first, last: last / first, *peaks), "constant": constant(1.0)}, {})
-    note = ", ".join(f"{duration:g} s: {peak.median:.0f} MB" for duration, peak in zip((short, long), peaks, strict=True))
+    note = ", ".join(
+        f"{duration:g} s: {peak.median:.0f} MB" for duration, peak in zip((short, long), peaks, strict=True)
+    )
     case = f"peak memory at {long:g} s over {short:g} s"
     return [growth.row("record-memory", case, "constant", "x", goal=1 / 1.2, note=note)]
 
 
-def _record(run: Run, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Measured:
-    duration = run.sized(1.0, 0.05)
+def _record(run: Run, duration: float, ours: tuple[str, ...], theirs: tuple[str, ...]) -> Measured:
+    """Frames a second of ours and of mediapy, from the scene file to the complete video."""
     frames = round(duration * FPS)
+    with open_context() as context:
+        backend = context.backend
 
     def record_theirs() -> float:
         output = run.folder / "theirs.mp4"
-        said = run.environments.work(PEERS, "record_mediapy.py", *_task(duration, output), *theirs)
-        return frames / said["seconds"]
+        said = run.environments.work(PEERS, "record_mediapy.py", *_task(duration, output), "--gl", backend, *theirs)
+        return frames / float(said["seconds"])
 
-    works = {OURS: lambda: frames / _record_ours(run, duration, *ours)["seconds"], MEDIAPY: record_theirs}
+    def record_ours() -> float:
+        return frames / float(_record_ours(run, duration, *ours)["seconds"])
+
+    works = {OURS: record_ours, MEDIAPY: record_theirs}
     return take_turns(works, run.sized(3, 1))
 
 
@@ -60,4 +71,14 @@ def _record_ours(run: Run, duration: float, *options: str) -> dict[str, Any]:
 
 
 def _task(duration: float, output: Path) -> list[str]:
-    return [str(find_scene(DEFAULT_SCENE)), "-o", str(output), "--duration", str(duration), "--fps", str(FPS), "--size", SIZE]
+    return [
+        str(find_scene(DEFAULT_SCENE)),
+        "-o",
+        str(output),
+        "--duration",
+        str(duration),
+        "--fps",
+        str(FPS),
+        "--size",
+        SIZE,
+    ]

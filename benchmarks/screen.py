@@ -140,9 +140,7 @@ class Program:
     def _shows_scene(self, frame: Frame) -> bool:
         """Whether the middle of the window, where every viewer has the scene, is more than a plain colour."""
         x, y, width, height = frame.area
-        part = self._root.get_image(
-            x + width // 3, y + height // 3, width // 3, height // 3, X.ZPixmap, 0xFFFFFFFF
-        )
+        part = self._root.get_image(x + width // 3, y + height // 3, width // 3, height // 3, X.ZPixmap, 0xFFFFFFFF)
         return len(np.unique(np.frombuffer(part.data, np.uint32))) >= _COLORS_OF_A_SCENE
 
     def _last_words(self) -> str:

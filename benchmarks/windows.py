@@ -18,7 +18,7 @@ PASSIVE = "mujoco.viewer.launch_passive"
 STUDIO_VIEWER = "MuJoCo Studio"
 MOTRIX_VIEWER = "MotrixSim viewer"
 _PASSIVE_WORKER = Path(__file__).parent / "workers" / "passive_viewer.py"
-_WARM_UP = 1.5
+_WARM_UP = 3.0
 """Caches and shaders settle for so long after the first frame [s]."""
 _FEWEST_FRAMES = 4
 _LONGEST_COUNT = 20.0
@@ -50,9 +50,7 @@ def frame_window(run: Run) -> list[Row]:
     works = _on_screen(run, peers, lambda program: _frame_rate(program, span, run.sized(_WARM_UP, 0.1)))
     measured = take_turns(works, run.sized(3, 1))
     case = f"{DEFAULT_SCENE}, panels shown, {SIZE[0]}x{SIZE[1]}, default quality"
-    return [
-        measured.row("frame-window", case, peer, "frames/s", goal=1.0, higher_is_better=True) for peer in peers
-    ]
+    return [measured.row("frame-window", case, peer, "frames/s", goal=1.0, higher_is_better=True) for peer in peers]
 
 
 def startup(run: Run) -> list[Row]:
@@ -69,9 +67,7 @@ def idle(run: Run) -> list[Row]:
     span = run.sized(10.0, 0.3)
     works = _on_screen(run, (PASSIVE,), lambda program: _idle_time(program, span, run.sized(2.0, 0.1)), "--paused")
     measured = take_turns(works, run.sized(3, 1))
-    return [
-        measured.row("idle", f"paused, processor time over {span:g} s", PASSIVE, "s", goal=1.0)
-    ]
+    return [measured.row("idle", f"paused, processor time over {span:g} s", PASSIVE, "s", goal=1.0)]
 
 
 def _on_screen(run: Run, peers: tuple[str, ...], measure: Callable[[Program], float], *options: str) -> dict[str, Work]:

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from .sensors.contacts import ContactBatch
 from .sensors.layout import ContactLayout
+from .sensors.touch import TouchSensor
 from .version import __version__
 
 if TYPE_CHECKING:
     from .engines.opening import open_engine
     from .scripting import launch, launch_passive
 
-__all__ = ["ContactBatch", "ContactLayout", "__version__", "launch", "launch_passive", "open_engine"]
+__all__ = ["ContactBatch", "ContactLayout", "TouchSensor", "__version__", "launch", "launch_passive", "open_engine"]
 
 
 def __getattr__(name: str) -> Any:

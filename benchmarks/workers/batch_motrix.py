@@ -4,7 +4,7 @@ import json
 import sys
 import time
 
-import motrixsim
+import motrixsim  # noqa: TID253
 
 path, count, steps = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 model = motrixsim.load_model(path)

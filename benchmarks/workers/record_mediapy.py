@@ -2,12 +2,14 @@
 
 import argparse
 import json
+import os
 import shutil
 import time
+from collections.abc import Iterator
 
 import imageio_ffmpeg
 import mediapy
-import mujoco
+import numpy as np
 
 parser = argparse.ArgumentParser()
 parser.add_argument("scene")
@@ -15,10 +17,15 @@ parser.add_argument("-o", dest="output")
 parser.add_argument("--duration", type=float)
 parser.add_argument("--fps", type=int)
 parser.add_argument("--size")
+parser.add_argument("--gl")
 parser.add_argument("--contacts", action="store_true")
 parser.add_argument("--crf", type=int)
 parser.add_argument("--preset")
 arguments = parser.parse_args()
+# MuJoCo asks for it when it is imported; ours finds by itself what works.
+os.environ["MUJOCO_GL"] = arguments.gl
+import mujoco  # noqa: E402
+
 if shutil.which("ffmpeg") is None:
     mediapy.set_ffmpeg(imageio_ffmpeg.get_ffmpeg_exe())
 width, height = map(int, arguments.size.split("x"))
@@ -37,7 +44,7 @@ if arguments.contacts:
     option.flags[mujoco.mjtVisFlag.mjVIS_CONTACTFORCE] = True
 
 
-def pictures():
+def pictures() -> Iterator[np.ndarray]:
     with mujoco.Renderer(model, height, width) as renderer:
         for frame in range(round(arguments.duration * arguments.fps)):
             while data.time < frame / arguments.fps - 1e-9:

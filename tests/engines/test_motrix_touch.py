@@ -81,7 +81,7 @@ def test_a_robot_of_5_kg_on_one_foot(scene: Path, num_envs: int) -> None:
 
 
 def test_both_engines_report_alike(scene: Path) -> None:
-    engines = [open_engine(scene), open_engine(scene, engine="motrix")]
+    engines: list[Any] = [open_engine(scene), open_engine(scene, engine="motrix")]
     devices = [TouchSensors(engines[0]), touch_sensors(engines[1])]
     for engine, touch in zip(engines, devices, strict=True):
         for _ in range(1000):

@@ -1,7 +1,7 @@
 """Touch sensors in scenes, against the weight of what stands on them and MuJoCo's own sensors."""
 
 import math
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import mujoco
@@ -9,54 +9,16 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.body_forces import MujocoForces
-from contact_viewer.engines.contract import Engine
 from contact_viewer.engines.errors import SceneError
 from contact_viewer.engines.touch import TouchSensors
-from contact_viewer.sensors.touch_declaration import TouchDeclaration
 from numpy.typing import NDArray
 
-DOWN, SLANTED, ALOFT, AHEAD = "0 0 -1 0 1 0", f"{math.sqrt(3) / 2} 0 -0.5 0 1 0", "0 0 1 0 1 0", "1 0 0 0 1 0"
-ROBOT = """<mujoco>
-  <option timestep="0.002"/>
-  <custom>
-    {entries}
-  </custom>
-  <worldbody>
-    <geom name="floor" type="plane" size="5 5 1"/>
-    <body name="robot" pos="0 0 {height}">
-      <freejoint name="robot"/>
-      <geom name="trunk" type="box" size="0.1 0.1 0.1" pos="0 0 0.12" mass="{trunk}" contype="0" conaffinity="0"/>
-      <body name="foot">
-        <geom name="foot" type="box" size="0.1 0.1 0.02" mass="{foot}"/>
-        <site name="sole" type="box" size="0.11 0.11 0.01" pos="0 0 -0.02"/>
-        <site name="down" xyaxes="{down}"/>
-        <site name="slanted" xyaxes="{slanted}"/>
-        <site name="aloft" xyaxes="{aloft}"/>
-        <site name="ahead" xyaxes="{ahead}"/>
-      </body>
-    </body>
-  </worldbody>
-  <sensor>{sensors}</sensor>
-</mujoco>"""
-Write = Callable[..., Path]
+from .robots import Write, run, write_robot
 
 
 @pytest.fixture
 def robot(tmp_path: Path) -> Write:
-    def write(*entries: str, height: float = 0.02, trunk: float = 4, foot: float = 1, sensors: str = "") -> Path:
-        path = tmp_path / "robot.xml"
-        named = [f'<text name="touch:{i}" data="{entry}"/>' for i, entry in enumerate(entries)]
-        fields = {"down": DOWN, "slanted": SLANTED, "aloft": ALOFT, "ahead": AHEAD, "sensors": sensors}
-        path.write_text(ROBOT.format(entries="\n    ".join(named), height=height, trunk=trunk, foot=foot, **fields))
-        return path
-
-    return write
-
-
-def run(engine: Engine, touch: TouchSensors, seconds: float) -> None:
-    for _ in range(round(seconds / engine.timestep)):
-        engine.step()
-        touch.after_step(engine)
+    return partial(write_robot, tmp_path / "robot.xml")
 
 
 @pytest.mark.parametrize(
@@ -340,6 +302,57 @@ def test_going_back_in_time_shows_what_was_reported_and_goes_on_alike(robot: Wri
         assert len(touch["0"].history) == 201
 
 
+def test_following_an_engine_that_moves_without_a_word(robot: Write) -> None:
+    engine = open_engine(robot("type=force site=down table='' period=4", height=0.1))
+    touch = TouchSensors(engine)
+    run(engine, touch, 0.4)
+    state = mujoco.mjtState.mjSTATE_INTEGRATION
+    saved = np.zeros(mujoco.mj_stateSize(engine.model, state))
+    mujoco.mj_getState(engine.model, engine.data, saved, state)
+    then = touch.value("0")
+    run(engine, touch, 0.1)
+    assert touch.value("0") != then
+    # Back, as with a scrubber: what was reported then, and the curve stays whole.
+    mujoco.mj_setState(engine.model, engine.data, saved, state)
+    mujoco.mj_forward(engine.model, engine.data)
+    touch.follow()
+    assert touch.value("0") == then
+    assert touch.time == engine.time == pytest.approx(0.4)
+    assert len(touch["0"].history) == 251
+    # On, as where another program steps: one look for many steps.
+    engine.step(200)
+    touch.follow()
+    touch.follow()
+    assert touch["0"].history.times[-2:] == pytest.approx([0.4, 0.8])
+    # To the start.
+    engine.reset()
+    touch.follow()
+    assert np.isnan(touch.value("0")).all()
+    assert touch["0"].history.times.tolist() == [0]
+
+
+def test_the_bundled_scene_has_one_device_of_each_type() -> None:
+    engine = open_engine("touch")
+    touch = TouchSensors(engine)
+    assert not touch.problems
+    assert [sensor.device.type for sensor in touch] == ["bumper", "force", "force-3d"]
+    reports, true = [], []
+    for _ in range(4000):
+        run(engine, touch, 0.002)
+        reports.append(np.concatenate([touch.value(sensor.name) for sensor in touch]))
+        true.append(touch["sole"].history.true[-1, 0])
+        assert not any(touch.outside(sensor.name) for sensor in touch)
+    bump, push, *pad = np.array(reports[50:]).T
+    assert set(bump) == {0, 1}
+    assert np.abs(np.diff(bump)).sum() >= 3
+    # The foot is pressed harder than its sensor can tell, which then reports 200 but for 2 % of noise.
+    assert max(true) > 25
+    assert push.max() == pytest.approx(200, abs=0.02 * 200 * 4)
+    assert pytest.approx(14, abs=2.5) == np.array(pad).T @ [-1, 0, 0]
+    steps = np.array(pad) / 0.1
+    assert steps == pytest.approx(np.rint(steps), abs=1e-6)
+
+
 def test_curves_hold_the_true_force_and_the_devices_values(robot: Write) -> None:
     entries = ("type=force-3d site=down table='0 0 0, 20 200 0'", "site=down", "type=force site=down resolution=100")
     engine = open_engine(robot(*entries))
@@ -356,61 +369,6 @@ def test_curves_hold_the_true_force_and_the_devices_values(robot: Write) -> None
     assert pushes.values(touch.device("2"))[-1] == [500]
 
 
-WRONG = """<mujoco>
-  <custom>
-    <!-- <text name="touch:lost" data="site=sole"/> -->
-    <text name="touch:good" data="type=force site=sole table=''"/>
-    <text name="touch:typo" data="type=forse site=sole"/>
-    <text name="other" data="not ours"/>
-    <text
-      name="touch:lost" data="site=heel"/><text name='touch:"q"' data="body=tail"/>
-    <text name="touch:free" data="body=box measure=mount"/>
-    <text name="touch:world" data="body=world measure=mount"/>
-  </custom>
-  <worldbody>
-    <geom type="plane" size="1 1 1"/>
-    <body name="box" pos="0 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="1"/>
-      <site name="sole" xyaxes="0 0 -1 0 1 0"/><site name="side"/></body>
-  </worldbody>
-</mujoco>"""
-
-
-def test_wrong_entries_are_named_with_their_line_and_the_rest_works(tmp_path: Path) -> None:
-    path = tmp_path / "wrong.xml"
-    path.write_text(WRONG)
-    engine = open_engine(path)
-    touch = TouchSensors(engine)
-    assert touch.problems == [
-        "wrong.xml:5: touch:typo: unknown type 'forse': choose from bumper, force, force-3d",
-        "wrong.xml:7: touch:lost: no site named 'heel'; the scene has: sole, side",
-        "wrong.xml:8: touch:\"q\": no body named 'tail'; the scene has: world, box",
-        "wrong.xml:9: touch:free: measure mount needs a body that is attached to another one",
-        "wrong.xml:10: touch:world: measure mount needs a body that is attached to another one",
-    ]
-    assert [sensor.name for sensor in touch] == ["good"]
-    run(engine, touch, 1)
-    assert touch.value("good") == pytest.approx([9.81], rel=1e-3)
-
-
-def test_wrong_entries_without_a_line(tmp_path: Path) -> None:
-    message = "touch:typo: unknown type 'forse': choose from bumper, force, force-3d"
-    model = mujoco.MjModel.from_xml_string(WRONG)
-    assert message in TouchSensors(open_engine(model)).problems
-    (tmp_path / "part.xml").write_text(WRONG)
-    (tmp_path / "whole.xml").write_text('<mujoco><include file="part.xml"/></mujoco>')
-    assert f"whole.xml: {message}" in TouchSensors(open_engine(tmp_path / "whole.xml")).problems
-    binary = tmp_path / "scene.mjb"
-    mujoco.mj_saveModel(model, str(binary), None)
-    assert f"scene.mjb: {message}" in TouchSensors(open_engine(binary)).problems
-
-
-def test_names_that_are_not_utf_8(tmp_path: Path) -> None:
-    path = tmp_path / "latin.xml"
-    path.write_bytes(WRONG.replace("touch:good", "touch:f\xfc\xdf").encode("latin-1"))
-    touch = TouchSensors(open_engine(path))
-    assert [sensor.name for sensor in touch] == ["f\ufffd\ufffd"]
-
-
 def test_contacts_outside_the_site(robot: Write) -> None:
     engine = open_engine(robot("site=sole", "site=ahead", "body=foot"))
     touch = TouchSensors(engine)
@@ -419,57 +377,3 @@ def test_contacts_outside_the_site(robot: Write) -> None:
     engine.model.site_pos[0] += [0.1, 0, 0]
     engine.step()
     assert touch.outside("0") == 2
-
-
-def test_no_touch_sensor_of_that_name(robot: Write) -> None:
-    with pytest.raises(SceneError, match="no touch sensor named 'hand'; the scene has: 0, 1"):
-        TouchSensors(open_engine(robot("site=sole", "body=foot"))).device("hand")
-
-
-def test_add_change_and_revert(robot: Write) -> None:
-    engine = open_engine(robot("type=force site=down table=''", sensors='<touch name="native" site="sole"/>'))
-    touch = TouchSensors(engine)
-    run(engine, touch, 1)
-    assert ("site", "sole") in touch.targets()
-    assert ("body", "foot") in touch.targets()
-    assert ("body", "world") not in touch.targets()
-    added = touch.add(TouchDeclaration("new", "force-3d", body="foot", lookup_table=()))  # type: ignore[arg-type]
-    assert [sensor.name for sensor in touch] == ["0", "new", "native"]
-    assert added.modified
-    assert not touch["0"].modified
-    with pytest.raises(SceneError, match="already a touch sensor named 'new'"):
-        touch.add(TouchDeclaration("new", body="foot"))
-    with pytest.raises(SceneError, match="no site named 'nose'"):
-        touch.add(TouchDeclaration("newer", site="nose"))
-    run(engine, touch, 0.01)
-    assert touch.value("new") == pytest.approx([0, 0, 49.05], rel=1e-3, abs=0.05)
-
-    touch.change("0", lookup_table=[[0, 0, 0], [100, 1, 0]])
-    assert touch.value("0") == pytest.approx([0.4905], rel=1e-3)
-    assert touch["0"].modified
-    touch.change("0", measure="mount")
-    assert np.isnan(touch.value("0")).all()
-    run(engine, touch, 0.01)
-    assert touch.value("0") == pytest.approx([0.3924], rel=1e-3)
-    assert touch["0"].declaration == TouchDeclaration(
-        "0",
-        "force",
-        site="down",
-        lookup_table=((0, 0, 0), (100, 1, 0)),
-        measure="mount",  # type: ignore[arg-type]
-    )
-    with pytest.raises(SceneError, match="larger force"):
-        touch.change("0", lookup_table=[[1, 0, 0], [0, 1, 0]])
-    touch.device("0").resolution = 5
-    declaration = touch["0"].declaration
-    assert declaration is not None
-    assert declaration.resolution == 5
-    touch.mark_saved("0")
-    assert not touch["0"].modified
-    touch.change("0", type="bumper", resolution=1)
-    assert touch["0"].modified
-    touch.revert("0")
-    assert not touch["0"].modified
-    assert touch["0"].declaration == declaration
-    touch.revert("new")
-    assert [sensor.name for sensor in touch] == ["0", "native"]

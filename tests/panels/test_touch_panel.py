@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import imgui_bundle.immapp.testing as engine_testing
 import numpy as np
@@ -102,13 +103,11 @@ class Window:
         params.callbacks.post_init = start
         params.callbacks.show_gui = guard(self.show)
         params.callbacks.before_exit = implot.destroy_context
-        implot.drag_point = drag_point
         try:
-            engine_testing.run(runner_params=params, test_function=guard(style))
+            with patch.object(implot, "drag_point", drag_point):
+                engine_testing.run(runner_params=params, test_function=guard(style))
         except RuntimeError as error:
             raise failures[0] if failures else error from None
-        finally:
-            implot.drag_point = original
         if failures:
             raise failures[0]
 

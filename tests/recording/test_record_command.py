@@ -122,6 +122,18 @@ def test_a_camera_of_the_scene(tmp_path: Path) -> None:
     assert (camera != free).any()
 
 
+def test_both_engines_are_drawn_and_told_apart(tmp_path: Path) -> None:
+    for engine in ("mujoco", "motrix", "both"):
+        path = tmp_path / f"{engine}.png"
+        assert run("slope", "-o", path, "--size", "640x360", "--duration", 1, "--engine", engine, "--no-overlay") == 0
+    mujoco, motrix, both = (
+        np.asarray(Image.open(tmp_path / f"{engine}.png")) for engine in ("mujoco", "motrix", "both")
+    )
+    assert (motrix != mujoco).any()
+    # The picture is MuJoCo's, with some faint arrows more.
+    assert 0 < (both != mujoco).any(axis=2).mean() < 0.05
+
+
 def test_odd_sizes_are_handled_and_said(tmp_path: Path, ball: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(ball, "-o", tmp_path / "odd.mp4", "--size", "321x241", "--duration", 0.1) == 0
     assert "322x242" in capsys.readouterr().err

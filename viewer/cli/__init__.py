@@ -14,6 +14,7 @@ COMMANDS = {
     "compare": "set both engines' contacts side by side",
     "record": "record a video without a window",
     "export": "write the contacts of every step to a data file",
+    "events": "list when contacts begin and end",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 

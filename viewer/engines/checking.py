@@ -54,6 +54,14 @@ class Survey:
     """What a person should know of a scene that opens."""
 
 
+class SceneRefused(SceneError):
+    """A scene that cannot be opened, and the files it reads: a change of any of them is a reason to try again."""
+
+    def __init__(self, message: str, files: Mapping[Path, Stamp | None]) -> None:
+        super().__init__(message)
+        self.files = files
+
+
 class _Reference(NamedTuple):
     """A file that an element names."""
 
@@ -83,23 +91,28 @@ class _Model:
 
 
 def survey_scene(path: Path, thorough: bool = False) -> Survey:
-    """Look at a scene's files; raises SceneError for one that cannot be opened in any case.
+    """Look at a scene's files; raises SceneRefused for one that cannot be opened in any case.
 
     `thorough`: however much there is to read, as a process of its own may do.
     """
-    if path.suffix.lower() == ".mjb":
-        _check_binary(path)
-        return Survey(path, {path: take_stamp(path)}, doubts=("a compiled model",))
-    return _Surveyor(path, thorough).survey()
+    files: dict[Path, Stamp | None] = {path: take_stamp(path)}
+    try:
+        if path.suffix.lower() == ".mjb":
+            _check_binary(path)
+            return Survey(path, files, doubts=("a compiled model",))
+        return _Surveyor(path, files, thorough).survey()
+    except SceneError as error:
+        raise SceneRefused(str(error), files) from None
 
 
 class _Surveyor:
     """One survey under way."""
 
-    def __init__(self, path: Path, thorough: bool) -> None:
+    def __init__(self, path: Path, files: dict[Path, Stamp | None], thorough: bool) -> None:
+        """`files`: what is found is added here, also by a survey that fails."""
         self._path = path
+        self._files = files
         self._thorough = thorough
-        self._files: dict[Path, Stamp | None] = {}
         self._texts: dict[Path, str] = {}
         self._text_size = 0
         self._missing: dict[str, None] = {}
@@ -110,7 +123,6 @@ class _Surveyor:
         """Of the models seen: one that is named many times is looked at once."""
 
     def survey(self) -> Survey:
-        self._files[self._path] = take_stamp(self._path)
         weight = self._look_at_model(self._path, ())
         for name, (limit, words) in LIMITS.items():
             if getattr(weight, name) > limit:
@@ -189,7 +201,7 @@ class _Surveyor:
                 data.decode("utf-8")
             except UnicodeDecodeError as error:
                 line = data.count(b"\n", 0, error.start) + 1
-                self._notes[f"{path.name} line {line}: not UTF-8, names may look wrong"] = None
+                self._notes[f"{path.name} line {line}: not UTF-8"] = None
         return text
 
     def _read_tags(

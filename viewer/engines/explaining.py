@@ -10,6 +10,7 @@ from .markup import MarkupError, Tag, decode, find_tags, line_of, read_bytes
 _PARSE_ERROR = re.compile(r"XML_ERROR_(\w+) ErrorID=\d+ \(0x\w+\) Line number=(\d+)(?:: ([^';]*))?")
 _ELEMENT = re.compile(r"[;,]? *Element '([^']*)', line (\d+);?")
 _NAMED_ELEMENT = re.compile(r"[;,]? *Element name '([^']*)', id -?\d+(?:, line (\d+))?;?")
+_LENGTH_MAX = 500
 _OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "memory allocation failed", "MemoryError")
 
 
@@ -26,11 +27,22 @@ def explain(message: str, survey: Survey) -> str:
             place = _locate(survey, int(found[2]), name=found[1], element=None)
         named = f" ({found[1]})" if found[1] and f"'{found[1]}'" not in message[: found.start()] else ""
         message = message.replace(found[0], named)
+    if "codec can't decode" in message:
+        message = ", ".join(note for note in survey.notes if "not UTF-8" in note) or "a name is not UTF-8"
     message = re.sub(r"^(XML Error: |Error: )+", "", message.strip())
     if survey.missing and message.startswith("Error opening file"):
         more = len(survey.missing) - 3
         return f"no such file: {', '.join(survey.missing[:3])}" + (f" and {more} more" if more > 0 else "")
     return f"{place}{message}"
+
+
+def readable(message: str) -> str:
+    """A message as one line of bounded length that any screen can show, whatever names are in it."""
+    text = message.encode("utf-8", "replace").decode("utf-8")
+    text = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    # The reason stands at the end, behind a path of any length.
+    half = _LENGTH_MAX // 2
+    return text if len(text) <= _LENGTH_MAX else f"{text[:half]} ... {text[-half:]}"
 
 
 def is_out_of_memory(message: str) -> bool:

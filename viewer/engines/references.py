@@ -1,5 +1,6 @@
 """A compiled model from a file to one whose indices stay within its arrays, also those that MuJoCo trusts."""
 
+from itertools import pairwise
 from typing import Any
 
 import mujoco
@@ -132,7 +133,7 @@ def _check_mesh(model: Any, mesh: int) -> None:
     # The convex hull: first edge and vertex of each corner, neighbours by corner with -1 behind each list, faces.
     parts = np.cumsum([2, corners, corners, corners + 3 * sides, 3 * sides])
     _require(parts[-1] <= len(graph), "mesh_graph")
-    edges, vertex, neighbours, hull = (graph[a:b] for a, b in zip(parts[:-1], parts[1:], strict=True))
+    edges, vertex, neighbours, hull = (graph[a:b] for a, b in pairwise(parts))
     _require(_within(edges, len(neighbours)) and _within(neighbours, corners), "mesh_graph")
     _require(_within(vertex, vertices) and _within(hull, vertices), "mesh_graph")
     _require(edges.size == 0 or (edges.min() >= 0 and neighbours[-1] == -1), "mesh_graph")
@@ -147,7 +148,7 @@ def _check_flex(model: Any, flex: int) -> None:
         ("flex_shell", vertices, model.flex_shelldataadr[flex], model.flex_shellnum[flex] * dim),
     ):
         first, count, array = int(start), int(length), getattr(model, name)
-        _require(count == 0 or (first >= 0 and 0 < count and first + count <= len(array)), name)
+        _require(count == 0 or (first >= 0 and count > 0 and first + count <= len(array)), name)
         _require(_within(array[first : first + count], limit), name)
 
 

@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from ..sensors.contacts import Array
 from ..sensors.touch import Measure, TouchSensor, TouchType
 from ..sensors.touch_declaration import PREFIX, TouchDeclaration, parse_touch
-from ..sensors.touch_history import TouchHistory
+from ..sensors.touch_history import CAPACITY, TouchHistory
 from .body_forces import BodyForces, MujocoForces
 from .contract import Engine
 from .errors import SceneError
 from .markup import MarkupError, find_tags, line_of
+from .matching import _inside_site
 from .names import body_names, read_names, sensor_names
 
 _LIVE = {"lookup_table", "resolution"}
 """What a device takes over while it runs; anything else makes a new one."""
+_STEPS = 150_000
+"""Steps that the sensors of a scene keep together, as long as that is more than the least of each."""
 _HAIR = 1e-3
 """How far outside a contact may be, as a part of the way to the site's centre, and still count as inside: sites are
 often as large as the geoms, and contacts lie on the surface of these."""
@@ -98,10 +101,13 @@ class TouchSensors:
         self.model: Any = engine.model
         self._engine, self._env = engine, env
         self._forces = forces or MujocoForces(engine.model, engine.pose(env))
-        self._time = engine.time
+        self.time = engine.time
+        """Of the state that the sensors were fed with last [s]."""
         self.problems: list[str] = []
         """Entries that are wrong, a line each, with the file's line where it is known."""
         self._touches: dict[str, SceneTouch] = {}
+        native_count = int((self.model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH).sum())
+        self._capacity = max(CAPACITY, _STEPS // max(1, native_count + len(list(_entries(self.model)))))
         for name, text in _entries(self.model):
             try:
                 declaration = parse_touch(name, text)
@@ -167,15 +173,14 @@ class TouchSensors:
         center, _ = self.pose(name)
         points = self._forces.contact_points(touch.body)
         points = points + _HAIR * (center - points)
-        inside = sum(bool(mujoco.mj_insideSite(self.model, self.data, touch.site, point)) for point in points)
-        return len(points) - inside
+        return len(points) - int(_inside_site(self.model, self.data, touch.site, points).sum())
 
     def after_step(self, engine: Engine) -> None:
         """Feed every sensor that is enabled. Twice after the same step is once."""
         time = engine.time
-        if time == self._time:
+        if time == self.time:
             return
-        backwards, self._time = time < self._time, time
+        backwards, self.time = time < self.time, time
         enabled = [touch for touch in self if touch.enabled]
         if enabled:
             self._forces.take()
@@ -187,12 +192,12 @@ class TouchSensors:
 
     def after_reset(self, engine: Engine) -> None:
         """Back to a step that is kept, as if nothing had followed; from any other state sampling starts anew."""
-        self._time = engine.time
+        self.time = engine.time
         self._forces.take()
         for touch in self:
-            step = touch.history.find(self._time)
+            step = touch.history.find(self.time)
             if step:
-                touch.device.restore(self._time, touch.history.go_to(step))
+                touch.device.restore(self.time, touch.history.go_to(step))
                 self._measure(touch)
             else:
                 self._restart(touch)
@@ -200,9 +205,9 @@ class TouchSensors:
     def follow(self) -> None:
         """Catch up with an engine that was moved without a word: stepped outside, or put to another instant."""
         time = self._engine.time
-        if time > self._time and not any(touch.history.find(time) for touch in self):
+        if time > self.time and not any(touch.history.find(time) for touch in self):
             self.after_step(self._engine)
-        elif time != self._time:
+        elif time != self.time:
             self.after_reset(self._engine)
 
     def add(self, declaration: TouchDeclaration) -> SceneTouch:
@@ -272,9 +277,8 @@ class TouchSensors:
                 TouchType.FORCE, name=name, lookup_table=(), sampling_period=1000 * self._engine.timestep
             )
             label = f"MuJoCo touch, site {sites[site] or site}, body {bodies[body]}"
-            self._touches[name] = SceneTouch(
-                device, body, site, label, TouchHistory(device.size), address=int(model.sensor_adr[i])
-            )
+            history = TouchHistory(device.size, self._capacity)
+            self._touches[name] = SceneTouch(device, body, site, label, history, address=int(model.sensor_adr[i]))
 
     def _place(self, declaration: TouchDeclaration) -> SceneTouch:
         """The declared device at its place; ValueError where there is none."""
@@ -292,7 +296,7 @@ class TouchSensors:
         if refusal is not None:
             raise ValueError(f"{PREFIX}{name}: {refusal}")
         device = declaration.build()
-        return SceneTouch(device, body, site, label, TouchHistory(device.size), declaration)
+        return SceneTouch(device, body, site, label, TouchHistory(device.size, self._capacity), declaration)
 
     def _replace(self, old: SceneTouch, new: SceneTouch) -> None:
         new.saved, new.visible = old.saved, old.visible
@@ -310,10 +314,10 @@ class TouchSensors:
     def _feed(self, touch: SceneTouch) -> None:
         device, rotation = touch.device, self._measure(touch)
         if touch.address is None:
-            device.update(self._time, force=touch.force, rotation=rotation, found=touch.found)
+            device.update(self.time, force=touch.force, rotation=rotation, found=touch.found)
         else:
             device.hold(self.data.sensordata[touch.address])
-        touch.history.append(self._time, touch.true_force(rotation), device.save())
+        touch.history.append(self.time, touch.true_force(rotation), device.save())
 
     def _measure(self, touch: SceneTouch) -> NDArray[np.float64]:
         """Note force and contacts on a sensor's body; its axes as columns, world, (3, 3)."""

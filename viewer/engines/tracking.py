@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from time import monotonic as time_now
 from typing import Any
 
 import mujoco
@@ -64,8 +65,8 @@ class ContactTracker:
         self.breaks: list[Break] = []
         self.on_break: Callable[[str, float], None] = lambda reason, time: None
         """Called when a break is hit: why, for a person, and the simulation time of the step that shows it [s]."""
-        self.draws_curves = False
-        """Keep the crossing functions of every step, which costs as much again as following the pairs."""
+        self.curves_wanted_until = -math.inf
+        """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
         self._engine = engine
         self._options = options or TrackingOptions()
         self.watch(choice or default_pairs(engine.model))
@@ -156,7 +157,7 @@ class ContactTracker:
         entries = [self._pair_entry(event) for event in found]
         self._pair_forces = self._forces(engine, data)
         self._pair_peaks.update(start, *self._pair_forces)
-        if self.draws_curves:
+        if time_now() < self.curves_wanted_until:
             self._draw(time, self.distances.gaps(data, time, self.events.in_contact))
         return entries
 

@@ -2,16 +2,17 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import mujoco
 
-from .checking import Survey, survey_scene
+from .checking import SceneRefused, Survey, survey_scene
 from .compiling import Compilation, Compiled, Limits, compile_scene
 from .errors import SceneError
+from .explaining import readable
 from .loading import LoadedScene
 from .watching import Stamp
 
@@ -34,6 +35,9 @@ class OpenedScene(LoadedScene):
 class OpeningCancelled(SceneError):
     """A person did not want to wait."""
 
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: cancelled")
+
 
 class Progress:
     """How far the opening of a scene is, seen from another thread."""
@@ -45,19 +49,27 @@ class Progress:
 
 
 def open_safely(path: Path, progress: Progress | None = None, limits: Limits | None = None) -> OpenedScene:
-    """Check and compile a scene file, whatever is in it; raises SceneError, and nothing else."""
+    """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line."""
     progress = progress or Progress()
-    survey = survey_scene(path)
-    if survey.doubts:
-        compiled = _compile_apart(survey, progress, limits)
-    else:
-        progress.stage = "compiling"
-        _forget_changed_assets(survey)
-        compiled = compile_scene(survey)
-    if progress.cancelled.is_set():
-        raise OpeningCancelled(f"{path}: cancelled")
+    files: Mapping[Path, Stamp | None] = {path: None}
+    try:
+        survey = survey_scene(path)
+        files = survey.files
+        if survey.doubts:
+            compiled = _compile_apart(survey, progress, limits)
+        else:
+            progress.stage = "compiling"
+            _forget_changed_assets(survey)
+            compiled = compile_scene(survey)
+        if progress.cancelled.is_set():
+            raise OpeningCancelled(path)
+    except OpeningCancelled:
+        raise
+    except SceneError as error:
+        raise SceneRefused(readable(str(error)), getattr(error, "files", files)) from None
     scene = compiled.scene
-    return OpenedScene(path, scene.model, scene.companions, scene.owned, survey=compiled.survey, notes=compiled.notes)
+    notes = tuple(readable(note) for note in compiled.notes)
+    return OpenedScene(path, scene.model, scene.companions, scene.owned, survey=compiled.survey, notes=notes)
 
 
 class Opening(Generic[T]):
@@ -115,7 +127,7 @@ def _compile_apart(survey: Survey, progress: Progress, limits: Limits | None) ->
             progress.stage = compilation.stage
             if progress.cancelled.is_set():
                 compilation.cancel()
-                raise OpeningCancelled(f"{survey.path}: cancelled")
+                raise OpeningCancelled(survey.path)
         return compilation.result()
 
 

@@ -51,6 +51,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
     if gizmos.cones and single and session.reasons:
         _swatch(colors.sticking, "sticking")
         _swatch(colors.sliding, "sliding")
+        _swatch(colors.open, "open")
     if gizmos.balance and session.reasons:
         _swatch(colors.weight, "weight")
         _swatch(colors.contact_sum, "sum of contacts")

@@ -65,7 +65,7 @@ class TouchPanel:
         if wide:
             imgui.same_line()
         if imgui.begin_child("##curves", ImVec2(_CURVES_PART * avail.x if wide else 0.0, 0 if wide else _CURVE_HEIGHT)):
-            _show_curves(sensor, session)
+            _show_curves(touch, sensor, session)
         imgui.end_child()
         if wide:
             imgui.same_line()
@@ -163,7 +163,7 @@ def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, theme: Th
     imgui.table_next_column()
     implot.push_style_var(implot.StyleVar_.plot_min_size, ImVec2(20, 20))
     if implot.begin_plot("##spark", ImVec2(-1, height - 4), implot.Flags_.canvas_only | implot.Flags_.no_inputs):
-        _draw_curves(sensor, theme, bare=True)
+        _draw_curves(sensor, touch.time, theme, bare=True)
         implot.end_plot()
     implot.pop_style_var()
     return clicked
@@ -227,24 +227,24 @@ def _show_lamp(value: float) -> None:
     tooltip("1 in contact, 0 without")
 
 
-def _show_curves(sensor: SceneTouch, session: Session) -> None:
+def _show_curves(touch: TouchSensors, sensor: SceneTouch, session: Session) -> None:
     heading(f"{sensor.name}: device bright, true force faint")
     if not len(sensor.history):
         paragraph("No samples yet.")
         return
     size = ImVec2(-1, max(imgui.get_content_region_avail().y, 90.0))
     if implot.begin_plot("##curves", size, implot.Flags_.canvas_only | implot.Flags_.no_inputs):
-        _draw_curves(sensor, session.settings.theme)
+        _draw_curves(sensor, touch.time, session.settings.theme)
         implot.end_plot()
 
 
-def _draw_curves(sensor: SceneTouch, theme: Theme, bare: bool = False) -> None:
-    """True force and device values inside a plot; `bare`: without axes."""
+def _draw_curves(sensor: SceneTouch, now: float, theme: Theme, bare: bool = False) -> None:
+    """True force and device values inside a plot, and where an earlier time `now` is; `bare`: without axes."""
     history = sensor.history
-    times, true, values = history.times, history.true, history.values(sensor.device)
+    times = history.times
     end = float(times[-1]) if len(times) else 0.0
     shown = int(np.searchsorted(times, end - SECONDS))
-    times, true, values = times[shown:], true[shown:], values[shown:]
+    times, true, values = times[shown:], history.true[shown:], history.values(sensor.device, shown)
     slope, offset = _device_axis(sensor, true, values)
     shared = np.concatenate([true, (values - offset) / slope])
     top = max(1.1 * float(np.abs(shared[np.isfinite(shared)]).max(initial=0.0)), _LEAST_FORCE)
@@ -268,6 +268,8 @@ def _draw_curves(sensor: SceneTouch, theme: Theme, bare: bool = False) -> None:
     for i, color in enumerate(colors):
         x, y = thin(times, values[:, i], first, points)
         implot.plot_line(f"##device{i}", x, y, implot.Spec(line_color=color, line_weight=1.5))
+    if now < end:
+        implot.plot_inf_lines("##now", np.array([now]), implot.Spec(line_color=dim_color()))
 
 
 def _device_axis(sensor: SceneTouch, true: Array, values: Array) -> tuple[float, float]:

@@ -12,8 +12,8 @@ from .errors import RecordingError
 from .patches import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
 from .plots import Plots
 
-_REFERENCE_HEIGHT = 720
-"""Height of the picture at which measures below are in pixels."""
+_REFERENCE_SIZE = 960, 720
+"""Width and height of a picture in which measures below are in pixels; others follow their scarcer side."""
 _SMALLEST, _LARGEST = 0.72, 6.0
 """Bounds of the magnification: text stays readable in small pictures."""
 _MARGIN, _PADDING, _GAP = 16, 12, 9
@@ -41,11 +41,13 @@ class Overlay:
         """
         self._session = session
         self._speed = speed
-        self._unit = min(max(size[1] / _REFERENCE_HEIGHT, _SMALLEST), _LARGEST)
+        fraction = min(size[0] / _REFERENCE_SIZE[0], size[1] / _REFERENCE_SIZE[1])
+        self._unit = min(max(fraction, _SMALLEST), _LARGEST)
         """Pixels per measure."""
         self._fits = size[0] >= _NARROWEST * self._unit and size[1] >= _LOWEST * self._unit
         self._legend: tuple[object, Patch] | None = None
-        self._clock: Image.Image | None = None
+        self._clock: tuple[int, Image.Image] | None = None
+        """Characters that fit beside the speed, and the empty panel."""
         self._plots: Plots | None = None
         if plot_seconds is not None and any(session.visible.values()):
             if not self._fits:
@@ -128,20 +130,21 @@ class Overlay:
         u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
         text = f"{time:.3f} s"
-        if self._clock is None or text_width(text, font) + 2 * _PADDING * u > self._clock.width:
-            self._clock = self._draw_clock_panel(text)
-        image = self._clock.copy()
+        if self._clock is None or len(text) > self._clock[0]:
+            # Room for one digit more keeps the panel from growing at 10 s.
+            text_max = max(text, "00.000 s", key=len)
+            self._clock = len(text_max), self._draw_clock_panel(text_width(text_max, font))
+        image = self._clock[1].copy()
         write_text(image, (image.width - _PADDING * u, image.height / 2), text, font, anchor="rm")
         right, bottom = (side - _MARGIN * u for side in self.scene_size)
         return Patch(image, right - image.width, bottom - image.height)
 
-    def _draw_clock_panel(self, text: str) -> Image.Image:
+    def _draw_clock_panel(self, width: float) -> Image.Image:
+        """A panel with the speed, unless it is that of the world, and room for the time."""
         u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
         speed = "" if self._speed == 1.0 else f"{self._speed:g}x"
-        speed_width = text_width(speed, font) + 1.5 * _GAP * u if speed else 0.0
-        # Room for one digit more keeps the panel from growing at 10 s.
-        width = speed_width + max(text_width(text, font), text_width("00.000 s", font))
+        width += text_width(speed, font) + 1.5 * _GAP * u if speed else 0.0
         canvas = Canvas(width + 2 * _PADDING * u, (_LINE + _PADDING) * u)
         canvas.panel(6 * u)
         canvas.text((_PADDING * u, canvas.size[1] / 2), speed, font, DIM)

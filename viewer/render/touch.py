@@ -51,20 +51,19 @@ def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
             continue
         geom = scene.geoms[scene.ngeom]
         scene.ngeom += 1
-        alpha = _TOUCHED_ALPHA if sensor.found else _ALPHA
-        mujoco.mjv_initGeom(
-            geom,
-            model.site_type[site],
-            model.site_size[site],
-            data.site_xpos[site],
-            data.site_xmat[site],
-            np.array([*_VOLUME, alpha], np.float32),
-        )
+        position, rotation = data.site_xpos[site], data.site_xmat[site].reshape(3, 3)
+        mesh = int(model.site_dataid[site]) if model.site_type[site] == mujoco.mjtGeom.mjGEOM_MESH else -1
+        if mesh >= 0:
+            # MuJoCo moves a mesh to its centre of mass and principal axes, its site not.
+            turn = np.zeros(9)
+            mujoco.mju_quat2Mat(turn, model.mesh_quat[mesh])
+            position, rotation = position + rotation @ model.mesh_pos[mesh], rotation @ turn.reshape(3, 3)
+        color = np.array([*_VOLUME, _TOUCHED_ALPHA if sensor.found else _ALPHA], np.float32)
+        mujoco.mjv_initGeom(geom, model.site_type[site], model.site_size[site], position, rotation.ravel(), color)
         geom.category = mujoco.mjtCatBit.mjCAT_DECOR
         geom.emission, geom.specular = 0.2, 0.0
-        if model.site_type[site] == mujoco.mjtGeom.mjGEOM_MESH:
-            # Even numbers are the meshes, odd ones their hulls.
-            geom.dataid = 2 * model.site_dataid[site]
+        # Even numbers are meshes, odd ones their hulls.
+        geom.dataid = 2 * mesh if mesh >= 0 else -1
 
 
 def _half_size(model: Any, site: int | None) -> NDArray[np.float64]:

@@ -103,9 +103,12 @@ class EventLog:
         self.entries: list[LogEntry] = []
         self.dropped = 0
         """Events that were left out, the oldest ones."""
+        self.version = 0
+        """Changes whenever the entries do."""
         self._limit = limit
 
     def add(self, entry: LogEntry) -> None:
+        self.version += 1
         if not self.entries or self.entries[-1].time <= entry.time:
             self.entries.append(entry)
         else:
@@ -116,6 +119,7 @@ class EventLog:
             del self.entries[: -self._limit]
 
     def clear(self) -> None:
+        self.version += 1
         self.entries.clear()
         self.dropped = 0
 
@@ -124,7 +128,9 @@ class EventLog:
 
         Contacts that ended afterwards last again, with their peak if it was before.
         """
+        self.version += 1
         del self.entries[bisect_right(self.entries, time, key=_time) :]
+        self.dropped = self.dropped if self.entries else 0
         last = {(entry.pair_id, entry.sensor): entry for entry in self.entries}
         for entry in last.values():
             contact = entry.contact

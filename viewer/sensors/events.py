@@ -315,6 +315,10 @@ def _interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -
     the step in which a pair meets; then the step from `earlier`, if there was no contact in it, is continued.
     Where only the velocity at the end is known, the motion is traced back from there: that is how far Euler's
     step went, and `before` may be long ago.
+
+    Euler's velocity at the end of a step is the one that made the whole step, that of its middle: it lags by half a
+    step behind the rate at which the distance changes. This is made up for where geoms meet; where they part, the
+    contact force has changed the velocity in the step itself.
     """
     step = after.time - before.time
     gap = before.distance - level
@@ -328,20 +332,23 @@ def _interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -
     slope = before.velocity * step
     bend = change - slope
     turn = after.velocity - before.velocity
+    lag = 0.0
     fraction = _passage(gap, slope, bend)
     if fraction is None:
         fraction = -gap / change
+    elif change < 0 and _euler_misfit(before, after) < _runge_kutta_misfit(before, after):
+        lag = 0.5
     elif (
         min(earlier.distance, before.distance) > 0
         and earlier.time < before.time
-        and _misfit(before, after) > FORCE_FREE
+        and _runge_kutta_misfit(before, after) > FORCE_FREE
     ):
         stretch = step / (before.time - earlier.time)
         bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
         continued = _passage(gap, slope, bend)
         if continued is not None:
             fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
-    velocity = before.velocity + fraction * turn
+    velocity = before.velocity + (fraction + lag) * turn
     if math.isnan(velocity):
         known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
         velocity = next(known, change / step if step else math.nan)
@@ -356,9 +363,13 @@ def _passage(gap: float, slope: float, bend: float) -> float | None:
     return min(2 * abs(gap) / (abs(slope) + math.sqrt(square)), 1.0)
 
 
-def _misfit(before: Sample, after: Sample) -> float:
-    """By how much the velocities miss the change of distance, the way of each integrator, relative to it."""
-    step, change = after.time - before.time, after.distance - before.distance
-    euler = change - after.velocity * step
-    runge_kutta = change - (before.velocity + after.velocity) / 2 * step
-    return min(abs(euler), abs(runge_kutta)) / abs(change)
+def _euler_misfit(before: Sample, after: Sample) -> float:
+    """By how much semi-implicit Euler with these velocities misses the change of distance, relative to it."""
+    change = after.distance - before.distance
+    return abs(1 - after.velocity * (after.time - before.time) / change)
+
+
+def _runge_kutta_misfit(before: Sample, after: Sample) -> float:
+    """The same for Runge-Kutta, whose velocities are those at the ends of the step."""
+    change = after.distance - before.distance
+    return abs(1 - (before.velocity + after.velocity) / 2 * (after.time - before.time) / change)

@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from .contacts import Array
 from .touch import TouchSensor
 
-CAPACITY = 10_000
-"""Steps that are kept."""
+CAPACITY = 5_000
+"""Steps that are kept at least."""
 _SAME_TIME = 1e-9
 """Times that differ by less, absolutely and as a part, are of the same step."""
 
@@ -69,9 +69,9 @@ class TouchHistory:
         """What an ideal device would have reported [N], (n, size)."""
         return self._kept[:, 1 : 1 + self._size]
 
-    def values(self, device: TouchSensor) -> Array:
-        """What the device, as it is set now, makes of the samples that it held, (n, size)."""
-        return device.respond_to(self._kept[:, 1 + self._size :])
+    def values(self, device: TouchSensor, start: int = 0) -> Array:
+        """What the device, as it is set now, makes of the samples that it held, (n - start, size)."""
+        return device.respond_to(self._kept[start:, 1 + self._size :])
 
     @property
     def _kept(self) -> NDArray[np.float64]:
