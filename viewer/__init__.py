@@ -16,6 +16,7 @@ The layers, each importing only from those below it:
 from typing import TYPE_CHECKING, Any
 
 from .sensors.contacts import ContactBatch
+from .sensors.events import ContactEvent, ContactEvents
 from .sensors.layout import ContactLayout
 from .sensors.touch import TouchSensor
 from .version import __version__
@@ -24,7 +25,17 @@ if TYPE_CHECKING:
     from .engines.opening import open_engine
     from .scripting import launch, launch_passive
 
-__all__ = ["ContactBatch", "ContactLayout", "TouchSensor", "__version__", "launch", "launch_passive", "open_engine"]
+__all__ = [
+    "ContactBatch",
+    "ContactEvent",
+    "ContactEvents",
+    "ContactLayout",
+    "TouchSensor",
+    "__version__",
+    "launch",
+    "launch_passive",
+    "open_engine",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -171,7 +171,7 @@ class Application:
         settings = self.session.settings
         _, _, width, height = self._window_pixels if settings.record_panels else self._viewport.pixels
         try:
-            self._filming.start(path, (width, height), settings.record_panels)
+            self._filming.start(path, (width, height), self.session, settings.record_panels)
         except SceneError as error:
             self.notices.say(str(error), warning=True)
             return
@@ -337,7 +337,9 @@ class Application:
         if self._scene_pass is None:
             return
         try:
-            said = self._filming.take(self._scene_pass, pixels, whole_window)
+            said = self._filming.take(
+                self._scene_pass, pixels, whole_window, self.session.engine.time, self.metres_per_pixel
+            )
         except SceneError as error:
             self.notices.say(str(error), warning=True)
             return

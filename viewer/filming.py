@@ -6,8 +6,10 @@ from .panels.shell import RecordingStatus
 from .recording.errors import RecordingError
 from .recording.files import free_path
 from .recording.live import LiveRecorder
+from .recording.overlay import Overlay
 from .recording.pictures import save_picture
 from .render.scene import ScenePass
+from .session import Session
 
 FPS = 60
 
@@ -21,6 +23,7 @@ class Filming:
         self._recorder: LiveRecorder | None = None
         self._completing: LiveRecorder | None = None
         self._screenshot: Path | None = None
+        self._overlay: Overlay | None = None
 
     @property
     def status(self) -> RecordingStatus | None:
@@ -32,11 +35,12 @@ class Filming:
             recorder.path, recorder.seconds, recorder.frames, recorder.bytes_written / 2**20, recorder.paused
         )
 
-    def start(self, path: Path, size: tuple[int, int], with_panels: bool) -> None:
-        """Record into a new file; the suffix tells the format."""
+    def start(self, path: Path, size: tuple[int, int], session: Session, with_panels: bool) -> None:
+        """Record into a new file; the suffix tells the format. Without panels, legend and time are drawn in."""
         if self._recorder is None:
             self.with_panels = with_panels
             self._recorder = LiveRecorder(path, size, FPS)
+            self._overlay = None if with_panels else Overlay(session, size, session.pace.speed)
 
     def toggle_paused(self) -> None:
         if self._recorder is not None:
@@ -52,15 +56,25 @@ class Filming:
         """Save the next picture of the scene."""
         self._screenshot = path
 
-    def take(self, scene: ScenePass, viewport: tuple[int, int, int, int], whole_window: bool) -> str | None:
-        """Take what is drawn so far if it is due; what to tell a person, if anything."""
+    def take(
+        self,
+        scene: ScenePass,
+        viewport: tuple[int, int, int, int],
+        whole_window: bool,
+        time: float,
+        metres_per_pixel: float,
+    ) -> str | None:
+        """Take what is drawn so far, at a simulated time [s], if it is due; what to tell a person, if anything."""
         if self._screenshot is not None and not whole_window:
             path, self._screenshot = self._screenshot, None
             return f"saved {save_picture(path, scene.read_pixels(viewport).copy())}"
         recorder = self._recorder
         if recorder is not None and whole_window == self.with_panels and recorder.due:
             try:
-                recorder.add_now(scene.read_pixels(viewport).copy())
+                picture = scene.read_pixels(viewport).copy()
+                if self._overlay is not None:
+                    picture = self._overlay.compose(picture, time, metres_per_pixel)
+                recorder.add_now(picture)
             except RecordingError:
                 recorder.abort()
                 self._recorder = None

@@ -70,14 +70,14 @@ def make_robot(folder: Path) -> tuple[Path, set[Path]]:
         write(folder / "meshes" / "h.png", png(4, 4)),
         write(
             folder / "parts" / "arm.xml",
-            """<mujocoinclude><Include file="hand.xml"/><asset><mesh name="b" file="b.obj"/></asset>
+            """<mujocoinclude><include file="hand.xml"/><asset><mesh name="b" file="b.obj"/></asset>
                <worldbody><geom type="mesh" mesh="b"/></worldbody></mujocoinclude>""",
         ),
         write(folder / "parts" / "hand.xml", "<x><worldbody><geom name='hand' size='1'/></worldbody></x>"),
         write(folder / "parts" / "b.obj", TETRAHEDRON),
         write(
             folder / "grippers" / "gripper.xml",
-            """<mujoco><compiler assetdir="../shared" strippath="true"/><asset><mesh name="c" file="C:\\old\\c.obj"/>
+            """<mujoco><compiler assetdir="../shared"/><asset><mesh name="c" file="old\\..\\c.obj"/>
                </asset><worldbody><body name="palm"><geom type="mesh" mesh="c"/></body></worldbody></mujoco>""",
         ),
         write(folder / "shared" / "c.obj", TETRAHEDRON),
@@ -111,6 +111,32 @@ def test_the_files_found_are_those_that_mujoco_cannot_do_without(tmp_path: Path)
         if path.is_file() and path not in files:
             path.unlink()
     assert compiles(scene)
+
+
+@pytest.mark.parametrize("name", ["C:\\\\old\\\\c.obj", "/old/c.obj", "old/c.obj"])
+def test_paths_are_stripped_where_the_scene_says_so(name: str, tmp_path: Path) -> None:
+    mesh = write(tmp_path / "meshes" / "c.obj", TETRAHEDRON)
+    write(tmp_path / "meshes" / "old" / "c.obj", "decoy")
+    scene = write(
+        tmp_path / "scene.xml",
+        f"""<mujoco><compiler meshdir="meshes" strippath="true"/><asset><mesh name="c" file="{name}"/></asset>
+            <worldbody><geom type="mesh" mesh="c"/></worldbody></mujoco>""",
+    )
+    assert compiles(scene)
+    assert existing(survey_scene(scene)) == {scene, mesh}
+
+
+def test_meshes_of_a_urdf_are_found(tmp_path: Path) -> None:
+    mesh = write(tmp_path / "c.obj", TETRAHEDRON)
+    scene = write(
+        tmp_path / "robot.urdf",
+        """<robot name="r"><mujoco><compiler strippath="true"/></mujoco><link name="l">
+           <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+           iyz="0"/></inertial><collision><geometry><mesh filename="package://r/meshes/c.obj"/></geometry></collision>
+           </link></robot>""",
+    )
+    assert compiles(scene)
+    assert existing(survey_scene(scene)) == {scene, mesh}
 
 
 def test_missing_files_are_named_with_the_place_that_names_them(tmp_path: Path) -> None:
@@ -259,10 +285,12 @@ def test_ordinary_scenes_are_not_suspected(content: str, tmp_path: Path) -> None
 def test_bundled_scenes_are_looked_at_in_no_time() -> None:
     for scene in bundled_scenes():
         path = scene.path.resolve()
-        survey_scene(path)
-        start = time.perf_counter()
-        survey = survey_scene(path)
-        assert time.perf_counter() - start < 0.02
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            survey = survey_scene(path)
+            times.append(time.perf_counter() - start)
+        assert min(times) < 0.02
         assert survey.doubts == survey.missing == survey.notes == ()
 
 

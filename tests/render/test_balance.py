@@ -1,6 +1,8 @@
 """Arrows of a body's balance, against what a falling, a resting and a pushed body must show."""
 
 import dataclasses
+import itertools
+import math
 
 import mujoco
 import numpy as np
@@ -19,7 +21,7 @@ XML = """
 <mujoco>
   <option cone="elliptic"/>
   <worldbody>
-    <geom type="plane" size="3 3 .1"/>
+    <geom type="plane" size="3 3 .1" friction="{friction}"/>
     <body pos="0.5 0 {height}"><freejoint/><geom type="box" size=".1 .1 .1" mass="2" friction="{friction}"/></body>
   </worldbody>
 </mujoco>"""
@@ -77,6 +79,13 @@ def test_a_push_on_ice_accelerates() -> None:
 def test_small_forces_draw_no_arrow() -> None:
     glyphs = glyphs_of(height=0.1, settings=GizmoSettings(min_force=100.0))
     assert len(glyphs.arrows) == 0
+
+
+@pytest.mark.parametrize("palette", list(Palette))
+def test_the_three_forces_have_colours_that_stay_apart(palette: Palette) -> None:
+    colors = palette_colors(mujoco.MjModel.from_xml_string("<mujoco/>"), palette)
+    forces = [colors.weight, colors.contact_sum, colors.inertia]
+    assert min(math.dist(a[:3], b[:3]) for a, b in itertools.combinations(forces, 2)) > 0.4
 
 
 def test_nothing_of_it_is_a_contact() -> None:

@@ -78,7 +78,7 @@ class _Reference(NamedTuple):
 class _Model:
     """One model: a file with all that it includes."""
 
-    folder: Path
+    path: Path
     weight: Weight = field(default_factory=Weight)
     folders: dict[str, str] = field(default_factory=dict)
     """What the compiler element says."""
@@ -88,6 +88,10 @@ class _Model:
     attached: float = 0
     """Number of attach elements, copies counted."""
     included: set[Path] = field(default_factory=set)
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
 
 
 def survey_scene(path: Path, thorough: bool = False) -> Survey:
@@ -144,7 +148,7 @@ class _Surveyor:
         real = path.resolve()
         if real in self._weights:
             return self._weights[real]
-        model = _Model(path.parent)
+        model = _Model(path)
         self._read(path, model, chain, copies=1, nesting=0)
         for asset in model.assets:
             self._look_at_asset(asset, model)
@@ -271,11 +275,10 @@ class _Surveyor:
 
     def _look_at_asset(self, asset: _Reference, model: _Model) -> None:
         own = "texturedir" if asset.element == "texture" else "meshdir"
-        folders = [model.folders[key] for key in (own, "assetdir") if key in model.folders]
-        if model.strips_paths:
-            asset = asset._replace(name=_base_name(asset.name))
-        places = [model.folder / _posix(folder) for folder in folders]
-        found = self._find(asset, [*places, model.folder, asset.source.parent])
+        folders = [model.folder / _posix(model.folders.get(own, model.folders.get("assetdir", "")))]
+        if asset.source != model.path:
+            folders.append(asset.source.parent)
+        found = self._find(asset, folders, model.strips_paths)
         if found is None:
             return
         stamp = self._files[found]
@@ -289,14 +292,15 @@ class _Surveyor:
             # A vertex takes some tens of characters, and each becomes a body.
             model.weight.bodies += size / 30
 
-    def _find(self, reference: _Reference, folders: list[Path]) -> Path | None:
+    def _find(self, reference: _Reference, folders: list[Path], stripped: bool = False) -> Path | None:
         """The file that is meant, looked for as MuJoCo does; noted as missing if there is none."""
         names = [_posix(reference.name)]
         if "\0" in names[0]:
             return None
-        if "://" in names[0]:
-            # URDF names files of a package; MuJoCo takes the last part.
-            names.append(_base_name(reference.name))
+        base = names[0].rpartition("/")[2]
+        if stripped:
+            # Not in a model that is nested in another, whatever it says.
+            names.insert(0, base)
         if any(part.lower().endswith((".zip", ".mjz")) for part in names[0].split("/")):
             self._doubts["an archive"] = None
         candidates = dict.fromkeys(Path(os.path.normpath(folder / name)) for name in names for folder in folders)
@@ -346,10 +350,6 @@ def _version_text(number: int) -> str:
 
 def _posix(name: str) -> str:
     return name.replace("\\", "/")
-
-
-def _base_name(name: str) -> str:
-    return _posix(name).rpartition("/")[2]
 
 
 def _shortened(text: str) -> str:

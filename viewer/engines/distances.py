@@ -227,9 +227,7 @@ class PairDistances:
             cx, cy, cz = data.subtree_com[self._model.body_rootid[body]].tolist()
             rx, ry, rz = (ax + bx) / 2 - cx, (ay + by) / 2 - cy, (az + bz) / 2 - cz
             wx, wy, wz, vx, vy, vz = data.cvel[body].tolist()
-            speeds.append(
-                nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx)
-            )
+            speeds.append(nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx))
         return speeds[1] - speeds[0]
 
     def _choose(self, data: Any, time: float, in_contact: Mask) -> Collection[int]:

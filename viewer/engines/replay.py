@@ -16,6 +16,7 @@ PRECISION = 1e-12
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _PHYSICS = int(mujoco.mjtState.mjSTATE_PHYSICS)
 _INPUTS = int(mujoco.mjtState.mjSTATE_USER)
+_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _TRIALS = 200
 _SAME = 1e-9
 """Positions and velocities of a step taken again may differ by this much."""
@@ -65,10 +66,9 @@ class StepReplay:
     def _search(self, pair_id: int, before: State, after: State, step: float, level: float) -> Crossing | None:
         """Where the distance passes a level, by false position with the Illinois rule."""
         at_start = self._distance(pair_id, before, 0.0)
-        direction = self._distances.direction(at_start)
+        direction, first = self._distances.direction(at_start), self._velocity(pair_id, at_start)
         at_end = self._distance(pair_id, before, step)
-        if direction is None:
-            direction = self._distances.direction(at_end)
+        direction, last = direction or self._distances.direction(at_end), self._velocity(pair_id, at_end)
         if (at_start - level) * (at_end - level) > 0 or not self._is_at(after):
             return None
         # The goal lies before the level, so that whatever is close enough to it does too.
@@ -90,7 +90,11 @@ class StepReplay:
                 weight_low = weight_low / 2 if moved > 0 else weight_low
                 high, weight_high, moved = part, found, 1
         distance = self._distance(pair_id, before, low)
-        return Crossing(float(self._data.time), distance, self._velocity(pair_id, direction))
+        velocity = self._touching_velocity(pair_id, direction)
+        if at_start > at_end and not math.isnan(last - first) and self._model.opt.integrator != _RK4:
+            # Velocities of the other integrators lag by half a step; see `sensors.events`.
+            velocity += (last - first) / 2
+        return Crossing(float(self._data.time), distance, velocity)
 
     def _distance(self, pair_id: int, state: State, part: float) -> float:
         """Distance after a part of the step from a state [m]."""
@@ -110,12 +114,14 @@ class StepReplay:
         mujoco.mj_extractState(self._model, state, _STATE, saved, _PHYSICS)
         return bool(np.allclose(ours, saved, rtol=0, atol=_SAME))
 
-    def _velocity(self, pair_id: int, direction: Vector | None) -> float:
-        """Rate of change of the distance of touching geoms in our own state [m/s]; NaN without a direction."""
+    def _velocity(self, pair_id: int, distance: float) -> float:
+        """Rate of change of the distance measured last, in our own state [m/s]; NaN where geoms touch."""
+        mujoco.mj_comPos(self._model, self._data)
+        mujoco.mj_comVel(self._model, self._data)
+        return self._distances.velocity(self._data, pair_id, distance)
+
+    def _touching_velocity(self, pair_id: int, direction: Vector | None) -> float:
+        """The same where geoms touch, which have to be moved apart to see in which direction they do."""
         if direction is None:
             return math.nan
-        data = self._data
-        mujoco.mj_comPos(self._model, data)
-        mujoco.mj_comVel(self._model, data)
-        distance = self._distances.distance_apart(data, pair_id, _APART, direction)
-        return self._distances.velocity(data, pair_id, distance)
+        return self._velocity(pair_id, self._distances.distance_apart(self._data, pair_id, _APART, direction))

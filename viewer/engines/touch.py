@@ -158,6 +158,10 @@ class TouchSensors:
         """What the device reports, (1,) or (3,); NaN while it has no value."""
         return self.device(name).values
 
+    def true(self, name: str) -> Array:
+        """What an ideal device would report [N], (1,) or (3,)."""
+        return self[name].true_force(self.pose(name)[1])
+
     def pose(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A sensor's position [m], (3,), and its axes as columns, (3, 3), in the world."""
         touch, data = self[name], self.data

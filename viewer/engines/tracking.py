@@ -76,6 +76,11 @@ class ContactTracker:
         return self._options
 
     @property
+    def time(self) -> float:
+        """Simulation time of the last step that was seen [s]; -inf before the first."""
+        return self._time
+
+    @property
     def choice(self) -> PairChoice:
         """The pairs that are followed."""
         return self._choice

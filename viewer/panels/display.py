@@ -47,9 +47,9 @@ def _show_parts(gizmos: GizmoSettings) -> None:
         "How far each contact's force may lean before it slips, in the newest step:\n"
         "inside the rim it sticks, on the rim it slides"
     )
-    imgui.same_line(imgui.get_content_region_avail().x * 0.5)
     _, gizmos.balance = imgui.checkbox("Balance", gizmos.balance)
     tooltip("Weight, sum of the contact forces and m·a of the selected sensor's body, at its centre of mass")
+    imgui.same_line(imgui.get_content_region_avail().x * 0.5)
     _, gizmos.dropped = imgui.checkbox("Dropped", gizmos.dropped)
     tooltip("Ghosts of the contacts for which a sensor has no slot")
     _, gizmos.labels = imgui.checkbox("Labels", gizmos.labels)

@@ -2,11 +2,11 @@
 
 from imgui_bundle import ImVec2, imgui
 
-from ..render.scale import arrow_length, nice_force, palette_colors
-from ..settings import ColorMode, Reduce
+from ..legend import legend_entries
+from ..render.scale import arrow_length, nice_force
 from .shell import Shell
 from .viewport import Viewport
-from .widgets import dim_text, tooltip
+from .widgets import tooltip
 
 _MARGIN = 12
 _BAR_TARGET = 90
@@ -29,33 +29,8 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
         flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
         | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
     )  # fmt: skip
-    colors = palette_colors(session.engine.model, gizmos.palette)
-    shown = [session.engine.sensors[name] for name, visible in session.visible.items() if visible]
-    net = any(sensor.reduce is Reduce.NETFORCE for sensor in shown)
-    single = any(sensor.reduce is not Reduce.NETFORCE for sensor in shown)
-    if gizmos.color_mode is ColorMode.COMPONENT:
-        if gizmos.points:
-            _swatch(colors.point, "contact")
-        if gizmos.forces and single:
-            if gizmos.normal:
-                _swatch(colors.normal, "normal force")
-            if gizmos.tangents:
-                _swatch(colors.tangent0, "tangent 0")
-                _swatch(colors.tangent1, "tangent 1")
-        if gizmos.forces and (gizmos.total or net):
-            _swatch(colors.total, "net force" if net and not gizmos.total else "total force")
-        if gizmos.forces and gizmos.torque:
-            _swatch(colors.torque, "torque")
-    else:
-        dim_text("coloured by sensor")
-    if gizmos.cones and single and session.reasons:
-        _swatch(colors.sticking, "sticking")
-        _swatch(colors.sliding, "sliding")
-        _swatch(colors.open, "open")
-    if gizmos.balance and session.reasons:
-        _swatch(colors.weight, "weight")
-        _swatch(colors.contact_sum, "sum of contacts")
-        _swatch(colors.inertia, "m·a")
+    for entry in legend_entries(session):
+        _swatch(entry.color, entry.text)
     if gizmos.forces:
         _scale_bar(shell)
     imgui.end()
@@ -64,7 +39,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
 def _swatch(rgba: tuple[float, float, float, float], text: str) -> None:
     size = imgui.get_font_size()
     corner = imgui.get_cursor_screen_pos()
-    color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*rgba[:3], 1.0))
+    color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*rgba))
     middle = corner.y + imgui.get_text_line_height() / 2
     center = ImVec2(corner.x + size * 0.35, middle)
     draw = imgui.get_window_draw_list()

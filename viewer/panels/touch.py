@@ -207,8 +207,7 @@ def _show_values(sensor: SceneTouch, values: Array, theme: Theme) -> None:
 def _show_true(touch: TouchSensors, sensor: SceneTouch, theme: Theme) -> None:
     if not sensor.enabled:
         return
-    _, rotation = touch.pose(sensor.name)
-    for value, color in zip(sensor.true_force(rotation), _colors(sensor, theme), strict=True):
+    for value, color in zip(touch.true(sensor.name), _colors(sensor, theme), strict=True):
         text_right(format_number(float(value), 2), color if sensor.device.size == 3 else dim_color())
 
 

@@ -201,8 +201,7 @@ class TouchEditor:
 
     def _draw_now(self, touch: TouchSensors, sensor: SceneTouch, bottom: float) -> None:
         """Where the device is on its curve."""
-        _, rotation = touch.pose(sensor.name)
-        forces = sensor.true_force(rotation)
+        forces = touch.true(sensor.name)
         # A table without negative forces holds for both directions.
         if sensor.device.lookup_table[0][0] >= 0:
             forces = np.abs(forces)

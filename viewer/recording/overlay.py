@@ -3,10 +3,9 @@
 import numpy as np
 from PIL import Image
 
-from ..render.glyphs import GHOST_ALPHA
-from ..render.scale import RGBA, arrow_length, nice_force, palette_colors, sensor_color
+from ..legend import LegendEntry, legend_entries
+from ..render.scale import arrow_length, nice_force
 from ..session import Session
-from ..settings import ColorMode, Reduce
 from .encoders import Picture
 from .errors import RecordingError
 from .patches import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
@@ -25,8 +24,6 @@ _BAR_TARGET = 96
 """Length that the scale bar comes near to."""
 _NARROWEST, _LOWEST = 330, 220
 """Smaller pictures show the scene alone."""
-_SENSORS_MAX = 8
-"""Sensors that the legend names; more would hide the scene."""
 
 
 class Overlay:
@@ -97,7 +94,7 @@ class Overlay:
             self._legend = state, self._draw_entries(entries, force, length)
         return self._legend[1]
 
-    def _draw_entries(self, entries: list[tuple[RGBA, str, bool]], force: float, length: float) -> Patch:
+    def _draw_entries(self, entries: list[LegendEntry], force: float, length: float) -> Patch:
         u = self._unit
         font = text_font(round(_FONT_SIZE * u))
         log = " (log)" if self._session.settings.gizmos.log_length else ""
@@ -149,30 +146,3 @@ class Overlay:
         canvas.panel(6 * u)
         canvas.text((_PADDING * u, canvas.size[1] / 2), speed, font, DIM)
         return canvas.image()
-
-
-def legend_entries(session: Session) -> list[tuple[RGBA, str, bool]]:
-    """Colour, meaning, and whether it is an arrow, of all that the shown sensors may draw."""
-    gizmos = session.settings.gizmos
-    shown = [(i, sensor) for i, sensor in enumerate(session.engine.sensors) if session.visible[sensor.name]]
-    if not shown:
-        return []
-    if gizmos.color_mode is ColorMode.SENSOR:
-        return [(sensor_color(i), sensor.name, False) for i, sensor in shown[:_SENSORS_MAX]]
-    colors = palette_colors(session.engine.model, gizmos.palette)
-    net = any(sensor.reduce is Reduce.NETFORCE for _, sensor in shown)
-    single = any(sensor.reduce is not Reduce.NETFORCE for _, sensor in shown)
-    entries = [(colors.point, "contact", False)] if gizmos.points else []
-    if gizmos.forces:
-        if single and gizmos.normal:
-            entries.append((colors.normal, "normal force", True))
-        if single and gizmos.tangents:
-            entries.append((colors.tangent0, "tangent 0", True))
-            entries.append((colors.tangent1, "tangent 1", True))
-        if gizmos.total or net:
-            entries.append((colors.total, "total force" if gizmos.total else "net force", True))
-        if gizmos.torque:
-            entries.append((colors.torque, "torque", True))
-    if session.ghost is not None:
-        entries.append(((1.0, 1.0, 1.0, GHOST_ALPHA), f"{session.ghost.name}, faint", False))
-    return entries

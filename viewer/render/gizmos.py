@@ -16,6 +16,7 @@ _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
 """Opacity of what lies behind geometry. Points are many and say little; hidden arrows must still be read. Cones are
 translucent as they are, and mostly inside the body that they bear."""
 _CONE_SIDES = 32
+"""As STEP in cone.vert."""
 
 
 class _Kind:
@@ -208,16 +209,20 @@ def _shaft_and_head() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
 
 
 def _side_and_rim() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:
-    """A fan and a closed ribbon, as cone.vert reads them."""
-    angles = np.arange(_CONE_SIDES) * (2 * np.pi / _CONE_SIDES)
-    rings = [np.column_stack([angles, np.ones_like(angles), np.full_like(angles, edge)]) for edge in (0, -1, 1)]
-    vertices = np.concatenate([np.zeros((1, 3)), *rings])
-    this = np.arange(_CONE_SIDES)
-    following = np.roll(this, -1)
-    side, inner, outer = (1 + ring * _CONE_SIDES for ring in range(3))
+    """Triangles around the apex and a closed ribbon, as cone.vert reads them."""
+    step = 2 * np.pi / _CONE_SIDES
+    angles = np.arange(_CONE_SIDES) * step
+    zero, one, middle = np.zeros_like(angles), np.ones_like(angles), angles + 0.5 * step
+    # Triangles share no corners: the faces of a pyramid are shaded each by itself.
+    side = [[middle, zero, zero, middle], [angles, one, zero, middle], [angles + step, one, zero, middle]]
+    ribbon = [[angles, one, -one, middle], [angles, one, one, middle]]
+    vertices = np.concatenate([np.stack(corner, axis=1) for corner in side + ribbon])
+    this, following = np.arange(_CONE_SIDES), np.roll(np.arange(_CONE_SIDES), -1)
+    apex, left, right, inner, outer = (ring * _CONE_SIDES for ring in range(5))
     triangles = [
-        [np.zeros_like(this), side + this, side + following],
+        [apex + this, left + this, right + this],
         [inner + this, outer + this, outer + following],
         [inner + this, outer + following, inner + following],
     ]
-    return vertices.astype(np.float32), np.concatenate([np.stack(t, axis=1) for t in triangles]).astype(np.uint16)
+    indices = np.concatenate([np.stack(triangle, axis=1) for triangle in triangles])
+    return vertices.astype(np.float32), indices.astype(np.uint16)

@@ -79,7 +79,7 @@ class PaletteColors:
     weight: RGBA
     """In a body's balance: neutral, for it is always there."""
     contact_sum: RGBA
-    """In a body's balance, the sum of all contact forces: as `total`, which is one of them."""
+    """In a body's balance, the sum of all contact forces."""
     inertia: RGBA
     """In a body's balance, mass times acceleration."""
 
@@ -205,7 +205,6 @@ def palette_colors(model: Any, palette: Palette) -> PaletteColors:
             total=_rgba(rgba.contactforce),
             torque=_rgba(rgba.contacttorque),
             open=_rgba(rgba.contactgap),
-            contact_sum=_rgba(rgba.contactforce),
         )
     return _STANDARD
 

@@ -1,0 +1,200 @@
+"""Scenes compiled in a process of their own: the same model, or one line that says why not."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import psutil
+import pytest
+from contact_viewer.assets import BundledScene, bundled_scenes
+from contact_viewer.engines.checking import survey_scene
+from contact_viewer.engines.compiling import Compilation, Limits, compile_scene
+from contact_viewer.engines.errors import SceneError
+from contact_viewer.engines.loading import load_scene
+from contact_viewer.engines.vetting import Opening, OpeningCancelled, open_safely
+
+ENDLESS = """<mujoco><compiler><lengthrange inttotal="1000000000"/></compiler>
+  <worldbody><body><joint name="j" limited="true" range="-1 1"/><geom size=".1"/></body></worldbody>
+  <actuator><muscle joint="j"/></actuator></mujoco>"""
+"""Takes days to compile."""
+HUGE = """<mujoco><asset><texture name="t" type="2d" builtin="flat" width="30000" height="30000"/></asset></mujoco>"""
+"""Takes 5 GB to compile."""
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    return tmp_path / "scene.xml"
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever happens, neither files nor processes remain."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield
+    assert list(folder.iterdir()) == []
+    assert psutil.Process().children() == []
+
+
+@pytest.mark.parametrize("bundled", bundled_scenes(), ids=lambda scene: scene.name)
+def test_the_model_is_the_same_to_the_bit(bundled: BundledScene) -> None:
+    path = bundled.path.resolve()
+    here = load_scene(path)
+    with Compilation(path) as compilation:
+        there = compilation.result()
+    assert there.scene.companions == here.companions
+    assert there.survey.files == survey_scene(path).files
+    states = []
+    for model in (here.model, there.scene.model):
+        data = mujoco.MjData(model)
+        mujoco.mj_step(model, data, 200)
+        states.append((data.qpos.copy(), data.sensordata.copy()))
+    np.testing.assert_array_equal(states[0][0], states[1][0])
+    np.testing.assert_array_equal(states[0][1], states[1][1])
+
+
+def test_time_is_limited(scene: Path) -> None:
+    scene.write_text(ENDLESS)
+    start = time.monotonic()
+    with pytest.raises(SceneError, match=r"stopped after 2 s of compiling; suspected: a lengthrange"):
+        open_safely(scene, limits=Limits(time=2))
+    assert time.monotonic() - start < 8
+
+
+def test_memory_is_limited(scene: Path) -> None:
+    scene.write_text(HUGE)
+    with pytest.raises(SceneError, match=r"scene.xml: needs more than 1.0 GB of memory"):
+        open_safely(scene, limits=Limits(memory=10**9))
+
+
+def test_a_crash_is_a_message(scene: Path) -> None:
+    scene.write_text(ENDLESS)
+    with Compilation(scene) as compilation:
+        while compilation.stage != "compiling":
+            time.sleep(0.01)
+        psutil.Process().children()[0].send_signal(signal.SIGSEGV)
+        with pytest.raises(SceneError, match=r"scene.xml: MuJoCo crashed on it \(SIGSEGV\)"):
+            compilation.result()
+
+
+def test_the_process_ends_by_itself_if_nobody_ends_it(scene: Path, tmp_path: Path) -> None:
+    scene.write_text(ENDLESS)
+    folder = tmp_path / "output"
+    folder.mkdir()
+    command = [sys.executable, "-m", "contact_viewer.engines.compiling", str(scene), str(folder), "1", str(2**32)]
+    assert subprocess.run(command, check=False, timeout=30).returncode == -signal.SIGALRM
+
+
+def test_cancelling_ends_it_at_once(scene: Path) -> None:
+    scene.write_text(ENDLESS)
+    with Compilation(scene) as compilation:
+        assert not compilation.wait(0.5)
+        assert compilation.elapsed >= 0.5
+        compilation.cancel()
+        assert compilation.poll()
+        with pytest.raises(SceneError, match=r"scene.xml: cancelled$"):
+            compilation.result()
+
+
+def test_errors_are_those_of_a_compilation_here(scene: Path) -> None:
+    scene.write_text("<mujoco>\n<worldbody>\n<geom size='0'/></worldbody></mujoco>")
+    with pytest.raises(SceneError) as here:
+        compile_scene(survey_scene(scene))
+    with pytest.raises(SceneError) as there, Compilation(scene) as compilation:
+        compilation.result()
+    assert str(here.value) == str(there.value) == f"{scene}: line 3: size 0 must be positive in geom"
+
+
+def test_what_lies_in_the_working_folder_is_not_run(
+    scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.write_text("<mujoco><size nkey='10000'/></mujoco>")
+    for name in ("mujoco", "numpy", "json", "contact_viewer"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'run')!r}, 'w')\n")
+    monkeypatch.chdir(tmp_path)
+    with Compilation(scene) as compilation:
+        compilation.result()
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_log_of_mujoco_stays_out_of_the_working_folder(
+    scene: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.write_text("<mujoco><option gravity='nan 0 0'/><size nkey='10000'/></mujoco>")
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    with pytest.raises(SceneError, match="gravity"):
+        open_safely(scene)
+    assert os.listdir(work) == []
+
+
+def test_no_process_is_started_for_an_ordinary_scene(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subprocess, "Popen", None)
+    for bundled in bundled_scenes():
+        open_safely(bundled.path.resolve())
+
+
+def test_checks_add_little_to_a_small_scene() -> None:
+    path = bundled_scenes()[0].path.resolve()
+    plain, checked = [], []
+    for _ in range(10):
+        start = time.perf_counter()
+        load_scene(path)
+        middle = time.perf_counter()
+        open_safely(path)
+        plain.append(middle - start)
+        checked.append(time.perf_counter() - middle)
+    assert min(checked) - min(plain) < 0.05
+
+
+def test_a_window_can_go_on_while_a_scene_is_opened() -> None:
+    threads = []
+
+    def build(opened: object) -> str:
+        threads.append(threading.current_thread())
+        return type(opened).__name__
+
+    opening = Opening(bundled_scenes()[0].path.resolve(), build)
+    while not opening.poll():
+        time.sleep(0.001)
+    assert opening.result() == "OpenedScene"
+    assert threads != [threading.current_thread()]
+
+
+def test_a_heavy_opening_tells_what_it_does_and_can_be_cancelled(scene: Path) -> None:
+    scene.write_text(ENDLESS)
+    opening = Opening(scene, lambda opened: opened)
+    stages = set()
+    while opening.stage != "compiling" and opening.elapsed < 30:
+        stages.add(opening.stage)
+        time.sleep(0.005)
+    assert opening.stage == "compiling"
+    assert stages <= {"checking", "starting"}
+    start = time.monotonic()
+    opening.cancel()
+    with pytest.raises(OpeningCancelled):
+        opening.result()
+    assert time.monotonic() - start < 2
+
+
+def test_errors_of_an_opening_are_raised_to_whoever_asks(scene: Path) -> None:
+    scene.write_text("<mujoco>\n<nonsense/></mujoco>")
+    opening = Opening(scene, lambda opened: opened)
+    with pytest.raises(SceneError, match="line 2"):
+        opening.result()
+
+
+def test_a_refused_scene_names_the_files_to_wait_for(scene: Path) -> None:
+    scene.write_text("<mujoco><include file='part.xml'/></mujoco>")
+    with pytest.raises(SceneError, match=r"no such file: part.xml \(scene.xml line 1\)") as refused:
+        open_safely(scene)
+    assert getattr(refused.value, "files", {}).keys() == {scene, scene.with_name("part.xml")}

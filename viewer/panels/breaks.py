@@ -1,0 +1,104 @@
+"""Breaks: when the simulation is to stop for a contact, chosen in a popup of the Events window."""
+
+from imgui_bundle import icons_fontawesome_6 as icons
+from imgui_bundle import imgui
+
+from ..engines.tracking import ContactTracker
+from ..sensors.breaks import Break, BreakWhen
+from .following import begin_popup, end_popup
+from .widgets import dim_text, paragraph, tooltip
+
+_HELP = {
+    BreakWhen.BEGIN: "begins: contact begins",
+    BreakWhen.END: "ends: contact ends",
+    BreakWhen.FORCE: "exceeds: the force rises above a limit",
+}
+
+
+class BreakEditor:
+    """A button with the breaks, and the one that is being put together."""
+
+    def __init__(self) -> None:
+        self.draft = Break(BreakWhen.BEGIN, force=10.0)
+
+    def show(self, tracker: ContactTracker) -> None:
+        """The button; its popup while it is open."""
+        active = sum(each.enabled for each in tracker.breaks)
+        if imgui.button(f"{icons.ICON_FA_HAND} Break{f' ({active})' if active else ''}###break"):
+            imgui.open_popup("breaks")
+        tooltip("Pause when a contact begins, ends or exceeds a force")
+        if begin_popup("breaks"):
+            self._show_list(tracker)
+            imgui.separator()
+            self._show_draft(tracker)
+            end_popup()
+
+    def _show_list(self, tracker: ContactTracker) -> None:
+        if not tracker.breaks:
+            paragraph("Nothing pauses the simulation yet.")
+        for i, each in enumerate(list(tracker.breaks)):
+            imgui.push_id(i)
+            _, each.enabled = imgui.checkbox(tracker.break_label(each), each.enabled)
+            tooltip("Pause here, or let it pass")
+            imgui.same_line()
+            if imgui.small_button(f"{icons.ICON_FA_TRASH}###remove"):
+                tracker.breaks.remove(each)
+            tooltip("Remove this break")
+            imgui.pop_id()
+
+    def _show_draft(self, tracker: ContactTracker) -> None:
+        draft = self.draft
+        self._mend(tracker)
+        imgui.align_text_to_frame_padding()
+        dim_text("Pause when")
+        imgui.same_line()
+        self._show_subjects(tracker)
+        imgui.same_line()
+        imgui.set_next_item_width(6 * imgui.get_font_size())
+        if imgui.begin_combo("##when", str(draft.when)):
+            for when in BreakWhen:
+                if imgui.selectable(str(when), when is draft.when)[0]:
+                    draft.when = when
+                tooltip(_HELP[when])
+            imgui.end_combo()
+        else:
+            tooltip(_HELP[draft.when])
+        if draft.when is BreakWhen.FORCE:
+            imgui.same_line()
+            imgui.set_next_item_width(6 * imgui.get_font_size())
+            _, force = imgui.input_float("##force", draft.force, 0.0, 0.0, "%.3g N")
+            draft.force = max(0.0, force)
+            tooltip("Normal force between the two geoms, or force of the sensor [N]")
+        imgui.same_line()
+        if imgui.button("Add"):
+            tracker.breaks.append(draft)
+            self.draft = Break(draft.when, draft.pair_id, draft.sensor, draft.force)
+        tooltip("Pause at the first step that shows it")
+
+    def _show_subjects(self, tracker: ContactTracker) -> None:
+        draft = self.draft
+        subjects: list[tuple[int | None, int | None, str]] = [(None, None, "any pair")]
+        subjects += [(None, i, f"{name} (sensor)") for i, name in enumerate(tracker.sensor_names)]
+        subjects += [(i, None, label) for i, label in enumerate(tracker.pair_labels)]
+        chosen = next(text for pair, sensor, text in subjects if (pair, sensor) == (draft.pair_id, draft.sensor))
+        imgui.set_next_item_width(14 * imgui.get_font_size())
+        if not imgui.begin_combo("##subject", chosen):
+            tooltip("A pair of geoms that is followed, or a sensor")
+            return
+        clipper = imgui.ListClipper()
+        clipper.begin(len(subjects))
+        while clipper.step():
+            for pair, sensor, text in subjects[clipper.display_start : clipper.display_end]:
+                imgui.push_id(f"{pair} {sensor}")
+                if imgui.selectable(text, text == chosen)[0]:
+                    draft.pair_id, draft.sensor = pair, sensor
+                imgui.pop_id()
+        imgui.end_combo()
+
+    def _mend(self, tracker: ContactTracker) -> None:
+        """Pairs and sensors of another scene are not here."""
+        draft = self.draft
+        if draft.pair_id is not None and draft.pair_id >= len(tracker.pair_labels):
+            draft.pair_id = None
+        if draft.sensor is not None and draft.sensor >= len(tracker.sensor_names):
+            draft.sensor = None
