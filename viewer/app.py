@@ -13,7 +13,7 @@ from .display import opening_window
 from .engines.contract import Engine
 from .engines.errors import SceneError
 from .engines.loading import find_scene
-from .engines.opening import open_engine
+from .engines.opening import open_engines
 from .filming import Filming, next_path
 from .panels.display import show_display
 from .panels.inspector import show_inspector
@@ -35,7 +35,7 @@ from .render.gizmos import GizmoPass
 from .render.glyphs import GizmoList, Glyphs
 from .render.scene import ScenePass
 from .session import Highlight, Session
-from .settings import EngineChoice, Options, Quality, Theme, ViewState
+from .settings import Options, Quality, Theme, ViewState
 
 TITLE = "contact-viewer"
 _SAVED = "view_state"
@@ -297,7 +297,7 @@ class Application:
             return
         try:
             path = find_scene(scene)
-            engine, ghost = open_engines(path, self._options)
+            engine, ghost = self._open_engines(path)
             session = Session(engine, self.session.settings, ghost=ghost)
         except SceneError as error:
             self.notices.say(str(error), warning=True)
@@ -308,6 +308,10 @@ class Application:
         self.session = session
         self._open_scene_pass()
         self._set_title()
+
+    def _open_engines(self, path: Path) -> tuple[Engine, Engine | None]:
+        options = self._options
+        return open_engines(path, options.engine, options.envs) if options else open_engines(path)
 
     def _draw(self) -> None:
         """Scene and gizmos, behind the panels."""
@@ -360,18 +364,8 @@ class Application:
 
 def open_window(options: Options) -> None:
     """Open a scene in a window, until it is closed."""
-    engine, ghost = open_engines(options.scene, options)
+    engine, ghost = open_engines(options.scene, options.engine, options.envs)
     run_window(Application(engine, options, ghost))
-
-
-def open_engines(scene: Path, options: Options | None) -> tuple[Engine, Engine | None]:
-    """The engine that a scene runs on, and the one whose contacts are shown as ghosts."""
-    options = options or Options(scene)
-    if options.engine is not EngineChoice.BOTH:
-        return open_engine(scene, str(options.engine), options.envs), None
-    if options.envs > 1:
-        raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
-    return open_engine(scene), open_engine(scene, "motrix")
 
 
 def run_window(app: Application) -> None:

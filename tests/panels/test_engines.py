@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contact_viewer.app import Application, open_engines
+from contact_viewer.app import Application
 from contact_viewer.assets import bundled_scene
 from contact_viewer.cli import main
+from contact_viewer.engines.opening import open_engines
 from contact_viewer.settings import EngineChoice, Options
 from imgui_bundle import imgui
 
@@ -18,7 +19,7 @@ def open_app(scene: str, **options: Any) -> Application:
     found = bundled_scene(scene)
     assert found is not None
     chosen = Options(found.path, paused=True, width=1200, height=1000, **options)
-    engine, ghost = open_engines(chosen.scene, chosen)
+    engine, ghost = open_engines(chosen.scene, chosen.engine, chosen.envs)
     app = Application(engine, chosen, ghost)
     app.keeps_settings = False
     return app

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def open_session(arguments: argparse.Namespace) -> "Session":
     """The scene with the sensors, keyframe and camera that were asked for."""
     from ..engines.loading import find_scene
-    from ..engines.opening import open_engine
+    from ..engines.opening import open_engines
     from ..session import Session
 
     path = find_scene(arguments.scene)
@@ -24,9 +24,8 @@ def open_session(arguments: argparse.Namespace) -> "Session":
         sensors=tuple(arguments.sensor),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
     )
-    both = arguments.engine == EngineChoice.BOTH
-    engine = open_engine(path, EngineChoice.MUJOCO if both else arguments.engine)
-    session = Session(engine, ViewState(), options, open_engine(path, EngineChoice.MOTRIX) if both else None)
+    engine, ghost = open_engines(path, EngineChoice(arguments.engine))
+    session = Session(engine, ViewState(), options, ghost)
     for name, reason in session.engine.unread.items():
         say(f"note: sensor {name} is left out: {reason}")
     if not len(session.engine.sensors) and session.engine.can_watch_all:

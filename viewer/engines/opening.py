@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import mujoco
 
+from ..settings import EngineChoice
 from .contract import Engine
 from .errors import SceneError
 from .loading import LoadedScene, find_scene, load_scene
@@ -49,3 +50,14 @@ def open_engine(scene: str | Path | Any = None, engine: str = EngineName.MUJOCO,
 
         return open_motrix(path, num_envs)
     return MujocoEngine(load_scene(path), num_envs=num_envs)
+
+
+def open_engines(
+    scene: str | Path, choice: EngineChoice = EngineChoice.MUJOCO, num_envs: int = 1
+) -> tuple[Engine, Engine | None]:
+    """The engine that a scene runs on, and the one whose contacts are shown as ghosts."""
+    if choice is not EngineChoice.BOTH:
+        return open_engine(scene, str(choice), num_envs), None
+    if num_envs > 1:
+        raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
+    return open_engine(scene), open_engine(scene, EngineName.MOTRIX)
