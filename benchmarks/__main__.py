@@ -9,7 +9,7 @@ from pathlib import Path
 from . import batches, decoding, gizmos, recordings, reloading, stepping, windows
 from .environments import ROOT, Environments
 from .measuring import Row
-from .report import describe_machine, format_table, write_report
+from .report import REPORT, describe_machine, format_table, write_report
 from .run import Run
 
 BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
@@ -37,7 +37,7 @@ def main() -> int:
     parser.add_argument("--report", type=Path, metavar="FILE", help="default: benchmarks/report.json")
     parser.add_argument("--environments", type=Path, default=ROOT, metavar="FOLDER", help="where the peers are")
     arguments = parser.parse_args()
-    report = arguments.report or (None if arguments.tiny else Path(__file__).parent / "report.json")
+    report = arguments.report or (None if arguments.tiny else REPORT)
     machine = describe_machine(Environments(arguments.environments))
     print(f"{machine['machine']}, load {machine['load']:.2f}, {machine['renderer']}", flush=True)
     started = time.perf_counter()
@@ -55,7 +55,7 @@ def main() -> int:
     print(format_table(rows))
     print(f"{time.perf_counter() - started:.0f} s in all")
     if report is not None:
-        write_report(report, rows, machine)
+        write_report(report, rows, machine, list(BENCHMARKS))
         print(f"written to {report}")
     for message in failed:
         print(message, file=sys.stderr)

@@ -102,8 +102,8 @@ def run_worker(
 def _last_words(error: subprocess.SubprocessError) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         lines = [line for line in error.stderr.splitlines() if line.strip()]
-        return f"peer failed: {lines[-1] if lines else f'exit code {error.returncode}'}"
-    return "peer failed: took too long"
+        return f"the program ended: {lines[-1] if lines else f'exit code {error.returncode}'}"
+    return f"the program took longer than {_TIMEOUT:.0f} s"
 
 
 def set_up(folder: Path = ROOT) -> None:
@@ -120,6 +120,8 @@ def set_up(folder: Path = ROOT) -> None:
         print(f"{environment.name}: installing {', '.join(environment.requirements)}", flush=True)
         try:
             subprocess.run([python, "-m", "venv", "--clear", str(place)], check=True)
+            # As later versions of venv do by themselves.
+            (place / ".gitignore").write_text("*\n")
             install = [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", *environment.requirements]
             subprocess.run(install, check=True)
         except subprocess.CalledProcessError as error:

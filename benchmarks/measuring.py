@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 Work = Callable[[], float]
 """Does some work once and returns what was measured."""
+OURS = "ours"
 
 
 class Unavailable(Exception):
@@ -64,22 +65,21 @@ class Measured:
     failures: Mapping[str, str]
     """Why the others have no figure."""
 
-    def row(self, name: str, case: str, peer_name: str, unit: str, **rest: object) -> Row:
-        """Ours against the peer of that name."""
-        note = self.failures.get(peer_name, "") or str(rest.pop("note", ""))
-        return Row(
-            name,
-            case,
-            peer_name,
-            unit,
-            self.figures[OURS],
-            self.figures.get(peer_name),
-            note=note,
-            **rest,  # type: ignore[arg-type]
-        )
-
-
-OURS = "ours"
+    def row(
+        self,
+        name: str,
+        case: str,
+        peer_name: str,
+        unit: str,
+        *,
+        goal: float | None = None,
+        higher_is_better: bool = False,
+        note: str = "",
+    ) -> Row:
+        """Ours against the peer of that name; `note` only if there is such a peer."""
+        ours, peer = self.figures[OURS], self.figures.get(peer_name)
+        note = self.failures.get(peer_name, note)
+        return Row(name, case, peer_name, unit, ours, peer, goal, higher_is_better, note)
 
 
 def take_turns(works: Mapping[str, Work], repeats: int) -> Measured:

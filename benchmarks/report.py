@@ -1,4 +1,4 @@
-"""Rows to a table for people and a file for programs, with the machine that they were measured on."""
+"""Rows to a table for people and a file for programs; `python -m benchmarks.report` prints the file as Markdown."""
 
 import json
 import os
@@ -14,6 +14,7 @@ from contact_viewer.render.contexts import open_context
 from .environments import Environments
 from .measuring import Figure, Row
 
+REPORT = Path(__file__).parent / "report.json"
 _PACKAGES = ("contact-viewer", "mujoco", "numpy", "imgui-bundle", "glfw", "PyOpenGL", "av")
 
 
@@ -34,15 +35,21 @@ def describe_machine(environments: Environments) -> dict[str, Any]:
     }
 
 
-def write_report(path: Path, rows: Sequence[Row], machine: dict[str, Any]) -> None:
-    """Add rows to a report, in place of earlier ones of the same benchmarks."""
+def write_report(path: Path, rows: Sequence[Row], machine: dict[str, Any], order: Sequence[str]) -> None:
+    """Add rows to a report, in place of earlier ones of the same benchmarks. `order`: names of all benchmarks."""
     measured = {row.name for row in rows}
-    try:
-        kept = [entry for entry in json.loads(path.read_text()) if entry["name"] not in measured]
-    except (OSError, ValueError):
-        kept = []
+    kept = [entry for entry in read_report(path) if entry["name"] in order and entry["name"] not in measured]
     entries = kept + [entry_of(row) | machine for row in rows]
+    entries.sort(key=lambda entry: order.index(entry["name"]))
     path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_report(path: Path) -> list[dict[str, Any]]:
+    """The entries of a report; none if there is no report."""
+    try:
+        return list(json.loads(path.read_text()))
+    except (OSError, ValueError):
+        return []
 
 
 def entry_of(row: Row) -> dict[str, Any]:
@@ -74,8 +81,8 @@ def format_table(rows: Sequence[Row]) -> str:
             _figure(row.peer) if row.peer else "-",
             row.peer_name,
             row.unit,
-            "-" if row.ratio is None else f"{row.ratio:.3g}",
-            "" if row.goal is None else f"{row.goal:.3g}",
+            _number(row.ratio),
+            _number(row.goal),
             verdict(row),
         )
         for row in rows
@@ -88,6 +95,23 @@ def format_table(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
+def format_markdown(entries: Sequence[dict[str, Any]]) -> str:
+    """A report as a table for a README."""
+    lines = ["| benchmark | ours | peer | | ratio | goal |", "|---|--:|--:|---|--:|--:|"]
+    for entry in entries:
+        numbers = [_number(entry[key]) for key in ("peer", "ratio", "goal")]
+        ours = f"{_number(entry['ours'])} {entry['unit']}"
+        peer = entry["peer_name"] + (f" ({entry['note']})" if entry["note"] else "")
+        cells = [f"{entry['name']}: {entry['case']}", ours, numbers[0], peer, *numbers[1:]]
+        lines.append(f"| {' | '.join(cells)} |")
+    described = {
+        f"{entry['date'][:10]}, {entry['machine']}, {entry['renderer']}, "
+        + ", ".join(f"{name} {number}" for name, number in entry["versions"].items())
+        for entry in entries
+    }
+    return "\n".join([*lines, "", *sorted(described)])
+
+
 def verdict(row: Row) -> str:
     if row.ratio is None:
         return "no peer"
@@ -98,7 +122,15 @@ def verdict(row: Row) -> str:
 
 def _figure(figure: Figure) -> str:
     low, high = figure.range
-    return f"{figure.median:.3g}" if low == high else f"{figure.median:.3g} ({low:.3g} to {high:.3g})"
+    median = _number(figure.median)
+    return median if low == high else f"{median} ({_number(low)} to {_number(high)})"
+
+
+def _number(value: float | None) -> str:
+    """Three digits, none of them a power of ten."""
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _processor() -> str:
@@ -109,3 +141,7 @@ def _processor() -> str:
     return next(
         (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor()
     )
+
+
+if __name__ == "__main__":
+    print(format_markdown(read_report(REPORT)))

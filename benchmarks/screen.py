@@ -109,7 +109,7 @@ class Program:
             if not self._server.pending_events():
                 select.select([self._server.fileno()], [], [], min(left, 0.1))
                 if self._process.poll() is not None:
-                    raise Unavailable(f"peer failed: {self._last_words()}")
+                    raise Unavailable(f"the program ended: {self._last_words()}")
                 continue
             event = self._server.next_event()
             if event.type != self._server.extension_event.DamageNotify:
@@ -124,7 +124,7 @@ class Program:
         for frame in self.frames(self.started + _PATIENCE):
             if self._shows_scene(frame):
                 return frame
-        raise Unavailable(f"peer failed: no scene within {_PATIENCE:.0f} s")
+        raise Unavailable(f"no scene within {_PATIENCE:.0f} s")
 
     @property
     def processor_time(self) -> float:

@@ -93,7 +93,7 @@ def _frame_rate(program: Program, span: float, warm_up: float) -> float:
             if frame.time >= begin + span and len(times) >= _FEWEST_FRAMES:
                 return (len(times) - 1) / (times[-1] - times[0])
     if len(times) < 2:
-        raise Unavailable(f"peer failed: {len(times)} frames in {_LONGEST_COUNT:.0f} s")
+        raise Unavailable(f"{len(times)} frames in {_LONGEST_COUNT:.0f} s")
     return (len(times) - 1) / (times[-1] - times[0])
 
 

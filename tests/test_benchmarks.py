@@ -145,9 +145,9 @@ def test_a_report_keeps_the_rows_of_other_benchmarks(tmp_path: Path) -> None:
         Measured({OURS: Figure((value,)), "peer": Figure((1.0,))}, {}).row(name, "case", "peer", "ms")
         for name, value in (("one", 1.0), ("two", 2.0))
     )
-    write_report(report, [first, second], {"renderer": "old"})
-    write_report(report, [second], {"renderer": "new"})
+    write_report(report, [second, first], {"renderer": "old"}, ["one", "two"])
+    write_report(report, [first], {"renderer": "new"}, ["one", "two"])
     assert [(entry["name"], entry["renderer"]) for entry in json.loads(report.read_text())] == [
-        ("one", "old"),
-        ("two", "new"),
+        ("one", "new"),
+        ("two", "old"),
     ]

@@ -9,11 +9,13 @@ from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui, implot
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
 
+from .assets import is_bundled
 from .display import opening_window
 from .engines.contract import Engine
 from .engines.errors import SceneError
 from .engines.loading import find_scene
 from .engines.opening import open_engines
+from .engines.touch_saving import save_touch
 from .filming import Filming, next_path
 from .panels.display import show_display
 from .panels.inspector import show_inspector
@@ -26,14 +28,18 @@ from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
 from .panels.record import RecordButton
 from .panels.sensors import show_sensors
-from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, RecordingStatus
+from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, TOUCH, RecordingStatus
 from .panels.status import show_status
 from .panels.theme import apply_theme, load_fonts
+from .panels.touch import TouchPanel
 from .panels.viewport import Viewport
+from .panels.widgets import paragraph
 from .render.contexts import current_renderer
 from .render.gizmos import GizmoPass
 from .render.glyphs import GizmoList, Glyphs
 from .render.scene import ScenePass
+from .render.touch import add_touch_volumes, touch_axes
+from .sensors.touch_declaration import TouchDeclaration
 from .session import Highlight, Session
 from .settings import Options, Quality, Theme, ViewState
 
@@ -58,6 +64,7 @@ class Application:
         self.help_shown = False
         self.notices = Notices()
         self.plots = Plots()
+        self._touch_panel = TouchPanel()
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.metres_per_pixel = 0.001
@@ -230,6 +237,7 @@ class Application:
             self._window(DISPLAY, below, lambda: show_display(self.session)),
             self._window(INSPECTOR, right, lambda: show_inspector(self.session)),
             self._window(PLOTS, bottom, lambda: self.plots.show(self.session)),
+            self._window(TOUCH, bottom, self._show_touch),
         ]
         bar = hello_imgui.EdgeToolbarOptions()
         bar.size_em = 2.5
@@ -254,6 +262,7 @@ class Application:
         self._gizmo_pass = GizmoPass()
         self._open_scene_pass()
         self._set_title()
+        self._tell_of_scene()
         imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
 
     def _open_scene_pass(self) -> None:
@@ -308,6 +317,7 @@ class Application:
         self.session = session
         self._open_scene_pass()
         self._set_title()
+        self._tell_of_scene()
 
     def _open_engines(self, path: Path) -> tuple[Engine, Engine | None]:
         options = self._options
@@ -320,11 +330,16 @@ class Application:
             return
         session, viewport = self.session, self._viewport.pixels
         scene.update(session.engine.model, session.engine.data, session.view)
+        touch = session.engine.touch_sensors
+        if touch is not None:
+            add_touch_volumes(scene.scene, touch)
         scene.draw(viewport)
         matrices = scene.matrices(viewport)
         self.metres_per_pixel = float(matrices.pixel_size(session.view.focus, viewport)[0])
         sensor_glyphs = session.glyphs()
         glyphs = Glyphs.concat([sensor_glyphs, self.gizmos.take()])
+        if touch is not None:
+            glyphs = Glyphs.concat([glyphs, touch_axes(touch, session.scale)])
         gizmos.draw(glyphs, matrices, viewport, session.settings.gizmos.see_through)
         self._film(viewport, whole_window=False)
         show_labels(session, self._viewport, matrices)
@@ -354,6 +369,26 @@ class Application:
         self._record_button.show(self)
         imgui.same_line(0, 16)
         show_playback(self)
+
+    def _show_touch(self) -> None:
+        touch = self.session.engine.touch_sensors
+        if touch is None:
+            paragraph("Touch sensors are shown of the first environment.")
+            return
+        path = self.session.engine.path
+        editable = path is not None and path.suffix.lower() != ".mjb" and not is_bundled(path)
+        self._touch_panel.show(self.session, touch, self._save_touch if editable else None)
+
+    def _save_touch(self, declaration: TouchDeclaration) -> None:
+        path = self.session.engine.path
+        assert path is not None
+        save_touch(path, declaration).save()
+
+    def _tell_of_scene(self) -> None:
+        """What is wrong in a scene that works all the same."""
+        touch = self.session.engine.touch_sensors
+        for problem in touch.problems if touch is not None else ():
+            self.notices.say(problem, warning=True)
 
     def _show_overlays(self) -> None:
         show_legend(self, self._viewport)

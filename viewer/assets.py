@@ -34,6 +34,11 @@ def bundled_scene(name: str) -> BundledScene | None:
     return next((scene for scene in bundled_scenes() if scene.name == name), None)
 
 
+def is_bundled(path: Path) -> bool:
+    """Whether a file ships with the package, and so is not a person's to change."""
+    return path.is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
+
+
 def _description(path: Path) -> str:
     with path.open(encoding="utf-8") as file:
         first_line = file.readline().strip()

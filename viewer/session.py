@@ -93,6 +93,9 @@ class Session:
         """Why the simulation was stopped, for a person."""
         self.watchers: list[StepWatcher] = []
         """They see every step."""
+        touch = self.engine.touch_sensors
+        if touch is not None and len(touch):
+            self.watchers.append(touch)
         self.reasons = Reasons.of(self.engine)
         """What lies behind the arrays; None where the engine does not tell."""
         self.timeline: Timeline | None = None

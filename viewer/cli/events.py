@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _WRITERS = {".csv": events_as_csv, ".json": events_as_json}
 _CHUNK = 50
 """Steps between two chances to stop."""
-_EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an event is
-that at which the surfaces meet or part. Contacts that are there at the start have no begin. Without --pair, --body
-and --all the pairs of the contact sensors are followed; in a scene without sensors, all pairs.
+_EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an
+event is that at which the surfaces meet or part. Contacts that are there at the start have no begin. Without --pair,
+--body and --all the pairs of the contact sensors are followed; in a scene without sensors, all pairs.
 
 Files and --json hold, in SI units: time, pair_id, geoms (geom1 and geom2 in CSV), kind (begin or end), distance,
 normal_velocity (negative when approaching), approach_speed, duration, and peak_force, the largest normal force of the

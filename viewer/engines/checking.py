@@ -283,6 +283,8 @@ class _Surveyor:
             return
         stamp = self._files[found]
         size = stamp[2] if stamp is not None else 0
+        if not os.access(found, os.R_OK):
+            raise SceneError(f"{found}: cannot be read (Permission denied)")
         if size > ASSET_SIZE_MAX:
             raise SceneError(f"{found}: has {size_text(size)}; MuJoCo reads at most {size_text(ASSET_SIZE_MAX)}")
         model.weight.asset_bytes += size

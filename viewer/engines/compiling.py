@@ -25,6 +25,7 @@ from .sanity import check_model, try_model
 
 _MODEL_FILE, _VERDICT_FILE, _STAGE_FILE, _WORDS_FILE = "model.mjb", "verdict.json", "stage", "words"
 _POLL_INTERVAL = 0.02
+_NOT_UTF8 = "codec can't decode"
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def compile_scene(survey: Survey) -> Compiled:
     binary = path.suffix.lower() == ".mjb"
     engine_warnings.append("")
     try:
-        scene = load_scene(path)
+        scene = _load(path)
         if binary:
             check_references(scene.model)
         notes = check_model(scene.model)
@@ -67,6 +68,19 @@ def compile_scene(survey: Survey) -> Compiled:
             message = f"damaged compiled model: {engine_warnings[-1].strip()}"
         raise SceneError(f"{path}: {explain(message, survey)}") from None
     return Compiled(scene, survey, (*survey.notes, *notes))
+
+
+def _load(path: Path) -> LoadedScene:
+    try:
+        return load_scene(path)
+    except SceneError as error:
+        if _NOT_UTF8 not in str(error):
+            raise
+    # Names that are not UTF-8 cannot be handed to companions: do without them.
+    try:
+        return LoadedScene(path, mujoco.MjModel.from_xml_path(str(path)))
+    except Exception as error:  # Out of memory and parser faults arrive as several types.
+        raise SceneError(f"{path}: {one_line(error)}") from None
 
 
 class Compilation:

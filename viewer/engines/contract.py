@@ -3,15 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout, Field
+from ..sensors.touch import TouchSensor
 from ..settings import Reduce
 from .errors import SceneError
+
+if TYPE_CHECKING:
+    from .touch import TouchSensors
 
 
 @dataclass(frozen=True)
@@ -192,6 +196,15 @@ class Engine(Protocol):
 
     def get_contact_force_magnitude(self, name: str) -> Array:
         """How hard each environment's sensor is pressed [N], (num_envs,): see `ContactBatch.force_magnitude`."""
+        ...
+
+    @property
+    def touch_sensors(self) -> "TouchSensors | None":
+        """The scene's touch sensors, of the first environment."""
+        ...
+
+    def touch(self, name: str) -> TouchSensor:
+        """A touch sensor's device, up to date."""
         ...
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:

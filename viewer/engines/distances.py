@@ -157,9 +157,9 @@ class PairDistances:
         return bool(self._told)
 
     def updates(self, since: float) -> Iterator[Update]:
-        """The last states after the time `since` [s], the latest last, as far as they are known of the pairs in question.
+        """What `ContactEvents` is to be told of the last states after a time [s], oldest first.
 
-        The others are left out: what is not known is NaN.
+        Only of pairs that may meet or part now, and only what is known of them; the rest is NaN.
         """
         for time in reversed(self._times):
             if time <= since or math.isnan(time):

@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sensors.contacts import Array, ContactBatch
+from ..sensors.touch import TouchSensor
 from .contract import ContactDetails, ContactSensor, Engine, SensorList
 from .errors import SceneError
+
+if TYPE_CHECKING:
+    from .touch import TouchSensors
 
 
 class Environment:
@@ -82,6 +86,13 @@ class Environment:
 
     def get_contact_force_magnitude(self, name: str) -> Array:
         return self.engine.get_contact_force_magnitude(name)[self.index : self.index + 1]
+
+    @property
+    def touch_sensors(self) -> "TouchSensors | None":
+        return self.engine.touch_sensors if self.index == 0 else None
+
+    def touch(self, name: str) -> TouchSensor:
+        return self.engine.touch(name)
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
         self.environment(env)

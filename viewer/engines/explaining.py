@@ -27,8 +27,6 @@ def explain(message: str, survey: Survey) -> str:
             place = _locate(survey, int(found[2]), name=found[1], element=None)
         named = f" ({found[1]})" if found[1] and f"'{found[1]}'" not in message[: found.start()] else ""
         message = message.replace(found[0], named)
-    if "codec can't decode" in message:
-        message = ", ".join(note for note in survey.notes if "not UTF-8" in note) or "a name is not UTF-8"
     message = re.sub(r"^(XML Error: |Error: )+", "", message.strip())
     if survey.missing and message.startswith("Error opening file"):
         more = len(survey.missing) - 3

@@ -75,7 +75,7 @@ class ContactMatcher:
         in_reverse = first[:, 1] & second[:, 0]
         contacts = np.flatnonzero(in_order | in_reverse)
         if self._site is not None:
-            contacts = contacts[_inside_site(self._model, data, self._site, contact.pos[contacts])]
+            contacts = contacts[inside_site(self._model, data, self._site, contact.pos[contacts])]
         # Where both orders fit (one subtree, overlapping targets), the native direction stays.
         return Matches(contacts, ~in_order[contacts])
 
@@ -284,7 +284,7 @@ def _flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, sides: Mask) -> Ind
     return bodies
 
 
-def _inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:
+def inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:
     """Which points, (n, 3), are inside a site's volume; its surface is outside."""
     shape, size = int(model.site_type[site]), model.site_size[site]
     local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)

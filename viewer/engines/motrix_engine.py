@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.corrections import PairOrder, complete_net, correct_contacts
 from ..sensors.layout import ContactLayout, Style
+from ..sensors.touch import TouchSensor
 from ..settings import Reduce
 from .contract import ContactDetails, ContactSensor, Engine, SensorList
 from .declarations import declared_sensors
@@ -21,9 +22,11 @@ from .errors import SceneError, UnstableError
 from .keyframes import find_key, key_names
 from .loading import load_scene
 from .motrix_calls import import_motrixsim, running_calls
+from .motrix_forces import MotrixForces
 from .motrix_pose import PoseCopy
 from .motrix_probing import Probe
 from .motrix_world import MotrixScene, MotrixSensor, load_motrix
+from .touch import TouchSensors
 from .values import documented_value, force_magnitudes
 
 
@@ -77,7 +80,10 @@ class MotrixEngine:
         # MotrixSim rounds to single precision; times should not show it.
         step = float(scene.model.options.timestep)
         self.timestep = float(picture.opt.timestep) if np.float32(picture.opt.timestep) == np.float32(step) else step
+        self.touch_sensors: TouchSensors | None = None
         self.reset()
+        forces = MotrixForces(self._motrix, self._links, lambda: self._state, 0, num_envs)
+        self.touch_sensors = TouchSensors(self, forces=forces)
 
     @property
     def data(self) -> Any:
@@ -97,6 +103,13 @@ class MotrixEngine:
 
     def step(self, count: int = 1) -> None:
         """Advance by a number of steps; raises UnstableError, after a reset, if the state diverged."""
+        touch = self.touch_sensors
+        for steps in [1] * count if touch is not None and touch.active else [count]:
+            self._advance(steps)
+            if touch is not None:
+                touch.after_step(self)
+
+    def _advance(self, count: int) -> None:
         before = self.time
         with running_calls("step"):
             if any(picture.xfrc_applied.any() for picture in self._pictures.values()):
@@ -122,6 +135,8 @@ class MotrixEngine:
         self._start_time = 0.0 if key_id is None else float(self.model.key_time[key_id])
         self._step_count = 0
         self._drawn.clear()
+        if self.touch_sensors is not None:
+            self.touch_sensors.after_reset(self)
 
     def pose(self, env: int = 0) -> Any:
         if env not in self._pictures:
@@ -156,6 +171,10 @@ class MotrixEngine:
 
     def get_contact_force_magnitude(self, name: str) -> Array:
         return force_magnitudes(self._sensors[name], self.contacts(name))
+
+    def touch(self, name: str) -> TouchSensor:
+        assert self.touch_sensors is not None
+        return self.touch_sensors.device(name)
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
         sensor, reading = self._sensors[name], self._readings[name]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout
+from ..sensors.touch import TouchSensor
 from ..settings import Reduce
 from .cones import contact_friction
 from .contract import ContactDetails, ContactSensor, Engine, SensorList
@@ -24,6 +25,7 @@ from .keyframes import find_key, key_names
 from .loading import LoadedScene
 from .matching import ContactMatcher, full_layout, locate, rebuild, rebuild_contacts, select
 from .names import geom_names
+from .touch import TouchSensors
 from .values import documented_value, force_magnitudes
 
 _WATCH_ALL = "all contacts"
@@ -66,6 +68,7 @@ class MujocoEngine:
         self._sensors = self._declared_sensors(scene.companions)
         if data is None:
             self._for_each(self._forward)
+        self.touch_sensors = TouchSensors(self)
 
     @property
     def data(self) -> Any:
@@ -89,6 +92,11 @@ class MujocoEngine:
 
     def step(self, count: int = 1) -> None:
         """Advance by a number of steps; raises UnstableError if MuJoCo had to reset a diverged state."""
+        for steps in [1] * count if self.touch_sensors.active else [count]:
+            self._advance(steps)
+            self.touch_sensors.after_step(self)
+
+    def _advance(self, count: int) -> None:
         before = self.time
         # The only sign of an automatic reset is time that went backwards.
         late = before + 0.5 * count * self.timestep
@@ -113,6 +121,7 @@ class MujocoEngine:
             self._forward(data)
 
         self._for_each(restart)
+        self.touch_sensors.after_reset(self)
 
     def pose(self, env: int = 0) -> Any:
         return self._datas[env]
@@ -137,6 +146,9 @@ class MujocoEngine:
 
     def get_contact_force_magnitude(self, name: str) -> Array:
         return force_magnitudes(self._sensors[name], self.contacts(name))
+
+    def touch(self, name: str) -> TouchSensor:
+        return self.touch_sensors.device(name)
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
         sensor, reading, data = self._sensors[name], self._readings[name], self._datas[env]

@@ -18,7 +18,7 @@ from .body_forces import BodyForces, MujocoForces
 from .contract import Engine
 from .errors import SceneError
 from .markup import MarkupError, find_tags, line_of
-from .matching import _inside_site
+from .matching import inside_site
 from .names import body_names, read_names, sensor_names
 
 _LIVE = {"lookup_table", "resolution"}
@@ -177,7 +177,7 @@ class TouchSensors:
         center, _ = self.pose(name)
         points = self._forces.contact_points(touch.body)
         points = points + _HAIR * (center - points)
-        return len(points) - int(_inside_site(self.model, self.data, touch.site, points).sum())
+        return len(points) - int(inside_site(self.model, self.data, touch.site, points).sum())
 
     def after_step(self, engine: Engine) -> None:
         """Feed every sensor that is enabled. Twice after the same step is once."""

@@ -78,8 +78,8 @@ class BreakEditor:
     def _show_subjects(self, tracker: ContactTracker) -> None:
         draft = self.draft
         subjects: list[tuple[int | None, int | None, str]] = [(None, None, "any pair")]
-        subjects += [(None, i, f"{name} (sensor)") for i, name in enumerate(tracker.sensor_names)]
-        subjects += [(i, None, label) for i, label in enumerate(tracker.pair_labels)]
+        subjects += [(None, i, f"{name} (sensor)") for i, name in enumerate(tracker.sensors.names)]
+        subjects += [(i, None, label) for i, label in enumerate(tracker.pairs.labels)]
         chosen = next(text for pair, sensor, text in subjects if (pair, sensor) == (draft.pair_id, draft.sensor))
         imgui.set_next_item_width(14 * imgui.get_font_size())
         if not imgui.begin_combo("##subject", chosen):
@@ -98,7 +98,7 @@ class BreakEditor:
     def _mend(self, tracker: ContactTracker) -> None:
         """Pairs and sensors of another scene are not here."""
         draft = self.draft
-        if draft.pair_id is not None and draft.pair_id >= len(tracker.pair_labels):
+        if draft.pair_id is not None and draft.pair_id >= len(tracker.pairs.labels):
             draft.pair_id = None
-        if draft.sensor is not None and draft.sensor >= len(tracker.sensor_names):
+        if draft.sensor is not None and draft.sensor >= len(tracker.sensors.names):
             draft.sensor = None

@@ -72,8 +72,8 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
 
 def show_sensor_times(tracker: ContactTracker) -> None:
     """How long each sensor has been in contact and in the air."""
-    timing = tracker.timing
-    if not tracker.sensor_names:
+    timing = tracker.sensors.timing
+    if not tracker.sensors.names:
         paragraph("This scene has no contact sensors.")
         return
     flags = imgui.TableFlags_
@@ -84,14 +84,14 @@ def show_sensor_times(tracker: ContactTracker) -> None:
         columns = (timing.last_contact_time, timing.last_air_time)
         counts, duty = timing.contact_count, timing.duty_factor
         clipper = imgui.ListClipper()
-        clipper.begin(len(tracker.sensor_names))
+        clipper.begin(len(tracker.sensors.names))
         while clipper.step():
             for i in range(clipper.display_start, clipper.display_end):
                 color = imgui.get_style().color_(imgui.Col_.text) if in_contact[i] else dim_color()
                 imgui.table_next_row()
                 imgui.table_next_column()
                 imgui.push_style_color(imgui.Col_.text, color)
-                imgui.text_unformatted(fit_text(tracker.sensor_names[i], imgui.get_content_region_avail().x))
+                imgui.text_unformatted(fit_text(tracker.sensors.names[i], imgui.get_content_region_avail().x))
                 imgui.pop_style_color()
                 texts = [f"{age[i]:.3f}", *(f"{column[i]:.3f}" if column[i] else "" for column in columns)]
                 for text in (*texts, str(counts[i]), f"{duty[i]:.3f}"):

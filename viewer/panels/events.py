@@ -213,7 +213,7 @@ def _show_tabs(session: Session, tracker: ContactTracker) -> None:
 
 
 def _summary(tracker: ContactTracker) -> str:
-    choice, log = tracker.choice, tracker.log
+    choice, log = tracker.pairs.choice, tracker.log
     pairs = f"{len(choice.labels)} of {choice.total}" if choice.dropped else str(len(choice.labels))
     dropped = f", {log.dropped} older dropped" if log.dropped else ""
     return f"{len(log)} events{dropped} · {pairs} pairs"
@@ -224,7 +224,7 @@ def _show_empty(session: Session, tracker: ContactTracker) -> None:
         paragraph("No event passes the filter.")
     elif session.stepped_outside:
         paragraph("Your program steps the simulation; events are found only in steps that this window takes.")
-    elif not tracker.choice.labels and not tracker.sensor_names:
+    elif not tracker.pairs.choice.labels and not tracker.sensors.names:
         paragraph("Nothing in this scene can collide.")
     else:
         paragraph("No contact has begun or ended. Contacts that were there from the start are not events.")

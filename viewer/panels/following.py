@@ -6,7 +6,7 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
 from ..engines.names import body_names
-from ..engines.tracking import ContactTracker, TrackingOptions
+from ..engines.tracking import ContactTracker
 from ..engines.watched_pairs import MAX_PAIRS, PairChoice, PairSource, all_pairs, pairs_of_body, pairs_of_sensors
 from ..session import Session
 from .widgets import dim_text, heading, tooltip
@@ -49,7 +49,7 @@ def end_popup() -> None:
 def _show_pairs(session: Session, tracker: ContactTracker) -> None:
     dim_text("Pairs of geoms")
     model, body = session.engine.model, session.view.selected_body
-    source = tracker.choice.source
+    source = tracker.pairs.choice.source
     if imgui.radio_button("of the contact sensors", source is PairSource.SENSORS):
         tracker.watch(pairs_of_sensors(model))
     tooltip(f"Those that a contact sensor can match. {_ANEW}")
@@ -62,7 +62,7 @@ def _show_pairs(session: Session, tracker: ContactTracker) -> None:
     if imgui.radio_button("all that can collide", source is PairSource.ALL):
         tracker.watch(all_pairs(model))
     tooltip(f"By contype, conaffinity, exclude and pair; {MAX_PAIRS} at most. {_ANEW}")
-    dim_text(_describe(tracker.choice))
+    dim_text(_describe(tracker.pairs.choice))
 
 
 def _describe(choice: PairChoice) -> str:
@@ -94,22 +94,22 @@ def _show_pair_rules(tracker: ContactTracker) -> None:
 def _show_sensor_rules(tracker: ContactTracker) -> None:
     heading("Contact of a sensor")
     options = tracker.options
-    fields = (
-        ("above", "on", 1.0, "%.3g N", "Contact begins above this force"),
-        ("until below", "off", 1.0, "%.3g N", "Contact ends below this force"),
-        ("for at least", "min_duration", 1e3, "%.3g ms", "Shorter changes do not count"),
-    )
-    for label, name, factor, form, help_text in fields:
-        imgui.set_next_item_width(7 * imgui.get_font_size())
-        flags = imgui.InputTextFlags_.enter_returns_true
-        entered, value = imgui.input_float(label, factor * getattr(options, name), 0.0, 0.0, form, flags)
-        tooltip(f"{help_text}; Enter to apply. {_ANEW}")
-        if entered:
-            tracker.configure(_mended(replace(options, **{name: value / factor}), name))
+    on = _entered("above", options.on, "%.3g N", "Contact begins above this force")
+    off = _entered("until below", options.off, "%.3g N", "Contact ends below this force")
+    wait = _entered("for at least", 1e3 * options.min_duration, "%.3g ms", "Shorter changes do not count")
+    if on is not None:
+        on = max(on, _LEAST_FORCE)
+        tracker.configure(replace(options, on=on, off=min(options.off, on)))
+    if off is not None:
+        off = max(off, _LEAST_FORCE)
+        tracker.configure(replace(options, off=off, on=max(options.on, off)))
+    if wait is not None:
+        tracker.configure(replace(options, min_duration=min(max(1e-3 * wait, 0.0), _LONGEST)))
 
 
-def _mended(options: TrackingOptions, changed: str) -> TrackingOptions:
-    """Thresholds that can be: the other one follows the one that was changed."""
-    on, off = max(options.on, _LEAST_FORCE), max(options.off, _LEAST_FORCE)
-    on, off = (on, min(on, off)) if changed == "on" else (max(on, off), off)
-    return replace(options, on=on, off=off, min_duration=min(max(options.min_duration, 0.0), _LONGEST))
+def _entered(label: str, value: float, form: str, help_text: str) -> float | None:
+    """A field's value, once Enter is pressed."""
+    imgui.set_next_item_width(7 * imgui.get_font_size())
+    entered, value = imgui.input_float(label, value, 0.0, 0.0, form, imgui.InputTextFlags_.enter_returns_true)
+    tooltip(f"{help_text}; Enter to apply. {_ANEW}")
+    return value if entered else None

@@ -69,5 +69,5 @@ class Shell(Protocol):
         ...
 
 
-SENSORS, INSPECTOR, DISPLAY, PLOTS = "Sensors", "Inspector", "Display", "Plots"
+SENSORS, INSPECTOR, DISPLAY, PLOTS, TOUCH = "Sensors", "Inspector", "Display", "Plots", "Touch"
 """Titles of the dockable windows."""
