@@ -40,6 +40,8 @@ def main() -> int:
     report = arguments.report or (None if arguments.tiny else REPORT)
     machine = describe_machine(Environments(arguments.environments))
     print(f"{machine['machine']}, load {machine['load']:.2f}, {machine['renderer']}", flush=True)
+    if arguments.tiny:
+        print("tiny: everything runs, but the figures mean nothing")
     started = time.perf_counter()
     rows: list[Row] = []
     failed = []

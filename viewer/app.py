@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui, implot
+from imgui_bundle import glfw_utils, hello_imgui, imgui, implot
 
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
@@ -18,6 +18,7 @@ from .engines.opening import open_engines
 from .engines.touch_saving import save_touch
 from .filming import Filming, next_path
 from .panels.display import show_display
+from .panels.frame import MAIN_DOCK, TITLE, dock_panels, window_params
 from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help
 from .panels.legend import show_legend
@@ -30,7 +31,7 @@ from .panels.record import RecordButton
 from .panels.sensors import show_sensors
 from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, TOUCH, RecordingStatus
 from .panels.status import show_status
-from .panels.theme import apply_theme, load_fonts
+from .panels.theme import apply_theme
 from .panels.touch import TouchPanel
 from .panels.viewport import Viewport
 from .panels.widgets import paragraph
@@ -43,15 +44,9 @@ from .sensors.touch_declaration import TouchDeclaration
 from .session import Highlight, Session
 from .settings import Options, Quality, Theme, ViewState
 
-TITLE = "contact-viewer"
 _SAVED = "view_state"
 _PHYSICS_BUDGET = 0.025
 """Longest that physics may hold up a frame [s]."""
-_LEFT_PART, _RIGHT_PART = 0.15, 0.20
-"""Parts of the window's width that the side panels take at first; the scene keeps two thirds."""
-_BOTTOM_PART = 0.3
-_LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
-"""What they need at least to be readable, in a small window [px]."""
 
 
 class Application:
@@ -86,33 +81,18 @@ class Application:
 
     def runner_params(self) -> hello_imgui.RunnerParams:
         """What Hello ImGui needs to run this application."""
-        params = hello_imgui.RunnerParams()
-        options = self._options
-        geometry = hello_imgui.WindowGeometry()
-        geometry.size = (options.width, options.height) if options else (Options.width, Options.height)
-        params.app_window_params.window_geometry = geometry
-        params.app_window_params.window_title = TITLE
-        window = params.imgui_window_params
-        window.default_imgui_window_type = hello_imgui.DefaultImGuiWindowType.provide_full_screen_dock_space
-        window.show_menu_bar = True
-        window.show_menu_app = window.show_menu_view = False
-        window.show_status_bar = True
-        window.show_status_fps = False
-        window.remember_theme = window.remember_status_bar_settings = False
-        # MuJoCo's renderer needs a compatibility context.
-        gl = hello_imgui.OpenGlOptions()
-        gl.use_core_profile = gl.use_forward_compat = False
-        gl.major_version, gl.minor_version, gl.glsl_version = 3, 0, "130"
-        gl.anti_aliasing_samples = 4 if options and options.quality is Quality.HIGH else 0
-        params.renderer_backend_options.open_gl_options = gl
-        params.ini_folder_type = hello_imgui.IniFolderType.app_user_config_folder
-        params.ini_filename = f"{TITLE}/window.ini"
-        params.ini_filename_use_app_window_title = False
-        params.ini_disable = not self.keeps_settings
-        self._add_panels(params)
+        params = window_params(self._options, self.keeps_settings)
+        panels = {
+            SENSORS: lambda: show_sensors(self.session),
+            DISPLAY: lambda: show_display(self.session),
+            INSPECTOR: lambda: show_inspector(self.session),
+            PLOTS: lambda: self.plots.show(self.session),
+            TOUCH: self._show_touch,
+        }
+        dock_panels(
+            params, {title: self._guard(show) for title, show in panels.items()}, self._guard(self._show_playback)
+        )
         calls = params.callbacks
-        calls.default_icon_font = hello_imgui.DefaultIconFont.font_awesome6
-        calls.load_additional_fonts = load_fonts
         calls.post_init = self._guard(self._open)
         calls.post_new_frame = self._guard(self._advance)
         calls.custom_background = self._guard(self._draw)
@@ -220,33 +200,6 @@ class Application:
 
         return guarded
 
-    def _add_panels(self, params: hello_imgui.RunnerParams) -> None:
-        split = hello_imgui.DockingSplit
-        width = self._options.width if self._options else Options.width
-        left_part = max(_LEFT_PART, _LEFT_WIDTH / width)
-        right_part = max(_RIGHT_PART, _RIGHT_WIDTH / width) / (1 - left_part)
-        main, left, below, right, bottom = "MainDockSpace", "Left", "LeftBelow", "Right", "Bottom"
-        params.docking_params.docking_splits = [
-            split(main, left, imgui.Dir.left, left_part),
-            split(main, right, imgui.Dir.right, right_part),
-            split(main, bottom, imgui.Dir.down, _BOTTOM_PART),
-            split(left, below, imgui.Dir.down, 0.48),
-        ]
-        params.docking_params.dockable_windows = [
-            self._window(SENSORS, left, lambda: show_sensors(self.session)),
-            self._window(DISPLAY, below, lambda: show_display(self.session)),
-            self._window(INSPECTOR, right, lambda: show_inspector(self.session)),
-            self._window(PLOTS, bottom, lambda: self.plots.show(self.session)),
-            self._window(TOUCH, bottom, self._show_touch),
-        ]
-        bar = hello_imgui.EdgeToolbarOptions()
-        bar.size_em = 2.5
-        bar.window_padding_em = ImVec2(0.7, 0.45)
-        params.callbacks.add_edge_toolbar(hello_imgui.EdgeToolbarType.bottom, self._guard(self._show_playback), bar)
-
-    def _window(self, title: str, dock: str, show: Callable[[], None]) -> hello_imgui.DockableWindow:
-        return hello_imgui.DockableWindow(title, dock, self._guard(show))
-
     def _panel(self, name: str) -> Any:
         assert self._params is not None
         return self._params.docking_params.dockable_window_of_name(name)
@@ -285,7 +238,7 @@ class Application:
             # Hello ImGui sets its own theme after it has called `post_init`.
             apply_theme(self.session.settings.theme)
         self._swap_scene()
-        self._viewport.follow(self._params.docking_params.dock_space_id_from_name("MainDockSpace"))
+        self._viewport.follow(self._params.docking_params.dock_space_id_from_name(MAIN_DOCK))
         handle_keys(self)
         if self._scene_pass is not None:
             self._viewport.handle_mouse(self, self._scene_pass)

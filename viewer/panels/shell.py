@@ -69,5 +69,6 @@ class Shell(Protocol):
         ...
 
 
-SENSORS, INSPECTOR, DISPLAY, PLOTS, TOUCH = "Sensors", "Inspector", "Display", "Plots", "Touch"
+SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
+PLOTS, EVENTS, TOUCH = "Plots", "Events", "Touch"
 """Titles of the dockable windows."""
