@@ -106,7 +106,7 @@ def test_going_back_and_on_gives_the_same_list(back: float) -> None:
     session.toggle_paused()
     run_to(session, 1.5)
     same(rows(tracker), rows(expected))
-    assert list(tracker.pairs.events.contacts) == list(expected.pairs.events.contacts)
+    assert tracker.pairs.events.contacts.keys() == expected.pairs.events.contacts.keys()
 
 
 def test_going_back_and_returning_to_the_end_loses_nothing() -> None:
@@ -165,21 +165,21 @@ def test_peaks_are_the_largest_forces_that_mujoco_tells() -> None:
     engine = open_engine("bounce")
     model, data = engine.model, engine.data
     tracker = ContactTracker(engine)
-    forces: dict[tuple[str, str], list[float]] = {}
+    forces: dict[str, list[float]] = {}
     wrench = np.zeros(6)
     for _ in range(400):
         engine.step()
         tracker.after_step(engine)
         for i in range(data.ncon):
             mujoco.mj_contactForce(model, data, i, wrench)
-            first, second = (model.geom(int(geom)).name for geom in data.contact.geom[i])
-            forces.setdefault((first, second), []).append(wrench[0])
+            names = {model.geom(int(geom)).name for geom in data.contact.geom[i]}
+            forces.setdefault("".join(names - {"slab"}), []).append(wrench[0])
         for sensor in tracker.sensors.names:
-            forces.setdefault((sensor, ""), []).append(float(engine.get_contact_force_magnitude(sensor)[0]))
+            forces.setdefault(sensor, []).append(float(engine.get_contact_force_magnitude(sensor)[0]))
     first_contacts = {entry.subject: entry.contact for entry in reversed(tracker.log.entries)}
     for name in ("soft", "lively", "everlasting", "dead"):
-        assert first_contacts[f"slab · {name}"].peak_force == pytest.approx(max(forces["slab", name]), rel=1e-12)
-        assert first_contacts[f"{name}_ball"].peak_force == pytest.approx(max(forces[f"{name}_ball", ""]), rel=1e-12)
+        assert first_contacts[f"slab · {name}"].peak_force == pytest.approx(max(forces[name]), rel=1e-12)
+        assert first_contacts[f"{name}_ball"].peak_force == pytest.approx(max(forces[f"{name}_ball"]), rel=1e-12)
     # A ball that bounces back presses with twice its momentum over the time it takes.
     soft = first_contacts["slab · soft"]
     assert soft.peak_force > 0.4 * 2 * 2.8 / soft.duration(math.nan)
@@ -287,7 +287,7 @@ def test_environments_are_followed_one_at_a_time() -> None:
     session.show_environment(1)
     session._step(1)
     assert len(tracker.log) == 0
-    session._step(150)
+    session._step(300)
     assert {entry.subject for entry in tracker.log} >= {"slab · soft", "soft_ball"}
 
 

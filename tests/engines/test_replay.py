@@ -167,8 +167,8 @@ def test_ends_are_located_too() -> None:
     assert len(ends) >= 2
     for exact, near in ends:
         assert -1e-12 < exact.event.distance <= 0  # type: ignore[union-attr]
-        # The contact force still acts in that step, so that the motion within it is not straight.
-        assert near.time == pytest.approx(exact.time, abs=STEP / 20)
+        # The contact force still acts in that step: a straight line misses a parabola by a quarter of it at most.
+        assert near.time == pytest.approx(exact.time, abs=STEP / 4)
         assert exact.contact.duration(math.nan) == pytest.approx(exact.event.duration, abs=1e-12)
 
 

@@ -252,7 +252,8 @@ class PairDistances:
         velocity = (distance - last[1]) / elapsed
         rests = abs(velocity) < _REST
         speed = max(0.0, -velocity if rests else _ACCELERATION * elapsed / 2 - velocity)
-        if self._has_velocities and (elapsed > _MEMORY * step or not distance > _IMMINENT * step * speed):
+        certain = elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed
+        if self._has_velocities and not certain:
             velocity = self.velocity(data, pair, distance)
             speed = max(0.0, -velocity)
         earlier[pair] = before[pair]
