@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import psutil
+import pytest
 from contact_viewer.app import Application, run_window
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.render.contexts import load_opengl
@@ -61,6 +62,7 @@ def test_ten_scenes_leave_no_gl_objects_and_no_errors() -> None:
     drive(app, test)
 
 
+@pytest.mark.timeout(900)
 def test_memory_does_not_grow_over_ten_thousand_frames() -> None:
     app = open_app("turntable", width=320, height=240, paused=False, frames=10_000)
     process = psutil.Process()

@@ -18,6 +18,7 @@ from .engines.opening import open_engines
 from .engines.touch_saving import save_touch
 from .filming import Filming, next_path
 from .panels.display import show_display
+from .panels.events import EventsPanel
 from .panels.frame import MAIN_DOCK, TITLE, dock_panels, window_params
 from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help
@@ -29,7 +30,7 @@ from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
 from .panels.record import RecordButton
 from .panels.sensors import show_sensors
-from .panels.shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, TOUCH, RecordingStatus
+from .panels.shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSORS, TOUCH, RecordingStatus
 from .panels.status import show_status
 from .panels.theme import apply_theme
 from .panels.touch import TouchPanel
@@ -60,6 +61,7 @@ class Application:
         self.notices = Notices()
         self.plots = Plots()
         self._touch_panel = TouchPanel()
+        self._events_panel = EventsPanel()
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.metres_per_pixel = 0.001
@@ -87,6 +89,7 @@ class Application:
             DISPLAY: lambda: show_display(self.session),
             INSPECTOR: lambda: show_inspector(self.session),
             PLOTS: lambda: self.plots.show(self.session),
+            EVENTS: self._show_events,
             TOUCH: self._show_touch,
         }
         dock_panels(
@@ -215,7 +218,7 @@ class Application:
         self._gizmo_pass = GizmoPass()
         self._open_scene_pass()
         self._set_title()
-        self._tell_of_scene()
+        self._begin_scene()
         imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
 
     def _open_scene_pass(self) -> None:
@@ -270,7 +273,7 @@ class Application:
         self.session = session
         self._open_scene_pass()
         self._set_title()
-        self._tell_of_scene()
+        self._begin_scene()
 
     def _open_engines(self, path: Path) -> tuple[Engine, Engine | None]:
         options = self._options
@@ -323,6 +326,13 @@ class Application:
         imgui.same_line(0, 16)
         show_playback(self)
 
+    def _show_events(self) -> None:
+        session = self.session
+        if session.events is None:
+            paragraph("Events need a simulation that this window steps itself.")
+            return
+        self._events_panel.show(session, session.events, session.go_to_time if session.timeline else None)
+
     def _show_touch(self) -> None:
         touch = self.session.engine.touch_sensors
         if touch is None:
@@ -337,8 +347,10 @@ class Application:
         assert path is not None
         save_touch(path, declaration).save()
 
-    def _tell_of_scene(self) -> None:
-        """What is wrong in a scene that works all the same."""
+    def _begin_scene(self) -> None:
+        """Follow the events of a scene, and tell what is wrong in it."""
+        if not self.session.stepped_outside:
+            self.session.track_events()
         touch = self.session.engine.touch_sensors
         for problem in touch.problems if touch is not None else ():
             self.notices.say(problem, warning=True)

@@ -9,6 +9,7 @@ import numpy as np
 from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
 from .engines.pace import Pace
+from .engines.tracking import ContactTracker
 from .reasons import Reasons
 from .render.balance import balance_glyphs
 from .render.cones import build_cones, unique_cones
@@ -100,6 +101,10 @@ class Session:
         """What lies behind the arrays; None where the engine does not tell."""
         self.timeline: Timeline | None = None
         """Every step so far; None where the engine cannot return to them."""
+        self.events: ContactTracker | None = None
+        """When contacts begin and end, once `track_events` was called."""
+        self._break: tuple[str, float] | None = None
+        """A break that was hit: why, and the simulated time of the step that shows it [s]."""
         self._readings: dict[str, SensorReading] = {}
         self._details: dict[str, ContactDetails] = {}
         self._key: str | None = None
@@ -121,6 +126,13 @@ class Session:
         if self.timeline is not None:
             self.timeline.begin_frame()
         self._attempt(lambda: self.pace.advance(self._step, self.engine.timestep, budget))
+        self._heed_break()
+
+    def track_events(self) -> None:
+        """Follow contacts from now on, after every step."""
+        self.events = ContactTracker(self.engine)
+        self.events.on_break = self._note_break
+        self.watchers.append(self.events)
 
     def keep_history(self) -> None:
         """Keep every step from now on, within the memory that the settings allow."""
@@ -329,6 +341,19 @@ class Session:
         if self.ghost is not None:
             self.ghost.step(count)
         self.forget()
+
+    def _note_break(self, reason: str, time: float) -> None:
+        if self._break is None:
+            self._break = reason, time
+
+    def _heed_break(self) -> None:
+        """Pause at the step that a break asked for; those that were taken after it are still in the history."""
+        if self._break is None:
+            return
+        (reason, time), self._break = self._break, None
+        self.paused = True
+        self.trouble = f"paused: {reason}"
+        self.go_to_time(time)
 
     def _tell_watchers(self) -> None:
         for watcher in self.watchers:

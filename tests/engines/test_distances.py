@@ -119,9 +119,9 @@ def test_a_kick_that_nothing_announced() -> None:
     same_events(found[:1], expected[:1], 0.002)
 
 
-@pytest.mark.parametrize("extra", ['margin=".05"', 'margin=".05" gap=".05"', 'margin=".2" gap=".05"'])
+@pytest.mark.parametrize("extra", ['margin=".005"', 'margin=".005" gap=".005"', 'margin=".02" gap=".005"'])
 def test_margins_do_not_begin_contact(extra: str) -> None:
-    model = ball(extra + ' solref=".004 .3"')
+    model = ball(extra + ' solref=".05 .1"')
     data = mujoco.MjData(model)
     found, expected, _ = follow(model, data, all_pairs(model), 700)
     same_events(found, expected, 0.002)

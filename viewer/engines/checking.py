@@ -311,8 +311,6 @@ class _Surveyor:
                 status = os.stat(path)
             except OSError:
                 continue
-            if stat.S_ISDIR(status.st_mode):
-                continue
             if not stat.S_ISREG(status.st_mode):
                 raise SceneError(f"{self._path}: {path} is not a regular file ({self._place(reference)})")
             self._files.setdefault(path, stamp_of(status))

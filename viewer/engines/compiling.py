@@ -93,7 +93,7 @@ class Compilation:
         self._limits = limits or DEFAULT_LIMITS
         self._started = time.monotonic()
         self._verdict: str | None = None
-        """Why it failed, as far as it is not the process that says so."""
+        """Why it failed, if it is not the process that says so."""
         self._folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
         try:
             self._process = self._start()
@@ -147,8 +147,12 @@ class Compilation:
         while not self.wait(_POLL_INTERVAL):
             pass
         verdict = self._read_verdict()
+        if self._verdict is None and verdict is None:
+            self._verdict = self._last_words()
+        elif self._verdict is None and verdict is not None and verdict.get("exhausted"):
+            self._verdict = _memory_words(self._limits)
         if self._verdict is not None or verdict is None:
-            raise SceneError(f"{self._path}: {self._verdict or self._last_words()}{self._suspicion()}")
+            raise SceneError(f"{self._path}: {self._verdict}{self._suspicion()}")
         if "error" in verdict:
             raise SceneError(str(verdict["error"]))
         try:
@@ -232,10 +236,9 @@ def main(arguments: list[str]) -> None:
     try:
         verdict = _compile_into(path, folder)
     except SceneError as error:
-        message = str(error)
-        verdict = {"error": f"{path}: {_memory_words(limits)}" if is_out_of_memory(message) else message}
+        verdict = {"exhausted": True} if is_out_of_memory(str(error)) else {"error": str(error)}
     except MemoryError:
-        verdict = {"error": f"{path}: {_memory_words(limits)}"}
+        verdict = {"exhausted": True}
     (folder / _VERDICT_FILE).write_text(json.dumps(verdict))
     # Taking a large model apart takes time and serves nobody.
     os._exit(0)

@@ -132,8 +132,9 @@ class PairDistances:
         count = len(self._geoms)
         self.groups.forget()
         self._times = (math.nan, math.nan, math.nan)
-        # Time [s], distance [m] and velocity [m/s] of each pair when it was last looked at, and twice before that.
-        self._samples = [[(-math.inf, math.nan, math.nan)] * count for _ in range(3)]
+        # Time [s], distance [m], its rate of change and the speed of approach [m/s] of each pair when it was last looked
+        # at, and the two times before.
+        self._samples = [[(-math.inf, math.nan, math.nan, 0.0)] * count for _ in range(3)]
         # When each pair is to be looked at again, and the same as a heap, in which former times may remain.
         self._due = [-math.inf] * count
         self._agenda = [(-math.inf, pair) for pair in range(count)]
@@ -167,7 +168,7 @@ class PairDistances:
             distances, velocities = np.full((2, len(self._geoms)), math.nan)
             for pair in self._told:
                 for samples in self._samples:
-                    sampled, distance, velocity = samples[pair]
+                    sampled, distance, velocity, _ = samples[pair]
                     if sampled == time:
                         distances[pair], velocities[pair] = distance, velocity
             yield time, distances, velocities
@@ -177,12 +178,11 @@ class PairDistances:
 
         -inf and inf where there are none.
         """
-        times, distances, velocities = np.array(self._samples[0]).reshape(-1, 3).T
+        times, distances, _, speeds = np.array(self._samples[0]).reshape(-1, 4).T
         listed = self.groups.pairs >= 0
         distances[self.groups.pairs[listed]] = self.groups.depths(data)[listed]
         largest = float(distances.max(where=in_contact, initial=-math.inf))
         elapsed = time - times
-        speeds = np.maximum(0.0, -np.nan_to_num(velocities))
         bounds = np.where(in_contact, math.inf, distances - elapsed * (speeds + elapsed * _ACCELERATION / 2))
         nearest = math.inf
         while bounds.min(initial=math.inf) < nearest:
@@ -252,13 +252,15 @@ class PairDistances:
         velocity = (distance - last[1]) / elapsed
         rests = abs(velocity) < _REST
         speed = max(0.0, -velocity if rests else _ACCELERATION * elapsed / 2 - velocity)
-        certain = elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed
-        if self._has_velocities and not certain:
-            velocity = self.velocity(data, pair, distance)
-            speed = max(0.0, -velocity)
+        if self._has_velocities:
+            if elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed:
+                velocity = math.nan
+            else:
+                velocity = self.velocity(data, pair, distance)
+                speed = max(0.0, -velocity)
         earlier[pair] = before[pair]
         before[pair] = last
-        latest[pair] = (time, distance, velocity)
+        latest[pair] = (time, distance, velocity, speed)
         due = time - 2 * step
         if distance > 0:
             # Two steps early, so that the states before a meeting are known.

@@ -1,15 +1,18 @@
 """MuJoCo's words about a scene to one line that names the file and the line."""
 
+import contextlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from .checking import TEXT_SIZE_MAX, Survey
 from .errors import SceneError
-from .markup import MarkupError, Tag, decode, find_tags, line_of, read_bytes
+from .markup import MarkupError, Tag, decode, find_tags, read_bytes
 
 _PARSE_ERROR = re.compile(r"XML_ERROR_(\w+) ErrorID=\d+ \(0x\w+\) Line number=(\d+)(?:: ([^';]*))?")
 _ELEMENT = re.compile(r"[;,]? *Element '([^']*)', line (\d+);?")
 _NAMED_ELEMENT = re.compile(r"[;,]? *Element name '([^']*)', id -?\d+(?:, line (\d+))?;?")
+_QUOTED = re.compile(r"'([^']+)'")
 _LENGTH_MAX = 500
 _OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "memory allocation failed", "MemoryError")
 
@@ -20,11 +23,10 @@ def explain(message: str, survey: Survey) -> str:
         return _explain_parse_error(message, found, survey)
     place = ""
     if found := _ELEMENT.search(message):
-        place = _locate(survey, int(found[2]), name=None, element=found[1])
+        place = _locate(survey, int(found[2]), message[: found.start()], element=found[1])
         message = message.replace(found[0], f" ({found[1]})")
     elif found := _NAMED_ELEMENT.search(message):
-        if found[2]:
-            place = _locate(survey, int(found[2]), name=found[1], element=None)
+        place = _locate(survey, int(found[2] or 0), message[: found.start()], name=found[1])
         named = f" ({found[1]})" if found[1] and f"'{found[1]}'" not in message[: found.start()] else ""
         message = message.replace(found[0], named)
     message = re.sub(r"^(XML Error: |Error: )+", "", message.strip())
@@ -56,46 +58,41 @@ def _explain_parse_error(message: str, found: re.Match[str], survey: Survey) -> 
     if including is None:
         return f"line {found[2]}: {words}"
     # The error is in an included file; the line of the element that includes it is known.
-    for path, tag in _tags_at(survey, int(including[2])):
-        if tag.name.lower() == "include":
-            return (
-                f"{tag.attributes.get('file')} line {found[2]}: {words} (included by {path.name} line {including[2]})"
-            )
+    for path, line, tag in _find_elements(survey):
+        if tag.name.lower() == "include" and line == int(including[2]):
+            source = f"included by {path.name} line {line}"
+            return f"{tag.attributes.get('file')} line {found[2]}: {words} ({source})"
     return words
 
 
-def _locate(survey: Survey, line: int, name: str | None, element: str | None) -> str:
-    """`file line n: `, with the file only if it is not the scene itself and there is but one candidate."""
-    paths = {
-        path
-        for path, tag in _tags_at(survey, line)
-        if (element is None or tag.name == element) and (not name or tag.attributes.get("name", "") == name)
-    }
-    if len(paths) != 1:
-        return f"line {line}: "
-    path = paths.pop()
-    return f"line {line}: " if path == survey.path else f"{path.name} line {line}: "
+def _locate(survey: Survey, line: int, message: str, element: str = "", name: str = "") -> str:
+    """`file line n: ` of the one element that a message can mean, without the file if it is the scene itself.
 
-
-def _tags_at(survey: Survey, line: int) -> list[tuple[Path, Tag]]:
-    """All tags that start in a line of any of the scene's XML files."""
-    found = []
-    for path in survey.texts:
-        try:
-            text = decode(read_bytes(path, TEXT_SIZE_MAX, "scene file"))
-            start = 0
-            for _ in range(line - 1):
-                start = text.index("\n", start) + 1
-        except (SceneError, ValueError):
+    MuJoCo does not know the line (0) within files that others include; there, the words that it quotes must do.
+    """
+    quoted = [] if line else _QUOTED.findall(message)
+    places = set()
+    for path, at, tag in _find_elements(survey):
+        if (line and at != line) or (element and tag.name != element):
             continue
-        end = text.find("\n", start)
-        try:
+        given = tag.attributes
+        if (name and given.get("name") != name) or not all(word in given or word in given.values() for word in quoted):
+            continue
+        places.add((path, at))
+    if len(places) != 1:
+        return f"line {line}: " if line else ""
+    path, at = places.pop()
+    return f"line {at}: " if path == survey.path else f"{path.name} line {at}: "
+
+
+def _find_elements(survey: Survey) -> Iterator[tuple[Path, int, Tag]]:
+    """All elements of the scene's XML files with their lines, as far as the files can be read."""
+    for path in survey.texts:
+        with contextlib.suppress(SceneError, MarkupError):
+            text = decode(read_bytes(path, TEXT_SIZE_MAX, "scene file"))
+            line, counted = 1, 0
             for tag in find_tags(text):
-                if tag.start >= start and tag.opens and (end < 0 or tag.start < end):
-                    found.append((path, tag))
-                elif 0 <= end <= tag.start:
-                    break
-        except MarkupError as error:
-            if line_of(text, error.offset) < line:
-                continue
-    return found
+                line += text.count("\n", counted, tag.start)
+                counted = tag.start
+                if tag.opens:
+                    yield path, line, tag

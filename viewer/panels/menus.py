@@ -7,7 +7,7 @@ from ..session import SPEEDS
 from ..settings import Theme
 from .keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from .playback import FREE_CAMERA, format_speed
-from .shell import DISPLAY, INSPECTOR, PLOTS, SENSORS, TOUCH, Shell
+from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSORS, TOUCH, Shell
 from .widgets import tooltip
 
 
@@ -87,7 +87,7 @@ def _show_view(shell: Shell) -> None:
                 view.toggle_group("geom", group)
         imgui.end_menu()
     imgui.separator()
-    for panel in (SENSORS, INSPECTOR, DISPLAY, PLOTS, TOUCH):
+    for panel in (SENSORS, INSPECTOR, DISPLAY, PLOTS, EVENTS, TOUCH):
         if imgui.menu_item_simple(panel, None, shell.is_panel_shown(panel)):
             shell.toggle_panel(panel)
     if imgui.menu_item_simple("Legend", None, session.settings.show_legend):

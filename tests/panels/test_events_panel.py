@@ -1,0 +1,267 @@
+"""The Events window as a person uses it, in the real application."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.app import Application
+from contact_viewer.assets import bundled_scene
+from contact_viewer.engines.tracking import ContactTracker
+from contact_viewer.engines.watched_pairs import PairSource
+from contact_viewer.panels.events import EventsPanel, Who
+from contact_viewer.panels.shell import EVENTS, PLOTS
+from contact_viewer.sensors.breaks import Break, BreakWhen
+from contact_viewer.sensors.events import EventKind
+from contact_viewer.settings import Options
+from imgui_bundle import hello_imgui, imgui
+
+from ..window import count_green, drive, scene_part, screenshot
+
+
+class EventsApp(Application):
+    """The application with a tracker and its window."""
+
+    def __init__(self, scene: Path, width: int = 1600, height: int = 900) -> None:
+        super().__init__(open_engine(scene), Options(scene=scene, paused=True, width=width, height=height))
+        self.keeps_settings = False
+        self.follow()
+
+    def follow(self) -> None:
+        self.tracker = ContactTracker(self.session.engine)
+        self.tracker.on_break = self.stop
+        self.session.watchers = [self.tracker]
+        self.panel = EventsPanel()
+        self.reasons: list[str] = []
+
+    def stop(self, reason: str, time: float) -> None:
+        self.session.paused = True
+        self.reasons.append(reason)
+
+    def runner_params(self) -> hello_imgui.RunnerParams:
+        params = super().runner_params()
+        windows = params.docking_params.dockable_windows
+        dock = next(window.dock_space_name for window in windows if window.label == PLOTS)
+        show = self._guard(lambda: self.panel.show(self.session, self.tracker, self.session.go_to_time))
+        others = [window for window in windows if window.label != EVENTS]
+        params.docking_params.dockable_windows = [*others, hello_imgui.DockableWindow(EVENTS, dock, show)]
+        return params
+
+    def focus(self, ctx: Any) -> None:
+        self._panel(EVENTS).focus_window_at_next_frame = True
+        ctx.yield_(4)
+
+
+def open_scene(name: str, **size: int) -> EventsApp:
+    scene = bundled_scene(name)
+    assert scene is not None
+    return EventsApp(scene.path, **size)
+
+
+def test_clicking_an_event_goes_to_its_instant(tmp_path: Path) -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        session, log = app.session, app.tracker.log
+        session._step(270)
+        ctx.yield_(3)
+        begin = next(i for i, entry in enumerate(log) if entry.subject == "slab · dead")
+        ctx.item_click(f"//Events/**/$${begin}/##row")
+        assert session.engine.time == pytest.approx(log.entries[begin].seen)
+        assert session.paused
+        # The first step whose arrays hold the contact, drawn as it was.
+        assert session.reading("dead_ball").reported == 1
+        assert count_green(scene_part(app, screenshot(ctx, tmp_path / "begin.png"))) > 200
+        session.step_back()
+        assert session.reading("dead_ball").reported == 0
+        # Looking back keeps the list.
+        assert len(log) == 14
+
+    drive(app, test)
+
+
+def test_next_and_previous() -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        session = app.session
+        session._step(250)
+        seen = sorted({entry.seen for entry in app.tracker.log})
+        for time in reversed(seen):
+            ctx.item_click("//Events/**/###Previous")
+            assert session.engine.time == pytest.approx(time)
+        for time in seen[1:]:
+            ctx.item_click("//Events/**/###Next")
+            assert session.engine.time == pytest.approx(time)
+
+    drive(app, test)
+
+
+def test_filters() -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        app.session._step(600)
+        ctx.yield_(2)
+        tracker, panel = app.tracker, app.panel
+        everything = len(panel.shown(tracker))
+        assert everything == len(tracker.log) > 20
+        ctx.item_input("//Events/**/##filter")
+        ctx.key_chars_replace("SLAB liv")
+        ctx.yield_(2)
+        assert {entry.subject for entry in panel.shown(tracker)} == {"slab · lively"}
+        ctx.item_click("//Events/**/##kind")
+        ctx.item_click("//$FOCUSED/end")
+        assert {entry.kind for entry in panel.shown(tracker)} == {EventKind.END}
+        app.session._step(300)
+        assert all(entry.subject == "slab · lively" for entry in panel.shown(tracker))
+        panel.text, panel.kind = "", None
+        ctx.item_click("//Events/**/##who")
+        ctx.item_click("//$FOCUSED/sensors")
+        assert panel.who is Who.SENSORS
+        assert {entry.sensor is None for entry in panel.shown(tracker)} == {False}
+        panel.who = Who.PAIRS
+        assert {entry.pair_id is None for entry in panel.shown(tracker)} == {False}
+        ctx.item_click("//Events/**/###copy")
+        lines = imgui.get_clipboard_text().splitlines()
+        assert len(lines) == 1 + len(panel.shown(tracker))
+
+    drive(app, test)
+
+
+def test_break_on_event() -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        session, tracker = app.session, app.tracker
+        ctx.item_click("//Events/**/###break")
+        ctx.item_click("//$FOCUSED/##subject")
+        ctx.item_click("//$FOCUSED/**/slab · soft")
+        ctx.item_click("//$FOCUSED/Add")
+        assert tracker.breaks == [Break(BreakWhen.BEGIN, pair_id=1)]
+        ctx.key_press(imgui.Key.escape)
+        session.toggle_paused()
+        for _ in range(400):
+            ctx.yield_()
+            if app.reasons:
+                break
+        assert app.reasons[0].startswith("slab · soft begins at 0.284572 s")
+        assert session.paused
+        assert session.engine.time < 0.35
+        ctx.item_click("//Events/**/###break")
+        ctx.item_click("//$FOCUSED/$$0/###remove")
+        assert tracker.breaks == []
+
+    drive(app, test)
+
+
+def test_a_row_offers_a_break() -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        app.session._step(200)
+        ctx.yield_(3)
+        row = next(i for i, entry in enumerate(app.tracker.log) if entry.subject == "lively_ball")
+        ctx.item_click(f"//Events/**/$${row}/##row", 1)
+        ctx.item_click("//$FOCUSED/Break when it ends")
+        assert app.tracker.breaks == [Break(BreakWhen.END, sensor=2)]
+
+    drive(app, test)
+
+
+def test_what_is_followed_can_be_chosen() -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        session, tracker = app.session, app.tracker
+        session._step(200)
+        ctx.item_click("//Events/**/###following")
+        ctx.item_click("//$FOCUSED/all that can collide")
+        assert (tracker.pairs.choice.source, len(tracker.pairs.labels)) == (PairSource.ALL, 20)
+        assert len(tracker.log) == 0
+        session.view.perturb.select = 2
+        ctx.yield_(2)
+        ctx.item_click("//$FOCUSED/###body")
+        assert tracker.pairs.choice.source is PairSource.BODY
+        ctx.item_click("//$FOCUSED/eps")
+        ctx.item_click("//$FOCUSED/0.0001 m")
+        assert tracker.options.eps == 1e-4
+        ctx.item_click("//Events/**/###following")
+        ctx.item_click("//$FOCUSED/precise")
+        assert tracker.options.precise
+        ctx.item_input_value("//$FOCUSED/until below", 3.0)
+        assert (tracker.options.on, tracker.options.off) == (3.0, 3.0)
+        assert tracker.options.eps == 1e-4
+        ctx.key_press(imgui.Key.escape)
+        session._step(400)
+        assert len(tracker.log) > 2
+
+    drive(app, test)
+
+
+def test_curves_are_kept_only_while_they_are_in_sight(tmp_path: Path) -> None:
+    app = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        session, tracker = app.session, app.tracker
+        ctx.item_click("//Events/**/Crossing")
+        ctx.yield_(2)
+        session._step(100)
+        assert tracker.curves.shape[1] == 100
+        before = screenshot(ctx, tmp_path / "curves.png")
+        session._step(100)
+        after = screenshot(ctx, tmp_path / "more.png")
+        assert (before != after).any()
+        ctx.item_click("//Events/**/Times")
+        ctx.yield_(2)
+        assert math.isfinite(tracker.curves_wanted_until)
+        tracker.curves_wanted_until = -math.inf
+        ctx.yield_(2)
+        session._step(50)
+        assert tracker.curves.shape[1] == 200
+
+    drive(app, test)
+
+
+@pytest.mark.parametrize("scene", ["quadruped", "pile"])
+@pytest.mark.parametrize("size", [(1600, 900), (700, 500)])
+def test_every_scene_and_size_can_be_shown(scene: str, size: tuple[int, int], tmp_path: Path) -> None:
+    app = open_scene(scene, width=size[0], height=size[1])
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        screenshot(ctx, tmp_path / "start.png")
+        app.session._step(60)
+        app.toggle_theme()
+        screenshot(ctx, tmp_path / "running.png")
+        app.session.reset()
+        app.session._step(3)
+        screenshot(ctx, tmp_path / "reset.png")
+
+    drive(app, test)
+
+
+def test_nothing_to_follow(tmp_path: Path) -> None:
+    path = tmp_path / "empty.xml"
+    path.write_text('<mujoco><worldbody><geom type="plane" size="1 1 .1"/></worldbody></mujoco>')
+    app = EventsApp(path)
+
+    def test(ctx: Any) -> None:
+        app.focus(ctx)
+        app.session._step(5)
+        ctx.item_click("//Events/**/Times")
+        screenshot(ctx, tmp_path / "empty.png")
+        app.panel.breaks.draft = Break(BreakWhen.BEGIN, pair_id=7, sensor=9)
+        ctx.item_click("//Events/**/###break")
+        screenshot(ctx, tmp_path / "breaks.png")
+        assert (app.panel.breaks.draft.pair_id, app.panel.breaks.draft.sensor) == (None, None)
+
+    drive(app, test)

@@ -1,0 +1,159 @@
+"""The events command: what it lists, writes and refuses."""
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contact_viewer.cli import main
+
+DROP = """
+<mujoco>
+  <option timestep="0.002" integrator="{integrator}"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body name="ball" pos="0 0 1.1"><freejoint/><geom name="ball" size=".1" solref=".004 .1"/></body>
+    <body name="other" pos="1 0 2"><freejoint/><geom name="other" size=".1"/></body>
+  </worldbody>
+  <keyframe><key name="low" qpos="0 0 .3 1 0 0 0 1 0 2 1 0 0 0"/></keyframe>
+</mujoco>
+"""
+
+
+def euler_root(height: float) -> float:
+    """The discrete fall in closed form: x after n steps is g h^2 n (n + 1) / 2, and a last step is cut short."""
+    n = math.floor((math.sqrt(1 + 8 * height / (9.81 * 0.002**2)) - 1) / 2)
+    left, speed = height - 9.81 * 0.002**2 * n * (n + 1) / 2, 9.81 * n * 0.002
+    return n * 0.002 + (-speed + math.sqrt(speed**2 + 4 * 9.81 * left)) / (2 * 9.81)
+
+
+@pytest.fixture
+def drop(tmp_path: Path) -> Path:
+    path = tmp_path / "drop.xml"
+    path.write_text(DROP.format(integrator="Euler"))
+    return path
+
+
+def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    assert main(["events", *arguments, "--json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_a_table_by_default(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", str(drop), "--duration", "0.6"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == "time [s] event pair speed [m/s] peak [N] lasted [s]".split()
+    time, kind, *names, speed, _ = lines[1].split()
+    assert float(time) == pytest.approx(euler_root(1.0), abs=1e-6)
+    assert (kind, names) == ("begin", ["floor", "·", "ball"])
+    assert float(speed) == pytest.approx(math.sqrt(2 * 9.81), rel=1e-3)
+    assert lines[2].split()[1] == "end"
+
+
+@pytest.mark.parametrize(("integrator", "precise"), [("Euler", False), ("Euler", True), ("RK4", False), ("RK4", True)])
+def test_a_ball_dropped_from_a_metre(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], integrator: str, precise: bool
+) -> None:
+    path = tmp_path / "drop.xml"
+    path.write_text(DROP.format(integrator=integrator))
+    first = listed(capsys, str(path), "--duration", "0.6", *["--precise"] * precise)[0]
+    root = math.sqrt(2 / 9.81) if integrator == "RK4" else euler_root(1.0)
+    assert first["time"] == pytest.approx(root, abs=1e-9)
+    assert first["geoms"] == ["floor", "ball"]
+    assert first["kind"] == "begin"
+    assert first["approach_speed"] == -first["normal_velocity"] == pytest.approx(math.sqrt(2 * 9.81), rel=1e-3)
+    assert abs(first["distance"]) < 1e-12
+    assert first["duration"] == 0
+
+
+def test_events_end_with_the_duration(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    everything = listed(capsys, str(drop), "--duration", "2")
+    times = [record["time"] for record in everything]
+    assert len(times) > 6
+    for end in (times[0], times[0] - 1e-4, times[2] + 1e-4, 1.0):
+        part = listed(capsys, str(drop), "--duration", str(end))
+        assert [record["time"] for record in part] == [time for time in times if time <= end]
+    assert listed(capsys, str(drop), "--duration", "0") == []
+
+
+def test_pairs_can_be_chosen(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = (str(drop), "--duration", "1")
+    everything = {tuple(record["geoms"]) for record in listed(capsys, *run, "--all")}
+    assert everything == {("floor", "ball"), ("floor", "other")}
+    assert {tuple(record["geoms"]) for record in listed(capsys, *run, "--pair", "other,floor")} == {("other", "floor")}
+    assert {tuple(record["geoms"]) for record in listed(capsys, *run, "--body", "ball")} == {("ball", "floor")}
+    both = listed(capsys, *run, "--pair", "ball,floor", "--pair", "other,floor")
+    assert {record["pair_id"] for record in both} == {0, 1}
+
+
+def test_a_keyframe_and_a_wider_band(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    low = listed(capsys, str(drop), "--duration", "0.3", "--key", "low", "--pair", "ball,floor")
+    assert low[0]["time"] == pytest.approx(math.sqrt(2 * 0.2 / 9.81), abs=0.002)
+    fine = listed(capsys, str(drop), "--duration", "3", "--pair", "ball,floor")
+    coarse = listed(capsys, str(drop), "--duration", "3", "--eps", "1e-3", "--pair", "ball,floor")
+    assert 0 < len(coarse) < len(fine)
+
+
+def test_files(drop: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = listed(capsys, str(drop), "--duration", "1")
+    for name in ("events.json", "events.csv"):
+        assert main(["events", str(drop), "--duration", "1", "-o", str(tmp_path / name)]) == 0
+        assert f"{len(records)} events" in capsys.readouterr().out
+    assert json.loads((tmp_path / "events.json").read_text()) == records
+    rows = list(csv.DictReader((tmp_path / "events.csv").read_text().splitlines()))
+    assert [float(row["time"]) for row in rows] == [record["time"] for record in records]
+    assert [(row["geom1"], row["geom2"], row["kind"]) for row in rows] == [
+        (*record["geoms"], record["kind"]) for record in records
+    ]
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_nothing_happens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "rest.xml"
+    path.write_text('<mujoco><worldbody><geom type="plane" size="1 1 .1"/></worldbody></mujoco>')
+    assert main(["events", str(path), "--duration", "0.1"]) == 0
+    assert "no contact of 0 pairs began or ended" in capsys.readouterr().out
+
+
+def test_a_simulation_that_diverges_keeps_what_was_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "wild.xml"
+    path.write_text("""
+        <mujoco>
+          <worldbody>
+            <geom name="floor" type="plane" size="1 1 .1"/>
+            <body pos="0 0 .15"><freejoint/><geom name="ball" size=".1"/></body>
+            <body pos="3 0 5"><joint type="slide" axis="0 0 1" stiffness="-1e3" springref="-.1"/><geom size=".1" mass=".1"/></body>
+          </worldbody>
+        </mujoco>""")
+    assert main(["events", str(path), "--duration", "20", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)[0]["geoms"] == ["floor", "ball"]
+    assert "unstable" in captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["bounce"], "--duration"),
+        (["bounce", "--duration", "-1"], "between"),
+        (["bounce", "--duration", "1", "--eps", "0"], "between"),
+        (["bounce", "--duration", "1", "--pair", "slab"], "two names"),
+        (["bounce", "--duration", "1", "--pair", "slab,nobody"], "no geom or body named 'nobody'"),
+        (["bounce", "--duration", "1", "--body", "nobody"], "no body named 'nobody'"),
+        (["bounce", "--duration", "1", "--key", "nobody"], "no keyframe"),
+        (["bounce", "--duration", "1", "-o", "events.txt"], "unknown suffix"),
+        (["bounce", "--duration", "1", "-o", "/nowhere/events.csv"], "no folder"),
+        (["bounce", "--duration", "1", "--all", "--body", "soft"], "not allowed"),
+        (["bounce", "--duration", "1", "--precise", "--engine", "motrix"], "MuJoCo"),
+        (["nothing.xml", "--duration", "1"], "no such file"),
+    ],
+)
+def test_bad_arguments_are_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert words in captured.err
