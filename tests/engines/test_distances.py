@@ -48,8 +48,11 @@ def follow(
         act(step)
         start = data.time
         mujoco.mj_step(model, data)
-        if distances.follow(data, start, events.in_contact):
-            found += [event for update in distances.updates(events.time) for event in events.update(*update)]
+        told = distances.follow(data, start, events.in_contact)
+        if math.isnan(events.time):
+            events.update(*distances.start())
+        elif told:
+            found += events.update_pairs(start, distances.traces())
         counts.append(distances.measured_count)
         expected += brute.update(start, measure(model, data, choice.geoms), unknown)
         assert np.array_equal(events.in_contact, brute.in_contact)
@@ -238,9 +241,11 @@ def test_gaps_are_those_of_all_pairs() -> None:
     for _ in range(400):
         start = data.time
         mujoco.mj_step(model, data)
-        if distances.follow(data, start, events.in_contact):
-            for update in distances.updates(events.time):
-                events.update(*update)
+        told = distances.follow(data, start, events.in_contact)
+        if math.isnan(events.time):
+            events.update(*distances.start())
+        elif told:
+            events.update_pairs(start, distances.traces())
         in_contact, known = events.in_contact, np.array(measure(model, data, choice.geoms))
         largest, nearest = distances.gaps(data, start, in_contact)
         assert nearest == pytest.approx(known[~in_contact].min(), abs=1e-12)

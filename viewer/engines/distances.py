@@ -1,7 +1,7 @@
 """MuJoCo states, step by step, to the distances of followed pairs of geoms that meet or part, and to their forces."""
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from heapq import heappop, heappush
 from typing import Any
 
@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..sensors.events import Sample, Trace
 from .watched_pairs import PairChoice, Pairs
 
 FARTHEST = 1e6
@@ -26,6 +27,7 @@ _IMMINENT = 3.0
 _TOUCHING = 1e-9
 """Nearest points closer than this [m] have no direction from one to the other."""
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
+_SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
 _NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 
 _NONE: set[int] = set()
@@ -33,8 +35,6 @@ _NONE: set[int] = set()
 Mask = NDArray[np.bool_]
 Values = NDArray[np.float64]
 Vector = tuple[float, float, float]
-Update = tuple[float, Values, Values]
-"""Time [s], distances [m] and velocities [m/s], (pairs,) each: what `ContactEvents.update` takes."""
 
 
 class ContactGroups:
@@ -44,6 +44,9 @@ class ContactGroups:
         """`geoms`: ids of the geoms of the followed pairs, (pairs, 2)."""
         self._options = model.opt
         self._adhesive = bool(getattr(model, "flg_adhesion", 0))
+        # Contacts in the gap, and of bodies asleep, are in the list but have no constraint.
+        gaps = max(model.geom_gap.max(initial=0.0), model.pair_gap.max(initial=0.0))
+        self._all_solved = gaps == 0 and not model.opt.enableflags & _SLEEP
         orders = np.concatenate([geoms, geoms[:, ::-1]])
         self._pairs_by_key = dict(zip(_keys(orders).tolist(), [*range(len(geoms))] * 2, strict=True))
         self.forget()
@@ -87,10 +90,9 @@ class ContactGroups:
         rows, address = data.efc_force, data.contact.efc_address
         pyramidal = self._options.cone == _PYRAMIDAL
         starts = address[self._starts]
-        if pyramidal and starts.min() >= 0 and not self._adhesive:
+        if pyramidal and self._all_solved and not self._adhesive:
             # A normal force is the sum over the edges of its pyramid. Contacts are the last of the constraints.
             return np.add.reduceat(rows, starts)
-        # Contacts in the gap, and of bodies asleep, have no rows.
         solved = address >= 0
         normal = np.zeros(len(address))
         if solved.any():
@@ -115,7 +117,12 @@ class PairDistances:
         self._model = model
         self._options = model.opt
         self._geoms: list[tuple[int, int]] = [(a, b) for a, b in choice.geoms.tolist()]
-        self._bodies: list[tuple[int, int]] = [(a, b) for a, b in model.geom_bodyid[choice.geoms].tolist()]
+        # Bodies of each pair that can move, with the root of their tree and the sign of their part in the velocity.
+        roots = model.body_rootid.tolist()
+        self._movers = [
+            [(body, roots[body], sign) for body, sign in zip(bodies, (-1.0, 1.0), strict=True) if body]
+            for bodies in model.geom_bodyid[choice.geoms].tolist()
+        ]
         self.groups = ContactGroups(model, choice.geoms)
         """The pairs in the contact list of the state followed last."""
         self.measured_count = 0
@@ -145,7 +152,6 @@ class PairDistances:
 
         `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
-        first = math.isnan(self._times[0])
         self._times = (time, *self._times[:2])
         step = self._options.timestep
         pairs = self._choose(data, time, in_contact)
@@ -153,25 +159,32 @@ class PairDistances:
         self._told.clear()
         for pair in pairs:
             distance = self._look_at(data, time, step, pair)
-            if first or (distance > 0 if in_contact.item(pair) else distance < self._deep):
+            if distance > 0 if in_contact.item(pair) else distance < self._deep:
                 self._told.append(pair)
         return bool(self._told)
 
-    def updates(self, since: float) -> Iterator[Update]:
-        """What `ContactEvents` is to be told of the last states after a time [s], oldest first.
+    def start(self) -> tuple[float, Values, Values]:
+        """Time [s], distances [m] and velocities [m/s], (pairs,) each, of the first state after a reset."""
+        samples = np.array(self._samples[0]).reshape(-1, 4)
+        return self._times[0], samples[:, 1], samples[:, 2]
 
-        Only of pairs that may meet or part now, and only what is known of them; the rest is NaN.
-        """
-        for time in reversed(self._times):
-            if time <= since or math.isnan(time):
-                continue
-            distances, velocities = np.full((2, len(self._geoms)), math.nan)
-            for pair in self._told:
-                for samples in self._samples:
-                    sampled, distance, velocity, _ = samples[pair]
-                    if sampled == time:
-                        distances[pair], velocities[pair] = distance, velocity
-            yield time, distances, velocities
+    def traces(self) -> dict[int, Trace]:
+        """The last three states of the pairs that may meet or part now."""
+        traces = {}
+        now, past, passed = self._times
+        latest, before, earlier = self._samples
+        for pair in self._told:
+            _, distance, velocity, _ = latest[pair]
+            samples = [Sample(now, distance, velocity)]
+            known = (before[pair], earlier[pair])
+            for time in (past, passed):
+                # A state in which the pair was not looked at keeps the distance known last.
+                _, distance, velocity, _ = next(
+                    (each for each in known if each[0] == time), (0.0, known[0][1], math.nan, 0.0)
+                )
+                samples.append(Sample(time, distance, velocity))
+            traces[pair] = (samples[0], samples[1], samples[2])
+        return traces
 
     def gaps(self, data: Any, time: float, in_contact: Mask) -> tuple[float, float]:
         """Largest distance of the pairs in contact and smallest of the others, in the state followed last [m].
@@ -194,7 +207,8 @@ class PairDistances:
     def distance(self, data: Any, pair: int) -> float:
         """Distance of a pair [m], in any state that has positions."""
         first, second = self._geoms[pair]
-        return float(mujoco.mj_geomDistance(self._model, data, first, second, FARTHEST, self._witness))
+        distance: float = mujoco.mj_geomDistance(self._model, data, first, second, FARTHEST, self._witness)
+        return distance
 
     def distance_apart(self, data: Any, pair: int, way: float, direction: Vector) -> float:
         """Distance with the second geom moved a way along a direction [m]; `data` is left so."""
@@ -221,14 +235,17 @@ class PairDistances:
             return math.nan
         nx, ny, nz = direction
         ax, ay, az, bx, by, bz = self._witness.tolist()
-        speeds = []
-        for body in self._bodies[pair]:
+        px, py, pz = (ax + bx) / 2, (ay + by) / 2, (az + bz) / 2
+        velocity = 0.0
+        for body, root, sign in self._movers[pair]:
             # cvel is taken at the centre of mass of the body's tree.
-            cx, cy, cz = data.subtree_com[self._model.body_rootid[body]].tolist()
-            rx, ry, rz = (ax + bx) / 2 - cx, (ay + by) / 2 - cy, (az + bz) / 2 - cz
+            cx, cy, cz = data.subtree_com[root].tolist()
+            rx, ry, rz = px - cx, py - cy, pz - cz
             wx, wy, wz, vx, vy, vz = data.cvel[body].tolist()
-            speeds.append(nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx))
-        return speeds[1] - speeds[0]
+            velocity += sign * (
+                nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx)
+            )
+        return velocity
 
     def _choose(self, data: Any, time: float, in_contact: Mask) -> Collection[int]:
         """The pairs to look at in a state."""

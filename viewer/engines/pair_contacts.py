@@ -65,12 +65,13 @@ class PairContacts:
         data, time = self._state = self._positions(engine, start)
         first = math.isnan(self.events.time)
         found: list[ContactEvent] = []
-        if self.distances.follow(data, time, self.events.in_contact):
-            locate = self.replay.locate if self.replay is not None else None
-            for update in self.distances.updates(self.events.time):
-                found += self.events.update(*update, locate)
+        told = self.distances.follow(data, time, self.events.in_contact)
         if first:
+            self.events.update(*self.distances.start())
             self._open()
+        elif told:
+            locate = self.replay.locate if self.replay is not None else None
+            found = self.events.update_pairs(time, self.distances.traces(), locate)
         entries = [self._entry(event, engine.time) for event in found]
         if self._native:
             self._press(engine, data)

@@ -88,8 +88,9 @@ class BreakEditor:
         clipper = imgui.ListClipper()
         clipper.begin(len(subjects))
         while clipper.step():
-            for pair, sensor, text in subjects[clipper.display_start : clipper.display_end]:
-                imgui.push_id(f"{pair} {sensor}")
+            for i in range(clipper.display_start, clipper.display_end):
+                pair, sensor, text = subjects[i]
+                imgui.push_id(i)
                 if imgui.selectable(text, text == chosen)[0]:
                     draft.pair_id, draft.sensor = pair, sensor
                 imgui.pop_id()

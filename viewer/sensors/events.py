@@ -71,6 +71,10 @@ class Sample(NamedTuple):
     """Rate of change of the distance [m/s]; NaN if unknown."""
 
 
+Trace = tuple[Sample, Sample, Sample]
+"""The last three samples of a pair, the latest first."""
+
+
 class Crossing(NamedTuple):
     """Where a pair's distance passes a level."""
 
@@ -213,7 +217,30 @@ class ContactEvents:
             np.copyto(self._distances[0], self._distances[1], where=unknown)
             np.copyto(self._velocities[0], math.nan, where=unknown)
             progress = self._measure()
-        return self._cross(locate) if progress > 0 else []
+        if not progress > 0:
+            return []
+        # Past a threshold, distance < -eps is the opposite of the state that led there.
+        crossed = (self._progress >= 0).nonzero()[0].tolist()
+        return self._cross({pair_id: self._trace(pair_id) for pair_id in crossed}, locate)
+
+    def update_pairs(
+        self, time: float, traces: Mapping[int, Trace], locate: Locate | None = None
+    ) -> list[ContactEvent]:
+        """As `update`, for who knows which pairs may have met or parted: only of those something is told.
+
+        Each with samples of the last three steps; what was not known then has the distance known last and a NaN
+        velocity. All other pairs keep their state and the distance known last. Only after a first `update`.
+        """
+        self._times = (time, *self._times[:2])
+        crossed = {}
+        for pair_id, trace in traces.items():
+            distance = trace[0].distance
+            self._distances[0][pair_id] = distance
+            self._velocities[0][pair_id] = trace[0].velocity
+            self._hysteresis[pair_id] = distance + self._offset.item(pair_id)
+            if self._hysteresis.item(pair_id) * self._sign.item(pair_id) > 0:
+                crossed[pair_id] = trace
+        return self._cross(crossed, locate) if crossed else []
 
     def _start(
         self,
@@ -237,14 +264,12 @@ class ContactEvents:
             for pair_id in np.flatnonzero(self._in_contact).tolist()
         }
 
-    def _cross(self, locate: Locate | None) -> list[ContactEvent]:
-        """Flip the pairs that passed their threshold, or lie on it, and tell when they did."""
-        # Past a threshold, distance < -eps is the opposite of the state that led there. Events come one or two at
-        # a time, for which single values cost less than arrays.
-        crossed = (self._progress >= 0).nonzero()[0].tolist()
+    def _cross(self, crossed: Mapping[int, Trace], locate: Locate | None) -> list[ContactEvent]:
+        """Flip pairs that passed their threshold, or lie on it, and tell when they did."""
+        # Events come one or two at a time, for which single values cost less than arrays.
         for pair_id in crossed:
             self._set_contact(pair_id, not self._in_contact.item(pair_id))
-        events = [self._event(pair_id, locate) for pair_id in crossed]
+        events = [self._event(pair_id, trace, locate) for pair_id, trace in crossed.items()]
         events.sort(key=lambda event: (event.time, event.pair_id))
         self.last_contacts = self.contacts
         self.contacts = dict(self.last_contacts)
@@ -257,13 +282,13 @@ class ContactEvents:
                 del self.contacts[event.pair_id]
         return events
 
-    def _event(self, pair_id: int, locate: Locate | None) -> ContactEvent:
+    def _event(self, pair_id: int, trace: Trace, locate: Locate | None) -> ContactEvent:
         begins = self._in_contact.item(pair_id)
-        after, before = self._sample(pair_id, 0), self._sample(pair_id, 1)
+        after, before, earlier = trace
         level = -2 * self.eps if begins and before.distance <= 0 else 0.0
         crossing = locate(pair_id, before.time, after.time, level) if locate is not None else None
         if crossing is None:
-            crossing = _interpolate(self._sample(pair_id, 2), before, after, level)
+            crossing = _interpolate(earlier, before, after, level)
         time, distance, velocity = crossing
         return ContactEvent(
             time=time,
@@ -275,9 +300,13 @@ class ContactEvents:
             duration=0.0 if begins else time - self.contacts[pair_id].time,
         )
 
-    def _sample(self, pair_id: int, age: int) -> Sample:
-        """A pair as it was `age` updates ago."""
-        return Sample(self._times[age], self._distances[age].item(pair_id), self._velocities[age].item(pair_id))
+    def _trace(self, pair_id: int) -> Trace:
+        """A pair as it was in the last updates."""
+        first, second, third = (
+            Sample(time, distances.item(pair_id), velocities.item(pair_id))
+            for time, distances, velocities in zip(self._times, self._distances, self._velocities, strict=True)
+        )
+        return first, second, third
 
     def _set_contact(self, pair_id: int, in_contact: bool) -> None:
         offset = 0.0 if in_contact else 2 * self.eps
