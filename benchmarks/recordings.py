@@ -20,13 +20,13 @@ MEDIAPY = "mujoco.Renderer + mediapy"
 def record_same(run: Run) -> list[Row]:
     # The encoder's settings are ours, shadows and multisampling MuJoCo's; each draws contacts in its own way.
     ours = ("--quality", "high", "--no-overlay")
-    measured = _record(run, run.sized(1.5, 0.05), ours, ("--contacts", "--crf", "18", "--preset", "veryfast"))
+    measured = _record(run, run.sized(1.0, 0.05), ours, ("--contacts", "--crf", "18", "--preset", "veryfast"))
     case = f"{DEFAULT_SCENE}, {SIZE}, shadows and multisampling, H.264 crf 18 veryfast"
     return [measured.row("record-same", case, MEDIAPY, "frames/s", goal=1.0, higher_is_better=True)]
 
 
 def record_default(run: Run) -> list[Row]:
-    measured = _record(run, run.sized(2.0, 0.05), (), ())
+    measured = _record(run, run.sized(1.5, 0.05), (), ())
     case = f"{DEFAULT_SCENE}, {SIZE}, each at its defaults"
     return [measured.row("record-default", case, MEDIAPY, "frames/s", goal=5.0, higher_is_better=True)]
 

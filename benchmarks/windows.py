@@ -65,7 +65,7 @@ def startup(run: Run) -> list[Row]:
 
 def idle(run: Run) -> list[Row]:
     span = run.sized(10.0, 0.3)
-    works = _on_screen(run, (PASSIVE,), lambda program: _idle_time(program, span, run.sized(2.0, 0.1)), "--paused")
+    works = _on_screen(run, (PASSIVE,), lambda program: _idle_time(program, span, run.sized(1.0, 0.1)), "--paused")
     measured = take_turns(works, run.sized(3, 1))
     return [measured.row("idle", f"paused, processor time over {span:g} s", PASSIVE, "s", goal=1.0)]
 

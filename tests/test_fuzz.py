@@ -227,7 +227,7 @@ def test_mutated_scenes(worker: Worker) -> None:
     outcomes = {True: 0, False: 0}
 
     @settings(examples, max_examples=400)
-    @given(texts, st.lists(mutation, min_size=1, max_size=4))
+    @given(texts, st.lists(mutation, min_size=1, max_size=3))
     def run(text: str, mutations: list[tuple[str, float, str]]) -> None:
         if time.monotonic() > end:
             return

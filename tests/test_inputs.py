@@ -143,6 +143,12 @@ OPENS = [
         '<visual><quality numslices="20000"/></visual>' + WORLD,
         notes=("numslices lowered from 20,000 to 256",),
     ),
+    one(
+        "a scene that MuJoCo warns of",
+        '\n<worldbody><body name="b">\n<flexcomp name="f" count="3 3 1" spacing="1 1 1" dim="2" radius=".1"/>'
+        "</body></worldbody>",
+        notes=("line 3: flex 'f' is not rigid and has no equality constraints or passive forces",),
+    ),
     binary("a compiled model", compiled(), sensors=1),
 ]
 
@@ -293,10 +299,9 @@ def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def checked_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contact_viewer.cli.inspect.load_scene", open_safely, raising=False)
+def one_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     # Another engine's opinion of thousands of sensors takes minutes, and is not asked for here.
-    monkeypatch.setattr("contact_viewer.cli.inspect.find_spec", lambda _: None, raising=False)
+    monkeypatch.setattr("contact_viewer.cli.inspect.find_spec", lambda _: None)
 
 
 def run_refused(path: str, capsys: pytest.CaptureFixture[str]) -> str:

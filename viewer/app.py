@@ -13,7 +13,6 @@ from .assets import is_bundled
 from .display import opening_window
 from .engines.contract import Engine
 from .engines.errors import SceneError
-from .engines.loading import find_scene
 from .engines.opening import open_engines
 from .engines.touch_saving import save_touch
 from .filming import Filming, next_path
@@ -24,7 +23,7 @@ from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help
 from .panels.legend import show_legend
 from .panels.menus import show_menus
-from .panels.notices import Notices
+from .panels.notices import Notices, show_progress
 from .panels.picking import point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
@@ -41,6 +40,7 @@ from .render.gizmos import GizmoPass
 from .render.glyphs import GizmoList, Glyphs
 from .render.scene import ScenePass
 from .render.touch import add_touch_volumes, touch_axes
+from .reopening import SceneFollower
 from .sensors.touch_declaration import TouchDeclaration
 from .session import Highlight, Session
 from .settings import Options, Quality, Theme, ViewState
@@ -76,7 +76,7 @@ class Application:
         self._scene_pass: ScenePass | None = None
         self._gizmo_pass: GizmoPass | None = None
         self._params: hello_imgui.RunnerParams | None = None
-        self._pending_scene: str | None = None
+        self._follower = SceneFollower(options)
         self._pointed: Highlight | None = None
         self._filming = Filming()
         self._record_button = RecordButton()
@@ -108,8 +108,11 @@ class Application:
         return params
 
     def open_scene(self, scene: str) -> None:
-        """Replace the scene at the start of the next frame."""
-        self._pending_scene = scene
+        """Open another scene; the running one goes on until it is ready."""
+        try:
+            self._follower.open(scene)
+        except SceneError as error:
+            self.notices.say(str(error), warning=True)
 
     def reload(self) -> None:
         path = self.session.engine.path
@@ -178,6 +181,7 @@ class Application:
 
     def close(self) -> None:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
+        self._follower.close()
         if (said := self._filming.close()) is not None:
             print(said)
         if self.keeps_settings and self._scene_pass is not None:
@@ -257,27 +261,17 @@ class Application:
             self.quit()
 
     def _swap_scene(self) -> None:
-        scene, self._pending_scene = self._pending_scene, None
-        if scene is None:
-            return
+        """Take over a scene that has been opened meanwhile; one that failed leaves the running one as it is."""
         try:
-            path = find_scene(scene)
-            engine, ghost = self._open_engines(path)
-            session = Session(engine, self.session.settings, ghost=ghost)
+            engines = self._follower.poll(self.session.engine)
         except SceneError as error:
             self.notices.say(str(error), warning=True)
             return
-        session.pace.speed = self.session.pace.speed
-        if session.engine.path == self.session.engine.path:
-            session.view.copy_from(self.session.view, session.engine.model)
-        self.session = session
-        self._open_scene_pass()
-        self._set_title()
-        self._begin_scene()
-
-    def _open_engines(self, path: Path) -> tuple[Engine, Engine | None]:
-        options = self._options
-        return open_engines(path, options.engine, options.envs) if options else open_engines(path)
+        if engines is not None:
+            self.session = self.session.successor(*engines)
+            self._open_scene_pass()
+            self._set_title()
+            self._begin_scene()
 
     def _draw(self) -> None:
         """Scene and gizmos, behind the panels."""
@@ -348,7 +342,10 @@ class Application:
         save_touch(path, declaration).save()
 
     def _begin_scene(self) -> None:
-        """Follow the events of a scene, and tell what is wrong in it."""
+        """Follow a scene's events and files, and tell what a person should know of it."""
+        self._follower.follow(self.session.engine)
+        for note in self.session.engine.notes:
+            self.notices.say(note)
         if not self.session.stepped_outside:
             self.session.track_events()
         touch = self.session.engine.touch_sensors
@@ -358,6 +355,7 @@ class Application:
     def _show_overlays(self) -> None:
         show_legend(self, self._viewport)
         show_pointed(self.session, self._pointed)
+        show_progress(self._viewport, self._follower.progress, self._follower.cancel)
         self.notices.show(self._viewport, self.session.settings.theme)
         show_help(self)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
+from .engines.mujoco_engine import MujocoEngine
 from .engines.pace import Pace
 from .engines.tracking import ContactTracker
 from .reasons import Reasons
@@ -114,6 +115,21 @@ class Session:
         self.keep_history()
         if self.selected is None:
             self.selected = next((name for name, shown in self.visible.items() if shown), None)
+
+    def successor(self, engine: Engine, ghost: Engine | None) -> "Session":
+        """A session on another scene, or on the same file read again, with what can be kept of this one."""
+        session = Session(engine, self.settings, ghost=ghost)
+        session.pace.speed = self.pace.speed
+        if engine.path != self.engine.path:
+            return session
+        session.view.copy_from(self.view, engine.model)
+        session.paused = self.paused
+        session.visible = {name: self.visible.get(name, True) for name in session.visible}
+        if self.selected in session.visible:
+            session.selected = self.selected
+        if isinstance(engine, MujocoEngine) and isinstance(self.batch, MujocoEngine) and engine.adopt_state(self.batch):
+            session.keep_history()
+        return session
 
     def advance(self, budget: float) -> None:
         """Physics up to real time, for at most `budget` seconds of wall time."""

@@ -102,6 +102,8 @@ class Options:
     engine: EngineChoice = EngineChoice.MUJOCO
     envs: int = 1
     """Environments that run side by side."""
+    watch: bool = True
+    """Open the scene again when its files change."""
     frames: int | None = None
     """Stop after this many frames."""
 

@@ -152,7 +152,7 @@ def test_break_on_event() -> None:
         ctx.item_click("//$FOCUSED/Add")
         (added,) = tracker.breaks
         assert (added.when, added.pair_id, added.sensor) == (BreakWhen.BEGIN, 1, None)
-        ctx.key_press(imgui.Key.escape)
+        ctx.popup_close_all()
         session.toggle_paused()
         for _ in range(400):
             ctx.yield_()
@@ -211,7 +211,7 @@ def test_what_is_followed_can_be_chosen() -> None:
         ctx.item_input_value("//$FOCUSED/until below", 3.0)
         assert (tracker.options.on, tracker.options.off) == (3.0, 3.0)
         assert tracker.options.eps == 1e-4
-        ctx.key_press(imgui.Key.escape)
+        ctx.popup_close_all()
         session._step(400)
         assert len(tracker.log) > 2
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contact_viewer.sensors.events import ContactEvent, ContactEvents
+from contact_viewer.sensors.events import ContactEvent, ContactEvents, ContactPair, Sample
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -289,3 +289,73 @@ def test_a_pair_alone_has_the_events_it_has_among_others(rows: list[list[float]]
     log = [e for step, row in enumerate(values) for e in together.update(step * STEP, row, zeros)]
     alone = track(np.arange(len(rows)) * STEP, values[:, 0], velocity=0.0)
     assert [(e.time, e.kind) for e in log if e.pair_id == 0] == [(e.time, e.kind) for e in alone]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_telling_only_of_pairs_that_cross_gives_the_same_events(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    distances = rng.normal(size=(30, 4)) * rng.choice([1.0, 1e-8], size=(30, 4))
+    velocities = rng.normal(size=(30, 4))
+    dense, sparse = ContactEvents([(i, i + 1) for i in range(4)]), ContactEvents([(i, i + 1) for i in range(4)])
+    for events in (dense, sparse):
+        events.update(0.0, distances[0], velocities[0])
+    for step in range(1, 30):
+        times = [(step - age) * STEP if step >= age else math.nan for age in range(3)]
+        expected = dense.update(times[0], distances[step], velocities[step])
+        traces = {}
+        for event in expected:
+            pair = event.pair_id
+            traces[pair] = tuple(
+                Sample(times[age], distances[step - age, pair], velocities[step - age, pair])
+                if step >= age
+                else Sample(math.nan, math.nan, math.nan)
+                for age in range(3)
+            )
+        found = sparse.update_pairs(times[0], traces)
+        for one, other in zip(found, expected, strict=True):
+            assert one[:4] == other[:4]
+            assert one[4:] == pytest.approx(other[4:], nan_ok=True)
+        assert np.array_equal(sparse.in_contact, dense.in_contact)
+        assert sparse.contacts.keys() == dense.contacts.keys()
+
+
+def test_an_instant_that_was_returned_to_keeps_what_is_known_of_it() -> None:
+    events = ContactEvents([("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"), ("i", "j")])
+    known = {i: ContactPair(i, events.pairs[i], 3.0, -2.0, initial=False) for i in (0, 1)}
+    events.resume({**known, 2: None, 3: None})
+    # Within the band a state is kept: 0 in contact, 2 apart; the others have left it. Of 4 nothing is known.
+    assert events.update(5.0, [-0.5 * EPS, EPS, -1.5 * EPS, -3 * EPS, -1.5 * EPS], [0.0] * 5) == []
+    assert events.in_contact.tolist() == [True, False, False, True, True]
+    assert events.contacts[0] is known[0]
+    assert events.contacts[3].initial
+    (end,) = events.update(6.0, [EPS, EPS, -1.5 * EPS, -3 * EPS, -1.5 * EPS], [0.0] * 5)
+    assert (end.pair_id, end.duration) == (0, pytest.approx(end.time - 3.0))
+    # It was for that one instant.
+    events.reset()
+    events.update(7.0, [-0.5 * EPS] * 5, [0.0] * 5)
+    assert not events.in_contact.any()
+
+
+def test_a_motion_is_traced_back_where_only_its_end_is_known() -> None:
+    events = ContactEvents(PAIR)
+    events.update(0.0, [5.0], [math.nan])
+    for time in (1.0, 2.0, 3.0):
+        events.update(time, [math.nan], [math.nan])
+    (event,) = events.update(4.0, [-1.0], [-4.0])
+    assert (event.time, event.normal_velocity) == (3.75, -4.0)
+    # Where that leads out of the step, the distance known last has to do.
+    (event,) = events.update(5.0, [1.0], [0.5])
+    assert event.time == 4.5
+
+
+def test_velocities_that_lag_by_half_a_step_are_made_up_for() -> None:
+    # Semi-implicit Euler from 1 m in steps of 10 ms: the velocity of each step is that of its middle.
+    events, step, height, speed, time = ContactEvents(PAIR), 0.01, 1.0, 0.0, 0.0
+    found = events.update(time, [height], [speed])
+    while not found:
+        speed -= G * step
+        height += speed * step
+        time += step
+        found = events.update(time, [height], [speed])
+    # As it stands, it would be 1 % off.
+    assert found[0].approach_speed == pytest.approx(math.sqrt(2 * G), rel=2e-4)

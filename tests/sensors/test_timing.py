@@ -166,3 +166,14 @@ def test_a_bouncing_ball_felt_by_a_touch_sensor() -> None:
     # At rest at the end: the floor carries the weight.
     assert np.mean(loads[-50:]) == pytest.approx(9.81, rel=0.05)
     assert timing.contact_time[0] > 0.1
+
+
+def test_an_instant_that_was_returned_to_keeps_its_contacts() -> None:
+    trigger = ForceTrigger(4, on=5.0, off=2.0, min_duration=0.01, timestep=STEP)
+    trigger.resume({0: 1.0, 1: 1.5, 2: None})
+    # Between the thresholds a state is kept; of 3 nothing is known.
+    assert trigger.update(3.0, [3.0, 1.0, 3.0, 6.0]) == []
+    assert trigger.debounced.tolist() == trigger.raw.tolist() == [True, False, False, True]
+    ends = [event for i in range(1, 8) for event in trigger.update(3.0 + i * STEP, [0.0, 0.0, 3.0, 0.0])]
+    assert [(event.sensor, event.kind) for event in ends] == [(0, "end"), (3, "end")]
+    assert [event.duration for event in ends] == pytest.approx([2.0 + STEP, STEP])

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..engines.declarations import Declaration, declared_sensors
-from ..engines.loading import find_scene, load_scene
+from ..engines.loading import find_scene
 from ..engines.mujoco_engine import MujocoEngine
 from ..engines.portability import Portability, Verdict, predict, verify
+from ..engines.vetting import open_safely
 from ..sensors.layout import ContactLayout, Style
 from .parsing import Parser
 
@@ -29,7 +30,7 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    scene = load_scene(find_scene(arguments.scene))
+    scene = open_safely(find_scene(arguments.scene))
     assert scene.path is not None
     engine = MujocoEngine(scene)
     declared = declared_sensors(scene.model, hidden=scene.companions.values())

@@ -24,6 +24,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--envs", type=number(1, 65536, int), default=1, metavar="N", help="environments; , and . choose"
     )
+    parser.add_argument("--no-watch", action="store_true", help="do not open the scene again when its files change")
     parser.add_argument("--paused", action="store_true", help="start paused")
     parser.add_argument("--width", type=number(320, 16384, int), default=Options.width, help="of the window")
     parser.add_argument("--height", type=number(240, 16384, int), default=Options.height, help="of the window")
@@ -50,6 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             quality=Quality(arguments.quality),
             engine=EngineChoice(arguments.engine),
             envs=arguments.envs,
+            watch=not arguments.no_watch,
             frames=arguments.frames,
         )
     )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -56,7 +57,9 @@ def compile_scene(survey: Survey) -> Compiled:
     binary = path.suffix.lower() == ".mjb"
     engine_warnings.append("")
     try:
-        scene = _load(path)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scene = _load(path)
         if binary:
             check_references(scene.model)
         notes = check_model(scene.model)
@@ -67,7 +70,8 @@ def compile_scene(survey: Survey) -> Compiled:
             # Of a compiled model MuJoCo gives the reason as a warning.
             message = f"damaged compiled model: {engine_warnings[-1].strip()}"
         raise SceneError(f"{path}: {explain(message, survey)}") from None
-    return Compiled(scene, survey, (*survey.notes, *notes))
+    said = dict.fromkeys(explain(" ".join(str(warning.message).split()), survey) for warning in caught)
+    return Compiled(scene, survey, (*survey.notes, *notes, *said))
 
 
 def _load(path: Path) -> LoadedScene:

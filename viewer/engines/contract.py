@@ -122,6 +122,10 @@ class Engine(Protocol):
     """The engine and its version, for people."""
     path: Path | None
     """The scene file."""
+    files: Mapping[Path, Any]
+    """Every file that the scene was read from, with its stamp at that time."""
+    notes: tuple[str, ...]
+    """What a person should know of the scene."""
     model: Any
     """The mjModel that draws the scene, whichever engine steps it."""
     num_envs: int

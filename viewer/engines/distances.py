@@ -16,10 +16,12 @@ FARTHEST = 1e6
 """Beyond any scene [m]: where geoms are farther apart, this is their distance."""
 _ACCELERATION = 10.0
 """How fast geoms that are apart may gather speed towards each other, for the choice of when to look again [m/s^2]."""
-_REST = 1e-3
+_REST = 0.02
 """Geoms that approach or part more slowly than this are taken to rest beside each other [m/s] ..."""
 _PATIENCE = 8.0
 """... and, if they are close, not looked at for up to this many steps."""
+_SLOW = 0.05
+"""At less than this speed, the change from one step to the next tells the velocity well enough [m/s]."""
 _MEMORY = 10.0
 """Steps after which the mean velocity since then tells nothing any more."""
 _IMMINENT = 3.0
@@ -269,7 +271,7 @@ class PairDistances:
         velocity = (distance - last[1]) / elapsed
         rests = abs(velocity) < _REST
         speed = max(0.0, -velocity if rests else _ACCELERATION * elapsed / 2 - velocity)
-        if self._has_velocities:
+        if self._has_velocities and not (elapsed < 1.5 * step and abs(velocity) < _SLOW):
             if elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed:
                 velocity = math.nan
             else:
@@ -290,4 +292,4 @@ class PairDistances:
 
 def _keys(geoms: NDArray[Any]) -> NDArray[np.int64]:
     """One number for the two geoms of each contact, in their order."""
-    return np.ascontiguousarray(geoms, np.int32).view(np.int64).ravel()
+    return np.frombuffer(geoms.astype(np.int32, copy=False).tobytes(), np.int64)

@@ -31,6 +31,8 @@ class Environment:
         self.name: str = engine.name
         self.path: Path | None = engine.path
         self.model: Any = engine.model
+        self.files = engine.files
+        self.notes = engine.notes
         self.can_watch_all: bool = engine.can_watch_all
 
     @property

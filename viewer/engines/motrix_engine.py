@@ -20,7 +20,6 @@ from .declarations import declared_sensors
 from .environments import Environment
 from .errors import SceneError, UnstableError
 from .keyframes import find_key, key_names
-from .loading import load_scene
 from .motrix_calls import import_motrixsim, running_calls
 from .motrix_forces import MotrixForces
 from .motrix_pose import PoseCopy
@@ -28,6 +27,7 @@ from .motrix_probing import Probe
 from .motrix_world import MotrixScene, MotrixSensor, load_motrix
 from .touch import TouchSensors
 from .values import documented_value, force_magnitudes
+from .vetting import open_safely
 
 
 def open_motrix(path: Path, num_envs: int = 1) -> "MotrixEngine":
@@ -38,14 +38,17 @@ def open_motrix(path: Path, num_envs: int = 1) -> "MotrixEngine":
     # Some scenes kill the process that loads them, so another one tries first, while MuJoCo loads the picture.
     probe = Probe([{"path": str(path)}])
     try:
-        picture = load_scene(path)
+        picture = open_safely(path)
         error = probe.results()[0].error
     finally:
         probe.cancel()
     if error is not None:
         raise SceneError(f"MotrixSim cannot run {path}: {error}")
     declared = declared_sensors(picture.model, hidden=picture.companions.values())
-    return MotrixEngine(path, picture.model, load_motrix(path, picture.model, declared, num_envs), num_envs)
+    engine = MotrixEngine(path, picture.model, load_motrix(path, picture.model, declared, num_envs), num_envs)
+    engine.files = picture.survey.files if picture.survey else {}
+    engine.notes = picture.notes
+    return engine
 
 
 class MotrixEngine:
@@ -63,6 +66,8 @@ class MotrixEngine:
         self.model = picture
         self.num_envs = num_envs
         self.ignored = scene.ignored
+        self.files: Mapping[Path, Any] = {}
+        self.notes: tuple[str, ...] = ()
         self.unread: Mapping[str, str] = scene.unread
         self._motrix = scene.model
         self._links = scene.links

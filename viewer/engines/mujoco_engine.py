@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -24,9 +25,10 @@ from .errors import UnstableError
 from .keyframes import find_key, key_names
 from .loading import LoadedScene
 from .matching import ContactMatcher, full_layout, locate, rebuild, rebuild_contacts, select
-from .names import geom_names
+from .names import geom_names, read_names
 from .touch import TouchSensors
 from .values import documented_value, force_magnitudes
+from .vetting import OpenedScene
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
@@ -55,6 +57,8 @@ class MujocoEngine:
         """`data`: a user's own state, taken as it is."""
         self.name = f"MuJoCo {mujoco.__version__}"
         self.path = scene.path
+        self.files: Mapping[Path, Any] = scene.survey.files if isinstance(scene, OpenedScene) and scene.survey else {}
+        self.notes: tuple[str, ...] = scene.notes if isinstance(scene, OpenedScene) else ()
         self.model = scene.model
         self.num_envs = num_envs
         self._owned = scene.owned
@@ -122,6 +126,21 @@ class MujocoEngine:
 
         self._for_each(restart)
         self.touch_sensors.after_reset(self)
+
+    def adopt_state(self, other: "MujocoEngine") -> bool:
+        """Take over time and motion of another engine if the models have the same joints; whether they have."""
+        model, before = self.model, other.model
+        same = all(np.array_equal(getattr(model, name), getattr(before, name)) for name in ("jnt_type", "jnt_bodyid"))
+        named = read_names(model, "jnt") == read_names(before, "jnt")
+        if not same or not named or model.na != before.na or model.nu != before.nu or self.num_envs != other.num_envs:
+            return False
+        for data, old in zip(self._datas, other._datas, strict=True):
+            data.time = old.time
+            for name in ("qpos", "qvel", "act", "ctrl", "qacc_warmstart"):
+                getattr(data, name)[:] = getattr(old, name)
+            self._forward(data)
+        self.touch_sensors.after_reset(self)
+        return True
 
     def pose(self, env: int = 0) -> Any:
         return self._datas[env]

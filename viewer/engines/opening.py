@@ -9,8 +9,9 @@ import mujoco
 from ..settings import EngineChoice
 from .contract import Engine
 from .errors import SceneError
-from .loading import LoadedScene, find_scene, load_scene
+from .loading import LoadedScene, find_scene
 from .mujoco_engine import MujocoEngine
+from .vetting import open_safely
 
 if TYPE_CHECKING:
     from .motrix_engine import MotrixEngine
@@ -49,7 +50,7 @@ def open_engine(scene: str | Path | Any = None, engine: str = EngineName.MUJOCO,
         from .motrix_engine import open_motrix
 
         return open_motrix(path, num_envs)
-    return MujocoEngine(load_scene(path), num_envs=num_envs)
+    return MujocoEngine(open_safely(path), num_envs=num_envs)
 
 
 def open_engines(

@@ -29,6 +29,7 @@ class PairContacts:
         self.labels = [" · ".join(geoms) for geoms in choice.labels]
         """Names of the pairs, for people."""
         self._native = is_stepped_by_mujoco(engine)
+        self._settings = model.opt
         self.events = ContactEvents(choice.labels, eps)
         """Contact of the pairs; of their distances only those at which they last met or parted."""
         self.distances = PairDistances(model, choice, eps, has_velocities=self._native)
@@ -86,7 +87,7 @@ class PairContacts:
     def _positions(self, engine: Engine, start: float) -> tuple[Any, float]:
         """A state whose positions, contacts and velocities belong together, and its time [s]."""
         data, model = engine.data, engine.model
-        if self._native and model.opt.integrator != _RK4:
+        if self._native and self._settings.integrator != _RK4:
             return data, start
         if self._scratch is None:
             self._scratch = mujoco.MjData(model)

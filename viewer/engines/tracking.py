@@ -108,12 +108,13 @@ class ContactTracker:
             # Another environment is shown, to which nothing belongs that was seen so far.
             self._engine = engine
             self.watch(self.pairs.choice)
-        time, start = engine.time, engine.time - engine.timestep
+        time, timestep = engine.time, engine.timestep
+        start = time - timestep
         backwards = time <= self._time
         if backwards and self._stray_steps < _STRAY_STEPS:
             self._stray_steps += 1
             return
-        if abs(start - self._time) < 1e-6 * engine.timestep:
+        if abs(start - self._time) < 1e-6 * timestep:
             # To the last digit the time by which the state was saved.
             start = self._time
         if self._jumped or backwards:

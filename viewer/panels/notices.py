@@ -1,6 +1,7 @@
 """Notices over the scene: what went wrong or is done, one line each, gone when dismissed or out of date."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from imgui_bundle import ImVec2, imgui
@@ -66,3 +67,23 @@ class Notices:
             tooltip("Dismiss")
             y += imgui.get_window_height() + 6
             imgui.end()
+
+
+def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], None]) -> None:
+    """What is being opened, at the bottom of the scene, with a way out."""
+    if text is None:
+        return
+    left, _, right, bottom = viewport.rect
+    imgui.set_next_window_pos(ImVec2((left + right) / 2, bottom - _MARGIN), 0, ImVec2(0.5, 1))
+    flags = imgui.WindowFlags_
+    imgui.begin(
+        "##progress",
+        None,
+        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
+        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
+    )  # fmt: skip
+    imgui.text_unformatted(text)
+    imgui.same_line()
+    if imgui.small_button("Cancel"):
+        cancel()
+    imgui.end()

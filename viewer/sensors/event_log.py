@@ -4,6 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,7 @@ class LoggedContact:
         return (now if self.lasting else self.end) - self.begin
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """An event of a pair or of a sensor."""
 
     time: float

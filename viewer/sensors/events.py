@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -22,8 +21,7 @@ class EventKind(StrEnum):
     END = "end"
 
 
-@dataclass(frozen=True, slots=True)
-class ContactEvent:
+class ContactEvent(NamedTuple):
     """A pair that came into contact or lost it."""
 
     time: float
@@ -46,8 +44,7 @@ class ContactEvent:
         return -self.normal_velocity
 
 
-@dataclass(frozen=True, slots=True)
-class ContactPair:
+class ContactPair(NamedTuple):
     """A pair in contact, as its own first event left it."""
 
     pair_id: int
