@@ -32,7 +32,7 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def measure(nearest: bool) -> float:
-    """Time of following 100 pairs, as a part of the time of a step; the median, as a machine may be busy now and then."""
+    """Time of following 100 pairs as a part of the time of a step: the median, as a machine may be busy at times."""
     engine = open_engine(pile(48))
     engine.step(500)
     model, data = engine.model, engine.data

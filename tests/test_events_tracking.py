@@ -203,7 +203,7 @@ def test_times_of_sensors() -> None:
 
 def test_raw_and_debounced_contact_of_sensors() -> None:
     options = TrackingOptions(on=5.0, off=2.0, min_duration=0.02)
-    session, tracker, clock = open_session("bounce", options)
+    session, tracker, _ = open_session("bounce", options)
     lively = tracker.sensors.names.index("lively_ball")
     raw_first = debounced_first = math.nan
     for _ in range(200):

@@ -137,3 +137,21 @@ def test_no_watch_leaves_the_scene_alone(scene: Path) -> None:
         wait(ctx, lambda: mass(app) == 7)
 
     drive(app, test)
+
+
+def test_a_dropped_file_opens_and_is_remembered(scene: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.xml"
+    other.write_text(SCENE.format(mass=9, more="", sensors=""))
+    app = open_app(scene)
+
+    def test(ctx: Any) -> None:
+        app._drop(None, [str(other)])
+        wait(ctx, lambda: mass(app) == 9)
+        recent = app.session.settings.recent_scenes.splitlines()
+        assert recent == [str(other), str(scene)]
+        app.open_scene(recent[1])
+        wait(ctx, lambda: mass(app) == 1)
+        app._drop(None, [str(tmp_path)])
+        assert "folder" in app.notices.items[-1].text
+
+    drive(app, test)

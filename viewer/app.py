@@ -24,6 +24,7 @@ from .panels.keys import handle_keys, show_help
 from .panels.legend import show_legend
 from .panels.menus import show_menus
 from .panels.notices import Notices, show_progress
+from .panels.open_dialog import chosen_scene, open_dialog, remember_scene
 from .panels.picking import point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
@@ -113,6 +114,10 @@ class Application:
             self._follower.open(scene)
         except SceneError as error:
             self.notices.say(str(error), warning=True)
+
+    def ask_for_scene(self) -> None:
+        if not self.session.stepped_outside:
+            open_dialog(self.session)
 
     def reload(self) -> None:
         path = self.session.engine.path
@@ -223,7 +228,14 @@ class Application:
         self._open_scene_pass()
         self._set_title()
         self._begin_scene()
+        drop: Any = self._drop
+        glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
         imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
+
+    def _drop(self, _: Any, paths: list[str]) -> None:
+        """Files dropped on the window."""
+        if paths and not self.session.stepped_outside:
+            self.open_scene(paths[0])
 
     def _open_scene_pass(self) -> None:
         if self._scene_pass is not None:
@@ -344,6 +356,8 @@ class Application:
     def _begin_scene(self) -> None:
         """Follow a scene's events and files, and tell what a person should know of it."""
         self._follower.follow(self.session.engine)
+        if not is_bundled(self.session.engine.path):
+            remember_scene(self.session)
         for note in self.session.engine.notes:
             self.notices.say(note)
         if not self.session.stepped_outside:
@@ -358,6 +372,8 @@ class Application:
         show_progress(self._viewport, self._follower.progress, self._follower.cancel)
         self.notices.show(self._viewport, self.session.settings.theme)
         show_help(self)
+        if (scene := chosen_scene()) is not None:
+            self.open_scene(scene)
 
 
 def open_window(options: Options) -> None:

@@ -34,9 +34,9 @@ def bundled_scene(name: str) -> BundledScene | None:
     return next((scene for scene in bundled_scenes() if scene.name == name), None)
 
 
-def is_bundled(path: Path) -> bool:
+def is_bundled(path: Path | None) -> bool:
     """Whether a file ships with the package, and so is not a person's to change."""
-    return path.is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
+    return path is not None and path.is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
 
 
 def _description(path: Path) -> str:

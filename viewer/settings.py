@@ -171,6 +171,8 @@ class ViewState:
     history_megabytes: float = 256.0
     """Memory for the history of a simulation."""
     show_legend: bool = True
+    recent_scenes: str = ""
+    """Paths of scenes that were opened, newest first, one a line."""
     record_panels: bool = False
     """Recordings show the whole window, not the scene alone."""
     record_folder: str = ""

@@ -204,11 +204,12 @@ def test_forces_are_the_sums_of_what_mujoco_says_of_each_contact(cone: str, geom
         f'<geom name="box{i}" type="box" size=".05 .04 .05" {geom}/></body>'
         for i in range(4)
     )
-    joint = '<body pos="1 0 1"><joint range="-1 .1" limited="true" frictionloss=".1"/><geom size=".05" pos=".2 0 0"/></body>'
+    joint = '<joint range="-1 .1" limited="true" frictionloss=".1"/>'
+    arm = f'<body pos="1 0 1">{joint}<geom size=".05" pos=".2 0 0"/></body>'
     model = mujoco.MjModel.from_xml_string(f"""
         <mujoco>
           <option cone="{cone}"/>
-          <worldbody><geom name="floor" type="plane" size="2 2 .1"/>{boxes}{joint}</worldbody>
+          <worldbody><geom name="floor" type="plane" size="2 2 .1"/>{boxes}{arm}</worldbody>
         </mujoco>""")
     data = mujoco.MjData(model)
     choice = named_pairs(model, [("box0", "floor"), ("box1", "box0"), ("box2", "box1"), ("box3", "floor")])

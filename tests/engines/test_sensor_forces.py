@@ -52,7 +52,7 @@ def test_environments_are_read_one_by_one() -> None:
     for i in range(2):
         expected = [engine.get_contact_force_magnitude(name)[i] for name in engine.sensors.names]
         assert shown[i] == pytest.approx(expected, rel=1e-12)
-    assert not np.allclose(*shown)
+    assert not np.allclose(shown[0], shown[1])
     assert is_stepped_by_mujoco(engine)
     assert is_stepped_by_mujoco(engine.environment(1))
 

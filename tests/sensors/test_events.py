@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contact_viewer.sensors.events import ContactEvent, ContactEvents, ContactPair, Sample
+from contact_viewer.sensors.crossings import Sample, Trace
+from contact_viewer.sensors.events import ContactEvent, ContactEvents, ContactPair
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -302,15 +303,16 @@ def test_telling_only_of_pairs_that_cross_gives_the_same_events(seed: int) -> No
     for step in range(1, 30):
         times = [(step - age) * STEP if step >= age else math.nan for age in range(3)]
         expected = dense.update(times[0], distances[step], velocities[step])
-        traces = {}
+        traces: dict[int, Trace] = {}
         for event in expected:
             pair = event.pair_id
-            traces[pair] = tuple(
+            after, before, earlier = (
                 Sample(times[age], distances[step - age, pair], velocities[step - age, pair])
                 if step >= age
                 else Sample(math.nan, math.nan, math.nan)
                 for age in range(3)
             )
+            traces[pair] = after, before, earlier
         found = sparse.update_pairs(times[0], traces)
         for one, other in zip(found, expected, strict=True):
             assert one[:4] == other[:4]
@@ -329,7 +331,8 @@ def test_an_instant_that_was_returned_to_keeps_what_is_known_of_it() -> None:
     assert events.contacts[0] is known[0]
     assert events.contacts[3].initial
     (end,) = events.update(6.0, [EPS, EPS, -1.5 * EPS, -3 * EPS, -1.5 * EPS], [0.0] * 5)
-    assert (end.pair_id, end.duration) == (0, pytest.approx(end.time - 3.0))
+    assert end.pair_id == 0
+    assert end.duration == pytest.approx(end.time - 3.0)
     # It was for that one instant.
     events.reset()
     events.update(7.0, [-0.5 * EPS] * 5, [0.0] * 5)

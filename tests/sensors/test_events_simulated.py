@@ -5,7 +5,8 @@ import math
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.sensors.events import ContactEvent, ContactEvents, Crossing
+from contact_viewer.sensors.crossings import Crossing
+from contact_viewer.sensors.events import ContactEvent, ContactEvents
 
 G = 9.81
 STEP = 0.002

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sensors.events import Sample, Trace
+from ..sensors.crossings import Sample, Trace
 from .watched_pairs import PairChoice, Pairs
 
 FARTHEST = 1e6
@@ -141,8 +141,8 @@ class PairDistances:
         count = len(self._geoms)
         self.groups.forget()
         self._times = (math.nan, math.nan, math.nan)
-        # Time [s], distance [m], its rate of change and the speed of approach [m/s] of each pair when it was last looked
-        # at, and the two times before.
+        # Time [s], distance [m], its rate of change and the speed of approach [m/s] of each pair when it was last
+        # looked at, and the two times before.
         self._samples = [[(-math.inf, math.nan, math.nan, 0.0)] * count for _ in range(3)]
         # When each pair is to be looked at again, and the same as a heap, in which former times may remain.
         self._due = [-math.inf] * count

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sensors.events import Crossing
+from ..sensors.crossings import Crossing
 from .distances import PairDistances, Vector
 
 PRECISION = 1e-12

@@ -66,6 +66,7 @@ SIMULATION = (
         Key.comma, ",", "Previous environment", lambda shell: shell.session.show_environment(shell.session.env - 1)
     ),
     Binding(Key.period, ".", "Next environment", lambda shell: shell.session.show_environment(shell.session.env + 1)),
+    Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.ask_for_scene(), ctrl=True),
     Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.reload(), ctrl=True),
 )
 CONTACTS = (

@@ -35,13 +35,22 @@ def show_menus(shell: Shell) -> None:
 
 
 def _show_file(shell: Shell) -> None:
-    if imgui.begin_menu("Bundled scenes"):
+    outside = shell.session.stepped_outside
+    if imgui.menu_item_simple("Open...", "Ctrl+O", enabled=not outside):
+        shell.ask_for_scene()
+    recent = shell.session.settings.recent_scenes.splitlines()
+    if imgui.begin_menu("Recent scenes", bool(recent) and not outside):
+        for path in recent:
+            if imgui.menu_item_simple(path):
+                shell.open_scene(path)
+        imgui.end_menu()
+    if imgui.begin_menu("Bundled scenes", not outside):
         for scene in bundled_scenes():
             if imgui.menu_item_simple(scene.name):
                 shell.open_scene(scene.name)
             tooltip(scene.description)
         imgui.end_menu()
-    if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not shell.session.stepped_outside):
+    if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not outside):
         shell.reload()
     imgui.separator()
     if imgui.menu_item_simple("Quit", "Ctrl+Q"):

@@ -35,6 +35,10 @@ class Shell(Protocol):
         """Replace the scene; a scene that fails leaves the running one as it is."""
         ...
 
+    def ask_for_scene(self) -> None:
+        """Open the dialog that chooses a scene file."""
+        ...
+
     def reload(self) -> None:
         """Open the same file again."""
         ...
