@@ -1,4 +1,4 @@
-# run, test, lint, format, clean: each sets up what it needs.
+# run, test, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,9 +8,12 @@ CLIP := recordings/clip.mp4
 # What Debian must provide beside Python packages: OpenGL to draw; a virtual display, and ffprobe as a judge, to test.
 DRAW_PACKAGES := libgl1 libegl1 libgl1-mesa-dri libosmesa6
 TEST_PACKAGES := xvfb ffmpeg
+# MotrixSim's own viewer, one of the peers, draws with Vulkan.
+BENCH_PACKAGES := libvulkan1 mesa-vulkan-drivers
+ONLY ?=
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test lint format clean
+.PHONY: run test bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -21,6 +24,11 @@ run: $(VENV)/.run
 
 test: lint
 	$(BIN)/python tests/run.py $(TESTS)
+
+bench: $(VENV)/.test
+	sh .ci/debian-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)
+	$(BIN)/python -m benchmarks.environments
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -34,7 +42,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info recordings
+	rm -rf $(VENV) .venv-peers .venv-studio build dist *.egg-info recordings
 
 $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv

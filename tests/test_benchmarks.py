@@ -13,7 +13,7 @@ from benchmarks.measuring import OURS, Figure, Measured, Row, Unavailable, per_r
 from benchmarks.report import format_table, verdict, write_report
 
 ROOT = Path(__file__).parent.parent
-ISSUED = {
+PEERS_OF = {
     "gizmos-500": {"mjvGeoms in the scene"},
     "gizmos-built-in": {"MuJoCo's contact points and forces"},
     "gizmos-growth": {"linear"},
@@ -80,7 +80,7 @@ def check_entry(entry: dict[str, Any]) -> None:
 def test_each_benchmark_runs(tmp_path: Path, names: list[str]) -> None:
     printed, entries = run_benchmarks(tmp_path, *names)
     assert {name: {entry["peer_name"] for entry in entries if entry["name"] == name} for name in names} == {
-        name: ISSUED[name] for name in names
+        name: PEERS_OF[name] for name in names
     }
     for entry in entries:
         check_entry(entry)
@@ -88,7 +88,7 @@ def test_each_benchmark_runs(tmp_path: Path, names: list[str]) -> None:
 
 
 def test_all_benchmarks_are_known() -> None:
-    assert set(BENCHMARKS) == set(ISSUED)
+    assert set(BENCHMARKS) == set(PEERS_OF)
 
 
 def test_repeats_are_taken_in_turns() -> None:

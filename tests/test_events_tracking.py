@@ -16,7 +16,7 @@ from contact_viewer.sensors.event_log import LogEntry
 from contact_viewer.session import Session
 from contact_viewer.settings import ViewState
 
-Row = tuple[float, str, str, float, float, float]
+Row = tuple[float, str, str, float, float, float, float]
 
 
 class Clock:
@@ -56,7 +56,8 @@ def run_to(session: Session, time: float) -> None:
 
 def row(entry: LogEntry) -> Row:
     contact = entry.contact
-    return entry.time, entry.subject, entry.kind, entry.approach_speed, contact.peak_force, contact.begin
+    speed, duration = entry.approach_speed, entry.event.duration
+    return entry.time, entry.subject, entry.kind, speed, contact.peak_force, contact.begin, duration
 
 
 def rows(tracker: ContactTracker) -> list[Row]:
@@ -300,7 +301,11 @@ def test_other_engines_are_followed_by_their_positions() -> None:
     for entry in begins.values():
         assert entry.time == pytest.approx(math.sqrt(2 * 0.4 / 9.81), abs=0.002)
         assert entry.approach_speed == pytest.approx(math.sqrt(2 * 9.81 * 0.4), rel=2e-3)
-    assert any(entry.kind == "end" for entry in entries)
+    ends = {entry.subject: entry for entry in reversed(entries) if entry.kind == "end"}
+    # The two lively balls leave about as fast as they came.
+    for name in ("slab · lively", "slab · everlasting"):
+        assert -ends[name].approach_speed == pytest.approx(begins[name].approach_speed, rel=0.05)
+        assert ends[name].contact.duration(math.nan) == pytest.approx(0.0497, abs=0.002)
 
 
 def test_scenes_without_sensors_follow_all_pairs() -> None:

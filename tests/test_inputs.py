@@ -143,12 +143,6 @@ OPENS = [
         '<visual><quality numslices="20000"/></visual>' + WORLD,
         notes=("numslices lowered from 20,000 to 256",),
     ),
-    one(
-        "a scene that MuJoCo warns of",
-        '\n<worldbody><body name="b">\n<flexcomp name="f" count="3 3 1" spacing="1 1 1" dim="2" radius=".1"/>'
-        "</body></worldbody>",
-        notes=("line 3: flex 'f' is not rigid and has no equality constraints or passive forces",),
-    ),
     binary("a compiled model", compiled(), sensors=1),
 ]
 
@@ -282,7 +276,7 @@ REFUSED = [
     ),
     one("a terabyte of workspace", '<size memory="1T"/>', "needs more than 1.5 GB of memory"),
     one("a workspace of nothing", '<size memory="1K"/><worldbody>' + FREE_BODY * 50 + "</worldbody>", "scene.xml: "),
-    binary("a compiled model of another version", compiled_with(12, 3005000), "compiled by MuJoCo 3.5.0"),
+    binary("a compiled model of another version", compiled_with(12, 3001007), "compiled by MuJoCo 3.1.7"),
     binary("a compiled model of an old version", compiled_with(12, 335), "compiled by MuJoCo 3.3.5"),
     binary("a compiled model of another kind", compiled_with(0, 1), "not a compiled MuJoCo model"),
     binary("half a compiled model", compiled()[:2000], "damaged compiled model: "),

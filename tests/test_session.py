@@ -36,7 +36,12 @@ def test_a_reading_is_taken_once_an_instant(monkeypatch: pytest.MonkeyPatch) -> 
     session = open_session()
     calls = []
     contacts = session.engine.contacts
-    monkeypatch.setattr(session.engine, "contacts", lambda name: calls.append(name) or contacts(name))
+
+    def counted(name: str) -> Any:
+        calls.append(name)
+        return contacts(name)
+
+    monkeypatch.setattr(session.engine, "contacts", counted)
     first = session.reading("foot_FL")
     assert session.reading("foot_FL") is first
     assert calls == ["foot_FL"]

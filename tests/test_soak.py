@@ -27,7 +27,7 @@ def count_gl_objects() -> dict[str, int]:
 
 def call_in_frame(app: Application, ctx: Any, call: Callable[[], Any]) -> Any:
     """Call something where the window's context is current."""
-    results = []
+    results: list[Any] = []
     assert app._scene_pass is not None
     draw = app._scene_pass.draw
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from contact_viewer.assets import BundledScene, bundled_scenes
 from contact_viewer.engines.checking import survey_scene
 from contact_viewer.engines.compiling import Compilation, Limits, compile_scene
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.loading import load_scene
+from contact_viewer.engines.loading import LoadedScene, load_scene
 from contact_viewer.engines.vetting import Opening, OpeningCancelled, open_safely
 
 ENDLESS = """<mujoco><compiler><lengthrange inttotal="1000000000"/></compiler>
@@ -111,6 +112,17 @@ def test_errors_are_those_of_a_compilation_here(scene: Path) -> None:
     with pytest.raises(SceneError) as there, Compilation(scene) as compilation:
         compilation.result()
     assert str(here.value) == str(there.value) == f"{scene}: line 3: size 0 must be positive in geom"
+
+
+def test_warnings_of_the_compiler_are_notes(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.write_text("<mujoco>\n<worldbody>\n<geom name='g' size='1'/></worldbody></mujoco>")
+
+    def load(path: Path) -> LoadedScene:
+        warnings.warn("the geom is round\nElement name 'g', id 0\n", stacklevel=1)
+        return load_scene(path)
+
+    monkeypatch.setattr("contact_viewer.engines.compiling.load_scene", load)
+    assert open_safely(scene).notes == ("line 3: the geom is round (g)",)
 
 
 def test_what_lies_in_the_working_folder_is_not_run(

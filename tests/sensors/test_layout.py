@@ -1,6 +1,7 @@
 """Arrays to contacts: sizes, names, views, and physics as the judge of directions."""
 
 import itertools
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -59,6 +60,7 @@ def test_tangent1_is_the_cross_product() -> None:
     batch = ContactLayout(data, 4).decode(settled('geom1="floor" geom2="box"', data, 4, "none"))
     assert batch.normal is not None
     assert batch.tangent0 is not None
+    assert batch.tangent1 is not None
     np.testing.assert_allclose(batch.tangent1, np.cross(batch.normal, batch.tangent0), atol=1e-15)
 
 
@@ -86,6 +88,7 @@ def test_netforce_fills_one_slot() -> None:
     batch = ContactLayout(data, 5, "netforce").decode(settled('geom1="floor" geom2="box"', data, 5, "netforce"))
     assert batch.found == 4
     assert batch.filled.tolist() == [True] + [False] * 4
+    assert batch.net_force is not None
     np.testing.assert_allclose(batch.net_force, [-2.6, 4.2, 19.62], rtol=1e-4)
 
 
@@ -99,7 +102,7 @@ def test_interpolated_found_counts_as_filled() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_batch_dimensions_and_views(shape: tuple[int, ...], dtype: type) -> None:
     layout = ContactLayout(FIELDS, 4)
-    array = np.random.default_rng(1).normal(size=(*shape, layout.size)).astype(dtype)
+    array: Any = np.random.default_rng(1).normal(size=(*shape, layout.size)).astype(dtype)
     batch = layout.decode(array)
     assert batch.found.shape == shape
     assert batch.filled.shape == (*shape, 4)
@@ -172,7 +175,7 @@ def test_fields_take_the_arrays_order() -> None:
         (("found", 1, "none", "isaac"), "unknown style 'isaac'"),
     ],
 )
-def test_bad_layouts_are_named(arguments: tuple, words: str) -> None:
+def test_bad_layouts_are_named(arguments: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         ContactLayout(*arguments)
 
@@ -185,7 +188,7 @@ def test_a_wrong_length_names_both() -> None:
 
 
 @pytest.mark.parametrize("array", [["a"], [1j], [None]])
-def test_a_wrong_type_is_refused(array: list) -> None:
+def test_a_wrong_type_is_refused(array: Any) -> None:
     with pytest.raises(TypeError, match="real numbers"):
         ContactLayout("found", 1).decode(array)
 

@@ -140,8 +140,8 @@ def _print_table(entries: "Sequence[LogEntry]", pair_count: int) -> None:
     width = max(len("pair"), *(len(entry.subject) for entry in entries))
     print(f"{'time [s]':>12}  {'event':5}  {'pair':{width}}  {'speed [m/s]':>12}  {'peak [N]':>10}  {'lasted [s]':>11}")
     for entry in entries:
-        duration = f"{entry.event.duration:11.6f}" if entry.kind is EventKind.END else " " * 11
-        print(
-            f"{entry.time:12.6f}  {entry.kind:5}  {entry.subject:{width}}  {entry.approach_speed:12.4f}  "
-            f"{entry.contact.peak_force:10.3f}  {duration}".rstrip()
-        )
+        duration = f"{entry.event.duration:.6f}" if entry.kind is EventKind.END else ""
+        peak = "-" if math.isnan(entry.contact.peak_force) else f"{entry.contact.peak_force:.3f}"
+        speed = "-" if math.isnan(entry.approach_speed) else f"{entry.approach_speed:.4f}"
+        row = f"{entry.time:12.6f}  {entry.kind:5}  {entry.subject:{width}}  {speed:>12}  {peak:>10}  {duration:>11}"
+        print(row.rstrip())

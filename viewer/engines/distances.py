@@ -113,7 +113,7 @@ class PairDistances:
     """
 
     def __init__(self, model: Any, choice: PairChoice, eps: float, has_velocities: bool = True) -> None:
-        """`eps`: half the hysteresis band [m]. States without velocities have those of the way between two looks."""
+        """`eps`: half the hysteresis band [m]. Without velocities, the distances of two steps have to tell them."""
         self._deep = -2 * eps
         self._has_velocities = has_velocities
         self._model = model
@@ -255,9 +255,11 @@ class PairDistances:
         # geoms can be off in depth.
         pairs = self.groups.read(data).union(self._unsure)
         listed, agenda = self.groups.listed, self._agenda
+        # Without velocities, only a look at the step before tells how a pair parts.
+        settles = self._has_velocities
         while agenda and agenda[0][0] <= time:
             due, pair = heappop(agenda)
-            if due == self._due[pair] and not (pair in listed and in_contact.item(pair)):
+            if due == self._due[pair] and not (settles and pair in listed and in_contact.item(pair)):
                 pairs.add(pair)
         return range(len(self._geoms)) if self._options.disableflags & _NO_LIST else pairs
 
@@ -271,10 +273,10 @@ class PairDistances:
         velocity = (distance - last[1]) / elapsed
         rests = abs(velocity) < _REST
         speed = max(0.0, -velocity if rests else _ACCELERATION * elapsed / 2 - velocity)
-        if self._has_velocities and not (elapsed < 1.5 * step and abs(velocity) < _SLOW):
-            if elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed:
-                velocity = math.nan
-            else:
+        if not (elapsed < 1.5 * step and (abs(velocity) < _SLOW or not self._has_velocities)):
+            certain = elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed
+            velocity = math.nan
+            if self._has_velocities and not certain:
                 velocity = self.velocity(data, pair, distance)
                 speed = max(0.0, -velocity)
         earlier[pair] = before[pair]
