@@ -333,6 +333,13 @@ def test_ends_in_one_line(given: Input, tmp_path: Path, capsys: pytest.CaptureFi
     assert time.monotonic() - start < 30
 
 
+def test_settings_are_brought_within_bounds(tmp_path: Path) -> None:
+    given = next(given for given in OPENS if given.what == "endless solver iterations")
+    assert open_safely(given.write(tmp_path)).model.opt.iterations == 1000
+    given = next(given for given in OPENS if given.what == "round shapes of many slices")
+    assert open_safely(given.write(tmp_path)).model.vis.quality.numslices == 256
+
+
 def test_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "is a folder, not a scene file" in run_refused(str(tmp_path), capsys)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.errors import SceneError
+from contact_viewer.sensors.breaks import Break, BreakWhen
 from contact_viewer.session import SPEEDS, Highlight, Session
 from contact_viewer.settings import Options, ViewState
 
@@ -145,3 +146,20 @@ def test_unknown_names_are_told() -> None:
         open_session(camera="x")
     with pytest.raises(SceneError, match="no contact sensor named 'x'"):
         open_session(sensors=("x",))
+
+
+def test_a_break_pauses_at_the_step_that_shows_it() -> None:
+    session = open_session("bounce")
+    session.track_events()
+    assert session.events is not None
+    session.events.breaks.append(Break(BreakWhen.BEGIN))
+    session.pace.advance(session._step, session.engine.timestep, 10.0)
+    session._step(500)
+    session._heed_break()
+    assert session.paused
+    assert session.trouble is not None
+    first = next(entry for entry in session.events.log.entries if entry.kind == "begin")
+    assert session.engine.time == pytest.approx(first.seen, abs=1e-9)
+    session._step(200)
+    session.go_to_event(-1)
+    assert session.engine.time < first.seen + 0.4 + 1e-9

@@ -163,6 +163,7 @@ class Session:
             if self.timeline is not None:
                 self.timeline.begin_frame()
             self._attempt(lambda: self._step(1))
+            self._heed_break()
 
     def step_back(self) -> None:
         """Pause and go back one step."""
@@ -175,6 +176,16 @@ class Session:
             self.paused = True
             self.timeline.go_to(step)
             self.forget()
+
+    def go_to_event(self, direction: int) -> None:
+        """Pause and show the next (1) or the previous (-1) event."""
+        if self.events is None or self.timeline is None:
+            return
+        time, half = self.engine.time, 0.5 * self.engine.timestep
+        log = self.events.log
+        entry = log.following(time + half) if direction > 0 else log.preceding(time - half)
+        if entry is not None:
+            self.go_to_time(entry.seen)
 
     def go_to_time(self, time: float) -> None:
         """Pause and show the step of a simulated time."""
@@ -340,6 +351,8 @@ class Session:
         self.set_speed(options.speed)
 
     def _step(self, count: int) -> None:
+        if self._break is not None:
+            return
         if self.timeline is None:
             self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
             for _ in range(count) if self.watchers else ():

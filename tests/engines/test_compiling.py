@@ -67,7 +67,8 @@ def test_time_is_limited(scene: Path) -> None:
     start = time.monotonic()
     with pytest.raises(SceneError, match=r"stopped after 2 s of compiling; suspected: a lengthrange"):
         open_safely(scene, limits=Limits(time=2))
-    assert time.monotonic() - start < 8
+    # The process itself waits a second longer before it gives up.
+    assert time.monotonic() - start < 3
 
 
 def test_memory_is_limited(scene: Path) -> None:

@@ -11,42 +11,30 @@ from contact_viewer.assets import bundled_scene
 from contact_viewer.engines.tracking import ContactTracker
 from contact_viewer.engines.watched_pairs import PairSource
 from contact_viewer.panels.events import EventsPanel, Who
-from contact_viewer.panels.shell import EVENTS, PLOTS
+from contact_viewer.panels.shell import EVENTS
 from contact_viewer.sensors.breaks import Break, BreakWhen
 from contact_viewer.sensors.events import EventKind
 from contact_viewer.settings import Options
-from imgui_bundle import hello_imgui, imgui
+from imgui_bundle import imgui
 
 from ..window import count_green, drive, scene_part, screenshot
 
 
 class EventsApp(Application):
-    """The application with a tracker and its window."""
+    """The application, and a short way to what its Events window shows."""
 
     def __init__(self, scene: Path, width: int = 1600, height: int = 900) -> None:
         super().__init__(open_engine(scene), Options(scene=scene, paused=True, width=width, height=height))
         self.keeps_settings = False
-        self.follow()
 
-    def follow(self) -> None:
-        self.tracker = ContactTracker(self.session.engine)
-        self.tracker.on_break = self.stop
-        self.session.watchers = [self.tracker]
-        self.panel = EventsPanel()
-        self.stops: list[tuple[str, float]] = []
+    @property
+    def tracker(self) -> ContactTracker:
+        assert self.session.events is not None
+        return self.session.events
 
-    def stop(self, reason: str, time: float) -> None:
-        self.session.paused = True
-        self.stops.append((reason, time))
-
-    def runner_params(self) -> hello_imgui.RunnerParams:
-        params = super().runner_params()
-        windows = params.docking_params.dockable_windows
-        dock = next(window.dock_space_name for window in windows if window.label == PLOTS)
-        show = self._guard(lambda: self.panel.show(self.session, self.tracker, self.session.go_to_time))
-        others = [window for window in windows if window.label != EVENTS]
-        params.docking_params.dockable_windows = [*others, hello_imgui.DockableWindow(EVENTS, dock, show)]
-        return params
+    @property
+    def panel(self) -> EventsPanel:
+        return self._events_panel
 
     def focus(self, ctx: Any) -> None:
         self._panel(EVENTS).focus_window_at_next_frame = True
@@ -156,13 +144,12 @@ def test_break_on_event() -> None:
         session.toggle_paused()
         for _ in range(400):
             ctx.yield_()
-            if app.stops:
+            if session.paused:
                 break
-        reason, time = app.stops[0]
-        assert reason.startswith("slab · soft begins at 0.284572 s")
         assert session.paused
-        # The steps of a frame are taken at once; the history leads back to the one that shows it.
-        session.go_to_time(time)
+        assert any("slab · soft begins at 0.284572 s" in notice.text for notice in app.notices.items)
+        # The steps of a frame are taken at once; the history leads back to the first one that shows it.
+        assert session.engine.time == pytest.approx(0.288)
         assert session.reading("soft_ball").reported == 1
         session.step_back()
         assert session.reading("soft_ball").reported == 0

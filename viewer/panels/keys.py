@@ -62,6 +62,8 @@ SIMULATION = (
     Binding(Key.backspace, "Backspace", "Reset", lambda shell: shell.session.reset()),
     Binding(Key.minus, "-", "Slower", lambda shell: shell.session.change_speed(-1)),
     Binding(Key.equal, "=", "Faster", lambda shell: shell.session.change_speed(1)),
+    Binding(Key.n, "N", "Next event", lambda shell: shell.session.go_to_event(1)),
+    Binding(Key.n, "Shift+N", "Previous event", lambda shell: shell.session.go_to_event(-1), shift=True),
     Binding(
         Key.comma, ",", "Previous environment", lambda shell: shell.session.show_environment(shell.session.env - 1)
     ),

@@ -20,6 +20,8 @@ from .widgets import paragraph, tooltip
 _LARGEST_PLOT_COUNT = 8
 _RASTER_ROW = 14.0
 """Height of a sensor's row in the raster [px]."""
+_MOST_MARKS = 200
+"""More events than this would hide the curves."""
 _SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
 
 
@@ -159,6 +161,7 @@ class Plots:
             net = session.engine.sensors[name].layout.frame == "world"
             text = signal.label(net) if session.settings.plots.by_sensor else name
             self._draw_curve(timeline, text, name, signal, _line_color(session, signal, name))
+        self._show_events(session)
         self._show_cursor(session, timeline)
         corner = implot.get_plot_pos()
         place = ImVec2(corner.x + implot.get_plot_size().x - imgui.calc_text_size(title + unit).x - 6, corner.y + 2)
@@ -184,6 +187,17 @@ class Plots:
         xs = np.repeat(times, 2)
         ys = np.stack([reduced.low, reduced.high], axis=1).astype(np.float64).ravel()
         implot.plot_line(text, np.ascontiguousarray(xs), np.ascontiguousarray(ys), spec)
+
+    def _show_events(self, session: Session) -> None:
+        """Marks where contacts of pairs and sensors begin and end."""
+        limits = implot.get_plot_limits().x
+        entries = session.events.log.between(limits.min, limits.max) if session.events is not None else ()
+        times = np.array([entry.time for entry in entries])
+        if 0 < len(times) <= _MOST_MARKS:
+            spec = implot.Spec()
+            color = dim_color()
+            spec.line_color = ImVec4(color.x, color.y, color.z, 0.35)
+            implot.plot_inf_lines("##events", times, spec)
 
     def _show_cursor(self, session: Session, timeline: Timeline) -> None:
         now = timeline.time(timeline.current)

@@ -28,6 +28,7 @@ class _Greys:
     """Steps from the background to the text, and the two notes that are not grey."""
 
     window: float
+    popup: float
     frame: float
     hovered: float
     active: float
@@ -38,8 +39,8 @@ class _Greys:
 
 
 _GREYS = {
-    Theme.DARK: _Greys(0.125, 0.19, 0.25, 0.31, 0.235, 0.91, 0.58, (0.95, 0.72, 0.35)),
-    Theme.LIGHT: _Greys(0.965, 0.895, 0.845, 0.79, 0.81, 0.13, 0.43, (0.66, 0.40, 0.02)),
+    Theme.DARK: _Greys(0.125, 0.155, 0.19, 0.25, 0.31, 0.235, 0.91, 0.58, (0.95, 0.72, 0.35)),
+    Theme.LIGHT: _Greys(0.965, 0.985, 0.895, 0.845, 0.79, 0.81, 0.13, 0.43, (0.66, 0.40, 0.02)),
 }
 
 
@@ -73,7 +74,8 @@ def apply_theme(theme: Theme) -> None:
         (greys.window, (col.window_bg, col.child_bg, col.title_bg, col.title_bg_active, col.title_bg_collapsed,
                         col.menu_bar_bg, col.tab, col.tab_dimmed, col.tab_selected, col.tab_dimmed_selected,
                         col.table_row_bg, col.table_header_bg, col.docking_empty_bg, col.scrollbar_bg)),
-        (greys.frame, (col.frame_bg, col.button, col.header, col.popup_bg, col.tab_hovered)),
+        (greys.popup, (col.popup_bg,)),
+        (greys.frame, (col.frame_bg, col.button, col.header, col.tab_hovered)),
         (greys.hovered, (col.frame_bg_hovered, col.button_hovered, col.header_hovered, col.scrollbar_grab)),
         (greys.active, (col.frame_bg_active, col.button_active, col.header_active, col.scrollbar_grab_hovered,
                         col.scrollbar_grab_active, col.separator_hovered, col.separator_active, col.resize_grip,

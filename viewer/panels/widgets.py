@@ -30,7 +30,7 @@ def text_right(text: str, color: ImVec4 | None = None, right: float | None = Non
     if color is None:
         imgui.text_unformatted(text)
     else:
-        imgui.text_colored(color, text.replace("%", "%%"))
+        imgui.text_colored(color, text)
 
 
 def number_cell(value: float, color: ImVec4 | None = None, decimals: int = 3) -> None:
