@@ -350,7 +350,7 @@ def test_a_scene_that_kills_it_does_not_kill_us(tmp_path: Path) -> None:
 
 def test_more_contacts_than_it_could_hold_are_refused(scene: Any) -> None:
     sensor = '<contact name="c" geom1="floor" geom2="box" data="found" num="5000000"/>'
-    with pytest.raises(SceneError, match="'c' asks for 5000000 contacts"):
+    with pytest.raises(SceneError, match="num='5000000'"):
         open_engine(scene(sensor), "motrix")
 
 
