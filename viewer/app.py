@@ -89,7 +89,7 @@ class Application:
             SENSORS: lambda: show_sensors(self.session),
             DISPLAY: lambda: show_display(self.session),
             INSPECTOR: lambda: show_inspector(self.session),
-            PLOTS: lambda: self.plots.show(self.session),
+            PLOTS: lambda: self.plots.show(self.session, self._save_curves),
             EVENTS: self._show_events,
             TOUCH: self._show_touch,
         }
@@ -331,6 +331,15 @@ class Application:
         self._record_button.show(self)
         imgui.same_line(0, 16)
         show_playback(self)
+
+    def _save_curves(self, text: str) -> None:
+        path = next_path(self.next_recording.parent, self.session.engine.path, ".csv")
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            self.notices.say(f"{path}: cannot be written ({error.strerror})", warning=True)
+        else:
+            self.notices.say(f"saved {path}")
 
     def _show_events(self) -> None:
         session = self.session

@@ -97,7 +97,8 @@ def test_an_impact_of_one_step_shows_in_peak_mode_and_in_the_plot(drop: Path) ->
     drive(app, test)
 
 
-def test_signals_are_chosen_and_saved_as_csv(drop: Path) -> None:
+def test_signals_are_chosen_and_saved_as_csv(drop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     app = open_app(drop)
 
     def test(ctx: Any) -> None:
@@ -115,6 +116,9 @@ def test_signals_are_chosen_and_saved_as_csv(drop: Path) -> None:
         assert len(table) == 501
         np.testing.assert_allclose(np.diff(table[:, 0]), 0.002, atol=1e-9)
         assert table[-1, 1] == pytest.approx(session.reading("c").net_force[2], rel=1e-4)
+        ctx.item_click("//Plots/###save")
+        assert (tmp_path / "drop-001.csv").read_text() == app.plots.saved_text
+        assert "drop-001.csv" in app.notices.items[-1].text
         ctx.item_click("//Plots/by sensor")
         ctx.yield_(3)
         assert session.settings.plots.by_sensor

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -43,12 +44,13 @@ class Plots:
         self.saved_text: str | None = None
         """What was copied or saved last, as CSV."""
 
-    def show(self, session: Session) -> None:
+    def show(self, session: Session, save: Callable[[str], None]) -> None:
+        """The window's content; `save` puts what is in view, as CSV, into a file."""
         timeline = session.timeline
         if timeline is None:
             paragraph("Curves need a simulation that this window steps itself, with MuJoCo.")
             return
-        self._show_controls(session, timeline)
+        self._show_controls(session, save)
         timeline.curves.update()
         shown = self._shown(session, timeline)
         if not shown:
@@ -92,7 +94,7 @@ class Plots:
             writer.writerow(["" if value != value else f"{value:.9g}" for value in row])
         return text.getvalue()
 
-    def _show_controls(self, session: Session, timeline: Timeline) -> None:
+    def _show_controls(self, session: Session, save: Callable[[str], None]) -> None:
         settings = session.settings.plots
         chosen = chosen_signals(session)
         imgui.set_next_item_width(13 * imgui.get_font_size())
@@ -125,6 +127,10 @@ class Plots:
             self.saved_text = self.visible_csv(session)
             imgui.set_clipboard_text(self.saved_text)
         tooltip("Copy what is in view as CSV")
+        imgui.same_line()
+        if imgui.button(f"{icons.ICON_FA_FLOPPY_DISK}###save"):
+            save(self.visible_csv(session))
+        tooltip("Save what is in view as a CSV file")
 
     def _shown(self, session: Session, timeline: Timeline) -> list[str]:
         """Visible sensors that have curves."""
