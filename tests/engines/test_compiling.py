@@ -115,6 +115,16 @@ def test_errors_are_those_of_a_compilation_here(scene: Path) -> None:
     assert str(here.value) == str(there.value) == f"{scene}: line 3: size 0 must be positive in geom"
 
 
+def test_without_a_process_there_is_a_message(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    scene.write_text(ENDLESS)
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    with pytest.raises(SceneError, match="no process to compile it in"):
+        open_safely(scene)
+
+
 def test_warnings_of_the_compiler_are_notes(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.write_text("<mujoco>\n<worldbody>\n<geom name='g' size='1'/></worldbody></mujoco>")
 

@@ -1,10 +1,12 @@
 """Changes among a scene's files: each reported once, when it is whole."""
 
 import os
+import time
 from pathlib import Path
 
 import mujoco
 import pytest
+from contact_viewer.engines.errors import SceneError
 from contact_viewer.engines.vetting import open_safely
 from contact_viewer.engines.watching import ABSENCE_TIME, POLL_INTERVAL, SETTLE_TIME, FileWatch, take_stamp
 
@@ -149,3 +151,55 @@ def test_a_mesh_rewritten_within_a_second_is_read_anew(tmp_path: Path) -> None:
     write(2)
     assert reload_size() == pytest.approx(size), "MuJoCo's cache has changed: this test shows nothing any more"
     assert float(open_safely(scene).model.geom_rbound[0]) == pytest.approx(2 * size)
+
+
+def test_after_two_hundred_saves_the_last_good_one_is_open(tmp_path: Path) -> None:
+    """Some broken, some half-written, some replaced at once, while scenes are being opened."""
+    scene = tmp_path / "scene.xml"
+    part = tmp_path / "part.xml"
+    part.write_text('<mujoco><worldbody><geom name="part" size="1"/></worldbody></mujoco>')
+
+    def text(count: int) -> str:
+        geoms = "".join(f'<geom name="g{i}" size="1"/>' for i in range(count))
+        return f'<mujoco><include file="part.xml"/><worldbody>{geoms}</worldbody></mujoco>'
+
+    scene.write_text(text(0))
+    opened = open_safely(scene)
+    assert opened.survey is not None
+    watch = FileWatch(opened.survey.files)
+    failures = []
+
+    def look() -> None:
+        nonlocal opened, watch
+        if watch.poll():
+            try:
+                opened = open_safely(scene)
+            except SceneError as error:
+                failures.append(str(error))
+                watch.follow(getattr(error, "files", {}))
+            else:
+                assert opened.survey is not None
+                watch = FileWatch(opened.survey.files)
+
+    for save in range(1, 201):
+        whole = text(save)
+        if save == 200 or save % 4 == 0:
+            other = tmp_path / "temporary"
+            other.write_text(whole)
+            other.replace(scene)
+        elif save % 4 == 1:
+            scene.write_text(whole.replace("</worldbody>", "", 1))
+        else:
+            scene.write_text(whole[: len(whole) // 2])
+        # Long enough, now and then, for what is broken to be taken for settled.
+        pause = time.monotonic() + (0.5 if save % 50 == 1 else 0.003)
+        while time.monotonic() < pause:
+            look()
+            time.sleep(0.002)
+    assert failures
+    assert opened.model.ngeom < 201
+    end = time.monotonic() + 10
+    while opened.model.ngeom != 201 and time.monotonic() < end:
+        look()
+        time.sleep(0.01)
+    assert opened.model.ngeom == 201

@@ -18,7 +18,7 @@ import mujoco
 
 from .checking import Survey, survey_scene
 from .errors import SceneError
-from .explaining import explain, is_out_of_memory
+from .explaining import NOT_UTF8, explain, is_out_of_memory
 from .loading import LoadedScene, engine_warnings, load_scene, one_line
 from .markup import size_text
 from .references import check_references
@@ -26,7 +26,6 @@ from .sanity import check_model, try_model
 
 _MODEL_FILE, _VERDICT_FILE, _STAGE_FILE, _WORDS_FILE = "model.mjb", "verdict.json", "stage", "words"
 _POLL_INTERVAL = 0.02
-_NOT_UTF8 = "codec can't decode"
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def compile_scene(survey: Survey) -> Compiled:
     """Compile a scene in this process; raises SceneError with the file and line at fault."""
     path = survey.path
     binary = path.suffix.lower() == ".mjb"
-    engine_warnings.append("")
+    earlier = engine_warnings[-1] if engine_warnings else None
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -66,9 +65,10 @@ def compile_scene(survey: Survey) -> Compiled:
         try_model(scene.model)
     except SceneError as error:
         message = str(error).removeprefix(f"{path}: ")
-        if binary and engine_warnings[-1] and "failed to load" in message:
+        latest = engine_warnings[-1] if engine_warnings else None
+        if binary and latest is not None and latest is not earlier and "failed to load" in message:
             # Of a compiled model MuJoCo gives the reason as a warning.
-            message = f"damaged compiled model: {engine_warnings[-1].strip()}"
+            message = f"damaged compiled model: {latest.strip()}"
         raise SceneError(f"{path}: {explain(message, survey)}") from None
     said = dict.fromkeys(explain(" ".join(str(warning.message).split()), survey) for warning in caught)
     return Compiled(scene, survey, (*survey.notes, *notes, *said))
@@ -78,7 +78,7 @@ def _load(path: Path) -> LoadedScene:
     try:
         return load_scene(path)
     except SceneError as error:
-        if _NOT_UTF8 not in str(error):
+        if NOT_UTF8 not in str(error):
             raise
     # Names that are not UTF-8 cannot be handed to companions: do without them.
     try:
@@ -98,11 +98,10 @@ class Compilation:
         self._started = time.monotonic()
         self._verdict: str | None = None
         """Why it failed, if it is not the process that says so."""
-        self._folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
         try:
+            self._folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
             self._process = self._start()
         except OSError as error:
-            shutil.rmtree(self._folder, ignore_errors=True)
             raise SceneError(f"{path}: no process to compile it in ({error.strerror})") from None
 
     def __enter__(self) -> "Compilation":
@@ -189,16 +188,20 @@ class Compilation:
             "MUJOCO_GL": "disable",
             "OPENBLAS_NUM_THREADS": "1",
         }
-        # MuJoCo writes its log into the working folder.
-        with (self._folder / _WORDS_FILE).open("wb") as words:
-            return subprocess.Popen(
-                [*command, str(limits.time), str(limits.memory)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=words,
-                cwd=self._folder,
-                env=environment,
-            )
+        try:
+            # MuJoCo writes its log into the working folder.
+            with (self._folder / _WORDS_FILE).open("wb") as words:
+                return subprocess.Popen(
+                    [*command, str(limits.time), str(limits.memory)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=words,
+                    cwd=self._folder,
+                    env=environment,
+                )
+        except OSError:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
 
     def _stop(self, reason: str) -> None:
         if self._process.poll() is None:

@@ -13,6 +13,8 @@ _PARSE_ERROR = re.compile(r"XML_ERROR_(\w+) ErrorID=\d+ \(0x\w+\) Line number=(\
 _ELEMENT = re.compile(r"[;,]? *Element '([^']*)', line (\d+);?")
 _NAMED_ELEMENT = re.compile(r"[;,]? *Element name '([^']*)', id -?\d+(?:, line (\d+))?;?")
 _QUOTED = re.compile(r"'([^']+)'")
+NOT_UTF8 = "codec can't decode"
+"""In the message of a binding that was given other bytes."""
 _LENGTH_MAX = 500
 _OUT_OF_MEMORY = ("unknown exception", "bad_alloc", "allocate memory", "memory allocation failed", "MemoryError")
 
@@ -30,9 +32,13 @@ def explain(message: str, survey: Survey) -> str:
         named = f" ({found[1]})" if found[1] and f"'{found[1]}'" not in message[: found.start()] else ""
         message = message.replace(found[0], named)
     message = re.sub(r"^(XML Error: |Error: )+", "", message.strip())
-    if survey.missing and message.startswith("Error opening file"):
+    unreadable = NOT_UTF8 in message
+    if survey.missing and (unreadable or message.startswith("Error opening file")):
         more = len(survey.missing) - 3
         return f"no such file: {', '.join(survey.missing[:3])}" + (f" and {more} more" if more > 0 else "")
+    if unreadable:
+        # What MuJoCo said quotes the file, and its words got lost on the way.
+        return ", ".join(["an error", *(note for note in survey.notes if note.endswith("not UTF-8"))])
     return f"{place}{message}"
 
 

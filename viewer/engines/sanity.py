@@ -16,7 +16,7 @@ CONTACTS_MAX = 200_000
 _SOLVER_MAX = 1000
 """With a tolerance of 0 every one of them is taken, in every step; a hundred is usual."""
 _ITERATIONS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints")
-_QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize": 16384, "offsamples": 16}
+_QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize": 16384, "offsamples": 64}
 """Beyond these a picture takes minutes to prepare, or does not fit on a graphics card."""
 _MAY_BE_INFINITE = ("range", "cutoff", "user")
 _DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "body_ipos", "body_iquat", "body_margin")
