@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from ..sensors.layout import ContactLayout
-from .names import sensor_names, target_label
+from .names import read_names, sensor_names, target_label
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Declaration:
 
 def declared_sensors(model: Any, hidden: Collection[int] = ()) -> list[Declaration]:
     """Contact sensors in the scene's order, without those whose ids are hidden."""
-    names = sensor_names(model)
+    names, written, hidden = sensor_names(model), read_names(model, "sensor"), set(hidden)
     declarations = []
     for i in map(int, np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)):
         if i in hidden:
@@ -43,7 +43,7 @@ def declared_sensors(model: Any, hidden: Collection[int] = ()) -> list[Declarati
             Declaration(
                 sensor_id=i,
                 name=names[i],
-                unnamed=model.names[model.name_sensoradr[i]] == 0,
+                unnamed=not written[i],
                 label=label,
                 layout=ContactLayout.from_mujoco(model, i),
                 num=int(model.sensor_intprm[i, 2]),

@@ -38,6 +38,10 @@ def find_scene(scene: str | Path | None) -> Path:
     text = str(scene or DEFAULT_SCENE)
     bundled = bundled_scene(text)
     path = Path(text).expanduser()
+    try:
+        path.exists()
+    except OSError as error:  # A name that no file system takes.
+        raise SceneError(f"{text[:60]}...: cannot be read ({error.strerror})") from None
     if bundled is not None and not path.exists():
         return bundled.path
     if not path.exists():
@@ -69,7 +73,7 @@ def load_scene(path: Path) -> LoadedScene:
     try:
         if path.suffix.lower() == ".mjb":
             return LoadedScene(path, mujoco.MjModel.from_binary_path(str(path)))
-        spec = mujoco.MjSpec.from_file(str(path))
+        spec = _read_spec(path)
         declared = list(spec.sensors)
         companions = add_companions(spec)
         model = spec.compile()
@@ -79,6 +83,14 @@ def load_scene(path: Path) -> LoadedScene:
     for sensor, companion in ids.items():
         model.sensor_intprm[companion, 1] = model.sensor_intprm[sensor, 1]
     return LoadedScene(path, model, ids)
+
+
+def _read_spec(path: Path) -> Any:
+    if path.suffix in (".xml", ".urdf"):
+        return mujoco.MjSpec.from_file(str(path))
+    # MuJoCo goes by the end of the name: it gets the text under one that it knows.
+    name = f"{path}.xml"
+    return mujoco.MjSpec.from_file(name, include={name: path.read_bytes()})
 
 
 def add_companions(spec: Any) -> list[int]:

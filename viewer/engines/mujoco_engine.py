@@ -21,9 +21,9 @@ from .cones import contact_friction
 from .contract import ContactDetails, ContactSensor, Engine, SensorList
 from .declarations import declared_sensors
 from .environments import Environment
-from .errors import UnstableError
+from .errors import EngineError, UnstableError
 from .keyframes import find_key, key_names
-from .loading import LoadedScene
+from .loading import LoadedScene, one_line
 from .matching import ContactMatcher, full_layout, locate, rebuild, rebuild_contacts, select
 from .names import geom_names, read_names
 from .touch import TouchSensors
@@ -106,7 +106,10 @@ class MujocoEngine:
         late = before + 0.5 * count * self.timestep
 
         def advance(data: Any) -> bool:
-            mujoco.mj_step(self.model, data, count)
+            try:
+                mujoco.mj_step(self.model, data, count)
+            except mujoco.FatalError as error:
+                raise EngineError(f"MuJoCo failed at {before:.3f} s: {one_line(error)}") from None
             return bool(data.time < late)
 
         fallen = np.flatnonzero(self._for_each(advance))
