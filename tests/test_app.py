@@ -128,7 +128,7 @@ def test_keys(rest: Path, tmp_path: Path) -> None:
         ctx.yield_(2)
         assert not app.is_panel_shown("Sensors")
         assert app.is_panel_shown("Inspector")
-        ctx.key_press(key.mod_shift | key.tab)
+        ctx.key_press(key.mod_shift.value | key.tab.value)
         ctx.yield_(2)
         assert not app.is_panel_shown("Inspector")
         ctx.key_press(key.tab)

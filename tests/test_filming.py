@@ -94,7 +94,7 @@ def test_a_screenshot_is_the_scene(tmp_path: Path) -> None:
     app = open_app("slope", steps=300)
 
     def test(ctx: Any) -> None:
-        ctx.key_press(imgui.Key.mod_ctrl | imgui.Key.p)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.p.value)
         ctx.yield_(3)
         picture = np.asarray(Image.open(tmp_path / "slope-001.png"))
         assert picture.shape[1::-1] == app._viewport.pixels[2:]
