@@ -7,7 +7,7 @@ from imgui_bundle import imgui
 
 from ..session import Session
 from ..settings import GizmoSettings, ScaleMode
-from .widgets import heading, tooltip
+from .widgets import choice, heading, tooltip
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -104,12 +104,4 @@ def _slider(label: str, value: float, low: float, high: float, text: str, flags:
 
 
 def _choice(label: str, value: E, help_text: str) -> E:
-    imgui.set_next_item_width(imgui.get_content_region_avail().x - 5 * imgui.get_font_size())
-    if not imgui.begin_combo(label, str(value)):
-        tooltip(help_text)
-        return value
-    for member in type(value):
-        if imgui.selectable(str(member), member is value)[0]:
-            value = member
-    imgui.end_combo()
-    return value
+    return choice(label, value, help_text, imgui.get_content_region_avail().x - 5 * imgui.get_font_size())

@@ -14,7 +14,7 @@ from ..sensors.touch import DEFAULT_TABLE, INFINITE_RESOLUTION, Table, TouchType
 from ..sensors.touch_declaration import TouchDeclaration
 from ..settings import Theme
 from .theme import dim_color, warning_color
-from .widgets import heading, number_font, paragraph, text_right, tooltip
+from .widgets import choice, heading, number_font, paragraph, text_right, tooltip
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -105,7 +105,7 @@ class TouchEditor:
         labels = [f"{kind} {name}" for kind, name in targets]
         self._new_target = imgui.combo("on", self._new_target, labels)[1]
         tooltip("Where it is, and whose axes are its own: x must point out of the robot")
-        self._new_type = _choice("type", self._new_type, _TYPE_HELP, 200)
+        self._new_type = choice("type", self._new_type, _TYPE_HELP, 200)
         added = None
         if imgui.button("Add sensor"):
             kind, target = targets[self._new_target]
@@ -124,11 +124,11 @@ class TouchEditor:
         name = sensor.name
         width = 0.5 * imgui.get_content_region_avail().x
         field = width - 5.5 * imgui.get_font_size()
-        chosen = _choice("type", declaration.type, _TYPE_HELP, field)
+        chosen = choice("type", declaration.type, _TYPE_HELP, field)
         if chosen is not declaration.type:
             self._attempt(lambda: touch.change(name, type=chosen))
         imgui.same_line(width)
-        measure = _choice("measure", declaration.measure, _MEASURE_HELP, field)
+        measure = choice("measure", declaration.measure, _MEASURE_HELP, field)
         if measure is not declaration.measure:
             self._attempt(lambda: touch.change(name, measure=measure))
         imgui.set_next_item_width(field)
@@ -338,15 +338,3 @@ def _rounded(value: float, step: float) -> float:
     if not step > 0:
         return value
     return float(f"{value:.{max(0, 1 - int(np.floor(np.log10(step))))}f}") if step < 1 else float(round(value))
-
-
-def _choice(label: str, value: E, help_text: str, width: float) -> E:
-    imgui.set_next_item_width(width)
-    if not imgui.begin_combo(label, str(value)):
-        tooltip(help_text)
-        return value
-    for member in type(value):
-        if imgui.selectable(str(member), member is value)[0]:
-            value = member
-    imgui.end_combo()
-    return value

@@ -1,8 +1,13 @@
 """Small things that several panels draw alike."""
 
+from enum import StrEnum
+from typing import TypeVar
+
 from imgui_bundle import ImVec4, imgui
 
 from .theme import FONTS, NUMBER_SIZE, dim_color
+
+E = TypeVar("E", bound=StrEnum)
 
 
 def format_number(value: float, decimals: int = 3) -> str:
@@ -75,3 +80,16 @@ def heading(text: str) -> None:
     """A section title inside a panel."""
     imgui.spacing()
     imgui.separator_text(text)
+
+
+def choice(label: str, value: E, help_text: str, width: float) -> E:
+    """A list of all members of an enum, to choose one."""
+    imgui.set_next_item_width(width)
+    if not imgui.begin_combo(label, str(value)):
+        tooltip(help_text)
+        return value
+    for member in type(value):
+        if imgui.selectable(str(member), member is value)[0]:
+            value = member
+    imgui.end_combo()
+    return value
