@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from contact_viewer.assets import DEFAULT_SCENE
-from contact_viewer.engines.loading import find_scene
+from contact_viewer.engines.files.loading import find_scene
 from contact_viewer.render.contexts import open_context
 
 from .environments import PEERS, run_worker

@@ -6,8 +6,8 @@ from functools import partial
 import mujoco
 from contact_viewer import open_engine
 from contact_viewer.assets import DEFAULT_SCENE
-from contact_viewer.engines.loading import find_scene
-from contact_viewer.engines.tracking import ContactTracker
+from contact_viewer.engines.files.loading import find_scene
+from contact_viewer.engines.following.tracking import ContactTracker
 from contact_viewer.session import Session
 from contact_viewer.settings import ViewState
 

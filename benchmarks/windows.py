@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from contact_viewer.assets import DEFAULT_SCENE
-from contact_viewer.engines.loading import find_scene
+from contact_viewer.engines.files.loading import find_scene
 
 from .environments import PEERS, STUDIO, Environments
 from .measuring import OURS, Row, Unavailable, Work, take_turns

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 from contact_viewer import open_engine
-from contact_viewer.engines.tracking import ContactTracker
-from contact_viewer.engines.watched_pairs import PairChoice, all_pairs
+from contact_viewer.engines.following.tracking import ContactTracker
+from contact_viewer.engines.following.watched_pairs import PairChoice, all_pairs
 
 
 def pile(count: int) -> mujoco.MjModel:

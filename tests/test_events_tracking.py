@@ -8,9 +8,9 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.following.tracking import ContactTracker, TrackingOptions, default_pairs
+from contact_viewer.engines.following.watched_pairs import all_pairs
 from contact_viewer.engines.pace import Pace
-from contact_viewer.engines.tracking import ContactTracker, TrackingOptions, default_pairs
-from contact_viewer.engines.watched_pairs import all_pairs
 from contact_viewer.sensors.breaks import Break, BreakWhen
 from contact_viewer.sensors.event_log import LogEntry
 from contact_viewer.session import Session

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.assets import bundled_scenes
-from contact_viewer.engines.markup import MarkupError, Tag, find_tags
+from contact_viewer.engines.files.markup import MarkupError, Tag, find_tags
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -270,10 +270,10 @@ def serve() -> None:
     """Open, step and read the scenes whose paths come in, one line each."""
     import traceback
 
-    from contact_viewer.engines import compiling
     from contact_viewer.engines.errors import EngineError, SceneError, UnstableError
-    from contact_viewer.engines.mujoco_engine import MujocoEngine
-    from contact_viewer.engines.vetting import open_safely
+    from contact_viewer.engines.files import compiling
+    from contact_viewer.engines.files.vetting import open_safely
+    from contact_viewer.engines.mujoco.engine import MujocoEngine
 
     compiling.DEFAULT_LIMITS = compiling.Limits(time=4, memory=10**9)
     for line in sys.stdin:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from contact_viewer.cli import main
-from contact_viewer.engines import compiling
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.loading import find_scene
-from contact_viewer.engines.mujoco_engine import MujocoEngine
-from contact_viewer.engines.vetting import open_safely
+from contact_viewer.engines.files import compiling
+from contact_viewer.engines.files.loading import find_scene
+from contact_viewer.engines.files.vetting import open_safely
+from contact_viewer.engines.mujoco.engine import MujocoEngine
 
 from .inputs import OPENS, REFUSED, Input
 
@@ -127,7 +127,7 @@ def test_a_file_without_permission(forbidden: str, tmp_path: Path) -> None:
     (tmp_path / "part.xml").write_text('<mujoco><asset><mesh name="m" file="mesh.obj"/></asset></mujoco>')
     (tmp_path / "mesh.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
     code = (
-        "import sys, pathlib; from contact_viewer.engines.vetting import open_safely\n"
+        "import sys, pathlib; from contact_viewer.engines.files.vetting import open_safely\n"
         "try: open_safely(pathlib.Path(sys.argv[1])); print('opened')\n"
         "except ValueError as error: print(type(error).__name__, error)"
     )

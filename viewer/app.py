@@ -13,8 +13,8 @@ from .assets import is_bundled
 from .display import opening_window
 from .engines.contract import Engine
 from .engines.errors import SceneError
+from .engines.files.touch_saving import save_touch
 from .engines.opening import open_engines
-from .engines.touch_saving import save_touch
 from .filming import Filming, next_path
 from .panels.display import show_display
 from .panels.events import EventsPanel

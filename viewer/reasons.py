@@ -1,11 +1,11 @@
 """Why a sensor reads what it reads: zeros explained, forces weighed, friction used."""
 
-from .engines.balance import Balance, measure_balance, sensor_body, tree_root
-from .engines.cones import contact_cones
 from .engines.contract import Engine
-from .engines.diagnosis import Diagnosis
-from .engines.mujoco_engine import MujocoEngine
-from .engines.names import body_names
+from .engines.mujoco.balance import Balance, measure_balance, sensor_body, tree_root
+from .engines.mujoco.cones import contact_cones
+from .engines.mujoco.diagnosis import Diagnosis
+from .engines.mujoco.engine import MujocoEngine
+from .engines.mujoco.names import body_names
 from .sensors.contacts import ContactBatch
 from .sensors.friction import FrictionCones
 from .settings import Reduce

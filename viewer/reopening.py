@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from .engines.checking import SceneRefused
 from .engines.contract import Engine
 from .engines.errors import SceneError
-from .engines.loading import find_scene
-from .engines.mujoco_engine import MujocoEngine
+from .engines.files.checking import SceneRefused
+from .engines.files.loading import find_scene
+from .engines.files.vetting import OpenedScene, Opening
+from .engines.files.watching import FileWatch
+from .engines.mujoco.engine import MujocoEngine
 from .engines.opening import open_engines
-from .engines.vetting import OpenedScene, Opening
-from .engines.watching import FileWatch
 from .settings import EngineChoice, Options
 
 Engines = tuple[Engine, Engine | None]

@@ -7,8 +7,8 @@ from typing import Any
 from .app import Application, run_window
 from .display import opening_window
 from .engines.contract import Engine
-from .engines.loading import LoadedScene
-from .engines.mujoco_engine import MujocoEngine
+from .engines.files.loading import LoadedScene
+from .engines.mujoco.engine import MujocoEngine
 from .engines.opening import open_engine
 from .render.glyphs import GizmoList
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
-from .engines.mujoco_engine import MujocoEngine
+from .engines.following.tracking import ContactTracker
+from .engines.mujoco.engine import MujocoEngine
 from .engines.pace import Pace
-from .engines.tracking import ContactTracker
 from .reasons import Reasons
 from .render.balance import balance_glyphs
 from .render.cones import build_cones, unique_cones

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .engines.contract import Engine
-from .engines.mujoco_engine import MujocoEngine
-from .engines.run import MujocoRun
-from .engines.run_curves import RunCurves, curve_bytes
+from .engines.mujoco.engine import MujocoEngine
+from .engines.mujoco.run import MujocoRun
+from .engines.mujoco.run_curves import RunCurves, curve_bytes
 from .sensors.contacts import ContactBatch
 from .sensors.history import DEFAULT_BUDGET
 from .sensors.peaks import mean, peak

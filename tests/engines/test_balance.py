@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
-from contact_viewer.engines.balance import measure_balance, sensor_body, tree_root
-from contact_viewer.engines.matching import Matches, rebuild_contacts
+from contact_viewer.engines.mujoco.balance import measure_balance, sensor_body, tree_root
+from contact_viewer.engines.mujoco.matching import Matches, rebuild_contacts
 
 OPTIONS = [
     'cone="elliptic"',

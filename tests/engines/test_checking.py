@@ -10,9 +10,9 @@ from pathlib import Path
 import mujoco
 import pytest
 from contact_viewer.assets import bundled_scenes
-from contact_viewer.engines.checking import NESTING_MAX, SceneRefused, Survey, survey_scene
-from contact_viewer.engines.markup import find_tags
-from contact_viewer.engines.weighing import png_pixels
+from contact_viewer.engines.files.checking import NESTING_MAX, SceneRefused, Survey, survey_scene
+from contact_viewer.engines.files.markup import find_tags
+from contact_viewer.engines.files.weighing import png_pixels
 
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 

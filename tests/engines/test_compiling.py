@@ -15,11 +15,11 @@ import numpy as np
 import psutil
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
-from contact_viewer.engines.checking import survey_scene
-from contact_viewer.engines.compiling import Compilation, Limits, compile_scene
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.loading import LoadedScene, load_scene
-from contact_viewer.engines.vetting import Opening, OpeningCancelled, open_safely
+from contact_viewer.engines.files.checking import survey_scene
+from contact_viewer.engines.files.compiling import Compilation, Limits, compile_scene
+from contact_viewer.engines.files.loading import LoadedScene, load_scene
+from contact_viewer.engines.files.vetting import Opening, OpeningCancelled, open_safely
 
 ENDLESS = """<mujoco><compiler><lengthrange inttotal="1000000000"/></compiler>
   <worldbody><body><joint name="j" limited="true" range="-1 1"/><geom size=".1"/></body></worldbody>
@@ -91,7 +91,7 @@ def test_the_process_ends_by_itself_if_nobody_ends_it(scene: Path, tmp_path: Pat
     scene.write_text(ENDLESS)
     folder = tmp_path / "output"
     folder.mkdir()
-    command = [sys.executable, "-m", "contact_viewer.engines.compiling", str(scene), str(folder), "1", str(2**32)]
+    command = [sys.executable, "-m", "contact_viewer.engines.files.compiling", str(scene), str(folder), "1", str(2**32)]
     assert subprocess.run(command, check=False, timeout=30).returncode == -signal.SIGALRM
 
 
@@ -132,7 +132,7 @@ def test_warnings_of_the_compiler_are_notes(scene: Path, monkeypatch: pytest.Mon
         warnings.warn("the geom is round\nElement name 'g', id 0\n", stacklevel=1)
         return load_scene(path)
 
-    monkeypatch.setattr("contact_viewer.engines.compiling.load_scene", load)
+    monkeypatch.setattr("contact_viewer.engines.files.compiling.load_scene", load)
     assert open_safely(scene).notes == ("line 3: the geom is round (g)",)
 
 

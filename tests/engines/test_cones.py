@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.cones import contact_cones
-from contact_viewer.engines.matching import ContactMatcher, rebuild_contacts
+from contact_viewer.engines.mujoco.cones import contact_cones
+from contact_viewer.engines.mujoco.matching import ContactMatcher, rebuild_contacts
 from contact_viewer.sensors.friction import ContactState, FrictionCones
 
 MU = 0.5

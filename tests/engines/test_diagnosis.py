@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.diagnosis import Diagnosis, ZeroKind, ZeroReason
+from contact_viewer.engines.mujoco.diagnosis import Diagnosis, ZeroKind, ZeroReason
 
 GAP = 'margin="0.001" gap="0.01"' if mujoco.mj_version() >= 3_009_000 else 'margin="0.011" gap="0.01"'
 BOX = '<body name="box" pos="0 0 {}"><freejoint/><geom name="box" type="box" size=".1 .1 .1" {}/></body>'

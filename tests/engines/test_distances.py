@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.distances import FARTHEST, ContactGroups, PairDistances
-from contact_viewer.engines.watched_pairs import PairChoice, PairSource, all_pairs, named_pairs
+from contact_viewer.engines.following.watched_pairs import PairChoice, PairSource, all_pairs, named_pairs
+from contact_viewer.engines.mujoco.distances import FARTHEST, ContactGroups, PairDistances
 from contact_viewer.sensors.events import ContactEvent, ContactEvents
 from numpy.typing import NDArray
 

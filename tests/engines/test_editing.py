@@ -8,10 +8,10 @@ from pathlib import Path
 import mujoco
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
-from contact_viewer.engines.checking import survey_scene
-from contact_viewer.engines.editing import Edit, change_sensor, contact_element, insert_sensors
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.names import read_names
+from contact_viewer.engines.files.checking import survey_scene
+from contact_viewer.engines.files.editing import Edit, change_sensor, contact_element, insert_sensors
+from contact_viewer.engines.mujoco.names import read_names
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.engines.matching import (
+from contact_viewer.engines.mujoco.matching import (
     ContactMatcher,
     Matches,
     contact_forces,

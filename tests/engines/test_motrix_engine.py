@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.errors import EngineError, SceneError, UnstableError
-from contact_viewer.engines.motrix_probing import Probe
+from contact_viewer.engines.motrix.probing import Probe
 
 BOX = """
 <mujoco>

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.motrix_forces import MotrixForces
+from contact_viewer.engines.motrix.forces import MotrixForces
 from contact_viewer.engines.touch import TouchSensors
 
 ROBOT = """<mujoco>

@@ -3,8 +3,8 @@
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.engines.cones import contact_friction, model_cone
-from contact_viewer.engines.pairs import Obstacle, find_obstacles, pair_friction, sensor_friction, sensor_pairs
+from contact_viewer.engines.mujoco.cones import contact_friction, model_cone
+from contact_viewer.engines.mujoco.pairs import Obstacle, find_obstacles, pair_friction, sensor_friction, sensor_pairs
 from contact_viewer.sensors.friction import Cone
 
 # Everything overlaps everything, so that whatever can collide does.

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
-from contact_viewer.engines.declarations import declared_sensors
-from contact_viewer.engines.loading import load_scene
-from contact_viewer.engines.portability import predict, verify
+from contact_viewer.engines.files.loading import load_scene
+from contact_viewer.engines.motrix.portability import predict, verify
+from contact_viewer.engines.mujoco.declarations import declared_sensors
 
 SCENE = """
 <mujoco>

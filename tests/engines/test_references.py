@@ -4,8 +4,8 @@ import mujoco
 import pytest
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.loading import load_scene
-from contact_viewer.engines.references import check_references
+from contact_viewer.engines.files.loading import load_scene
+from contact_viewer.engines.files.references import check_references
 
 SCENE = """<mujoco>
   <asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>

@@ -6,12 +6,12 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.engines.distances import PairDistances
-from contact_viewer.engines.mujoco_engine import MujocoEngine
+from contact_viewer.engines.following.tracking import ContactTracker, TrackingOptions
+from contact_viewer.engines.following.watched_pairs import all_pairs
+from contact_viewer.engines.mujoco.distances import PairDistances
+from contact_viewer.engines.mujoco.engine import MujocoEngine
+from contact_viewer.engines.mujoco.replay import StepReplay
 from contact_viewer.engines.opening import open_engine
-from contact_viewer.engines.replay import StepReplay
-from contact_viewer.engines.tracking import ContactTracker, TrackingOptions
-from contact_viewer.engines.watched_pairs import all_pairs
 from contact_viewer.sensors.event_log import LogEntry
 
 G = 9.81

@@ -12,7 +12,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.errors import UnstableError
-from contact_viewer.engines.run import MujocoRun
+from contact_viewer.engines.mujoco.run import MujocoRun
 from contact_viewer.sensors.peaks import mean, peak
 
 ROBOT = """

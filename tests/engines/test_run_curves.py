@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.run import MujocoRun
-from contact_viewer.engines.run_curves import RunCurves, curve_bytes
+from contact_viewer.engines.mujoco.run import MujocoRun
+from contact_viewer.engines.mujoco.run_curves import RunCurves, curve_bytes
 from contact_viewer.sensors.signals import Signal
 
 BOXES = """

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
-from contact_viewer.engines.sensor_forces import SensorForces, is_stepped_by_mujoco
+from contact_viewer.engines.following.sensor_forces import SensorForces, is_stepped_by_mujoco
 from contact_viewer.settings import Reduce
 
 SCENES = [scene.name for scene in bundled_scenes()]

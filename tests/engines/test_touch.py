@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.body_forces import MujocoForces
 from contact_viewer.engines.errors import SceneError
+from contact_viewer.engines.mujoco.body_forces import MujocoForces
 from contact_viewer.engines.touch import TouchSensors
 from numpy.typing import NDArray
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.errors import SceneError
+from contact_viewer.engines.files.touch_saving import save_touch
 from contact_viewer.engines.touch import TouchSensors
-from contact_viewer.engines.touch_saving import save_touch
 from contact_viewer.sensors.touch_declaration import TouchDeclaration, parse_touch
 
 WORLD = """<worldbody><!-- a <custom> in a comment -->

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.watched_pairs import (
+from contact_viewer.engines.following.watched_pairs import (
     MAX_PAIRS,
     PairSource,
     all_pairs,

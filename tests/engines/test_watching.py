@@ -7,8 +7,8 @@ from pathlib import Path
 import mujoco
 import pytest
 from contact_viewer.engines.errors import SceneError
-from contact_viewer.engines.vetting import open_safely
-from contact_viewer.engines.watching import ABSENCE_TIME, POLL_INTERVAL, SETTLE_TIME, FileWatch, take_stamp
+from contact_viewer.engines.files.vetting import open_safely
+from contact_viewer.engines.files.watching import ABSENCE_TIME, POLL_INTERVAL, SETTLE_TIME, FileWatch, take_stamp
 
 
 class Clock:
@@ -124,7 +124,7 @@ def test_files_of_a_scene_that_failed_can_be_followed_too(clock: Clock, tmp_path
 
 def test_files_are_not_looked_at_in_every_frame(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Path] = []
-    monkeypatch.setattr("contact_viewer.engines.watching.take_stamp", looks.append)
+    monkeypatch.setattr("contact_viewer.engines.files.watching.take_stamp", looks.append)
     watch = FileWatch(dict.fromkeys(files))
     for frame in range(100):
         watch.poll(frame / 1000)

@@ -8,8 +8,8 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.app import Application
 from contact_viewer.assets import bundled_scene
-from contact_viewer.engines.tracking import ContactTracker
-from contact_viewer.engines.watched_pairs import PairSource
+from contact_viewer.engines.following.tracking import ContactTracker
+from contact_viewer.engines.following.watched_pairs import PairSource
 from contact_viewer.panels.events import EventsPanel, Who
 from contact_viewer.panels.shell import EVENTS
 from contact_viewer.sensors.breaks import Break, BreakWhen

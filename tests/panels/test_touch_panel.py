@@ -9,8 +9,8 @@ import imgui_bundle.immapp.testing as engine_testing
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.files.touch_saving import save_touch
 from contact_viewer.engines.touch import TouchSensors
-from contact_viewer.engines.touch_saving import save_touch
 from contact_viewer.panels.theme import apply_theme, load_fonts
 from contact_viewer.panels.touch import TouchPanel
 from contact_viewer.sensors.touch_declaration import TouchDeclaration, parse_touch

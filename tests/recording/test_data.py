@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.cli import main
-from contact_viewer.engines.loading import find_scene
+from contact_viewer.engines.files.loading import find_scene
 from contact_viewer.engines.opening import open_engine
 from contact_viewer.recording import datafiles
 from contact_viewer.recording.table import COLUMNS

@@ -7,7 +7,7 @@ import math
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.engines.balance import measure_balance
+from contact_viewer.engines.mujoco.balance import measure_balance
 from contact_viewer.render.balance import balance_glyphs
 from contact_viewer.render.glyphs import NO_OWNER, Glyphs
 from contact_viewer.render.scale import GlyphScale, palette_colors

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.cones import contact_cones
+from contact_viewer.engines.mujoco.cones import contact_cones
 from contact_viewer.render.camera import CameraMatrices
 from contact_viewer.render.cones import build_cones, unique_cones
 from contact_viewer.render.contexts import load_opengl

@@ -17,8 +17,8 @@ from .progress import Progress, plural, say
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
-    from ..engines.tracking import ContactTracker
-    from ..engines.watched_pairs import PairChoice
+    from ..engines.following.tracking import ContactTracker
+    from ..engines.following.watched_pairs import PairChoice
     from ..sensors.event_log import LogEntry
 
 _WRITERS = {".csv": events_as_csv, ".json": events_as_json}
@@ -52,8 +52,8 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from ..engines.following.tracking import ContactTracker, TrackingOptions
     from ..engines.opening import open_engine
-    from ..engines.tracking import ContactTracker, TrackingOptions
 
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None and output.suffix.lower() not in _WRITERS:
@@ -85,9 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairChoice":
-    from ..engines.names import body_names
-    from ..engines.tracking import default_pairs
-    from ..engines.watched_pairs import all_pairs, named_pairs, pairs_of_body, split_names
+    from ..engines.following.tracking import default_pairs
+    from ..engines.following.watched_pairs import all_pairs, named_pairs, pairs_of_body, split_names
+    from ..engines.mujoco.names import body_names
 
     model = engine.model
     if arguments.pair:

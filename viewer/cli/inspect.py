@@ -7,11 +7,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from ..engines.declarations import Declaration, declared_sensors
-from ..engines.loading import find_scene
-from ..engines.mujoco_engine import MujocoEngine
-from ..engines.portability import Portability, Verdict, predict, verify
-from ..engines.vetting import open_safely
+from ..engines.files.loading import find_scene
+from ..engines.files.vetting import open_safely
+from ..engines.motrix.portability import Portability, Verdict, predict, verify
+from ..engines.mujoco.declarations import Declaration, declared_sensors
+from ..engines.mujoco.engine import MujocoEngine
 from ..sensors.layout import ContactLayout, Style
 from .parsing import Parser
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def open_session(arguments: argparse.Namespace) -> "Session":
     """The scene with the sensors, keyframe and camera that were asked for."""
-    from ..engines.loading import find_scene
+    from ..engines.files.loading import find_scene
     from ..engines.opening import open_engines
     from ..session import Session
 

@@ -35,7 +35,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..app import open_window
-    from ..engines.loading import find_scene
+    from ..engines.files.loading import find_scene
 
     open_window(
         Options(

@@ -9,12 +9,12 @@ import mujoco
 from ..settings import EngineChoice
 from .contract import Engine
 from .errors import SceneError
-from .loading import LoadedScene, find_scene
-from .mujoco_engine import MujocoEngine
-from .vetting import open_safely
+from .files.loading import LoadedScene, find_scene
+from .files.vetting import open_safely
+from .mujoco.engine import MujocoEngine
 
 if TYPE_CHECKING:
-    from .motrix_engine import MotrixEngine
+    from .motrix.engine import MotrixEngine
 
 MAX_ENVS = 65536
 """Most environments of one engine."""
@@ -47,7 +47,7 @@ def open_engine(scene: str | Path | Any = None, engine: str = EngineName.MUJOCO,
         return MujocoEngine(LoadedScene(None, scene, owned=False), num_envs=num_envs)
     path = find_scene(scene)
     if engine == EngineName.MOTRIX:
-        from .motrix_engine import open_motrix
+        from .motrix.engine import open_motrix
 
         return open_motrix(path, num_envs)
     return MujocoEngine(open_safely(path), num_envs=num_envs)

@@ -14,12 +14,12 @@ from ..sensors.contacts import Array
 from ..sensors.touch import Measure, TouchSensor, TouchType
 from ..sensors.touch_declaration import PREFIX, TouchDeclaration, parse_touch
 from ..sensors.touch_history import CAPACITY, TouchHistory
-from .body_forces import BodyForces, MujocoForces
 from .contract import Engine
 from .errors import SceneError
-from .markup import MarkupError, find_tags, line_of
-from .matching import inside_site
-from .names import body_names, read_names, sensor_names
+from .files.markup import MarkupError, find_tags, line_of
+from .mujoco.body_forces import BodyForces, MujocoForces
+from .mujoco.matching import inside_site
+from .mujoco.names import body_names, read_names, sensor_names
 
 _LIVE = {"lookup_table", "resolution"}
 """What a device takes over while it runs; anything else makes a new one."""

@@ -3,7 +3,7 @@
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
-from ..engines.tracking import ContactTracker
+from ..engines.following.tracking import ContactTracker
 from ..sensors.breaks import Break, BreakWhen
 from .following import begin_popup, end_popup
 from .widgets import dim_text, paragraph, tooltip

@@ -7,7 +7,7 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from numpy.typing import NDArray
 
-from ..engines.tracking import ContactTracker
+from ..engines.following.tracking import ContactTracker
 from ..session import Session
 from .theme import dim_color
 from .widgets import dim_text, fit_text, number_font, paragraph, text_right, tooltip

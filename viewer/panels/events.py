@@ -9,7 +9,7 @@ from typing import TypeVar
 from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
-from ..engines.tracking import ContactTracker
+from ..engines.following.tracking import ContactTracker
 from ..sensors.breaks import Break, BreakWhen
 from ..sensors.event_log import LogEntry
 from ..sensors.event_table import events_as_csv

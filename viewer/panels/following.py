@@ -5,9 +5,16 @@ from dataclasses import replace
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
-from ..engines.names import body_names
-from ..engines.tracking import ContactTracker
-from ..engines.watched_pairs import MAX_PAIRS, PairChoice, PairSource, all_pairs, pairs_of_body, pairs_of_sensors
+from ..engines.following.tracking import ContactTracker
+from ..engines.following.watched_pairs import (
+    MAX_PAIRS,
+    PairChoice,
+    PairSource,
+    all_pairs,
+    pairs_of_body,
+    pairs_of_sensors,
+)
+from ..engines.mujoco.names import body_names
 from ..session import Session
 from .widgets import dim_text, heading, tooltip
 

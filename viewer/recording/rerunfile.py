@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contract import ContactSensor
-from ..engines.names import geom_names
+from ..engines.mujoco.names import geom_names
 from ..render.scale import arrow_length, palette_colors
 from ..sensors.contacts import Array, ContactBatch, cross
 from ..session import Session

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..engines.balance import Balance
+from ..engines.mujoco.balance import Balance
 from ..settings import GizmoSettings
 from .glyphs import GizmoList, Glyphs
 from .scale import GlyphScale, PaletteColors, arrow_length

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.names import body_names, geom_names, read_names
+from ..engines.mujoco.names import body_names, geom_names, read_names
 from ..settings import Quality
 from .camera import CameraMatrices
 from .flags import COSTLY_FLAGS, GROUPS, LABELS, RENDER_FLAGS, VISUAL_FLAGS

@@ -1,0 +1,1 @@
+"""Contacts followed step by step: when they begin and end, how hard they press."""

@@ -1,0 +1,76 @@
+"""Every step of an engine to the contacts of its sensors by their force: when, how long, how often, how hard."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.event_log import LogEntry, LoggedContact, PeakHold
+from ...sensors.events import EventKind
+from ...sensors.timing import ContactTiming, ForceTrigger, SensorEvent
+from ..contract import Engine
+from .sensor_forces import SensorForces
+
+
+class SensorContacts:
+    """Contacts of all sensors, followed step by step."""
+
+    def __init__(self, engine: Engine, on: float, off: float, min_duration: float) -> None:
+        """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count."""
+        self._engine = engine
+        self._thresholds = on, off, min_duration
+        self._reader = SensorForces(engine)
+        self.resume(())
+
+    def resume(self, last: Iterable[LogEntry]) -> None:
+        """Begin anew, or go on from an instant that was returned to: `last` are the last events before it."""
+        self.names = self._engine.sensors.names
+        """Names of the sensors."""
+        count, timestep = len(self.names), self._engine.timestep
+        self.forces: NDArray[np.float64] = np.zeros(count)
+        """How hard the sensors are pressed [N], (sensors,)."""
+        self.trigger = ForceTrigger(count, *self._thresholds, timestep)
+        """Which are in contact."""
+        self.timing = ContactTiming(count, timestep)
+        """How long they have been, since the start or since time was last turned back."""
+        self._places = np.arange(count)
+        self._peaks = PeakHold(count)
+        self._started = False
+        self._resumed: dict[int, LoggedContact] = {}
+        begins: dict[int, float | None] = {}
+        for entry in last:
+            if entry.sensor is not None and entry.sensor < count:
+                begins[entry.sensor] = None
+                if entry.kind is EventKind.BEGIN:
+                    begins[entry.sensor] = entry.contact.begin
+                    self._resumed[entry.sensor] = entry.contact
+        self.trigger.resume(begins)
+
+    def follow(self, engine: Engine, start: float) -> list[LogEntry]:
+        """Take in a step that began at a time [s], to which the sensors' arrays belong; the events that it shows."""
+        if not len(engine.sensors):
+            return []
+        forces = self._reader.read()
+        if len(forces) != len(self.names):
+            # A sensor was added.
+            self.resume(())
+        self.forces = forces
+        found = self.trigger.update(start, forces)
+        self.timing.update(self.trigger.debounced)
+        if not self._started:
+            self._started = True
+            for sensor in np.flatnonzero(self.trigger.debounced).tolist():
+                self._peaks.open(sensor, self._resumed.get(sensor) or LoggedContact(start))
+        entries = [self._entry(event, engine.time) for event in found]
+        self._peaks.update(start, self._places, forces)
+        return entries
+
+    def _entry(self, event: SensorEvent, seen: float) -> LogEntry:
+        if event.kind is EventKind.BEGIN:
+            # It may have been confirmed after its peak.
+            contact = LoggedContact(event.time, peak_force=event.force, peak_time=event.time)
+            self._peaks.open(event.sensor, contact)
+        else:
+            contact = self._peaks.close(event.sensor) or LoggedContact(event.time - event.duration)
+            contact.end = event.time
+        return LogEntry(event.time, seen, event.kind, self.names[event.sensor], event, contact)

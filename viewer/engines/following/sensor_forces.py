@@ -1,0 +1,93 @@
+"""The arrays of all contact sensors to how hard each is pressed, at once, for use after every step."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.contacts import cross
+from ...sensors.layout import ContactLayout, Field
+from ...settings import Reduce
+from ..contract import Engine, SensorList
+from ..environments import Environment
+from ..mujoco.engine import MujocoEngine
+from ..mujoco.matching import full_layout
+from ..mujoco.names import sensor_names
+
+_COMPANION = "contact_viewer/companion/"
+"""How the names of companions begin; the number of their sensor follows."""
+_VECTORS = (Field.FORCE, Field.NORMAL, Field.TANGENT)
+
+
+def is_stepped_by_mujoco(engine: Engine) -> bool:
+    """Whether an engine's data is that of the simulation, not only a picture of it."""
+    return isinstance(engine.engine if isinstance(engine, Environment) else engine, MujocoEngine)
+
+
+class SensorForces:
+    """How hard the sensors of an engine are pressed: what `get_contact_force_magnitude` tells of each.
+
+    Where sensors have companions their arrays are read together, which takes a fraction of the time.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._sensors: SensorList | None = None
+        self._companions = _companions(engine.model) if is_stepped_by_mujoco(engine) else {}
+        self._places = np.zeros((0, 9), np.intp)
+        self._starts = self._together = np.zeros(0, np.intp)
+        self._alone: list[tuple[int, str]] = []
+
+    def read(self) -> NDArray[np.float64]:
+        """Forces now [N], (sensors,)."""
+        engine, sensors = self._engine, self._engine.sensors
+        # The list is replaced whenever a sensor is added, or read in another way.
+        if sensors is not self._sensors:
+            self._sensors = sensors
+            self._plan(sensors)
+        forces = np.zeros(len(sensors))
+        if len(self._together):
+            values = engine.data.sensordata[self._places]
+            force, normal, tangent = values[:, :3], values[:, 3:6], values[:, 6:]
+            if len(self._starts) < len(values):
+                # Contacts of one sensor have frames of their own, so that only world vectors add up.
+                force = force[:, :1] * normal + force[:, 1:2] * tangent + force[:, 2:] * cross(normal, tangent)
+                force = np.add.reduceat(force, self._starts)
+            forces[self._together] = np.sqrt(np.square(force).sum(axis=1))
+        for place, name in self._alone:
+            forces[place] = engine.get_contact_force_magnitude(name)[0]
+        return forces
+
+    def _plan(self, sensors: SensorList) -> None:
+        """Decide where to read each sensor."""
+        rows: list[NDArray[np.intp]] = []
+        starts, together = [], []
+        self._alone = []
+        for place, sensor in enumerate(sensors):
+            address = self._companions.get(sensor.name)
+            if address is None:
+                self._alone.append((place, sensor.name))
+                continue
+            # The strongest contact comes first, and a net contact is alone.
+            count = 1 if sensor.reduce in (Reduce.MAXFORCE, Reduce.NETFORCE) else sensor.slots
+            together.append(place)
+            starts.append(sum(map(len, rows)))
+            rows.append(address + _vector_places(full_layout(sensor.slots))[:count])
+        self._places = np.concatenate([*rows, np.zeros((0, 9), np.intp)])
+        self._starts, self._together = np.array(starts, np.intp), np.array(together, np.intp)
+
+
+def _companions(model: Any) -> dict[str, int]:
+    """Names of sensors with a companion, and where the companion's array begins."""
+    names = sensor_names(model)
+    return {
+        names[int(name.removeprefix(_COMPANION))]: int(model.sensor_adr[i])
+        for i, name in enumerate(names)
+        if name.startswith(_COMPANION)
+    }
+
+
+def _vector_places(layout: ContactLayout) -> NDArray[np.intp]:
+    """Where force, normal and tangent of each slot are in an array, (slots, 9)."""
+    places = [i for i, column in enumerate(layout.described_columns) if column.field in _VECTORS]
+    return np.array(places, np.intp).reshape(layout.slots, 9)

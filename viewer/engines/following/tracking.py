@@ -1,0 +1,188 @@
+"""Every step of an engine to a log of contact events, and reasons to stop."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.breaks import Break, BreakWhen
+from ...sensors.event_log import LIMIT, EventLog, LogEntry
+from ..contract import Engine
+from .pair_contacts import PairContacts
+from .sensor_contacts import SensorContacts
+from .watched_pairs import PairChoice, all_pairs, pairs_of_sensors
+
+CURVE_STEPS = 4000
+"""Steps of the crossing functions that are kept."""
+_STRAY_STEPS = 64
+"""Steps for which time may run backwards unannounced: a simulation that diverges starts anew by itself, and may then be
+set back to its last good step. What it did in between did not happen."""
+
+
+@dataclass(frozen=True)
+class TrackingOptions:
+    """What counts as contact."""
+
+    eps: float = 1e-8
+    """Half the hysteresis band of a pair's distance [m]."""
+    precise: bool = False
+    """Find the instants of events by taking steps again in parts, instead of by interpolation. MuJoCo only."""
+    on: float = 1.0
+    """A sensor is in contact above this force [N] ..."""
+    off: float = 0.5
+    """... until it is below this one [N]."""
+    min_duration: float = 0.0
+    """How long a sensor has to stay above or below before that counts [s]."""
+
+
+class ContactTracker:
+    """Watches an engine's steps.
+
+    Like the sensors' arrays, what is known of pairs after a step belongs to the state from which the step started: a
+    contact is seen when the arrays show it. Runge-Kutta leaves an intermediate state behind, and other engines none at
+    all: there the positions after the step are looked at.
+    """
+
+    pairs: PairContacts
+    sensors: SensorContacts
+
+    def __init__(
+        self,
+        engine: Engine,
+        choice: PairChoice | None = None,
+        options: TrackingOptions | None = None,
+        limit: int | None = LIMIT,
+    ) -> None:
+        """Follows `default_pairs` without a choice. `limit`: events that are kept, None for all."""
+        self.log = EventLog(limit)
+        """What happened, oldest first."""
+        self.breaks: list[Break] = []
+        self.on_break: Callable[[str, float], None] = lambda reason, time: None
+        """Called when a break is hit: why, for a person, and the simulation time of the step that shows it [s]."""
+        self.curves_wanted_until = -math.inf
+        """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
+        self._engine = engine
+        self._options = options or TrackingOptions()
+        self._curves = np.empty((3, 2 * CURVE_STEPS))
+        self._curve_count = 0
+        self._time = engine.time
+        self._jumped = False
+        self._stray_steps = 0
+        self.watch(choice or default_pairs(engine.model))
+
+    @property
+    def options(self) -> TrackingOptions:
+        return self._options
+
+    @property
+    def time(self) -> float:
+        """Simulation time of the last step that was seen [s]."""
+        return self._time
+
+    @property
+    def curves(self) -> NDArray[np.float64]:
+        """Time [s], z1 [m] and z2 [m] of the last steps, (3, steps); infinite where there is no such pair."""
+        return self._curves[:, : self._curve_count]
+
+    def configure(self, options: TrackingOptions) -> None:
+        """Count contacts in another way. Starts anew."""
+        self._options = options
+        self.watch(self.pairs.choice)
+
+    def watch(self, choice: PairChoice) -> None:
+        """Follow other pairs. Starts anew."""
+        engine, options = self._engine, self._options
+        self.pairs = PairContacts(engine, choice, options.eps, options.precise)
+        self.sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
+        self.breaks = [each for each in self.breaks if each.pair_id is None]
+        self.log.clear()
+        self._curve_count = 0
+        self.after_reset(engine)
+
+    def after_step(self, engine: Engine) -> None:
+        if engine is not self._engine:
+            # Another environment is shown, to which nothing belongs that was seen so far.
+            self._engine = engine
+            self.watch(self.pairs.choice)
+        time, timestep = engine.time, engine.timestep
+        start = time - timestep
+        backwards = time <= self._time
+        if backwards and self._stray_steps < _STRAY_STEPS:
+            self._stray_steps += 1
+            return
+        if abs(start - self._time) < 1e-6 * timestep:
+            # To the last digit the time by which the state was saved.
+            start = self._time
+        if self._jumped or backwards:
+            self._land(start)
+        self._time, self._stray_steps = time, 0
+        if self.pairs.replay is not None:
+            self.pairs.replay.save(engine.data)
+        entries = [*self.pairs.follow(engine, start), *self.sensors.follow(engine, start)]
+        for entry in entries:
+            self.log.add(entry)
+        if self.breaks:
+            self._check_breaks(entries)
+        if monotonic() < self.curves_wanted_until:
+            self._extend_curves(start)
+
+    def after_reset(self, engine: Engine) -> None:
+        """What was seen later than this instant is forgotten once the simulation goes on from here."""
+        self._jumped = True
+        self._time = engine.time
+        if self.pairs.replay is not None:
+            self.pairs.replay.reset()
+            self.pairs.replay.save(engine.data)
+
+    def break_label(self, each: Break) -> str:
+        """A break, for people."""
+        if each.sensor is not None:
+            subject = self.sensors.names[each.sensor]
+        else:
+            subject = "any pair" if each.pair_id is None else self.pairs.labels[each.pair_id]
+        return f"{subject} {each.when}" + (f" {each.force:g} N" if each.when is BreakWhen.FORCE else "")
+
+    def _land(self, time: float) -> None:
+        """Go on from an instant that was returned to, with what is known of it."""
+        last = self.log.truncate(time)
+        self.pairs.resume(last)
+        self.sensors.resume(last)
+        for each in self.breaks:
+            each.restart()
+        self._curve_count = int(np.searchsorted(self.curves[0], time, side="right"))
+        self._jumped = False
+
+    def _check_breaks(self, entries: Iterable[LogEntry]) -> None:
+        for each in self.breaks:
+            if each.when is BreakWhen.FORCE:
+                forces = self._forces_for(each)
+                if each.is_exceeded(forces.tolist()):
+                    self.on_break(f"{self.break_label(each)}: {forces.max():.4g} N", self._time)
+                continue
+            hit = next((entry for entry in entries if each.is_event(entry)), None)
+            if hit is not None:
+                self.on_break(f"{hit.subject} {each.when} at {hit.time:.6f} s", self._time)
+
+    def _forces_for(self, each: Break) -> NDArray[np.float64]:
+        """Forces that a break looks at [N]."""
+        if each.sensor is not None:
+            return self.sensors.forces[each.sensor : each.sensor + 1]
+        pairs = self.pairs.pressed_pairs
+        return self.pairs.forces[pairs >= 0 if each.pair_id is None else pairs == each.pair_id]
+
+    def _extend_curves(self, time: float) -> None:
+        if self._curve_count == self._curves.shape[1]:
+            self._curves[:, :CURVE_STEPS] = self._curves[:, -CURVE_STEPS:]
+            self._curve_count = CURVE_STEPS
+        self._curves[:, self._curve_count] = time, *self.pairs.crossing()
+        self._curve_count += 1
+
+
+def default_pairs(model: Any) -> PairChoice:
+    """The pairs of the contact sensors; in a scene without sensors, all that can collide."""
+    choice = pairs_of_sensors(model)
+    return choice if choice.total else all_pairs(model)

@@ -1,0 +1,1 @@
+"""MotrixSim: its steps, and what of a scene it can run."""

@@ -1,0 +1,292 @@
+"""MotrixSim behind the engine contract, drawn through a MuJoCo model of the same scene."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.contacts import Array, ContactBatch
+from ...sensors.corrections import PairOrder, complete_net, correct_contacts
+from ...sensors.layout import ContactLayout, Style
+from ...sensors.touch import TouchSensor
+from ...settings import Reduce
+from ..contract import ContactDetails, ContactSensor, Engine, SensorList
+from ..environments import Environment
+from ..errors import SceneError, UnstableError
+from ..files.vetting import open_safely
+from ..mujoco.declarations import declared_sensors
+from ..mujoco.keyframes import find_key, key_names
+from ..touch import TouchSensors
+from ..values import documented_value, force_magnitudes
+from .calls import import_motrixsim, running_calls
+from .forces import MotrixForces
+from .pose import PoseCopy
+from .probing import Probe
+from .world import MotrixScene, MotrixSensor, load_motrix
+
+
+def open_motrix(path: Path, num_envs: int = 1) -> "MotrixEngine":
+    """A scene file in MotrixSim."""
+    import_motrixsim()
+    if path.suffix.lower() == ".mjb":
+        raise SceneError(f"{path}: MotrixSim reads MJCF and URDF, not compiled MuJoCo models")
+    # Some scenes kill the process that loads them, so another one tries first, while MuJoCo loads the picture.
+    probe = Probe([{"path": str(path)}])
+    try:
+        picture = open_safely(path)
+        error = probe.results()[0].error
+    finally:
+        probe.cancel()
+    if error is not None:
+        raise SceneError(f"MotrixSim cannot run {path}: {error}")
+    declared = declared_sensors(picture.model, hidden=picture.companions.values())
+    engine = MotrixEngine(path, picture.model, load_motrix(path, picture.model, declared, num_envs), num_envs)
+    engine.files = picture.survey.files if picture.survey else {}
+    engine.notes = picture.notes
+    return engine
+
+
+class MotrixEngine:
+    """A MotrixSim model and the state of its environments.
+
+    Before the first step, and after a reset, no sensor has reported anything: arrays are zero and there are no
+    contacts. Velocities of contacts are not known.
+    """
+
+    can_watch_all = False
+
+    def __init__(self, path: Path, picture: Any, scene: MotrixScene, num_envs: int = 1) -> None:
+        self.name = f"MotrixSim {version('motrixsim')}"
+        self.path: Path | None = path
+        self.model = picture
+        self.num_envs = num_envs
+        self.ignored = scene.ignored
+        self.files: Mapping[Path, Any] = {}
+        self.notes: tuple[str, ...] = ()
+        self.unread: Mapping[str, str] = scene.unread
+        self._motrix = scene.model
+        self._links = scene.links
+        self._colliders = scene.colliders
+        self._poses = PoseCopy(scene, picture)
+        self._pictures: dict[int, Any] = {}
+        self._drawn: dict[int, int] = {}
+        self._readings = {sensor.declared.name: sensor for sensor in scene.sensors}
+        self._sensors = SensorList(
+            [
+                ContactSensor(sensor.declared.name, sensor.declared.label, sensor.layout, sensor.layout)
+                for sensor in scene.sensors
+            ]
+        )
+        # MotrixSim rounds to single precision; times should not show it.
+        step = float(scene.model.options.timestep)
+        self.timestep = float(picture.opt.timestep) if np.float32(picture.opt.timestep) == np.float32(step) else step
+        self.touch_sensors: TouchSensors | None = None
+        self.reset()
+        forces = MotrixForces(self._motrix, self._links, lambda: self._state, 0, num_envs)
+        self.touch_sensors = TouchSensors(self, forces=forces)
+
+    @property
+    def data(self) -> Any:
+        return self.pose(0)
+
+    @property
+    def sensors(self) -> SensorList:
+        return self._sensors
+
+    @property
+    def time(self) -> float:
+        return self._start_time + self._step_count * self.timestep
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return key_names(self.model)
+
+    def step(self, count: int = 1) -> None:
+        """Advance by a number of steps; raises UnstableError, after a reset, if the state diverged."""
+        touch = self.touch_sensors
+        for steps in [1] * count if touch is not None and touch.active else [count]:
+            self._advance(steps)
+            if touch is not None:
+                touch.after_step(self)
+
+    def _advance(self, count: int) -> None:
+        before = self.time
+        with running_calls("step"):
+            if any(picture.xfrc_applied.any() for picture in self._pictures.values()):
+                for _ in range(count):
+                    self._push()
+                    self._motrix.step(self._state)
+            else:
+                self._motrix.step_n(self._state, count)
+        self._step_count += count
+        if not np.isfinite(self._state.dof_pos).all():
+            self.reset()
+            raise UnstableError(f"the simulation became unstable after {before:.3f} s and was reset")
+
+    def reset(self, key: str | int | None = None) -> None:
+        key_id = None if key is None else find_key(self.model, key)
+        motrixsim = import_motrixsim()
+        with running_calls("reset"):
+            # A new state, because the engine's own reset keeps the last step's sensor values and solver state.
+            batch = [self.num_envs] if self.num_envs > 1 else []
+            self._state = motrixsim.SceneData(self._motrix, batch=batch)
+            if key_id is not None:
+                self._motrix.keyframes[key_id].apply(self._state)
+        self._start_time = 0.0 if key_id is None else float(self.model.key_time[key_id])
+        self._step_count = 0
+        self._drawn.clear()
+        if self.touch_sensors is not None:
+            self.touch_sensors.after_reset(self)
+
+    def pose(self, env: int = 0) -> Any:
+        if env not in self._pictures:
+            self.environment(env)
+            self._pictures[env] = mujoco.MjData(self.model)
+        picture = self._pictures[env]
+        if self._drawn.get(env) != self._step_count:
+            positions = self._state.dof_pos
+            self._poses.write(positions if self.num_envs == 1 else positions[env], picture)
+            picture.time = self.time
+            self._drawn[env] = self._step_count
+        return picture
+
+    def environment(self, env: int) -> Engine:
+        return self if self.num_envs == 1 and env == 0 else Environment(self, env)
+
+    def array(self, name: str) -> Array:
+        sensor, reading = self._sensors[name], self._readings[name]
+        if not sensor.modified:
+            return self._values(name)
+        key, layout = reading.companions[sensor.reduce]
+        return layout.take(self._values(key), sensor.layout)
+
+    def contacts(self, name: str) -> ContactBatch:
+        sensor, reading = self._sensors[name], self._readings[name]
+        if sensor.reduce is Reduce.NETFORCE:
+            return self._net(reading)
+        return self._single(reading, sensor.reduce).cut(0, sensor.slots)
+
+    def get_sensor_value(self, name: str) -> NDArray[np.float32]:
+        return documented_value(self._sensors[name], self.contacts(name))
+
+    def get_contact_force_magnitude(self, name: str) -> Array:
+        return force_magnitudes(self._sensors[name], self.contacts(name))
+
+    def touch(self, name: str) -> TouchSensor:
+        assert self.touch_sensors is not None
+        return self.touch_sensors.device(name)
+
+    def dropped(self, name: str, env: int = 0) -> ContactBatch:
+        sensor, reading = self._sensors[name], self._readings[name]
+        if sensor.reduce is Reduce.NETFORCE:
+            none = ContactLayout(Style.MOTRIX.fields, 1, style=Style.MOTRIX)
+            return none.decode(np.zeros(none.size, np.float32))
+        batch = self._one(self._single(reading, sensor.reduce), env)
+        batch = batch.cut(sensor.slots, max(int(batch.filled.sum()), sensor.slots + 1))
+        return replace(batch, found=batch.filled.sum(dtype=batch.found.dtype))
+
+    def details(self, name: str, env: int = 0) -> ContactDetails:
+        """The geoms of each slot; MotrixSim does not tell with which friction they touch."""
+        batch, reading = self._one(self.contacts(name), env), self._readings[name]
+        geoms = [("", "")] * len(batch.filled)
+        if not batch.in_world_frame:
+            filled = np.flatnonzero(batch.filled)
+            pairs = reading.geoms * len(filled) if len(reading.geoms) == 1 else self._pairs_of(batch, filled, reading)
+            for slot, pair in zip(filled, pairs, strict=True):
+                geoms[slot] = pair
+        return ContactDetails(tuple(geoms), np.full((len(geoms), 5), np.nan))
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        sensor, reading = self._sensors[name], self._readings[name]
+        order = reading.layout.pair_order
+        layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
+        changed = replace(sensor, layout=layout)
+        self._sensors = SensorList([changed if old.name == name else old for old in self._sensors])
+
+    def watch_all(self) -> ContactSensor:
+        raise SceneError("MotrixSim has no sensor that matches every contact")
+
+    def _values(self, name: str) -> Array:
+        with running_calls(f"read {name}"):
+            return self._motrix.get_sensor_value(name, self._state)
+
+    def _single(self, reading: MotrixSensor, mode: Reduce) -> ContactBatch:
+        """The contacts that a sensor matches, as one of the other modes ranks them, with slots to spare."""
+        key, layout = reading.companions[mode]
+        batch = layout.decode(self._values(key))
+        return self._turn(batch, reading) if layout.pair_order is PairOrder.MIXED else batch
+
+    def _turn(self, batch: ContactBatch, reading: MotrixSensor) -> ContactBatch:
+        """Contacts of pairs in both orders, with those corrected that the reversed pairs' own sensors report too."""
+        reported = _identity(batch)[..., :, np.newaxis, :]
+        turned = np.zeros_like(batch.filled)
+        for key, layout in reading.turned:
+            others = replace(layout, pair_order=PairOrder.NATIVE).decode(self._values(key))
+            same = (reported == _identity(others)[..., np.newaxis, :, :]).all(axis=-1)
+            turned |= (same & others.filled[..., np.newaxis, :]).any(axis=-1)
+        return correct_contacts(batch, turned)
+
+    def _net(self, reading: MotrixSensor) -> ContactBatch:
+        """The net contact, added up from single ones where MotrixSim's own sum means nothing."""
+        key, layout = reading.companions[Reduce.NETFORCE]
+        batch = layout.decode(self._values(key))
+        if batch.force is not None and not np.isnan(batch.force).any():
+            return batch
+        return complete_net(batch, self._single(reading, Reduce.NONE))
+
+    def _one(self, batch: ContactBatch, env: int) -> ContactBatch:
+        if not 0 <= env < self.num_envs:
+            raise SceneError(f"no environment {env}; there are {self.num_envs}")
+        return batch if self.num_envs == 1 else batch.at(env)
+
+    def _pairs_of(self, batch: ContactBatch, slots: NDArray[np.intp], reading: MotrixSensor) -> list[tuple[str, str]]:
+        """The geoms of some slots, joined with the engine's contact list by distance and normal.
+
+        Empty where several pairs would fit, and with several environments, for which there is no such list.
+        """
+        if self.num_envs > 1:
+            return [("", "")] * len(slots)
+        assert batch.dist is not None
+        assert batch.normal is not None
+        contacts = self._state.low.get_contacts()
+        distances = np.array([contact.depth for contact in contacts], np.float32)
+        normals = np.array([contact.normal for contact in contacts], np.float32).reshape(-1, 3)
+        pairs = []
+        for slot in slots:
+            along = np.abs(normals @ batch.normal[slot])
+            fitting = np.flatnonzero((distances == batch.dist[slot]) & (along > 0.999))
+            touching = {
+                frozenset(
+                    (self._colliders[contacts[i].collider_index_a], self._colliders[contacts[i].collider_index_b])
+                )
+                for i in fitting
+            }
+            known = [pair for pair in reading.geoms if frozenset(pair) in touching]
+            pairs.append(known[0] if len(known) == 1 else ("", ""))
+        return pairs
+
+    def _push(self) -> None:
+        """Apply the forces that a person put into the pictures; MotrixSim forgets them after a step."""
+        shape = (self.num_envs, len(self._links), 6)
+        wrenches = np.zeros(shape, np.float32)
+        for env, picture in self._pictures.items():
+            wrenches[env] = picture.xfrc_applied
+        for body in np.flatnonzero(wrenches.any(axis=(0, 2))):
+            link = self._motrix.get_link(self._links[body]) if self._links[body] else None
+            if link is not None:
+                wrench = wrenches[:, body] if self.num_envs > 1 else wrenches[0, body]
+                force, torque = (np.ascontiguousarray(part) for part in (wrench[..., :3], wrench[..., 3:]))
+                link.add_external_force(self._state, force, local=False)
+                link.add_external_torque(self._state, torque, local=False)
+
+
+def _identity(batch: ContactBatch) -> Array:
+    """Numbers by which two sensors' reports of one contact are known to be of the same, (..., slots, 6)."""
+    assert batch.pos is not None
+    assert batch.force is not None
+    return np.concatenate([batch.pos, batch.force], axis=-1)

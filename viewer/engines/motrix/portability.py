@@ -1,0 +1,202 @@
+"""Contact sensors of a scene to what MotrixSim will make of them."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.corrections import PairOrder
+from ...sensors.layout import Field, Style
+from ...settings import Reduce
+from ..files.mjcf import count_contact_sensors, keep_contact_sensors, read_mjcf
+from ..mujoco.declarations import Declaration
+from .probing import Probe, ProbedScene
+
+UNNAMED = "it reads sensors by name, and this one has none"
+_OBJECTS = mujoco.mjtObj
+
+
+class Verdict(StrEnum):
+    """What MotrixSim does with a contact sensor."""
+
+    TAKE = "take"
+    IGNORE = "ignore"
+    """It leaves the sensor out, or in no state to be read, and runs the scene."""
+    REFUSE = "refuse"
+    """It does not run a scene with this sensor."""
+
+
+@dataclass(frozen=True)
+class Portability:
+    """MotrixSim's verdict on one sensor."""
+
+    verdict: Verdict
+    reason: str = ""
+    """Why it is not taken; MotrixSim's own words where it was asked."""
+    notes: tuple[str, ...] = ()
+    """Where a sensor that is taken reads otherwise than in MuJoCo."""
+    verified: bool = False
+    """Asked of the engine, not predicted."""
+
+
+def predict(model: Any, declared: Declaration) -> Portability:
+    """The verdict by the rules that MotrixSim 0.10 was seen to follow."""
+    i = declared.sensor_id
+    first, second = int(model.sensor_objtype[i]), int(model.sensor_reftype[i])
+    velocities = [field for field in declared.layout.fields if field not in Style.MOTRIX.fields]
+    if velocities:
+        return _refused(f"it does not know the data {' and '.join(velocities)}")
+    if first == _OBJECTS.mjOBJ_SITE:
+        if second != _OBJECTS.mjOBJ_UNKNOWN:
+            return _refused("it does not take a site together with another target")
+        return _ignored("it does not support sites as targets yet")
+    if first == _OBJECTS.mjOBJ_UNKNOWN:
+        return _ignored("it needs both targets of a pair, and this sensor names none or only the second")
+    if second == _OBJECTS.mjOBJ_UNKNOWN:
+        return _refused("it needs both targets of a pair, and this sensor names only the first")
+    if first != second:
+        return _refused("it needs two targets of one kind: two geoms, two bodies or two subtrees")
+    targets = [_covered(model, first, int(target)) for target in (model.sensor_objid[i], model.sensor_refid[i])]
+    if first != _OBJECTS.mjOBJ_GEOM and 0 in (model.sensor_objid[i], model.sensor_refid[i]):
+        return _refused("it panics on the world body as a target")
+    if (targets[0] & targets[1]).any():
+        return _refused("it panics in its first step where the two targets overlap")
+    if declared.unnamed:
+        return _ignored(UNNAMED)
+    return Portability(Verdict.TAKE, notes=tuple(_notes(model, declared, first, targets)))
+
+
+def verify(path: Path, model: Any, declared: list[Declaration]) -> dict[str, Portability]:
+    """The verdict on each sensor of a scene file, by asking the installed MotrixSim."""
+    predicted = {declaration.name: predict(model, declaration) for declaration in declared}
+    whole = Probe([{"path": str(path)}]).results()[0]
+    if whole.error is None:
+        return {declaration.name: _observed(declaration, predicted, whole) for declaration in declared}
+    return _verify_apart(path, declared, predicted, whole.error)
+
+
+def _verify_apart(
+    path: Path, declared: list[Declaration], predicted: dict[str, Portability], scene_error: str
+) -> dict[str, Portability]:
+    """Verdicts for a scene that MotrixSim refuses: it is asked again with only some of the sensors."""
+    try:
+        root = read_mjcf(path)
+    except (OSError, ParseError):
+        return _unverified(predicted, scene_error)
+    if count_contact_sensors(root) != len(declared):
+        # Sensors that a replicate or an attached model multiplies cannot be taken out one by one.
+        return _unverified(predicted, scene_error)
+
+    def ask(*groups: list[int]) -> list[ProbedScene]:
+        return Probe([{"path": str(path), "text": keep_contact_sensors(root, group)} for group in groups]).results()
+
+    doubtful = [i for i, one in enumerate(declared) if predicted[one.name].verdict is Verdict.REFUSE]
+    others = [i for i in range(len(declared)) if i not in doubtful]
+    bare, together, *alone = ask([], others, *([i] for i in doubtful))
+    if bare.error is not None:
+        if bare.error.split(" at line:")[0] != scene_error.split(" at line:")[0]:
+            return _unverified(predicted, scene_error)
+        return {
+            name: Portability(Verdict.REFUSE, f"it refuses the scene itself: {scene_error}", verified=True)
+            for name in predicted
+        }
+    answers = dict(zip(doubtful, alone, strict=True))
+    answers |= dict.fromkeys(others, together) if together.error is None else {}
+    remaining = [i for i in range(len(declared)) if i not in answers]
+    answers |= dict(zip(remaining, ask(*([i] for i in remaining)), strict=True))
+    return {one.name: _observed(one, predicted, answers[i]) for i, one in enumerate(declared)}
+
+
+def _observed(declared: Declaration, predicted: dict[str, Portability], scene: ProbedScene) -> Portability:
+    """The verdict on a sensor in a scene that holds it."""
+    expected = predicted[declared.name]
+    if scene.error is not None:
+        return Portability(Verdict.REFUSE, _explained(expected, Verdict.REFUSE, scene.error), verified=True)
+    if declared.name in scene.sensors:
+        sensor = scene.sensors[declared.name]
+        notes = [*expected.notes, *_order_notes(declared, PairOrder.of(sensor["collider_pairs"]))]
+        layout = declared.layout.restyled(Style.MOTRIX)
+        if sensor["size"] != layout.size:
+            notes.append(f"its array has {sensor['size']} values, not {layout.size}")
+        return Portability(Verdict.TAKE, notes=tuple(notes), verified=True)
+    if declared.unnamed:
+        return replace(expected, verified=True)
+    words = next((line for line in scene.log if f" {declared.name} " in line), "").rpartition("sensors: ")[2]
+    return Portability(Verdict.IGNORE, _explained(expected, Verdict.IGNORE, words), verified=True)
+
+
+def _explained(expected: Portability, verdict: Verdict, words: str) -> str:
+    """A reason in plain words, where the prediction has one for this verdict, with those of the engine."""
+    # The place is one in the text that the engine was given, not in the user's file.
+    words = words.split(" at line:")[0]
+    if expected.verdict is not verdict:
+        return words or "it leaves the sensor out"
+    return f"{expected.reason}; it says: {words}" if words else expected.reason
+
+
+def _order_notes(declared: Declaration, order: PairOrder) -> list[str]:
+    fields = declared.layout.fields
+    if order is PairOrder.NATIVE or not (Field.FORCE in fields or Field.TORQUE in fields):
+        return []
+    netforce = declared.layout.reduce is Reduce.NETFORCE
+    if order is PairOrder.REVERSED:
+        effect = "netforce acts on object 1" if netforce else "the third component of force and torque is negated"
+        return [f"its objects are in the reverse of the engine's order: {effect}"]
+    effect = "netforce adds up forces of opposite sense" if netforce else "there the third component is negated"
+    return [f"some of its pairs are in the reverse of the engine's order: {effect}"]
+
+
+def _unverified(predicted: dict[str, Portability], scene_error: str) -> dict[str, Portability]:
+    note = f"the installed MotrixSim refuses this scene: {scene_error}"
+    return {name: replace(one, notes=(*one.notes, note)) for name, one in predicted.items()}
+
+
+def _refused(reason: str) -> Portability:
+    return Portability(Verdict.REFUSE, reason)
+
+
+def _ignored(reason: str) -> Portability:
+    return Portability(Verdict.IGNORE, reason)
+
+
+def _notes(model: Any, declared: Declaration, kind: int, targets: list[NDArray[np.bool_]]) -> list[str]:
+    notes = []
+    i = declared.sensor_id
+    if kind == _OBJECTS.mjOBJ_XBODY:
+        for target, covered in zip((model.sensor_objid[i], model.sensor_refid[i]), targets, strict=True):
+            if (_descendants(model, int(target))[model.geom_bodyid] & ~covered).any():
+                notes.append("a subtree is the body and its direct children only: geoms of deeper bodies are left out")
+                break
+    # MuJoCo before 3.5 has no sensors with a history.
+    if hasattr(model, "sensor_history") and np.any(model.sensor_history[i]):
+        notes.append("delay and interval are ignored: it is read at once, in every step")
+    fields = declared.layout.fields
+    if declared.layout.reduce is Reduce.NETFORCE and (Field.FORCE in fields or Field.TORQUE in fields):
+        if Field.NORMAL in fields and Field.TANGENT in fields:
+            notes.append("netforce is along the array's own normal and tangent, not along the world axes")
+        else:
+            notes.append("netforce has no direction that can be known: request normal and tangent as well")
+    return notes
+
+
+def _covered(model: Any, kind: int, target: int) -> NDArray[np.bool_]:
+    """Geoms that MotrixSim takes a target for, (ngeom,)."""
+    if kind == _OBJECTS.mjOBJ_GEOM:
+        return np.arange(model.ngeom) == target
+    bodies = np.arange(model.nbody) == target
+    if kind == _OBJECTS.mjOBJ_XBODY:
+        bodies |= model.body_parentid == target
+    return bodies[model.geom_bodyid]
+
+
+def _descendants(model: Any, body: int) -> NDArray[np.bool_]:
+    """A body and all below it, (nbody,)."""
+    below = np.arange(model.nbody) == body
+    for child in range(body + 1, model.nbody):  # Parents come before their children.
+        below[child] |= below[model.body_parentid[child]]
+    return below

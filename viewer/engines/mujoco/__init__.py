@@ -1,0 +1,1 @@
+"""MuJoCo: its steps, their history, and what its models and contacts say."""

@@ -1,0 +1,304 @@
+"""Which contacts in `mjData.contact` a contact sensor matches, and what it would report of them."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.contacts import Array, ContactBatch, cross
+from ...sensors.layout import ContactLayout, Field
+from ...settings import Reduce
+
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+# Two rules that changed and that no symbol tells apart.
+_FLEX_HAS_BODIES = mujoco.mj_version() >= 3_010_000
+"""A contact of a flex matches the bodies of its vertices; before, it matched only sensors without targets."""
+_NETFORCE_CAN_BE_EMPTY = mujoco.mj_version() >= 3_016_000
+"""Without matches the slot of netforce is zero; before, it held normal and tangent even so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Contacts, and how a sensor turns them."""
+
+    contacts: Indices
+    """Indices into `mjData.contact`, (k,)."""
+    flipped: Mask
+    """Reported with the normal reversed, so that it points from object 1 to object 2, (k,)."""
+
+    def take(self, index: Indices | slice) -> "Matches":
+        """A part of the contacts, or all of them in another order."""
+        return Matches(self.contacts[index], self.flipped[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What a sensor makes of its matches."""
+
+    reported: Matches
+    """In the order of the sensor's slots; for netforce, the contacts that are merged."""
+    dropped: Matches
+    """Those for which there was no slot, in the order in which further slots would take them."""
+
+
+class ContactMatcher:
+    """Finds the contacts that one sensor matches, for the targets that the sensor has when this is made."""
+
+    def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
+        """Without a sensor, every contact matches, as for a sensor without targets."""
+        self._model = model
+        kind = other_kind = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
+        target = other_target = -1
+        if sensor_id is not None:
+            if model.sensor_type[sensor_id] != mujoco.mjtSensor.mjSENS_CONTACT:
+                raise ValueError(f"sensor {sensor_id} is not a contact sensor")
+            kind, target = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
+            other_kind, other_target = int(model.sensor_reftype[sensor_id]), int(model.sensor_refid[sensor_id])
+        self._first = Target(model, kind, target)
+        self._second = Target(model, other_kind, other_target)
+        self._site = target if kind == mujoco.mjtObj.mjOBJ_SITE else None
+
+    def match(self, data: mujoco.MjData) -> Matches:
+        """Every matching contact in the engine's order, also those without force (in the gap)."""
+        contact = data.contact
+        first, second = self._first.geoms[contact.geom], self._second.geoms[contact.geom]
+        if self._model.nflex and _FLEX_HAS_BODIES:
+            flexes = contact.geom < 0
+            bodies = _flex_bodies(self._model, data, flexes)
+            first[flexes], second[flexes] = self._first.bodies[bodies], self._second.bodies[bodies]
+        # A missing target and a site cover both sides, so these two lines hold for every combination.
+        in_order = first[:, 0] & second[:, 1]
+        in_reverse = first[:, 1] & second[:, 0]
+        contacts = np.flatnonzero(in_order | in_reverse)
+        if self._site is not None:
+            contacts = contacts[inside_site(self._model, data, self._site, contact.pos[contacts])]
+        # Where both orders fit (one subtree, overlapping targets), the native direction stays.
+        return Matches(contacts, ~in_order[contacts])
+
+
+class Target:
+    """What one side of a sensor covers."""
+
+    geoms: Mask
+    """By geom, (ngeom + 1,); the last value is for the -1 that stands for a flex."""
+    bodies: Mask
+    """By body, for flexes, (nbody,)."""
+
+    def __init__(self, model: mujoco.MjModel, kind: int, target: int) -> None:
+        self.geoms = np.zeros(model.ngeom + 1, dtype=bool)
+        self.bodies = np.zeros(model.nbody, dtype=bool)
+        if kind in (mujoco.mjtObj.mjOBJ_UNKNOWN, mujoco.mjtObj.mjOBJ_SITE):
+            self.geoms[:] = self.bodies[:] = True
+        elif kind == mujoco.mjtObj.mjOBJ_GEOM:
+            self.geoms[target] = True
+        else:
+            ancestors = np.arange(model.nbody)
+            if kind == mujoco.mjtObj.mjOBJ_XBODY:
+                # Parents come before their children: climb until nobody is below the target.
+                while (below := ancestors > target).any():
+                    ancestors[below] = model.body_parentid[ancestors[below]]
+            self.bodies[:] = ancestors == target
+            self.geoms[:-1] = self.bodies[model.geom_bodyid]
+
+
+def select(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce: Reduce, slots: int) -> Selection:
+    """Divide the matches into those that a sensor with this many slots reports and those that it drops."""
+    if reduce is Reduce.NETFORCE:
+        return Selection(reported=matches, dropped=matches.take(slice(0, 0)))
+    if reduce is Reduce.MINDIST:
+        ranked = matches.take(np.argsort(data.contact.dist[matches.contacts], kind="stable"))
+    elif reduce is Reduce.MAXFORCE:
+        normal, tangent0, tangent1 = contact_forces(model, data, matches.contacts)[:, :3].T
+        # The engine's own expression: contacts that tie there must tie here, and then keep their order.
+        ranked = matches.take(np.argsort(-(normal * normal + tangent0 * tangent0 + tangent1 * tangent1), kind="stable"))
+    else:
+        ranked = matches
+    return Selection(reported=ranked.take(slice(slots)), dropped=ranked.take(slice(slots, None)))
+
+
+def locate(data: mujoco.MjData, positions: Array, among: Indices | None = None) -> Indices:
+    """Index in `mjData.contact` of the contact at exactly each position (n, 3), -1 where there is none.
+
+    `among` are the contacts to look at, all by default; of several at one position the first is taken.
+    A sensor's array can be older than `mjData.contact`: with a delay or an interval, while its objects sleep,
+    and after a step with RK4, which leaves the contacts of its last stage.
+    """
+    if among is None:
+        among = np.arange(data.ncon)
+    points = np.concatenate([data.contact.pos[among], positions])
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    starts = np.ones(len(points), dtype=bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    # The sort is stable: a run of equal points begins with its first contact, if it has one.
+    first = np.empty(len(points), dtype=np.intp)
+    first[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
+    return np.concatenate([among, np.full(len(positions), -1)])[first[len(among) :]]
+
+
+@cache
+def full_layout(slots: int, reduce: Reduce = Reduce.NONE) -> ContactLayout:
+    """The layout with every field that the installed MuJoCo has for this reduce mode."""
+    known = mujoco.mjtConDataField.__members__
+    fields = [field for field in Field if f"mjCONDATA_{field.name}" in known]
+    if reduce is Reduce.NETFORCE:
+        fields = [field for field in fields if field not in (Field.LINVEL, Field.ANGVEL)]
+    return ContactLayout(fields, slots, reduce)
+
+
+def rebuild(
+    model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce: Reduce, slots: int
+) -> NDArray[np.float64]:
+    """The array of a sensor with `full_layout(slots, reduce)`, (size,).
+
+    Velocities of contacts with a flex are NaN: no array holds the weights with which the engine interpolates
+    those of the flex's vertices.
+    """
+    layout = full_layout(slots, reduce)
+    array = np.zeros((slots, layout.slot_size))
+    if reduce is Reduce.NETFORCE:
+        if len(matches.contacts) or not _NETFORCE_CAN_BE_EMPTY:
+            array[0] = _merged(model, data, matches)
+    else:
+        reported = select(model, data, matches, reduce, slots).reported
+        array[: len(reported.contacts)] = _rows(model, data, reported, len(matches.contacts))
+    return array.ravel()
+
+
+def rebuild_contacts(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> ContactBatch:
+    """These contacts, each in a slot of its own, as a sensor that matches no others would report them.
+
+    One empty slot if there are none. Velocities of contacts with a flex are NaN, as in `rebuild`.
+    """
+    slots = max(1, len(matches.contacts))
+    return full_layout(slots).decode(rebuild(model, data, matches, Reduce.NONE, slots))
+
+
+def contact_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:
+    """Force [N] and torque [N m] on the second geom, native contact frame, (k, 6); as `mj_contactForce`."""
+    contact = data.contact
+    address, dim = contact.efc_address[contacts], contact.dim[contacts]
+    solved = address >= 0
+    forces = np.zeros((len(address), 6))
+    if not solved.any():
+        return forces
+    pyramidal = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    # Two opposite edges of the pyramid for each direction of friction; else a row for each component.
+    row_count = np.where(dim > 1, 2 * (dim - 1), 1) if pyramidal else dim
+    row = np.arange(row_count.max())[:, np.newaxis]
+    used = solved & (row < row_count)
+    rows = np.where(used, data.efc_force[np.where(used, address + row, 0)], 0.0)
+    if pyramidal:
+        # Over the first axis numpy adds row by row, as the engine does: the sums agree to the last bit.
+        forces[:, 0] = rows.sum(axis=0)
+        edges = rows[: len(rows) // 2 * 2].reshape(-1, 2, len(address))
+        components = (edges[:, 0] - edges[:, 1]).T * contact.friction[contacts, : len(edges)]
+        forces[:, 1 : 1 + len(edges)] = np.where(dim[:, np.newaxis] > 1, components, 0.0)
+    else:
+        forces[:, : len(rows)] = rows.T
+    if hasattr(contact, "adhesion"):
+        # The rows hold what the cone carries; the surfaces also feel the pull of adhesion.
+        forces[:, 0] -= np.where(solved, contact.adhesion[contacts], 0.0)
+    return forces
+
+
+def _rows(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, found: int) -> NDArray[np.float64]:
+    """The slots of these contacts, (k, slot_size)."""
+    contact, contacts = data.contact, matches.contacts
+    frames = contact.frame[contacts].reshape(-1, 3, 3)
+    forces = contact_forces(model, data, contacts)
+    # Exchanging the objects turns the frame by half a turn about its second tangent and reverses the vectors:
+    # normal and tangent change sign, of the components in the frame only the third one does.
+    sign = np.where(matches.flipped, -1.0, 1.0)[:, np.newaxis]
+    mirror = np.hstack([np.ones((len(sign), 2)), sign])
+    fields = full_layout(1).fields
+    values = {
+        Field.FOUND: np.full((len(sign), 1), float(found)),
+        Field.FORCE: mirror * forces[:, :3],
+        Field.TORQUE: mirror * forces[:, 3:],
+        Field.DIST: contact.dist[contacts, np.newaxis],
+        Field.POS: contact.pos[contacts],
+        Field.NORMAL: sign * frames[:, 0],
+        Field.TANGENT: sign * frames[:, 1],
+    }
+    if Field.LINVEL in fields:
+        linear, angular = _relative_velocities(model, data, contacts)
+        values[Field.LINVEL] = mirror * np.einsum("kij,kj->ki", frames, linear)
+        values[Field.ANGVEL] = mirror * np.einsum("kij,kj->ki", frames, angular)
+    return np.hstack([values[field] for field in fields])
+
+
+def _merged(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> NDArray[np.float64]:
+    """The slot of the one contact that netforce makes of all, (slot_size,)."""
+    contacts = matches.contacts
+    frames, positions = data.contact.frame[contacts].reshape(-1, 3, 3), data.contact.pos[contacts]
+    forces = np.where(matches.flipped, -1.0, 1.0)[:, np.newaxis] * contact_forces(model, data, contacts)
+    world_forces = np.einsum("kij,ki->kj", frames, forces[:, :3])
+    world_torques = np.einsum("kij,ki->kj", frames, forces[:, 3:])
+    weights = np.sqrt(np.square(forces[:, :3]).sum(axis=1))
+    center = weights @ positions / max(weights.sum(), mujoco.mjMINVAL)
+    torque = (world_torques + cross(positions - center, world_forces)).sum(axis=0)
+    return np.concatenate(
+        [[len(contacts)], world_forces.sum(axis=0), torque, [0.0], center, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    )
+
+
+def _relative_velocities(
+    model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.
+
+    Of the material at the contact position, without the geoms' surface velocities. NaN with a flex.
+    """
+    geoms = data.contact.geom[contacts]
+    rigid = (geoms >= 0).all(axis=1)
+    bodies = model.geom_bodyid[geoms[rigid]]
+    # cvel is taken at the centre of mass of the body's tree.
+    arms = data.contact.pos[contacts[rigid], np.newaxis] - data.subtree_com[model.body_rootid[bodies]]
+    spin, drift = data.cvel[bodies, :3], data.cvel[bodies, 3:]
+    velocities = drift + cross(spin, arms)
+    linear, angular = np.full((2, len(contacts), 3), np.nan)
+    linear[rigid] = velocities[:, 1] - velocities[:, 0]
+    angular[rigid] = spin[:, 1] - spin[:, 0]
+    return linear, angular
+
+
+def _flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, sides: Mask) -> Indices:
+    """The one body that stands for the flex on each of these sides of contacts; `sides` is (ncon, 2)."""
+    contact = data.contact
+    flex, element, vertex = contact.flex[sides], contact.elem[sides], contact.vert[sides]
+    bodies = np.empty(len(flex), dtype=np.intp)
+    interpolated = model.flex_interp[flex] != 0
+    bodies[interpolated] = model.flex_nodebodyid[model.flex_nodeadr[flex[interpolated]]]
+    flex, element, vertex = flex[~interpolated], element[~interpolated], vertex[~interpolated]
+    # An element is represented by its first vertex.
+    on_element = vertex < 0
+    owner = flex[on_element]
+    corners = model.flex_dim[owner] + 1
+    vertex[on_element] = model.flex_elem[model.flex_elemdataadr[owner] + corners * element[on_element]]
+    bodies[~interpolated] = model.flex_vertbodyid[model.flex_vertadr[flex] + vertex]
+    return bodies
+
+
+def inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:
+    """Which points, (n, 3), are inside a site's volume; its surface is outside."""
+    shape, size = int(model.site_type[site]), model.site_size[site]
+    local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
+    height = np.abs(local[:, 2])
+    radius_squared = np.square(local[:, :2]).sum(axis=1)
+    if shape == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return radius_squared + np.square(height) < size[0] ** 2
+    if shape == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        return radius_squared + np.square(np.maximum(height - size[1], 0.0)) < size[0] ** 2
+    if shape == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        return np.square(local / size).sum(axis=1) < 1.0
+    if shape == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        return (height < size[1]) & (radius_squared < size[0] ** 2)
+    if shape == mujoco.mjtGeom.mjGEOM_BOX:
+        return (np.abs(local) < size).all(axis=1)
+    # A mesh, of which only the engine knows the hull; it takes one point at a time.
+    return np.array([mujoco.mj_insideSite(model, data, site, point) for point in points], dtype=bool)
