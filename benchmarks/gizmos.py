@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 from contact_viewer import ContactBatch, ContactLayout, open_engine
+from contact_viewer.drawing import session_glyphs
 from contact_viewer.render.contexts import load_opengl, open_context
 from contact_viewer.render.gizmos import GizmoPass
 from contact_viewer.render.glyphs import Glyphs, SensorGlyphs, build_glyphs
@@ -124,7 +125,7 @@ def gizmos_built_in(run: Run) -> list[Row]:
             session.forget()
             passes.scene.update(model, data, session.view)
             passes.scene.draw(VIEWPORT)
-            passes.gizmos.draw(session.glyphs(), passes.scene.matrices(VIEWPORT), VIEWPORT)
+            passes.gizmos.draw(session_glyphs(session), passes.scene.matrices(VIEWPORT), VIEWPORT)
 
         def draw_theirs() -> None:
             passes.scene.update(model, data, view)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,25 @@ def test_a_display_without_opengl_is_one_line() -> None:
     assert result.returncode == 2
     assert "no usable OpenGL" in result.stderr
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_display_that_goes_away_is_one_line() -> None:
+    read_end, write_end = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x480x24"]
+    with subprocess.Popen(command, pass_fds=[write_end], stderr=subprocess.DEVNULL) as server:
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            display = f":{int(pipe.readline())}"
+        environment = os.environ | {"DISPLAY": display}
+        arguments = [*COMMAND, "slope", "--width", "640", "--height", "400"]
+        with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as window:
+            time.sleep(5)
+            ran = window.poll() is None
+            server.kill()
+            _, said = window.communicate(timeout=30)
+    assert ran, said
+    assert window.returncode == 2
+    assert said == "contact-viewer: the display is gone\n"
 
 
 def test_frames_stop_the_window() -> None:

@@ -26,17 +26,19 @@ MODEL = """
 def picture(viewer: PassiveViewer) -> np.ndarray:
     """The scene's pixels of the next frame, read before the panels are drawn over it."""
     frames = []
-    app = viewer._app
-    draw = app._gizmo_pass.draw  # type: ignore[union-attr]
+    canvas = viewer._app._canvas
+    assert canvas is not None
+    gizmos = canvas.gizmo_pass
+    assert gizmos is not None
+    draw = gizmos.draw
 
     def draw_and_read(glyphs, matrices, viewport, see_through) -> None:  # type: ignore[no-untyped-def]
         draw(glyphs, matrices, viewport, see_through)
-        assert app._scene_pass is not None
-        frames.append(app._scene_pass.read_pixels(viewport))
+        frames.append(canvas.scene_pass.read_pixels(viewport))
 
-    app._gizmo_pass.draw = draw_and_read  # type: ignore[union-attr, method-assign]
+    gizmos.draw = draw_and_read  # type: ignore[method-assign, assignment]
     viewer.sync()
-    app._gizmo_pass.draw = draw  # type: ignore[union-attr, method-assign]
+    gizmos.draw = draw  # type: ignore[method-assign]
     return frames[-1]
 
 

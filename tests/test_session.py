@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.drawing import session_glyphs
 from contact_viewer.engines.errors import SceneError
 from contact_viewer.sensors.breaks import Break, BreakWhen
 from contact_viewer.session import SPEEDS, Highlight, Session
@@ -26,11 +27,11 @@ def test_hidden_sensors_draw_nothing() -> None:
     session = open_session()
     session.engine.step(500)
     session.forget()
-    everything = session.glyphs()
+    everything = session_glyphs(session)
     assert len(everything.spheres) == session.contact_count == 4
     session.visible["foot_FL"] = False
     session.visible["foot_RR"] = False
-    assert len(session.glyphs().spheres) == session.contact_count == 2
+    assert len(session_glyphs(session).spheres) == session.contact_count == 2
 
 
 def test_a_reading_is_taken_once_an_instant(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,11 +89,11 @@ def test_a_highlight_changes_the_glyphs() -> None:
     session = open_session()
     session.engine.step(500)
     session.forget()
-    plain = session.glyphs()
+    plain = session_glyphs(session)
     session.highlight = Highlight("foot_FL", 0, 0)
-    assert not np.array_equal(session.glyphs().arrows, plain.arrows)
+    assert not np.array_equal(session_glyphs(session).arrows, plain.arrows)
     session.highlight = Highlight("nobody", 0)
-    np.testing.assert_array_equal(session.glyphs().arrows, plain.arrows)
+    np.testing.assert_array_equal(session_glyphs(session).arrows, plain.arrows)
 
 
 def test_reset_goes_back_to_the_chosen_keyframe() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.drawing import session_glyphs
 from contact_viewer.render.glyphs import GHOST_ALPHA, NO_OWNER, Glyphs
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.session import Highlight, Session
@@ -24,26 +25,26 @@ def ghosts(glyphs: Glyphs) -> int:
 
 def test_every_contact_has_a_cone_when_cones_are_on() -> None:
     session = open_session("slope", 1.0)
-    assert len(session.glyphs().cones) == 0
+    assert len(session_glyphs(session).cones) == 0
     session.settings.gizmos.cones = True
-    glyphs = session.glyphs()
+    glyphs = session_glyphs(session)
     assert len(glyphs.cones) == session.contact_count == 4
     assert glyphs.cone_owner.tolist() == [[0, slot] for slot in range(4)]
     session.visible["box_on_slope"] = False
-    assert len(session.glyphs().cones) == 0
+    assert len(session_glyphs(session).cones) == 0
 
 
 def test_a_net_contact_has_no_cone() -> None:
     session = open_session("slope", 1.0, cones=True)
     session.set_reduce("box_on_slope", "netforce")
-    assert len(session.glyphs().cones) == 0
+    assert len(session_glyphs(session).cones) == 0
 
 
 def test_contacts_that_sensors_share_have_one_cone() -> None:
     session = open_session("slope", 1.0, cones=True)
     session.watch_all()
     assert session.contact_count > 4
-    glyphs = session.glyphs()
+    glyphs = session_glyphs(session)
     places = glyphs.cones[:, [0, 1, 2, 4, 5, 6]]
     assert len(np.unique(places, axis=0)) == len(places)
 
@@ -55,13 +56,13 @@ def test_cones_stay_when_arrows_show_the_peak() -> None:
     session.timeline.begin_frame()
     session._step(8)
     assert session.timeline.moment("box_on_slope", Moment.PEAK) is not None
-    assert len(session.glyphs().cones) == 4
+    assert len(session_glyphs(session).cones) == 4
 
 
 @pytest.mark.parametrize(("engine", "num_envs"), [("motrix", 1), ("mujoco", 2)])
 def test_engines_that_do_not_tell_reasons_draw_on(engine: str, num_envs: int) -> None:
     session = open_session("stack", 0.5, engine, num_envs, cones=True, balance=True)
-    glyphs = session.glyphs()
+    glyphs = session_glyphs(session)
     assert len(glyphs.cones) == 0
     assert len(glyphs.spheres) >= session.contact_count > 0
 
@@ -69,12 +70,12 @@ def test_engines_that_do_not_tell_reasons_draw_on(engine: str, num_envs: int) ->
 def test_balance_follows_the_selected_sensor() -> None:
     session = open_session("stack", 2.0)
     session.selected = "lower_on_base"
-    plain = session.glyphs()
+    plain = session_glyphs(session)
     session.settings.gizmos.balance = True
     centers = []
     for name, body in (("lower_on_base", "lower"), ("top_on_upper", "top")):
         session.selected = name
-        glyphs = session.glyphs()
+        glyphs = session_glyphs(session)
         assert len(glyphs.spheres) == len(plain.spheres) + 1
         assert len(plain.arrows) + 2 <= len(glyphs.arrows) <= len(plain.arrows) + 3
         (center,) = [row[:3] for row in glyphs.spheres if (row[:3] != plain.spheres[:, :3]).any(axis=1).all()]
@@ -90,14 +91,14 @@ def test_balance_of_what_does_not_move_draws_nothing(tmp_path: Path) -> None:
     )
     session = Session(open_engine(path), ViewState(gizmos=GizmoSettings(balance=True)))
     assert session.selected is not None
-    assert len(session.glyphs().spheres) == 0
+    assert len(session_glyphs(session).spheres) == 0
 
 
 def test_dropped_contacts_are_ghosts() -> None:
     session = open_session("stack", 1.0)
     dropped = {name: session.reading(name).dropped for name in session.visible}
     assert sum(dropped.values()) > 3
-    glyphs = session.glyphs()
+    glyphs = session_glyphs(session)
     assert ghosts(glyphs) == sum(dropped.values())
     assert len(glyphs.spheres) == session.contact_count + sum(dropped.values())
     faint = glyphs.spheres[:, 7] < 1
@@ -108,12 +109,12 @@ def test_dropped_contacts_are_ghosts() -> None:
     model, contact = session.engine.model, session.engine.data.contact
     bodies = np.sort(model.geom_bodyid[contact.geom], axis=1)
     matching = (bodies == sorted([model.body("base").id, model.body("lower").id])).all(axis=1)
-    drawn = session.glyphs().spheres[:, :3]
+    drawn = session_glyphs(session).spheres[:, :3]
     for place in contact.pos[matching]:
         assert np.abs(drawn - place).max(axis=1).min() < 1e-6
     assert len(drawn) == matching.sum()
     session.settings.gizmos.dropped = False
-    assert len(session.glyphs().spheres) == session.contact_count == 4
+    assert len(session_glyphs(session).spheres) == session.contact_count == 4
 
 
 @pytest.mark.parametrize(("scene", "sensors"), [("slope", []), ("stack", ["lower_on_base", "top_on_upper"])])
@@ -128,16 +129,16 @@ def test_dropped_contacts_are_looked_for_only_where_there_are_some(
         return find(name)
 
     monkeypatch.setattr(session.engine, "dropped", dropped)
-    session.glyphs()
+    session_glyphs(session)
     assert set(sensors) <= set(asked)
     assert all(session.reading(name).dropped for name in asked)
 
 
 def test_pointing_at_a_contact_dims_cones_balance_and_ghosts_of_others() -> None:
     session = open_session("stack", 1.0, cones=True, balance=True)
-    plain = session.glyphs()
+    plain = session_glyphs(session)
     session.highlight = Highlight("base_on_table", 0)
-    glyphs = session.glyphs()
+    glyphs = session_glyphs(session)
     ours = (glyphs.cone_owner == (0, 0)).all(axis=1)
     assert ours.sum() == 1
     assert (glyphs.cones[~ours, 19] < plain.cones[~ours, 19]).all()

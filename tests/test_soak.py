@@ -28,17 +28,18 @@ def count_gl_objects() -> dict[str, int]:
 def call_in_frame(app: Application, ctx: Any, call: Callable[[], Any]) -> Any:
     """Call something where the window's context is current."""
     results: list[Any] = []
-    assert app._scene_pass is not None
-    draw = app._scene_pass.draw
+    assert app._canvas is not None
+    scene_pass = app._canvas.scene_pass
+    draw = scene_pass.draw
 
     def draw_and_call(viewport: Any) -> None:
         draw(viewport)
         if not results:
             results.append(call())
 
-    app._scene_pass.draw = draw_and_call  # type: ignore[method-assign]
+    scene_pass.draw = draw_and_call  # type: ignore[method-assign]
     ctx.yield_(3)
-    app._scene_pass.draw = draw  # type: ignore[method-assign]
+    scene_pass.draw = draw  # type: ignore[method-assign]
     return results[0]
 
 

@@ -11,9 +11,9 @@ import glfw  # isort: skip
 
 from .assets import is_bundled
 from .display import opening_window
+from .drawing import add_volumes, session_glyphs
 from .engines.contract import Engine
 from .engines.errors import SceneError
-from .engines.files.touch_saving import save_touch
 from .engines.opening import open_engines
 from .filming import Filming, next_path
 from .panels.display import show_display
@@ -35,14 +35,10 @@ from .panels.status import show_status
 from .panels.theme import apply_theme
 from .panels.touch import TouchPanel
 from .panels.viewport import Viewport
-from .panels.widgets import paragraph
+from .render.canvas import Canvas
 from .render.contexts import current_renderer
-from .render.gizmos import GizmoPass
 from .render.glyphs import GizmoList, Glyphs
-from .render.scene import ScenePass
-from .render.touch import add_touch_volumes, touch_axes
 from .reopening import SceneFollower
-from .sensors.touch_declaration import TouchDeclaration
 from .session import Highlight, Session
 from .settings import Options, Quality, Theme, ViewState
 
@@ -74,8 +70,7 @@ class Application:
         """Called once the window exists."""
         self._options = options
         self._viewport = Viewport()
-        self._scene_pass: ScenePass | None = None
-        self._gizmo_pass: GizmoPass | None = None
+        self._canvas: Canvas | None = None
         self._params: hello_imgui.RunnerParams | None = None
         self._follower = SceneFollower(options)
         self._pointed: Highlight | None = None
@@ -90,8 +85,8 @@ class Application:
             DISPLAY: lambda: show_display(self.session),
             INSPECTOR: lambda: show_inspector(self.session),
             PLOTS: lambda: self.plots.show(self.session, self._save_curves),
-            EVENTS: self._show_events,
-            TOUCH: self._show_touch,
+            EVENTS: lambda: self._events_panel.show(self.session),
+            TOUCH: lambda: self._touch_panel.show(self.session),
         }
         dock_panels(
             params, {title: self._guard(show) for title, show in panels.items()}, self._guard(self._show_playback)
@@ -187,16 +182,19 @@ class Application:
     def close(self) -> None:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
         self._follower.close()
-        if (said := self._filming.close()) is not None:
-            print(said)
-        if self.keeps_settings and self._scene_pass is not None:
+        self.finish_recording()
+        if self._canvas is None:
+            return
+        if self.keeps_settings:
             hello_imgui.save_user_pref(_SAVED, self.session.settings.to_json())
-        if self._gizmo_pass is not None:
-            implot.destroy_context()
-        for part in (self._gizmo_pass, self._scene_pass):
-            if part is not None:
-                part.close()
-        self._gizmo_pass = self._scene_pass = None
+        implot.destroy_context()
+        self._canvas.close()
+        self._canvas = None
+
+    def finish_recording(self) -> None:
+        """Complete what is being recorded, at the end of the program."""
+        if (said := self._filming.close()) is not None:
+            print(said, flush=True)
 
     def _guard(self, call: Callable[[], None]) -> Callable[[], None]:
         """An exception must not cross the C++ frames of the window: keep it, close, raise it afterwards."""
@@ -224,9 +222,12 @@ class Application:
         self.renderer = current_renderer()
         implot.create_context()
         style_plots()
-        self._gizmo_pass = GizmoPass()
-        self._open_scene_pass()
-        self._set_title()
+        self._canvas = Canvas(
+            self.session.engine.model, self._options.quality if self._options else Quality.AUTO, self.renderer
+        )
+        self.quality = str(self._canvas.quality)
+        if self._canvas.trouble is not None:
+            self.notices.say(self._canvas.trouble, warning=True)
         self._begin_scene()
         drop: Any = self._drop
         glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
@@ -237,19 +238,6 @@ class Application:
         if paths and not self.session.stepped_outside:
             self.open_scene(paths[0])
 
-    def _open_scene_pass(self) -> None:
-        if self._scene_pass is not None:
-            self._scene_pass.close()
-        wanted = self._options.quality if self._options else Quality.AUTO
-        self._scene_pass = ScenePass(self.session.engine.model, wanted, self.renderer)
-        self.quality = str(self._scene_pass.quality)
-        self.gizmos.width = self.session.scale.width
-
-    def _set_title(self) -> None:
-        path = self.session.engine.path
-        window = glfw_utils.glfw_window_hello_imgui()
-        glfw.set_window_title(window, f"{path.name} - {TITLE}" if path else TITLE)
-
     def _advance(self) -> None:
         """Input, commands, physics: the frame's state, before anything is drawn."""
         assert self._params is not None
@@ -259,8 +247,8 @@ class Application:
         self._swap_scene()
         self._viewport.follow(self._params.docking_params.dock_space_id_from_name(MAIN_DOCK))
         handle_keys(self)
-        if self._scene_pass is not None:
-            self._viewport.handle_mouse(self, self._scene_pass)
+        if self._canvas is not None:
+            self._viewport.handle_mouse(self, self._canvas.scene_pass)
         if self.session.stepped_outside:
             self.session.forget()
         self.session.advance(_PHYSICS_BUDGET)
@@ -279,30 +267,27 @@ class Application:
         except SceneError as error:
             self.notices.say(str(error), warning=True)
             return
-        if engines is not None:
+        if engines is not None and self._canvas is not None:
             self.session = self.session.successor(*engines)
-            self._open_scene_pass()
-            self._set_title()
+            self._canvas.replace_model(self.session.engine.model)
             self._begin_scene()
 
     def _draw(self) -> None:
         """Scene and gizmos, behind the panels."""
-        scene, gizmos = self._scene_pass, self._gizmo_pass
-        if scene is None or gizmos is None:
+        if self._canvas is None:
             return
         session, viewport = self.session, self._viewport.pixels
-        scene.update(session.engine.model, session.engine.data, session.view)
-        touch = session.engine.touch_sensors
-        if touch is not None:
-            add_touch_volumes(scene.scene, touch)
-        scene.draw(viewport)
-        matrices = scene.matrices(viewport)
+        sensor_glyphs = session_glyphs(session)
+        matrices = self._canvas.draw(
+            session.engine.model,
+            session.engine.data,
+            session.view,
+            viewport,
+            Glyphs.concat([sensor_glyphs, self.gizmos.take()]),
+            see_through=session.settings.gizmos.see_through,
+            add=lambda scene: add_volumes(session, scene),
+        )
         self.metres_per_pixel = float(matrices.pixel_size(session.view.focus, viewport)[0])
-        sensor_glyphs = session.glyphs()
-        glyphs = Glyphs.concat([sensor_glyphs, self.gizmos.take()])
-        if touch is not None:
-            glyphs = Glyphs.concat([glyphs, touch_axes(touch, session.scale)])
-        gizmos.draw(glyphs, matrices, viewport, session.settings.gizmos.see_through)
         self._film(viewport, whole_window=False)
         show_labels(session, self._viewport, matrices)
         # The scene and, after it, the panels say anew what the mouse points at; the next picture shows it.
@@ -315,11 +300,11 @@ class Application:
         return 0, 0, round(io.display_size.x * scale.x), round(io.display_size.y * scale.y)
 
     def _film(self, pixels: tuple[int, int, int, int], whole_window: bool) -> None:
-        if self._scene_pass is None:
+        if self._canvas is None:
             return
         try:
             said = self._filming.take(
-                self._scene_pass, pixels, whole_window, self.session.engine.time, self.metres_per_pixel
+                self._canvas.scene_pass, pixels, whole_window, self.session.engine.time, self.metres_per_pixel
             )
         except SceneError as error:
             self.notices.say(str(error), warning=True)
@@ -341,31 +326,13 @@ class Application:
         else:
             self.notices.say(f"saved {path}")
 
-    def _show_events(self) -> None:
-        session = self.session
-        if session.events is None:
-            paragraph("Events need a simulation that this window steps itself.")
-            return
-        self._events_panel.show(session, session.events, session.go_to_time if session.timeline else None)
-
-    def _show_touch(self) -> None:
-        touch = self.session.engine.touch_sensors
-        if touch is None:
-            paragraph("Touch sensors are shown of the first environment.")
-            return
-        path = self.session.engine.path
-        editable = path is not None and path.suffix.lower() != ".mjb" and not is_bundled(path)
-        self._touch_panel.show(self.session, touch, self._save_touch if editable else None)
-
-    def _save_touch(self, declaration: TouchDeclaration) -> None:
-        path = self.session.engine.path
-        assert path is not None
-        save_touch(path, declaration).save()
-
     def _begin_scene(self) -> None:
         """Follow a scene's events and files, and tell what a person should know of it."""
+        path = self.session.engine.path
+        glfw.set_window_title(glfw_utils.glfw_window_hello_imgui(), f"{path.name} - {TITLE}" if path else TITLE)
+        self.gizmos.width = self.session.scale.width
         self._follower.follow(self.session.engine)
-        if not is_bundled(self.session.engine.path):
+        if not is_bundled(path):
             remember_scene(self.session)
         for note in self.session.engine.notes:
             self.notices.say(note)
@@ -393,7 +360,7 @@ def open_window(options: Options) -> None:
 
 def run_window(app: Application) -> None:
     """Run an application until its window is closed."""
-    with opening_window() as app.when_open:
+    with opening_window(app.finish_recording) as app.when_open:
         hello_imgui.run(app.runner_params())
     if app.error is not None:
         raise app.error

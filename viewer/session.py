@@ -1,4 +1,4 @@
-"""One open scene and what a person chose to see of it: engine, view and choices to readings and glyphs."""
+"""One open scene and what a person chose to see of it: engine, view and choices to readings."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,10 +12,7 @@ from .engines.following.tracking import ContactTracker
 from .engines.mujoco.engine import MujocoEngine
 from .engines.pace import Pace
 from .reasons import Reasons
-from .render.balance import balance_glyphs
-from .render.cones import build_cones, unique_cones
-from .render.glyphs import NO_OWNER, Glyphs, SensorGlyphs, build_glyphs, highlight_glyphs
-from .render.scale import GlyphScale, PaletteColors, glyph_scale, palette_colors, sensor_color
+from .render.scale import GlyphScale, glyph_scale
 from .render.view import View
 from .sensors.contacts import Array, ContactBatch
 from .settings import MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
@@ -269,61 +266,6 @@ class Session:
     @property
     def scale(self) -> GlyphScale:
         return glyph_scale(self.engine.model, self.settings.gizmos)
-
-    def glyphs(self) -> Glyphs:
-        """Glyphs of all visible sensors now, and what the settings add to them."""
-        sensors, gizmos, scale = self.engine.sensors, self.settings.gizmos, self.scale
-        shown = [
-            SensorGlyphs(i, self.reading(sensor.name).batch, sensor_color(i))
-            for i, sensor in enumerate(sensors)
-            if self.visible[sensor.name]
-        ]
-        shown += self._dropped_glyphs() if gizmos.dropped else []
-        shown += self._ghost_glyphs()
-        colors = palette_colors(self.engine.model, gizmos.palette)
-        parts = [build_glyphs(shown, gizmos, scale, colors)]
-        if gizmos.cones and self.reasons is not None:
-            parts.append(self._cone_glyphs(self.reasons, scale, colors))
-        if gizmos.balance and self.reasons is not None and self.selected is not None:
-            balance = self.reasons.balance(self.selected)
-            parts += [balance_glyphs(balance, scale, colors, gizmos)] if balance is not None else []
-        glyphs = Glyphs.concat(parts) if len(parts) > 1 else parts[0]
-        pointed = self.highlight
-        if pointed is None or pointed.sensor not in sensors.names:
-            return glyphs
-        return highlight_glyphs(glyphs, (sensors.position(pointed.sensor), pointed.slot, pointed.component))
-
-    def _dropped_glyphs(self) -> list[SensorGlyphs]:
-        """Contacts that the visible sensors leave out. They have no slot, and so no owner."""
-        return [
-            SensorGlyphs(NO_OWNER, self.engine.dropped(sensor.name), sensor_color(i), ghost=True)
-            for i, sensor in enumerate(self.engine.sensors)
-            if self.visible[sensor.name] and self.reading(sensor.name).dropped
-        ]
-
-    def _cone_glyphs(self, reasons: Reasons, scale: GlyphScale, colors: PaletteColors) -> Glyphs:
-        """Friction cones of the visible sensors' contacts."""
-        parts = []
-        for i, sensor in enumerate(self.engine.sensors):
-            # Friction is known of the newest step only, whichever moment the arrows show.
-            batch = self.engine.contacts(sensor.name)
-            cones = reasons.cones(batch) if self.visible[sensor.name] else None
-            if cones is not None and batch.force is not None:
-                normal_forces = batch.force[batch.filled, 0]
-                parts.append(build_cones(i, cones, normal_forces, self.settings.gizmos, scale, colors))
-        return unique_cones(Glyphs.concat(parts))
-
-    def _ghost_glyphs(self) -> list[SensorGlyphs]:
-        """The other engine's contacts, while both are at the same time."""
-        ghost, sensors = self.ghost, self.engine.sensors
-        if ghost is None or abs(ghost.time - self.engine.time) > 0.5 * self.engine.timestep:
-            return []
-        names = [name for name in ghost.sensors.names if self.visible.get(name)]
-        positions = [sensors.position(name) for name in names]
-        return [
-            SensorGlyphs(i, ghost.contacts(name), sensor_color(i), ghost=True)
-            for i, name in zip(positions, names, strict=True)
-        ]
 
     @property
     def contact_count(self) -> int:

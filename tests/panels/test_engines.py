@@ -8,6 +8,7 @@ import pytest
 from contact_viewer.app import Application
 from contact_viewer.assets import bundled_scene
 from contact_viewer.cli import main
+from contact_viewer.drawing import session_glyphs
 from contact_viewer.engines.opening import open_engines
 from contact_viewer.settings import EngineChoice, Options
 from imgui_bundle import imgui
@@ -48,12 +49,12 @@ def test_both_engines_show_ghosts(tmp_path: Path) -> None:
     def test(ctx: Any) -> None:
         session = app.session
         session._step(500)
-        both = session.glyphs()
+        both = session_glyphs(session)
         assert len(both.spheres) == 2 * session.contact_count
         assert count_amber(scene_part(app, screenshot(ctx, tmp_path / "both.png"))) > 200
         assert session.timeline is not None
         session.go_to(100)
-        assert len(session.glyphs().spheres) == session.contact_count
+        assert len(session_glyphs(session).spheres) == session.contact_count
         session.set_reduce("fingertip_left", "none")
         assert session.ghost is not None
         assert session.ghost.sensors["fingertip_left"].reduce == "none"

@@ -12,7 +12,7 @@ from ..window import count_white, drive, open_app, scene_part, screenshot
 def place_of_contact(app: Any, name: str, slot: int) -> ImVec2:
     """Where a contact's sphere is in the window."""
     viewport = app._viewport.pixels
-    matrices = app._scene_pass.matrices(viewport)
+    matrices = app._canvas.scene_pass.matrices(viewport)
     pixels, _ = matrices.project(app.session.reading(name).batch.pos[slot], viewport)
     return ImVec2(float(pixels[0, 0]), imgui.get_io().display_size.y - float(pixels[0, 1]))
 

@@ -9,11 +9,10 @@ import imgui_bundle.immapp.testing as engine_testing
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.files.touch_saving import save_touch
 from contact_viewer.engines.touch import TouchSensors
 from contact_viewer.panels.theme import apply_theme, load_fonts
 from contact_viewer.panels.touch import TouchPanel
-from contact_viewer.sensors.touch_declaration import TouchDeclaration, parse_touch
+from contact_viewer.sensors.touch_declaration import parse_touch
 from contact_viewer.session import Session
 from contact_viewer.settings import ViewState
 from imgui_bundle import ImVec2, hello_imgui, imgui, implot
@@ -47,24 +46,21 @@ class Window:
         path.write_text(SCENE.format(entries=entries, height=height, place=place))
         self.path = path
         self.engine = open_engine(path)
-        self.touch = TouchSensors(self.engine)
+        assert self.engine.touch_sensors is not None
+        self.touch = self.engine.touch_sensors
         self.session = Session(self.engine, ViewState())
         self.panel = TouchPanel()
         self.points: list[ImVec2] = []
         """Where the points of the lookup table are, in pixels."""
         for _ in range(500):
             self.engine.step()
-            self.touch.after_step(self.engine)
-
-    def save(self, declaration: TouchDeclaration) -> None:
-        save_touch(self.path, declaration).save()
 
     def show(self) -> None:
         self.points.clear()
         imgui.set_next_window_pos(ImVec2(0, 0))
         imgui.set_next_window_size(imgui.get_io().display_size)
         imgui.begin("Touch", None, imgui.WindowFlags_.no_saved_settings)
-        self.panel.show(self.session, self.touch, self.save)
+        self.panel.show(self.session)
         imgui.end()
 
     def drive(self, test: Callable[[Any], None], size: tuple[int, int] = (1300, 420)) -> None:
@@ -276,7 +272,6 @@ def test_settings_make_another_device(scene: Path) -> None:
         assert window.touch["sole"].declaration == parse_touch("sole", expected)
         for _ in range(20):
             window.engine.step()
-            window.touch.after_step(window.engine)
         assert window.touch.value("sole").tolist() == [-500, 0, 0]
         choose(ctx, "measure", "mount")
         ctx.yield_(2)
@@ -329,8 +324,7 @@ def test_a_scene_without_touch_sensors(tmp_path: Path, size: tuple[int, int]) ->
     window = Window(tmp_path / "robot.xml")
     path = tmp_path / "bare.xml"
     path.write_text("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
-    window.engine = open_engine(path)
-    window.touch = TouchSensors(window.engine)
+    window.session = Session(open_engine(path), ViewState())
 
     def test(ctx: Any) -> None:
         assert window.panel.selected is None
@@ -345,9 +339,7 @@ def test_a_narrow_window_and_mujocos_own_sensors(tmp_path: Path) -> None:
     path = tmp_path / "own.xml"
     text = SCENE.format(entries="", height=0.1, place=0)
     path.write_text(text.replace("</mujoco>", '<sensor><touch name="own" site="sole"/></sensor></mujoco>'))
-    window.engine = open_engine(path)
-    window.touch = TouchSensors(window.engine)
-    window.session = Session(window.engine, ViewState())
+    window.session = Session(open_engine(path), ViewState())
 
     def test(ctx: Any) -> None:
         row(ctx, "own")

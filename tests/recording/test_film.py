@@ -6,6 +6,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer.drawing import session_glyphs
 from contact_viewer.engines.errors import UnstableError
 from contact_viewer.engines.opening import open_engine
 from contact_viewer.recording.encoders import Picture
@@ -51,7 +52,7 @@ def test_each_frame_shows_the_state_at_its_time(tmp_path: Path) -> None:
                 mujoco.mj_step(judge.engine.model, judge.engine.data)
                 count += 1
             judge.forget()
-            renderer.draw(judge.engine.data, judge.glyphs(), judge.settings.gizmos)
+            renderer.draw(judge.engine.data, session_glyphs(judge), judge.settings.gizmos)
             np.testing.assert_array_equal(picture, renderer.read())
 
 

@@ -267,8 +267,8 @@ def test_a_cone_covers_nothing() -> None:
         matrices = renderer.draw(forwarded(model), sphere, GizmoSettings(see_through=False))
         alone = renderer.read()
         renderer.draw(forwarded(model), build(make_cones()), GizmoSettings(see_through=False))
-        assert renderer._gizmo_pass is not None
-        renderer._gizmo_pass.draw(sphere, matrices, VIEWPORT, see_through=False)
+        assert renderer.canvas.gizmo_pass is not None
+        renderer.canvas.gizmo_pass.draw(sphere, matrices, VIEWPORT, see_through=False)
         after = renderer.read()
     center = SIDE // 2 - 40, SIDE // 2
     assert alone[center].tolist() == after[center].tolist()
@@ -297,8 +297,8 @@ def test_cones_add_one_draw_call_a_pass(see_through: bool, expected: int) -> Non
             spots = np.random.default_rng(0).uniform(-0.4, 0.4, (count, 3))
             glyphs = Glyphs.concat([others, build(make_cones(apex=spots))])
             take_picture(renderer, forwarded(model), glyphs, see_through)
-            assert renderer._gizmo_pass is not None
-            assert renderer._gizmo_pass.draw_calls == expected
+            assert renderer.canvas.gizmo_pass is not None
+            assert renderer.canvas.gizmo_pass.draw_calls == expected
 
 
 @pytest.mark.parametrize("own_vertex_arrays", [True, False])

@@ -247,7 +247,7 @@ def test_draw_calls_do_not_grow(see_through: bool, monkeypatch: pytest.MonkeyPat
             take_picture(renderer, forwarded(model), glyphs, see_through)
             assert sorted({int(args[4]) for args in calls}) == sorted({contacts, 3 * contacts})
             assert len(uploads) == 2
-            counts.add((len(calls), renderer._gizmo_pass.draw_calls if renderer._gizmo_pass else -1))
+            counts.add((len(calls), renderer.canvas.gizmo_pass.draw_calls if renderer.canvas.gizmo_pass else -1))
     assert counts == {(4, 4) if see_through else (2, 2)}
 
 
@@ -282,8 +282,8 @@ def test_depth_is_right_in_every_convention(convention: str) -> None:
         gl.glClearColor(0, 0, 0, 1)
         gl.glDepthMask(True)
         gl.glClear(gl.GL_COLOR_BUFFER_BIT | gl.GL_DEPTH_BUFFER_BIT)
-        assert renderer._gizmo_pass is not None
-        renderer._gizmo_pass.draw(glyphs, matrices, (0, 0, SIDE, SIDE), see_through=False)
+        assert renderer.canvas.gizmo_pass is not None
+        renderer.canvas.gizmo_pass.draw(glyphs, matrices, (0, 0, SIDE, SIDE), see_through=False)
         image = renderer.read()
     middle = image[SIDE // 2, SIDE // 2]
     assert middle[0] > 150
@@ -300,8 +300,8 @@ def test_a_viewport_is_kept_to() -> None:
     with renderer_of(model) as renderer:
         before = take_picture(renderer, forwarded(model), None)
         matrices = renderer.draw(forwarded(model))
-        assert renderer._gizmo_pass is not None
-        renderer._gizmo_pass.draw(gizmos.take(), matrices, (50, 20, 60, 80))
+        assert renderer.canvas.gizmo_pass is not None
+        renderer.canvas.gizmo_pass.draw(gizmos.take(), matrices, (50, 20, 60, 80))
         touched = places(changed(renderer.read(), before))
     assert touched.min(axis=0).tolist() >= [50, 20]
     assert (touched.max(axis=0) <= (110, 100)).all()

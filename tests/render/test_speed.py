@@ -69,7 +69,7 @@ def test_gizmos_cost_at_most_a_tenth_of_the_same_glyphs_as_geoms(
     assert len(glyphs.arrows) == 3 * CONTACTS
     times: dict[str, list[float]] = {"scene": [], "gizmos": [], "geoms": []}
     with renderer_of(model, *SIZE, quality) as renderer:
-        scene_pass, gizmo_pass = renderer._scene_pass, renderer._gizmo_pass
+        scene_pass, gizmo_pass = renderer.canvas.scene_pass, renderer.canvas.gizmo_pass
         assert scene_pass is not None
         assert gizmo_pass is not None
         gl = load_opengl()

@@ -52,7 +52,7 @@ class Scene:
 
     @property
     def scene_pass(self) -> Any:
-        return self.renderer._scene_pass
+        return self.renderer.canvas.scene_pass
 
     def update(self) -> None:
         self.scene_pass.update(self.model, self.data, self.view)

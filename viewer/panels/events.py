@@ -64,8 +64,12 @@ class EventsPanel:
         self._shown_for: tuple[object, ...] = ()
         self._scrolled_to = math.nan
 
-    def show(self, session: Session, tracker: ContactTracker, go_to: GoTo | None = None) -> None:
-        """The window's content; without `go_to` the instants of events cannot be shown."""
+    def show(self, session: Session) -> None:
+        """The window's content."""
+        tracker, go_to = session.events, session.go_to_time if session.timeline else None
+        if tracker is None:
+            paragraph("Events need a simulation that this window steps itself.")
+            return
         avail = imgui.get_content_region_avail()
         wide, high = avail.x >= _WIDE, avail.y >= _HIGH
         size = ImVec2(_TABLE_PART * avail.x if wide else 0, 0 if wide or not high else avail.y - _CURVES_HEIGHT)

@@ -1,11 +1,14 @@
 """Touch window: what each device reports beside the true force, in numbers, lamps and curves."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from imgui_bundle import icons_fontawesome_6 as icons
 
+from ..assets import is_bundled
+from ..engines.files.touch_saving import save_touch
 from ..engines.touch import SceneTouch, TouchSensors
 from ..render.touch import AXIS_COLORS
 from ..sensors.contacts import Array
@@ -34,9 +37,6 @@ _DECLARE = (
     'Or declare one in the scene:\n<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
 )
 
-Save = Callable[[TouchDeclaration], None]
-"""Writes a declaration into the scene file; SceneError if that fails."""
-
 
 class TouchPanel:
     """The window's content, and what a person chose in it."""
@@ -46,8 +46,12 @@ class TouchPanel:
         """Name of the sensor whose curves and settings are shown."""
         self.editor = TouchEditor()
 
-    def show(self, session: Session, touch: TouchSensors, save: Save | None = None) -> None:
-        """The window's content; without `save`, changes can only be copied."""
+    def show(self, session: Session) -> None:
+        """The window's content."""
+        touch, path = session.engine.touch_sensors, session.engine.path
+        if touch is None:
+            paragraph("Touch sensors are shown of the first environment.")
+            return
         touch.follow()
         names = [sensor.name for sensor in touch]
         if self.selected not in names:
@@ -70,7 +74,7 @@ class TouchPanel:
         if wide:
             imgui.same_line()
         if imgui.begin_child("##editor", ImVec2(0, 0 if wide else _EDITOR_HEIGHT)):
-            self.editor.show(session.settings.theme, touch, sensor, save)
+            self.editor.show(session.settings.theme, touch, sensor, _saving(path))
         imgui.end_child()
 
     def _show_list(self, session: Session, touch: TouchSensors) -> None:
@@ -107,6 +111,13 @@ class TouchPanel:
                     self.selected = sensors[i].name
                 imgui.pop_id()
         imgui.end_table()
+
+
+def _saving(path: Path | None) -> Callable[[TouchDeclaration], None] | None:
+    """What writes a declaration into the scene file; None where changes can only be copied."""
+    if path is None or path.suffix.lower() == ".mjb" or is_bundled(path):
+        return None
+    return lambda declaration: save_touch(path, declaration).save()
 
 
 def _list_height(count: int) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from ..drawing import add_volumes, session_glyphs
 from ..render.contexts import OpenGLError
 from ..render.offscreen import OffscreenRenderer
 from ..session import Session
@@ -56,7 +57,12 @@ class Film:
         session, renderer = self._session, self._renderer
         if self._orbit:
             session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._schedule.fps)
-        matrices = renderer.draw(session.engine.data, session.glyphs(), session.settings.gizmos)
+        matrices = renderer.draw(
+            session.engine.data,
+            session_glyphs(session),
+            session.settings.gizmos,
+            add=lambda scene: add_volumes(session, scene),
+        )
         picture = renderer.read()
         if self._overlay is None:
             return picture

@@ -1,5 +1,6 @@
 """Pictures without a window: the scene and its gizmos, drawn and read back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,11 +8,10 @@ from numpy.typing import NDArray
 
 from ..settings import GizmoSettings, Quality
 from .camera import CameraMatrices
+from .canvas import Canvas
 from .contexts import load_opengl, open_context
-from .gizmos import GizmoPass
 from .gl import gl_integer
 from .glyphs import Glyphs
-from .scene import ScenePass
 from .view import View
 
 
@@ -30,8 +30,7 @@ class OffscreenRenderer:
         """egl, osmesa, cgl or glfw."""
         self.renderer = self._context.renderer
         """GL_RENDERER."""
-        self._scene_pass: ScenePass | None = None
-        self._gizmo_pass: GizmoPass | None = None
+        self._canvas: Canvas | None = None
         try:
             gl = load_opengl()
             largest = gl_integer(gl.GL_MAX_RENDERBUFFER_SIZE)
@@ -39,8 +38,7 @@ class OffscreenRenderer:
                 raise ValueError(
                     f"a picture of {width} x {height} pixels is too large: {self.renderer} draws at most {largest}"
                 )
-            self._scene_pass = ScenePass(model, quality, self.renderer, offscreen=(width, height))
-            self._gizmo_pass = GizmoPass()
+            self._canvas = Canvas(model, quality, self.renderer, offscreen=(width, height))
         except BaseException:
             self.close()
             raise
@@ -48,36 +46,41 @@ class OffscreenRenderer:
     @property
     def quality(self) -> Quality:
         """LOW or HIGH."""
-        return self._open_scene().quality
+        return self.canvas.quality
 
-    def draw(self, data: Any, glyphs: Glyphs | None = None, settings: GizmoSettings | None = None) -> CameraMatrices:
-        """Draw the scene as `view` says, and glyphs over it; returns the picture's camera."""
-        scene_pass = self._open_scene()
-        assert self._gizmo_pass is not None
+    def draw(
+        self,
+        data: Any,
+        glyphs: Glyphs | None = None,
+        settings: GizmoSettings | None = None,
+        add: Callable[[Any], None] | None = None,
+    ) -> CameraMatrices:
+        """Draw the scene as `view` says, and glyphs over it; returns the picture's camera.
+
+        `add` may put more into the updated `MjvScene`.
+        """
+        canvas = self.canvas
         self._context.make_current()
-        viewport = (0, 0, *self.size)
-        scene_pass.update(self._model, data, self.view)
-        scene_pass.draw(viewport)
-        matrices = scene_pass.matrices(viewport)
-        if glyphs is not None:
-            see_through = settings.see_through if settings is not None else True
-            self._gizmo_pass.draw(glyphs, matrices, viewport, see_through)
-        return matrices
+        return canvas.draw(
+            self._model,
+            data,
+            self.view,
+            (0, 0, *self.size),
+            Glyphs.empty() if glyphs is None else glyphs,
+            see_through=settings.see_through if settings is not None else True,
+            add=add,
+        )
 
     def read(self) -> NDArray[np.uint8]:
         """RGB of the last picture, (height, width, 3), top row first."""
         self._context.make_current()
-        return self._open_scene().read_pixels((0, 0, *self.size))
+        return self.canvas.scene_pass.read_pixels((0, 0, *self.size))
 
     def close(self) -> None:
-        if self._scene_pass is not None or self._gizmo_pass is not None:
+        if self._canvas is not None:
             self._context.make_current()
-        if self._gizmo_pass is not None:
-            self._gizmo_pass.close()
-            self._gizmo_pass = None
-        if self._scene_pass is not None:
-            self._scene_pass.close()
-            self._scene_pass = None
+            self._canvas.close()
+            self._canvas = None
         self._context.close()
 
     def __enter__(self) -> "OffscreenRenderer":
@@ -86,7 +89,9 @@ class OffscreenRenderer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _open_scene(self) -> ScenePass:
-        if self._scene_pass is None:
+    @property
+    def canvas(self) -> Canvas:
+        """What is on the graphics card."""
+        if self._canvas is None:
             raise RuntimeError("the renderer is closed")
-        return self._scene_pass
+        return self._canvas

@@ -1,0 +1,96 @@
+"""The scene with gizmos over it, drawn into a part of the window or into a framebuffer of its own."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ..settings import Quality
+from .camera import CameraMatrices, Viewport
+from .contexts import OpenGLError
+from .gizmos import GizmoPass
+from .glyphs import Glyphs
+from .scene import ScenePass
+from .view import View
+
+
+class Canvas:
+    """Owns what is on the graphics card. Needs a current compatibility context, here and in every call."""
+
+    def __init__(self, model: Any, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None) -> None:
+        """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
+        self.trouble: str | None = None
+        """Why gizmos are drawn as MuJoCo's own shapes, for a person; None if they are not."""
+        self._wanted, self._renderer, self._offscreen = quality, renderer, offscreen
+        self.scene_pass = self._open_scene(model)
+        self.gizmo_pass: GizmoPass | None = None
+        try:
+            self.gizmo_pass = GizmoPass()
+        except OpenGLError as error:
+            self.trouble = f"{error}; gizmos are drawn by MuJoCo instead"
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def quality(self) -> Quality:
+        """LOW or HIGH."""
+        return self.scene_pass.quality
+
+    def replace_model(self, model: Any) -> None:
+        """Draw another model from now on."""
+        self.scene_pass.close()
+        self.scene_pass = self._open_scene(model)
+
+    def draw(
+        self,
+        model: Any,
+        data: Any,
+        view: View,
+        viewport: Viewport,
+        glyphs: Glyphs,
+        *,
+        see_through: bool = True,
+        add: Callable[[Any], None] | None = None,
+    ) -> CameraMatrices:
+        """Draw the scene and glyphs over it; returns the picture's camera. `add` may put more into the `MjvScene`."""
+        scene_pass = self.scene_pass
+        scene_pass.update(model, data, view)
+        if add is not None:
+            add(scene_pass.scene)
+        if self.gizmo_pass is None:
+            _add_shapes(scene_pass.scene, glyphs)
+        scene_pass.draw(viewport)
+        matrices = scene_pass.matrices(viewport)
+        if self.gizmo_pass is not None:
+            self.gizmo_pass.draw(glyphs, matrices, viewport, see_through)
+        return matrices
+
+    def close(self) -> None:
+        """Free all GL objects; the context must be current. Safe twice."""
+        if self.gizmo_pass is not None:
+            self.gizmo_pass.close()
+            self.gizmo_pass = None
+        self.scene_pass.close()
+
+    def _open_scene(self, model: Any) -> ScenePass:
+        return ScenePass(model, self._wanted, self._renderer, offscreen=self._offscreen)
+
+
+def _add_shapes(scene: Any, glyphs: Glyphs) -> None:
+    """Put spheres and arrows into an updated `MjvScene`, as many as it holds. Slow, but needs no shader; no cones."""
+    shapes, upright = mujoco.mjtGeom, np.eye(3).ravel()
+    room = scene.maxgeom - scene.ngeom
+    for row in glyphs.spheres[:room]:
+        geom = scene.geoms[scene.ngeom]
+        scene.ngeom += 1
+        mujoco.mjv_initGeom(geom, shapes.mjGEOM_SPHERE, np.full(3, row[3]), row[:3].astype(float), upright, row[4:8])
+        geom.category = mujoco.mjtCatBit.mjCAT_DECOR
+    for row in glyphs.arrows[: max(0, room - len(glyphs.spheres))]:
+        geom, start = scene.geoms[scene.ngeom], row[:3].astype(float)
+        scene.ngeom += 1
+        mujoco.mjv_initGeom(geom, shapes.mjGEOM_ARROW, np.zeros(3), np.zeros(3), upright, row[8:12])
+        # MuJoCo draws an arrow half as long as its connector.
+        mujoco.mjv_connector(geom, shapes.mjGEOM_ARROW, 0.5 * row[3], start, start + 2 * row[4:7])
+        geom.category = mujoco.mjtCatBit.mjCAT_DECOR
