@@ -11,6 +11,16 @@ from PIL import Image
 
 from .window import count_green, drive, open_app, screenshot
 
+FALL = """
+<mujoco>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="2 2 0.1"/>
+    <body name="cube" pos="0 0 1.5"><freejoint/><geom name="cube" type="box" size="0.1 0.1 0.1" mass="1"/></body>
+  </worldbody>
+  <sensor><contact name="c" geom1="floor" geom2="cube" num="4"/></sensor>
+</mujoco>"""
+
 
 def probe(path: Path) -> dict[str, str]:
     entries = "stream=width,height,nb_read_frames,r_frame_rate,codec_name"
@@ -103,3 +113,69 @@ def test_a_screenshot_is_the_scene(tmp_path: Path) -> None:
         assert whole.shape != picture.shape
 
     drive(app, test)
+
+
+@pytest.mark.parametrize("panels", [False, True])
+def test_the_last_seconds_are_recorded_from_the_history(tmp_path: Path, panels: bool) -> None:
+    """A cube falls for a second and lies still; the last two seconds show it in the air at first, then on the floor."""
+    scene = tmp_path / "fall.xml"
+    scene.write_text(FALL)
+    app = open_app(scene)
+    pictures: list[Path] = [tmp_path / "first.png", tmp_path / "last.png"]
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        assert session.timeline is not None
+        session.settings.record_panels = panels
+        session._step(1500)
+        state = session.engine.data.qpos.copy(), session.engine.time
+        session.paused = False
+        session.settings.record_last = 2.5
+        ctx.key_press(imgui.Key.mod_shift.value | imgui.Key.f9.value)
+        for _ in range(400):
+            ctx.yield_(1)
+            if app.notices.items:
+                break
+        assert "fall-001.mp4 (2.5 s, 151 frames)" in app.notices.items[0].text
+        assert not session.paused
+        session.paused = True
+        # The run went on from where it was.
+        assert state[1] <= session.engine.time < state[1] + 2
+        session.go_to_time(state[1])
+        np.testing.assert_array_equal(session.engine.data.qpos, state[0])
+
+    drive(app, test)
+    found = probe(tmp_path / "fall-001.mp4")
+    assert found["nb_read_frames"] == "151"
+    for picture, frame in zip(pictures, (0, 150), strict=True):
+        select = ["-vf", f"select=eq(n\\,{frame})", "-frames:v", "1"]
+        subprocess.run(["ffmpeg", "-v", "error", "-i", "fall-001.mp4", *select, str(picture)], check=True)
+    first, last = (count_green(np.asarray(Image.open(picture).convert("RGB"))) for picture in pictures)
+    assert last > first + 100
+
+
+def test_the_last_seconds_may_be_stopped_or_lost_to_a_reset(tmp_path: Path) -> None:
+    scene = tmp_path / "fall.xml"
+    scene.write_text(FALL)
+    app = open_app(scene)
+
+    def test(ctx: Any) -> None:
+        app.session._step(1500)
+        app.record_last(tmp_path / "stopped.mp4")
+        ctx.yield_(10)
+        app.stop_recording()
+        assert app.session.engine.time == pytest.approx(3.0)
+        app.record_last(tmp_path / "reset.mp4")
+        ctx.yield_(10)
+        app.session.reset()
+        ctx.yield_(5)
+        assert app.recording is None
+        assert app.session.engine.time == 0.0
+        app.session.settings.record_last = 0.001
+        app.record_last(tmp_path / "short.mp4")
+        ctx.yield_(30)
+
+    drive(app, test)
+    for name in ("stopped", "reset"):
+        assert 5 < int(probe(tmp_path / f"{name}.mp4")["nb_read_frames"]) < 150
+    assert int(probe(tmp_path / "short.mp4")["nb_read_frames"]) == 1

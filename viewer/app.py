@@ -160,15 +160,23 @@ class Application:
         return next_path(folder, self.session.engine.path, settings.record_suffix)
 
     def start_recording(self, path: Path | None = None) -> None:
+        self._record(path)
+
+    def _record(self, path: Path | None, last: float | None = None) -> None:
+        """Record from now on, or the last seconds."""
         path = path or self.next_recording
         settings = self.session.settings
         _, _, width, height = self._window_pixels if settings.record_panels else self._viewport.pixels
+        choice = (path, (width, height), self.session, settings.record_panels)
         try:
-            self._filming.start(path, (width, height), self.session, settings.record_panels)
+            self._filming.start(*choice) if last is None else self._filming.start_retake(*choice, last)
         except SceneError as error:
             self.notices.say(str(error), warning=True)
             return
         settings.record_folder, settings.record_suffix = str(path.absolute().parent), path.suffix
+
+    def record_last(self, path: Path | None = None) -> None:
+        self._record(path, self.session.settings.record_last)
 
     def toggle_recording_paused(self) -> None:
         self._filming.toggle_paused()
@@ -244,18 +252,22 @@ class Application:
         if self.frame_count == 0:
             # Hello ImGui sets its own theme after it has called `post_init`.
             apply_theme(self.session.settings.theme)
-        self._swap_scene()
+        if not self._filming.retaking:
+            self._swap_scene()
         self._viewport.follow(self._params.docking_params.dock_space_id_from_name(MAIN_DOCK))
         handle_keys(self)
         if self._canvas is not None:
             self._viewport.handle_mouse(self, self._canvas.scene_pass)
         if self.session.stepped_outside:
             self.session.forget()
-        self.session.advance(_PHYSICS_BUDGET)
+        if self._filming.retaking:
+            self._filming.show_next()
+        else:
+            self.session.advance(_PHYSICS_BUDGET)
         if self.session.trouble:
             self.notices.say(self.session.trouble, warning=True)
             self.session.trouble = None
-        self._params.fps_idling.enable_idling = self.session.paused
+        self._params.fps_idling.enable_idling = self.session.paused and not self._filming.retaking
         self.frame_count += 1
         if self._options and self._options.frames and self.frame_count >= self._options.frames:
             self.quit()

@@ -14,6 +14,52 @@ from .session import Session
 FPS = 60
 
 
+class Retake:
+    """The last seconds of a session's history, shown again picture by picture for a video."""
+
+    def __init__(self, session: Session, seconds: float, fps: int) -> None:
+        timeline = session.timeline
+        if timeline is None:
+            raise RecordingError("there is no history to record here")
+        self._session, self._timeline = session, timeline
+        self._last, self._before = timeline.last, (timeline.current, session.paused)
+        end = timeline.time(timeline.last)
+        begin = max(timeline.time(timeline.first), end - seconds)
+        pace = session.pace.speed / fps
+        # Half a step of slack: a picture's time and a step's are sums of different numbers.
+        slack = 0.5 * session.engine.timestep
+        count = int((end - begin + slack) / pace) + 1
+        self._steps = [timeline.step_at(begin + slack + k * pace) for k in range(count)]
+        self._next = self._taken = 0
+
+    @property
+    def due(self) -> bool:
+        """A picture is shown that was not taken yet."""
+        return self._taken < self._next
+
+    def taken(self) -> None:
+        self._taken = self._next
+
+    @property
+    def done(self) -> bool:
+        """All pictures were shown, or the history is another."""
+        return self._next >= len(self._steps) or self._timeline.last != self._last
+
+    def show_next(self) -> None:
+        """Let the session show the next picture."""
+        if not self.done:
+            since = self._steps[self._next - 1] if self._next else None
+            self._session.go_to(self._steps[self._next], since)
+            self._next += 1
+
+    def close(self) -> None:
+        """Show again what was shown before, and go on."""
+        if self._timeline.last == self._last:
+            step, paused = self._before
+            self._session.go_to(step)
+            self._session.paused = paused
+
+
 class Filming:
     """At most one recording at a time, and the one that is being completed."""
 
@@ -24,6 +70,12 @@ class Filming:
         self._completing: LiveRecorder | None = None
         self._screenshot: Path | None = None
         self._overlay: Overlay | None = None
+        self._retake: Retake | None = None
+
+    @property
+    def retaking(self) -> bool:
+        """The session shows its history for a recording: nobody else is to move it."""
+        return self._retake is not None
 
     @property
     def status(self) -> RecordingStatus | None:
@@ -42,12 +94,32 @@ class Filming:
             self._recorder = LiveRecorder(path, size, FPS)
             self._overlay = None if with_panels else Overlay(session, size, session.pace.speed)
 
+    def start_retake(
+        self, path: Path, size: tuple[int, int], session: Session, with_panels: bool, seconds: float
+    ) -> None:
+        """Record the last simulated seconds of the history into a new file, every frame at its time."""
+        if self._recorder is None:
+            retake = Retake(session, seconds, FPS)
+            self.start(path, size, session, with_panels)
+            self._retake = retake
+
+    def show_next(self) -> None:
+        """During a retake: let the session show the next picture, or end it."""
+        if self._retake is not None:
+            if self._retake.done:
+                self.stop()
+            else:
+                self._retake.show_next()
+
     def toggle_paused(self) -> None:
-        if self._recorder is not None:
+        if self._recorder is not None and self._retake is None:
             self._recorder.resume() if self._recorder.paused else self._recorder.pause()
 
     def stop(self) -> None:
         """Take no more pictures; the encoder completes the file while the window goes on."""
+        if self._retake is not None:
+            self._retake.close()
+            self._retake = None
         if self._recorder is not None:
             self._recorder.stop()
             self._completing, self._recorder = self._recorder, None
@@ -69,15 +141,21 @@ class Filming:
             path, self._screenshot = self._screenshot, None
             return f"saved {save_picture(path, scene.read_pixels(viewport).copy())}"
         recorder = self._recorder
-        if recorder is not None and whole_window == self.with_panels and recorder.due:
+        due = self._retake.due if self._retake is not None else recorder is not None and recorder.due
+        if recorder is not None and whole_window == self.with_panels and due:
             try:
                 picture = scene.read_pixels(viewport).copy()
                 if self._overlay is not None:
                     picture = self._overlay.compose(picture, time, metres_per_pixel)
-                recorder.add_now(picture)
+                if self._retake is not None:
+                    recorder.add(picture)
+                    self._retake.taken()
+                else:
+                    recorder.add_now(picture)
             except RecordingError:
                 recorder.abort()
                 self._recorder = None
+                self.stop()
                 raise
         if self._completing is not None and self._completing.completed:
             return self._finish()

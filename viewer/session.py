@@ -167,11 +167,11 @@ class Session:
         if self.timeline is not None:
             self.go_to(self.timeline.current - 1)
 
-    def go_to(self, step: int) -> None:
-        """Pause and show a step of the history. Playing on continues from there."""
+    def go_to(self, step: int, since: int | None = None) -> None:
+        """Pause and show a step of the history. Playing on continues from there. `since`: see `Timeline.go_to`."""
         if self.timeline is not None:
             self.paused = True
-            self.timeline.go_to(step)
+            self.timeline.go_to(step, since)
             self.forget()
 
     def go_to_event(self, direction: int) -> None:

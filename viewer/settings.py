@@ -178,6 +178,8 @@ class ViewState:
     record_folder: str = ""
     """Where recordings go; the working folder if empty."""
     record_suffix: str = ".mp4"
+    record_last: float = 10.0
+    """Simulated time that "record the last seconds" takes from the history [s]."""
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self))

@@ -92,10 +92,13 @@ class Timeline:
         """Take steps from the one that is shown, forgetting those that followed it."""
         self._run.step(count, after_step)
 
-    def go_to(self, step: int) -> None:
-        """Show a step: the engine's state and contacts are those of that instant."""
+    def go_to(self, step: int, since: int | None = None) -> None:
+        """Show a step: the engine's state and contacts are those of that instant.
+
+        `since`: the step of the picture before, for peak and mean; none without it.
+        """
         self._run.go_to(min(max(step, self.first), self.last))
-        self._frame_start = self.current
+        self._frame_start = self.current if since is None else min(max(since, self.first - 1), self.current)
 
     def moment(self, name: str, moment: Moment) -> ContactBatch | None:
         """A sensor's peak or mean over the steps since the last picture; None where there is but one."""

@@ -111,6 +111,7 @@ WINDOW = (
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
     Binding(Key.f1, "F1", "This help", _toggle_help),
     Binding(Key.f9, "F9", "Start or stop recording", _toggle_recording),
+    Binding(Key.f9, "Shift+F9", "Record the last seconds", lambda shell: shell.record_last(), shift=True),
     Binding(Key.p, "Ctrl+P", "Save a screenshot", lambda shell: shell.save_screenshot(), ctrl=True),
     Binding(Key.f11, "F11", "Full screen", lambda shell: shell.toggle_fullscreen()),
     Binding(Key.q, "Ctrl+Q", "Quit", lambda shell: shell.quit(), ctrl=True),

@@ -25,6 +25,9 @@ def show_menus(shell: Shell) -> None:
     if imgui.begin_menu("Record"):
         if imgui.menu_item_simple("Stop" if shell.recording else "Start", "F9"):
             shell.stop_recording() if shell.recording else shell.start_recording()
+        possible = shell.recording is None and shell.session.timeline is not None
+        if imgui.menu_item_simple(f"Last {shell.session.settings.record_last:g} s", "Shift+F9", enabled=possible):
+            shell.record_last()
         if imgui.menu_item_simple("Screenshot", "Ctrl+P"):
             shell.save_screenshot()
         imgui.end_menu()

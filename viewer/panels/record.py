@@ -6,7 +6,7 @@ from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from .shell import Shell
-from .widgets import number_font, paragraph, tooltip
+from .widgets import dim_text, number_font, paragraph, tooltip
 
 _RED = ImVec4(0.93, 0.25, 0.22, 1.0)
 
@@ -54,7 +54,24 @@ class RecordButton:
         settings = shell.session.settings
         _, settings.record_panels = imgui.checkbox("with panels", settings.record_panels)
         tooltip("Record the whole window, or the scene alone")
-        if imgui.button("Start recording") and self._path.strip():
-            shell.start_recording(Path(self._path.strip()).expanduser())
+        path = Path(self._path.strip()).expanduser() if self._path.strip() else None
+        if imgui.button("Start recording") and path is not None:
+            shell.start_recording(path)
             imgui.close_current_popup()
+        timeline = shell.session.timeline
+        imgui.begin_disabled(timeline is None)
+        imgui.same_line(0, 2 * imgui.get_font_size())
+        if imgui.button("Record the last") and path is not None:
+            shell.record_last(path)
+            imgui.close_current_popup()
+        tooltip("Show the newest part of the history again, every frame at its time, and record it (Shift+F9)")
+        imgui.same_line()
+        imgui.set_next_item_width(4 * imgui.get_font_size())
+        changed, seconds = imgui.input_float("s", settings.record_last, 0, 0, "%g")
+        if changed and seconds > 0:
+            settings.record_last = seconds
+        if timeline is not None:
+            imgui.same_line()
+            dim_text(f"of {timeline.seconds:.1f} s")
+        imgui.end_disabled()
         imgui.end_popup()
