@@ -65,10 +65,7 @@ class Timeline:
 
     def times(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Simulated times of steps in ascending order [s]."""
-        if not len(steps):
-            return np.empty(0)
-        start = int(steps[0])
-        return self._run.history.times(start, int(steps[-1]) + 1)[steps - start]
+        return self._run.history.times(steps)
 
     def step_at(self, time: float) -> int:
         """The step that is shown at a time."""

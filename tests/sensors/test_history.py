@@ -90,7 +90,7 @@ def test_every_step_it_holds_is_the_one_that_was_taken(capacity: int, actions: l
         assert 1 <= len(history) <= capacity
         steps = range(history.first, history.last + 1)
         np.testing.assert_array_equal(history.rows(steps.start, steps.stop)[:, 0], book.values[steps.start :])
-        np.testing.assert_array_equal(history.times(steps.start, steps.stop), 0.25 * np.arange(steps.start, steps.stop))
+        np.testing.assert_array_equal(history.times(np.array(steps)), 0.25 * np.array(steps))
         for step in steps:
             assert book.redo(step) == book.values[step]
             assert history.row(step)[1] == -book.values[step]

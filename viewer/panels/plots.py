@@ -12,15 +12,19 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from numpy.typing import NDArray
 
 from ..render.scale import palette_colors, sensor_color
+from ..sensors.curves import Reduced
 from ..sensors.signals import Signal
 from ..session import Session
 from ..timeline import Timeline
 from .theme import dim_color
-from .widgets import paragraph, tooltip
+from .widgets import dim_text, paragraph, tooltip
 
-_LARGEST_PLOT_COUNT = 8
-_RASTER_ROW = 14.0
-"""Height of a sensor's row in the raster [px]."""
+_MOST_PLOTS, _MOST_ROWS = 16, 64
+"""Sensors that have a plot, and a row in the raster, of their own."""
+_LEAST_HEIGHT = 60.0
+"""Of a plot [px]."""
+_RASTER_ROW, _LEAST_ROW = 14.0, 8.0
+"""Height of a sensor's row in the raster [px], and where they are many."""
 _MOST_MARKS = 200
 """More events than this would hide the curves."""
 _SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
@@ -43,6 +47,7 @@ class Plots:
         self._start, self._end = implot.BoxedValue(0.0), implot.BoxedValue(5.0)
         self.saved_text: str | None = None
         """What was copied or saved last, as CSV."""
+        self._times: tuple[tuple[int, ...], NDArray[np.float64]] = (), np.empty(0)
 
     def show(self, session: Session, save: Callable[[str], None]) -> None:
         """The window's content; `save` puts what is in view, as CSV, into a file."""
@@ -58,18 +63,22 @@ class Plots:
             return
         self._follow(session, timeline)
         signals = chosen_signals(session)
-        raster = min(len(shown), _LARGEST_PLOT_COUNT) * _RASTER_ROW + 1.9 * imgui.get_text_line_height()
-        height = imgui.get_content_region_avail().y - raster - imgui.get_style().item_spacing.y
+        avail, rows = imgui.get_content_region_avail().y, min(len(shown), _MOST_ROWS)
+        raster = rows * min(max(0.55 * avail / rows, _LEAST_ROW), _RASTER_ROW) + 1.9 * imgui.get_text_line_height()
+        height = avail - raster - imgui.get_style().item_spacing.y
         if session.settings.plots.by_sensor:
-            plots = [(name, [(signal, name) for signal in signals]) for name in shown][:_LARGEST_PLOT_COUNT]
+            plots = [(name, [(signal, name) for signal in signals]) for name in shown][:_MOST_PLOTS]
         else:
             plots = [(str(signal), [(signal, name) for name in shown]) for signal in signals]
         # Aligned, so that one time stands at one place in all of them.
         if implot.begin_aligned_plots("##aligned"):
             for title, lines in plots:
-                self._show_plot(session, timeline, title, lines, max(height / len(plots) - 4, 60))
-            self._show_raster(session, timeline, shown, raster)
+                self._show_plot(session, timeline, title, lines, max(height / len(plots) - 4, _LEAST_HEIGHT))
+            self._show_raster(session, timeline, shown[:rows], raster)
             implot.end_aligned_plots()
+        most = _MOST_PLOTS if session.settings.plots.by_sensor else _MOST_ROWS
+        if len(shown) > most:
+            dim_text(f"the first {most} of {len(shown)} shown sensors")
 
     def visible_csv(self, session: Session) -> str:
         """Every step in view of every curve in view, as comma-separated values."""
@@ -159,14 +168,15 @@ class Plots:
             return
         units = {signal.unit for signal, _ in lines}
         unit = f" [{units.pop()}]" if len(units) == 1 and "" not in units else ""
-        axis_flags = implot.AxisFlags_
-        implot.setup_axes("", "", axis_flags.no_tick_labels, axis_flags.auto_fit)
+        curves = [self._reduce(timeline, name, signal) for signal, name in lines]
+        implot.setup_axes("", "", implot.AxisFlags_.no_tick_labels, implot.AxisFlags_.lock)
+        implot.setup_axis_limits(implot.ImAxis_.y1, *_value_range(curves), implot.Cond_.always)
         self._link_time()
         implot.setup_legend(implot.Location_.north_west, implot.LegendFlags_.none)
-        for signal, name in lines:
+        for (signal, name), curve in zip(lines, curves, strict=True):
             net = session.engine.sensors[name].layout.frame == "world"
             text = signal.label(net) if session.settings.plots.by_sensor else name
-            self._draw_curve(timeline, text, name, signal, _line_color(session, signal, name))
+            self._draw_curve(timeline, text, curve, _line_color(session, signal, name))
         self._show_events(session)
         self._show_cursor(session, timeline)
         corner = implot.get_plot_pos()
@@ -178,14 +188,16 @@ class Plots:
         """All plots show the same time: dragging one moves all."""
         implot.setup_axis_links(implot.ImAxis_.x1, self._start, self._end)
 
-    def _draw_curve(self, timeline: Timeline, text: str, name: str, signal: Signal, color: ImVec4) -> None:
-        columns = max(int(implot.get_plot_size().x), 16)
-        limits = implot.get_plot_limits().x
-        first, last = timeline.step_at(limits.min) - 1, timeline.step_at(limits.max) + 2
-        reduced = timeline.curves.reduce(name, signal, first, last, columns)
+    def _reduce(self, timeline: Timeline, name: str, signal: Signal, pixels: int = 1) -> Reduced:
+        """A curve in view, a column for so many pixels."""
+        columns = max(int(imgui.get_content_region_avail().x / pixels), 16)
+        first, last = timeline.step_at(self._start.value) - 1, timeline.step_at(self._end.value) + 2
+        return timeline.curves.reduce(name, signal, first, last, columns)
+
+    def _draw_curve(self, timeline: Timeline, text: str, reduced: Reduced, color: ImVec4) -> None:
         if len(reduced.low) == 0:
             return
-        times = timeline.times(np.minimum(reduced.steps[:-1], timeline.last))
+        times = self._column_times(timeline, reduced.steps)[:-1]
         spec = implot.Spec()
         spec.line_color = color
         spec.line_weight = 1.3
@@ -193,6 +205,13 @@ class Plots:
         xs = np.repeat(times, 2)
         ys = np.stack([reduced.low, reduced.high], axis=1).astype(np.float64).ravel()
         implot.plot_line(text, np.ascontiguousarray(xs), np.ascontiguousarray(ys), spec)
+
+    def _column_times(self, timeline: Timeline, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Simulated times of the columns of a curve [s]; all curves of a plot have the same."""
+        key = (int(steps[0]), int(steps[-1]), len(steps), timeline.last, id(timeline))
+        if key != self._times[0]:
+            self._times = key, timeline.times(np.minimum(steps, timeline.last))
+        return self._times[1]
 
     def _show_events(self, session: Session) -> None:
         """Marks where contacts of pairs and sensors begin and end."""
@@ -215,9 +234,8 @@ class Plots:
         elif implot.is_plot_hovered() and imgui.is_mouse_double_clicked(0):
             session.go_to_time(implot.get_plot_mouse_pos().x)
 
-    def _show_raster(self, session: Session, timeline: Timeline, shown: list[str], height: float) -> None:
+    def _show_raster(self, session: Session, timeline: Timeline, names: list[str], height: float) -> None:
         flags = implot.Flags_
-        names = shown[:_LARGEST_PLOT_COUNT]
         style = flags.no_title | flags.no_menus | flags.no_mouse_text | flags.no_legend
         if not implot.begin_plot("##raster", ImVec2(-1, height), style):
             return
@@ -225,13 +243,10 @@ class Plots:
         implot.setup_axis_format(implot.ImAxis_.x1, "%g s")
         self._link_time()
         implot.setup_axis_limits(implot.ImAxis_.y1, -len(names), 0, implot.Cond_.always)
-        limits = implot.get_plot_limits().x
-        columns = max(int(implot.get_plot_size().x / 2), 16)
-        first, last = timeline.step_at(limits.min) - 1, timeline.step_at(limits.max) + 2
         implot.push_plot_clip_rect()
         for row, name in enumerate(names):
-            found = timeline.curves.reduce(name, Signal.FOUND, first, last, columns)
-            force = timeline.curves.reduce(name, Signal.MAGNITUDE, first, last, columns)
+            found = self._reduce(timeline, name, Signal.FOUND, pixels=2)
+            force = self._reduce(timeline, name, Signal.MAGNITUDE, pixels=2)
             if len(found.high):
                 self._draw_bars(session, timeline, row, name, found.steps, found.high, force.high)
         implot.pop_plot_clip_rect()
@@ -255,7 +270,7 @@ class Plots:
         force: NDArray[np.float32],
     ) -> None:
         """Bars where a sensor is in contact, the stronger the more opaque."""
-        times = timeline.times(np.minimum(steps, timeline.last))
+        times = self._column_times(timeline, steps)
         strongest = float(np.nanmax(force)) if np.isfinite(force).any() else 0.0
         shades = np.where(found > 0, 1 + np.round(7 * np.nan_to_num(force) / (strongest or 1.0)), 0).astype(int)
         edges = np.flatnonzero(np.diff(shades)) + 1
@@ -268,6 +283,8 @@ class Plots:
                 corner = implot.plot_to_pixels(times[start], -row - 0.12)
                 opposite = implot.plot_to_pixels(times[stop], -row - 0.88)
                 draw.add_rect_filled(corner, ImVec2(max(opposite.x, corner.x + 1), opposite.y), color)
+        if implot.get_plot_size().y < 0.75 * _RASTER_ROW * -implot.get_plot_limits().y.min:
+            return
         place = implot.plot_to_pixels(implot.get_plot_limits().x.min, -row - 0.5)
         text_place = ImVec2(place.x + 4, place.y - imgui.get_text_line_height() / 2)
         draw.add_text(text_place, imgui.get_color_u32(imgui.Col_.text), name)
@@ -277,6 +294,16 @@ def chosen_signals(session: Session) -> list[Signal]:
     """The signals that the settings name, in their order."""
     words = session.settings.plots.signals.split(",")
     return [signal for signal in Signal if signal in words]
+
+
+def _value_range(curves: list[Reduced]) -> tuple[float, float]:
+    """What the value axis of some curves shows: all values and zero, so that noise on a constant stays small."""
+    low = min((float(np.nanmin(curve.low, initial=0.0)) for curve in curves), default=0.0)
+    high = max((float(np.nanmax(curve.high, initial=0.0)) for curve in curves), default=0.0)
+    if high <= low:
+        return 0.0, 1.0
+    margin = 0.05 * (high - low)
+    return low - margin * (low < 0), high + margin * (high > 0)
 
 
 def _line_color(session: Session, signal: Signal, name: str) -> ImVec4:

@@ -180,12 +180,13 @@ class History:
         place = self._last_state(self._state_steps, step)
         return float(self._times[place] + (step - self._state_steps[place]) * self._timesteps[place])
 
-    def times(self, start: int, stop: int) -> Rows:
-        """Simulated times after steps start to stop - 1 [s], (n,)."""
-        self._check(start)
-        self._check(stop - 1)
+    def times(self, steps: NDArray[np.int64]) -> Rows:
+        """Simulated times after some steps, in ascending order [s], (n,)."""
+        if not len(steps):
+            return np.empty(0)
+        self._check(int(steps[0]))
+        self._check(int(steps[-1]))
         order = np.arange(self._oldest_state, self._state_stop) % len(self._states)
-        steps = np.arange(start, stop)
         places = order[np.maximum(np.searchsorted(self._state_steps[order], steps) - 1, 0)]
         return self._times[places] + (steps - self._state_steps[places]) * self._timesteps[places]
 
