@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer.sensors.signals import Signal
-from imgui_bundle import imgui
+from imgui_bundle import ImVec2, imgui
 
 from ..window import drive, open_app, scene_part, screenshot
 
@@ -59,6 +59,14 @@ def test_the_scrubber_goes_back_and_playing_on_is_bit_for_bit(drop: Path, tmp_pa
         session._step(1000)
         end = session.engine.data.qpos.copy(), session.engine.data.qvel.copy()
         late = scene_part(app, screenshot(ctx, tmp_path / "late.png"))
+        slider = ctx.item_info("//**/##scrub").rect_full
+        ctx.mouse_move_to_pos(slider.get_center())
+        ctx.mouse_down(0)
+        ctx.mouse_move_to_pos(ImVec2(slider.min.x + 0.1 * slider.get_width(), slider.get_center().y))
+        ctx.mouse_up(0)
+        ctx.yield_(2)
+        assert session.paused
+        assert 0.16 < session.engine.time < 0.24
         session.go_to(100)
         assert session.engine.time == pytest.approx(0.2)
         early = scene_part(app, screenshot(ctx, tmp_path / "early.png"))
