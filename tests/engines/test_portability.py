@@ -169,3 +169,13 @@ def test_bundled_scenes_are_predicted_right(scene: BundledScene) -> None:
     else:
         predicted = {sensor.name: predict(model, sensor).verdict for sensor in declared}
         assert predicted == {name: one.verdict for name, one in verified.items()}
+
+
+def test_of_thousands_of_refused_sensors_only_some_are_asked_about(everything: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("contact_viewer.engines.motrix.portability._MOST_ALONE", 3)
+    model, declared = open_scene(everything)
+    verdicts = verify(everything, model, declared)
+    assert [verdicts[one.name].verdict for one in declared] == list(SENSORS.values())
+    refused = [verdicts[one.name].verified for one in declared if verdicts[one.name].verdict == "refuse"]
+    assert refused == [True] * 3 + [False] * (len(refused) - 3)
+    assert all(verdicts[one.name].verified for one in declared if verdicts[one.name].verdict == "take")

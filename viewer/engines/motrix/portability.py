@@ -19,6 +19,8 @@ from .probing import Probe, ProbedScene
 
 UNNAMED = "it reads sensors by name, and this one has none"
 _OBJECTS = mujoco.mjtObj
+_MOST_ALONE = 100
+"""Sensors of a refused scene that MotrixSim is asked about one by one: each takes it a fresh load of the scene."""
 
 
 class Verdict(StrEnum):
@@ -97,7 +99,7 @@ def _verify_apart(
 
     doubtful = [i for i, one in enumerate(declared) if predicted[one.name].verdict is Verdict.REFUSE]
     others = [i for i in range(len(declared)) if i not in doubtful]
-    bare, together, *alone = ask([], others, *([i] for i in doubtful))
+    bare, together, *alone = ask([], others, *([i] for i in doubtful[:_MOST_ALONE]))
     if bare.error is not None:
         if bare.error.split(" at line:")[0] != scene_error.split(" at line:")[0]:
             return _unverified(predicted, scene_error)
@@ -105,11 +107,14 @@ def _verify_apart(
             name: Portability(Verdict.REFUSE, f"it refuses the scene itself: {scene_error}", verified=True)
             for name in predicted
         }
-    answers = dict(zip(doubtful, alone, strict=True))
+    answers = dict(zip(doubtful, alone, strict=False))
     answers |= dict.fromkeys(others, together) if together.error is None else {}
-    remaining = [i for i in range(len(declared)) if i not in answers]
+    remaining = [i for i in others if i not in answers][:_MOST_ALONE]
     answers |= dict(zip(remaining, ask(*([i] for i in remaining)), strict=True))
-    return {one.name: _observed(one, predicted, answers[i]) for i, one in enumerate(declared)}
+    return {
+        one.name: _observed(one, predicted, answers[i]) if i in answers else predicted[one.name]
+        for i, one in enumerate(declared)
+    }
 
 
 def _observed(declared: Declaration, predicted: dict[str, Portability], scene: ProbedScene) -> Portability:
