@@ -99,3 +99,13 @@ def test_the_table_sets_the_styles_side_by_side(scene: Path, capfd: pytest.Captu
     assert cells[51] == ["slot3.tangent.z"]
     assert any("52 values, contact frame" in line and "49 values, contact frame" in line for line in lines)
     assert any(line.startswith("  MotrixSim refuses it (verified): ") for line in lines)
+
+
+@pytest.mark.parametrize("command", ["inspect", "export"])
+def test_files_outside_the_folder_are_told(scene: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+    outer = scene.parent / "scenes" / "outer.xml"
+    outer.parent.mkdir()
+    outer.write_text('<mujoco><include file="../box.xml"/></mujoco>')
+    output = [] if command == "inspect" else ["-o", str(scene.parent / "c.csv"), "--duration", "0.01"]
+    assert main([command, str(outer), *output]) == 0
+    assert "note: reads files outside its folder: ../box.xml\n" in capsys.readouterr().err

@@ -14,6 +14,7 @@ from ..engines.mujoco.declarations import Declaration, declared_sensors
 from ..engines.mujoco.engine import MujocoEngine
 from ..sensors.layout import ContactLayout, Style
 from .parsing import Parser
+from .progress import say
 
 _VERDICTS = {Verdict.TAKE: "takes it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
 
@@ -32,6 +33,8 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     scene = open_safely(find_scene(arguments.scene))
     assert scene.path is not None
+    for note in scene.notes:
+        say(f"note: {note}")
     engine = MujocoEngine(scene)
     declared = declared_sensors(scene.model, hidden=scene.companions.values())
     verdicts = _verdicts(scene.path, scene.model, declared)

@@ -26,6 +26,8 @@ def open_session(arguments: argparse.Namespace) -> "Session":
     )
     engine, ghost = open_engines(path, EngineChoice(arguments.engine))
     session = Session(engine, ViewState(), options, ghost)
+    for note in session.engine.notes:
+        say(f"note: {note}")
     for name, reason in session.engine.unread.items():
         say(f"note: sensor {name} is left out: {reason}")
     if not len(session.engine.sensors) and session.engine.can_watch_all:
