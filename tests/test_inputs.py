@@ -52,7 +52,7 @@ def test_opens_and_works(given: Input, tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["inspect", str(path), "--json"]) == 0
     output = capsys.readouterr()
     assert output.out.count('"label"') == given.sensors
-    assert output.err == ""
+    assert output.err == "".join(f"note: {note}\n" for note in given.notes)
 
 
 @pytest.mark.parametrize("given", REFUSED, ids=lambda given: given.what)
