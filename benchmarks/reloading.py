@@ -15,6 +15,8 @@ from .run import Run
 RECOMPILE = "MjSpec.recompile"
 _SETTLING_STEPS = 300
 """Until the scene's contacts exist."""
+_CHANGES = 50
+"""Changes of a sensor that are timed together: the first one after another program's turn finds no memory at hand."""
 
 
 def reload(run: Run) -> list[Row]:
@@ -36,7 +38,7 @@ def _switch_reduce() -> Work:
     def switch() -> None:
         engine.set_reduce(sensor, next(modes))
 
-    return lambda: 1e3 * seconds(switch, 4)
+    return lambda: 1e3 * seconds(switch, _CHANGES)
 
 
 def _add_sensor() -> Work:
@@ -62,4 +64,4 @@ def _recompile() -> Work:
         sensor.intprm[1] = next(modes)
         model, data = spec.recompile(model, data)
 
-    return lambda: 1e3 * seconds(recompile, 4)
+    return lambda: 1e3 * seconds(recompile, _CHANGES)

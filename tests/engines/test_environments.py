@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.errors import SceneError, UnstableError
+from contact_viewer.engines.errors import EngineError, SceneError, UnstableError
 
 SCENE = """
 <mujoco>
@@ -146,6 +147,42 @@ def test_one_that_diverges_is_named(path: Path) -> None:
         engine.step(4)
     engine.reset()
     engine.step(4)
+
+
+def test_one_that_fails_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = open_engine(path, "mujoco", 8)
+    step = mujoco.mj_step
+
+    def fail_at_times(model: Any, data: Any, count: int) -> None:
+        if data is engine.pose(failing):
+            raise mujoco.FatalError("no memory is left\nat all")
+        step(model, data, count)
+
+    # Whichever thread takes it.
+    for failing in range(8):
+        before = [engine.pose(env).time for env in range(8)]
+        with monkeypatch.context() as patch:
+            patch.setattr(mujoco, "mj_step", fail_at_times)
+            with pytest.raises(EngineError, match=r"MuJoCo failed at .* s: no memory is left"):
+                engine.step(3)
+        after = [engine.pose(env).time for env in range(8)]
+        assert after[failing] == before[failing]
+        for data in map(engine.pose, range(8)):
+            data.time = engine.time
+    engine.step()
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_what_was_read_stays_as_it_was(path: Path, count: int) -> None:
+    engine = open_engine(path, "mujoco", count)
+    engine.step(30)
+    array, contacts = engine.array("box"), engine.contacts("box")
+    assert contacts.force is not None
+    kept = array.copy(), contacts.force.copy()
+    engine.step(30)
+    assert not np.array_equal(engine.array("box"), kept[0])
+    np.testing.assert_array_equal(array, kept[0])
+    np.testing.assert_array_equal(contacts.force, kept[1])
 
 
 @pytest.mark.parametrize("name", ENGINES)

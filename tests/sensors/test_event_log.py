@@ -103,6 +103,24 @@ def test_peaks_are_held_while_a_contact_is_open() -> None:
     assert contact.peak_force == 5.0
 
 
+def test_peaks_of_several_steps_are_those_of_each() -> None:
+    random = np.random.default_rng(3)
+    places = np.array([2, -1, 0])
+    for _ in range(50):
+        # Few values, so that the highest is often there twice.
+        forces = random.choice([0.0, 1.0, 2.0, 5.0, math.nan], (random.integers(1, 6), 3))
+        times = np.arange(len(forces)).tolist()
+        single, together = PeakHold(3), PeakHold(3)
+        contacts = [[LoggedContact(0.0, peak_force=peak, peak_time=-1.0) for peak in (1.0, math.nan)] for _ in range(2)]
+        for hold, (first, last) in zip((single, together), contacts, strict=True):
+            hold.open(0, first)
+            hold.open(2, last)
+        for time, row in zip(times, forces, strict=True):
+            single.update(time, places, row)
+        together.update_steps(times, places, forces)
+        assert repr(contacts[0]) == repr(contacts[1])
+
+
 def test_rows_can_be_read_back() -> None:
     contact = LoggedContact(1.0, end=3.0, peak_force=12.5, peak_time=2.0)
     entries = [pair_entry(1.0 / 3.0, "begin"), sensor_entry(1.0, "begin"), pair_entry(3.0, "end", contact)]

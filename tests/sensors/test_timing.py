@@ -177,3 +177,47 @@ def test_an_instant_that_was_returned_to_keeps_its_contacts() -> None:
     ends = [event for i in range(1, 8) for event in trigger.update(3.0 + i * STEP, [0.0, 0.0, 3.0, 0.0])]
     assert [(event.sensor, event.kind) for event in ends] == [(0, "end"), (3, "end")]
     assert [event.duration for event in ends] == pytest.approx([2.0 + STEP, STEP])
+
+
+@given(
+    st.lists(st.lists(st.sampled_from([0.0, 1.0, 3.0, 6.0, math.nan]), min_size=2, max_size=2), min_size=1),
+    st.sampled_from([0.0, 2 * STEP]),
+    st.integers(1, 9),
+)
+def test_quiet_steps_can_be_skipped(forces: list[list[float]], min_duration: float, block: int) -> None:
+    """Whatever is skipped as quiet, in blocks of any size, all that can be asked is as if it had been updated."""
+    triggers = [ForceTrigger(2, 5.0, 2.0, min_duration, STEP) for _ in range(2)]
+    timings = [ContactTiming(2, STEP) for _ in range(2)]
+    events: list[list[SensorEvent]] = [[], []]
+    for i, force in enumerate(forces):
+        events[0] += triggers[0].update(i * STEP, force)
+        timings[0].update(triggers[0].debounced)
+    i = 0
+    while i < len(forces):
+        quiet = triggers[1].quiet_steps(np.array(forces[i : i + block]))
+        if quiet:
+            i += quiet
+            triggers[1].skip((i - 1) * STEP, quiet)
+            timings[1].skip(quiet)
+        else:
+            events[1] += triggers[1].update(i * STEP, forces[i])
+            timings[1].update(triggers[1].debounced)
+            i += 1
+    assert events[1] == events[0]
+    for name in ("raw", "debounced"):
+        np.testing.assert_array_equal(getattr(triggers[1], name), getattr(triggers[0], name))
+    for name in ("air_time", "contact_time", "first_contact", "first_air", "duty_factor", "contact_count"):
+        np.testing.assert_array_equal(getattr(timings[1], name), getattr(timings[0], name))
+    # Both know how late it is: what is earlier is a new start, without events.
+    for trigger in triggers:
+        assert trigger.update((len(forces) - 1.5) * STEP, [9.0, 9.0]) == []
+
+
+def test_steady_forces_are_quiet() -> None:
+    trigger = ForceTrigger(2, 5.0, 2.0)
+    steps = np.array([[6.0, 0.0], [3.0, 4.9], [2.0, 5.0], [1.9, 0.0], [6.0, 0.0]])
+    assert trigger.quiet_steps(steps) == 0
+    trigger.update(0.0, steps[0])
+    assert trigger.quiet_steps(steps) == 3
+    assert trigger.quiet_steps(steps[:2]) == 2
+    assert trigger.quiet_steps(np.array([[math.nan, 0.0]])) == 0

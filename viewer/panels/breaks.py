@@ -12,6 +12,7 @@ _HELP = {
     BreakWhen.BEGIN: "begins: contact begins",
     BreakWhen.END: "ends: contact ends",
     BreakWhen.FORCE: "exceeds: the force rises above a limit",
+    BreakWhen.SLIP: "slips: contacts that stuck begin to slide",
 }
 
 
@@ -26,7 +27,7 @@ class BreakEditor:
         active = sum(each.enabled for each in tracker.breaks)
         if imgui.button(f"{icons.ICON_FA_HAND} Break{f' ({active})' if active else ''}###break"):
             imgui.open_popup("breaks")
-        tooltip("Pause when a contact begins, ends or exceeds a force")
+        tooltip("Pause when a contact begins, ends, slips or exceeds a force")
         if begin_popup("breaks"):
             self._show_list(tracker)
             imgui.separator()

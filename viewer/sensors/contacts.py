@@ -118,8 +118,11 @@ class ContactBatch:
 
 def cross(a: Array, b: Array) -> Array:
     """Cross product along the last axis; several times faster than numpy.cross on large batches."""
-    product = np.empty(np.broadcast_shapes(a.shape, b.shape), np.result_type(a, b))
-    product[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
-    product[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    product[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
+    product = np.empty(shape, np.result_type(a, b))
+    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
+    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
+    np.subtract(ay * bz, az * by, out=product[..., 0])
+    np.subtract(az * bx, ax * bz, out=product[..., 1])
+    np.subtract(ax * by, ay * bx, out=product[..., 2])
     return product

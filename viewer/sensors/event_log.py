@@ -90,9 +90,19 @@ class PeakHold:
         higher = forces > self._peaks[places]
         if higher.any():
             for place, force in zip(places[higher].tolist(), forces[higher].tolist(), strict=True):
-                self._peaks[place] = force
-                contact = self._contacts[place]
-                contact.peak_force, contact.peak_time = force, time
+                self._raise(place, force, time)
+
+    def update_steps(self, times: Sequence[float], places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
+        """Take in the forces of several steps, (steps, k)."""
+        highest = np.fmax.reduce(forces)
+        for i in (highest > self._peaks[places]).nonzero()[0].tolist():
+            force = highest.item(i)
+            self._raise(places.item(i), force, times[forces[:, i].tolist().index(force)])
+
+    def _raise(self, place: int, force: float, time: float) -> None:
+        self._peaks[place] = force
+        contact = self._contacts[place]
+        contact.peak_force, contact.peak_time = force, time
 
 
 class EventLog:

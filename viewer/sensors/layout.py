@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, TypeVar
 from xml.etree import ElementTree
 
@@ -216,6 +217,15 @@ class ContactLayout:
         """Values per slot."""
         return sum(field.size for field in self.slot_fields)
 
+    @cached_property
+    def _slot_places(self) -> tuple[tuple[Field, Any], ...]:
+        """Where each field is in slots, (..., slot_size): an index."""
+        ends = accumulate(field.size for field in self.slot_fields)
+        return tuple(
+            (field, (..., end - 1 if field.size == 1 else slice(end - field.size, end)))
+            for field, end in zip(self.slot_fields, ends, strict=True)
+        )
+
     @property
     def size(self) -> int:
         """Values in the array."""
@@ -251,11 +261,7 @@ class ContactLayout:
         """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction."""
         values = self._checked(array)
         slots = values[..., self.head_size :].reshape(*values.shape[:-1], self.slots, self.slot_size)
-        views: dict[Field, Array] = {}
-        start = 0
-        for field in self.slot_fields:
-            views[field] = slots[..., start] if field.size == 1 else slots[..., start : start + field.size]
-            start += field.size
+        views: dict[Field, Array] = {field: slots[place] for field, place in self._slot_places}
         found, filled = self._filled(values, slots, views)
         batch = ContactBatch(
             found=found,

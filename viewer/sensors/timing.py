@@ -115,6 +115,18 @@ class ForceTrigger:
         self._pending = bool((waiting & ~confirmed).any())
         return [self._event(sensor) for sensor in np.flatnonzero(confirmed).tolist()]
 
+    def quiet_steps(self, forces: NDArray[np.float64]) -> int:
+        """How many of the first steps change nothing, of forces [N], (steps, sensors)."""
+        if not self._started or self._pending:
+            return 0
+        edges = ((forces > self._level) != self._raw).any(axis=1)
+        return int(edges.argmax()) if edges.any() else len(forces)
+
+    def skip(self, time: float, steps: int) -> None:
+        """Take in steps that change nothing, as `quiet_steps` tells, the last one at a time [s]."""
+        self._time = time
+        self._step += steps
+
     def _start(self, time: float, force: NDArray[np.float64]) -> None:
         resumed = {} if self._started else self._resumed
         self.reset()
@@ -189,6 +201,11 @@ class ContactTiming:
             if self._changed.any():
                 self._change(state)
         self._step_count += 1
+
+    def skip(self, steps: int) -> None:
+        """Take in steps in which the state stays as it is. Only after a first `update`."""
+        self._changed[:] = False
+        self._step_count += steps
 
     def _change(self, state: NDArray[np.bool_]) -> None:
         landed, lifted = self._changed & state, self._changed & ~state

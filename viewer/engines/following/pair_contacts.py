@@ -17,10 +17,16 @@ from .sensor_forces import is_stepped_by_mujoco
 from .watched_pairs import PairChoice
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
+_CALM_STEPS = 3
+"""Steps with the same geoms in contact after which it pays to put forces by."""
 
 
 class PairContacts:
-    """Contacts of the pairs of a choice, followed step by step."""
+    """Contacts of the pairs of a choice, followed step by step.
+
+    As long as the same geoms touch, forces are only put by, and summed up for many steps at once: by `settle`, which
+    has to be called before forces, or peaks of contacts, are asked for.
+    """
 
     def __init__(self, engine: Engine, choice: PairChoice, eps: float, precise: bool) -> None:
         """`eps`: half the hysteresis band [m]. `precise`: find instants by taking steps again, where the engine can."""
@@ -46,6 +52,13 @@ class PairContacts:
         self.forces: NDArray[np.float64] = np.zeros(0)
         """Their normal forces [N], (k,)."""
         self._peaks = PeakHold(len(self.labels))
+        # Constraint forces of steps that are not yet summed up, when these began [s], and the contacts' first rows.
+        self._rows: list[bytes] = []
+        self._times: list[float] = []
+        self._address: NDArray[np.int32] = np.zeros(0, np.int32)
+        self._row_count = 0
+        self._calm_steps = 0
+        self._started = False
         self._resumed: dict[int, LoggedContact] = {}
         contacts: dict[int, ContactPair | None] = {}
         for entry in last:
@@ -64,20 +77,31 @@ class PairContacts:
     def follow(self, engine: Engine, start: float) -> list[LogEntry]:
         """Take in a step that began at a time [s]; the events that it shows."""
         data, time = self._state = self._positions(engine, start)
-        first = math.isnan(self.events.time)
-        found: list[ContactEvent] = []
-        told = self.distances.follow(data, time, self.events.in_contact)
-        if first:
-            self.events.update(*self.distances.start())
-            self._open()
-        elif told:
-            locate = self.replay.locate if self.replay is not None else None
-            found = self.events.update_pairs(time, self.distances.traces(), locate)
-        entries = [self._entry(event, engine.time) for event in found]
+        groups, entries = self.distances.groups, []
+        if self._started and self.distances.skip(data, time):
+            self._calm_steps += 1
+        else:
+            if self._rows and not groups.is_read(data):
+                self.settle()
+            found = self._look(data, time)
+            if found:
+                self.settle()
+                entries = [self._entry(event, engine.time) for event in found]
+            self._calm_steps = 0 if groups.changed else self._calm_steps + 1
         if self._native:
-            self._press(engine, data)
-            self._peaks.update(start, self.pressed_pairs, self.forces)
+            self._press(engine, data, start)
         return entries
+
+    def settle(self) -> None:
+        """Sum up the forces that were put by."""
+        if self._rows:
+            rows = np.frombuffer(b"".join(self._rows)).reshape(len(self._rows), -1)
+            groups = self.distances.groups
+            forces = groups.sum_forces(rows, self._address)
+            self._peaks.update_steps(self._times, groups.pairs, forces)
+            self.pressed_pairs, self.forces = groups.pairs, forces[-1]
+            self._rows.clear()
+            self._times.clear()
 
     def crossing(self) -> tuple[float, float]:
         """z1 and z2 after the last step [m]; -inf without a pair in contact, inf without one apart."""
@@ -98,13 +122,40 @@ class PairContacts:
         mujoco.mj_fwdVelocity(model, scratch)
         return scratch, engine.time
 
-    def _press(self, engine: Engine, data: Any) -> None:
-        """Set the forces of the step."""
-        groups = self.distances.groups
-        if data is not engine.data:
+    def _look(self, data: Any, time: float) -> list[ContactEvent]:
+        """What happens to pairs that have to be looked at."""
+        told = self.distances.follow(data, time, self.events.in_contact)
+        if not self._started:
+            self._started = True
+            self.events.update(*self.distances.start())
+            self._open()
+        elif told:
+            locate = self.replay.locate if self.replay is not None else None
+            return self.events.update_pairs(time, self.distances.traces(), locate)
+        return []
+
+    def _press(self, engine: Engine, data: Any, start: float) -> None:
+        """Take in the forces of the step, or put them by."""
+        groups, now = self.distances.groups, engine.data
+        if data is not now:
             groups = self._pressed
-            groups.read(engine.data)
-        self.pressed_pairs, self.forces = groups.pairs, groups.forces(engine.data)
+            groups.read(now)
+        elif self._rows and now.nefc == self._row_count:
+            self._put_by(now, start)
+            return
+        elif self._calm_steps >= _CALM_STEPS and len(groups.pairs):
+            self.settle()
+            self._address, self._row_count = now.contact.efc_address.copy(), now.nefc
+            if groups.are_sums(self._address):
+                self._put_by(now, start)
+                return
+        self.settle()
+        self.pressed_pairs, self.forces = groups.pairs, groups.forces(now)
+        self._peaks.update(start, self.pressed_pairs, self.forces)
+
+    def _put_by(self, data: Any, start: float) -> None:
+        self._rows.append(data.efc_force.tobytes())
+        self._times.append(start)
 
     def _open(self) -> None:
         """Take over the contacts that are there at the start, or at the instant that was returned to."""

@@ -8,18 +8,24 @@ from numpy.typing import NDArray
 from ...sensors.event_log import LogEntry, LoggedContact, PeakHold
 from ...sensors.events import EventKind
 from ...sensors.timing import ContactTiming, ForceTrigger, SensorEvent
-from ..contract import Engine
+from ..contract import Engine, SensorList
 from .sensor_forces import SensorForces
 
 
 class SensorContacts:
-    """Contacts of all sensors, followed step by step."""
+    """Contacts of all sensors, followed step by step.
+
+    Where an engine lets all sensors be read together, what they say is only put by, and looked at for many steps at
+    once: by `settle`, which has to be called before anything is asked.
+    """
 
     def __init__(self, engine: Engine, on: float, off: float, min_duration: float) -> None:
         """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count."""
         self._engine = engine
         self._thresholds = on, off, min_duration
         self._reader = SensorForces(engine)
+        self._sensors: SensorList | None = None
+        self._together = False
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
@@ -36,6 +42,9 @@ class SensorContacts:
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
         self._started = False
+        # Arrays of steps that are not yet looked at, when these began, and when they ended [s].
+        self._rows: list[bytes] = []
+        self._times: list[tuple[float, float]] = []
         self._resumed: dict[int, LoggedContact] = {}
         begins: dict[int, float | None] = {}
         for entry in last:
@@ -47,13 +56,48 @@ class SensorContacts:
         self.trigger.resume(begins)
 
     def follow(self, engine: Engine, start: float) -> list[LogEntry]:
-        """Take in a step that began at a time [s], to which the sensors' arrays belong; the events that it shows."""
-        if not len(engine.sensors):
+        """Take in a step that began at a time [s], to which the sensors' arrays belong; the events that are known."""
+        entries: list[LogEntry] = []
+        if engine.sensors is not self._sensors:
+            entries = self.settle()
+            self._sensors = engine.sensors
+            self._together = self._reader.look_up()
+            if len(self._sensors) != len(self.names):
+                # A sensor was added.
+                self.resume(())
+        if not self.names:
+            return entries
+        if not self._together:
+            return entries + self._take_in(start, engine.time, self._reader.read())
+        self._rows.append(self._reader.values().tobytes())
+        self._times.append((start, engine.time))
+        return entries
+
+    def settle(self) -> list[LogEntry]:
+        """Look at the steps that were put by; the events that they show."""
+        if not self._rows:
             return []
-        forces = self._reader.read()
-        if len(forces) != len(self.names):
-            # A sensor was added.
-            self.resume(())
+        forces = self._reader.decode(np.frombuffer(b"".join(self._rows)).reshape(len(self._rows), -1))
+        times, self._times = self._times, []
+        self._rows.clear()
+        entries: list[LogEntry] = []
+        i = 0
+        while i < len(forces):
+            quiet = self.trigger.quiet_steps(forces[i:])
+            if quiet:
+                starts = [start for start, _ in times[i : i + quiet]]
+                self.trigger.skip(starts[-1], quiet)
+                self.timing.skip(quiet)
+                self._peaks.update_steps(starts, self._places, forces[i : i + quiet])
+                self.forces = forces[i + quiet - 1]
+                i += quiet
+            else:
+                entries += self._take_in(*times[i], forces[i])
+                i += 1
+        return entries
+
+    def _take_in(self, start: float, end: float, forces: NDArray[np.float64]) -> list[LogEntry]:
+        """The events that one step shows."""
         self.forces = forces
         found = self.trigger.update(start, forces)
         self.timing.update(self.trigger.debounced)
@@ -61,7 +105,7 @@ class SensorContacts:
             self._started = True
             for sensor in np.flatnonzero(self.trigger.debounced).tolist():
                 self._peaks.open(sensor, self._resumed.get(sensor) or LoggedContact(start))
-        entries = [self._entry(event, engine.time) for event in found]
+        entries = [self._entry(event, end) for event in found]
         self._peaks.update(start, self._places, forces)
         return entries
 

@@ -35,27 +35,42 @@ class SensorForces:
         self._sensors: SensorList | None = None
         self._companions = _companions(engine.model) if is_stepped_by_mujoco(engine) else {}
         self._places = np.zeros((0, 9), np.intp)
+        self._columns = slice(0, 0)
         self._starts = self._together = np.zeros(0, np.intp)
         self._alone: list[tuple[int, str]] = []
 
     def read(self) -> NDArray[np.float64]:
         """Forces now [N], (sensors,)."""
-        engine, sensors = self._engine, self._engine.sensors
-        # The list is replaced whenever a sensor is added, or read in another way.
-        if sensors is not self._sensors:
-            self._sensors = sensors
-            self._plan(sensors)
-        forces = np.zeros(len(sensors))
-        if len(self._together):
-            values = engine.data.sensordata[self._places]
-            force, normal, tangent = values[:, :3], values[:, 3:6], values[:, 6:]
-            if len(self._starts) < len(values):
-                # Contacts of one sensor have frames of their own, so that only world vectors add up.
-                force = force[:, :1] * normal + force[:, 1:2] * tangent + force[:, 2:] * cross(normal, tangent)
-                force = np.add.reduceat(force, self._starts)
-            forces[self._together] = np.sqrt(np.square(force).sum(axis=1))
+        self.look_up()
+        forces: NDArray[np.float64] = self.decode(self.values()[np.newaxis])[0]
         for place, name in self._alone:
-            forces[place] = engine.get_contact_force_magnitude(name)[0]
+            forces[place] = self._engine.get_contact_force_magnitude(name)[0]
+        return forces
+
+    def look_up(self) -> bool:
+        """Find the sensors that there are now; whether all of them can be read together."""
+        # The list is replaced whenever a sensor is added, or read in another way.
+        if self._engine.sensors is not self._sensors:
+            self._sensors = self._engine.sensors
+            self._plan(self._sensors)
+        return not self._alone
+
+    def values(self) -> NDArray[np.float64]:
+        """What the sensors that can be read together say now, (size,): a view, for `decode`."""
+        values: NDArray[np.float64] = self._engine.data.sensordata[self._columns]
+        return values
+
+    def decode(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Forces [N], (n, sensors), of the sensors that can be read together, in their values, (n, size)."""
+        forces = np.zeros((len(rows), len(self._together) + len(self._alone)))
+        if len(self._together):
+            values = rows[:, self._places]
+            force, normal, tangent = values[..., :3], values[..., 3:6], values[..., 6:]
+            if len(self._starts) < len(self._places):
+                # Contacts of one sensor have frames of their own, so that only world vectors add up.
+                force = force[..., :1] * normal + force[..., 1:2] * tangent + force[..., 2:] * cross(normal, tangent)
+                force = np.add.reduceat(force, self._starts, axis=1)
+            forces[:, self._together] = np.sqrt(np.square(force).sum(axis=-1))
         return forces
 
     def _plan(self, sensors: SensorList) -> None:
@@ -73,7 +88,10 @@ class SensorForces:
             together.append(place)
             starts.append(sum(map(len, rows)))
             rows.append(address + _vector_places(full_layout(sensor.slots))[:count])
-        self._places = np.concatenate([*rows, np.zeros((0, 9), np.intp)])
+        places = np.concatenate([*rows, np.zeros((0, 9), np.intp)])
+        # Not more than is needed: it is copied after every step.
+        self._columns = slice(int(places.min()), int(places.max()) + 1) if rows else slice(0, 0)
+        self._places = places - self._columns.start
         self._starts, self._together = np.array(starts, np.intp), np.array(together, np.intp)
 
 

@@ -14,10 +14,13 @@ from ...sensors.event_log import LIMIT, EventLog, LogEntry
 from ..contract import Engine
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
+from .slipping import Slip, pair_slip, sensor_slip
 from .watched_pairs import PairChoice, all_pairs, pairs_of_sensors
 
 CURVE_STEPS = 4000
 """Steps of the crossing functions that are kept."""
+_BLOCK = 64
+"""Steps that are put by before they are looked at together."""
 _STRAY_STEPS = 64
 """Steps for which time may run backwards unannounced: a simulation that diverges starts anew by itself, and may then be
 set back to its last good step. What it did in between did not happen."""
@@ -45,10 +48,13 @@ class ContactTracker:
     Like the sensors' arrays, what is known of pairs after a step belongs to the state from which the step started: a
     contact is seen when the arrays show it. Runge-Kutta leaves an intermediate state behind, and other engines none at
     all: there the positions after the step are looked at.
+
+    Much of what a step shows is only put by, and looked at for many steps together: as soon as it is asked for, and in
+    every step while there are breaks.
     """
 
-    pairs: PairContacts
-    sensors: SensorContacts
+    _pairs: PairContacts
+    _sensors: SensorContacts
 
     def __init__(
         self,
@@ -58,8 +64,7 @@ class ContactTracker:
         limit: int | None = LIMIT,
     ) -> None:
         """Follows `default_pairs` without a choice. `limit`: events that are kept, None for all."""
-        self.log = EventLog(limit)
-        """What happened, oldest first."""
+        self._log = EventLog(limit)
         self.breaks: list[Break] = []
         self.on_break: Callable[[str, float], None] = lambda reason, time: None
         """Called when a break is hit: why, for a person, and the simulation time of the step that shows it [s]."""
@@ -72,7 +77,27 @@ class ContactTracker:
         self._time = engine.time
         self._jumped = False
         self._stray_steps = 0
+        self._waiting: list[LogEntry] = []
+        self._steps_waiting = 0
         self.watch(choice or default_pairs(engine.model))
+
+    @property
+    def log(self) -> EventLog:
+        """What happened, oldest first."""
+        self._settle()
+        return self._log
+
+    @property
+    def pairs(self) -> PairContacts:
+        """Contacts of pairs."""
+        self._settle()
+        return self._pairs
+
+    @property
+    def sensors(self) -> SensorContacts:
+        """Contacts of sensors."""
+        self._settle()
+        return self._sensors
 
     @property
     def options(self) -> TrackingOptions:
@@ -91,15 +116,17 @@ class ContactTracker:
     def configure(self, options: TrackingOptions) -> None:
         """Count contacts in another way. Starts anew."""
         self._options = options
-        self.watch(self.pairs.choice)
+        self.watch(self._pairs.choice)
 
     def watch(self, choice: PairChoice) -> None:
         """Follow other pairs. Starts anew."""
         engine, options = self._engine, self._options
-        self.pairs = PairContacts(engine, choice, options.eps, options.precise)
-        self.sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
+        self._pairs = PairContacts(engine, choice, options.eps, options.precise)
+        self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
         self.breaks = [each for each in self.breaks if each.pair_id is None]
-        self.log.clear()
+        self._log.clear()
+        self._waiting.clear()
+        self._steps_waiting = 0
         self._curve_count = 0
         self.after_reset(engine)
 
@@ -107,7 +134,7 @@ class ContactTracker:
         if engine is not self._engine:
             # Another environment is shown, to which nothing belongs that was seen so far.
             self._engine = engine
-            self.watch(self.pairs.choice)
+            self.watch(self._pairs.choice)
         time, timestep = engine.time, engine.timestep
         start = time - timestep
         backwards = time <= self._time
@@ -120,37 +147,55 @@ class ContactTracker:
         if self._jumped or backwards:
             self._land(start)
         self._time, self._stray_steps = time, 0
-        if self.pairs.replay is not None:
-            self.pairs.replay.save(engine.data)
-        entries = [*self.pairs.follow(engine, start), *self.sensors.follow(engine, start)]
-        for entry in entries:
-            self.log.add(entry)
+        if self._pairs.replay is not None:
+            self._pairs.replay.save(engine.data)
         if self.breaks:
-            self._check_breaks(entries)
-        if monotonic() < self.curves_wanted_until:
+            # Only what this step shows is a reason to stop.
+            self._settle()
+        self._waiting += self._pairs.follow(engine, start)
+        self._waiting += self._sensors.follow(engine, start)
+        self._steps_waiting += 1
+        if self.breaks:
+            self._check_breaks(self._settle())
+        elif self._steps_waiting == _BLOCK:
+            self._settle()
+        if self.curves_wanted_until > 0 and monotonic() < self.curves_wanted_until:
             self._extend_curves(start)
 
     def after_reset(self, engine: Engine) -> None:
         """What was seen later than this instant is forgotten once the simulation goes on from here."""
         self._jumped = True
         self._time = engine.time
-        if self.pairs.replay is not None:
-            self.pairs.replay.reset()
-            self.pairs.replay.save(engine.data)
+        if self._pairs.replay is not None:
+            self._pairs.replay.reset()
+            self._pairs.replay.save(engine.data)
 
     def break_label(self, each: Break) -> str:
         """A break, for people."""
         if each.sensor is not None:
-            subject = self.sensors.names[each.sensor]
+            subject = self._sensors.names[each.sensor]
         else:
-            subject = "any pair" if each.pair_id is None else self.pairs.labels[each.pair_id]
+            subject = "any pair" if each.pair_id is None else self._pairs.labels[each.pair_id]
         return f"{subject} {each.when}" + (f" {each.force:g} N" if each.when is BreakWhen.FORCE else "")
+
+    def _settle(self) -> list[LogEntry]:
+        """Look at what was put by in the last steps; the events that they show."""
+        if not self._steps_waiting:
+            return []
+        self._pairs.settle()
+        entries = sorted(self._waiting + self._sensors.settle(), key=_seen)
+        for entry in entries:
+            self._log.add(entry)
+        self._waiting.clear()
+        self._steps_waiting = 0
+        return entries
 
     def _land(self, time: float) -> None:
         """Go on from an instant that was returned to, with what is known of it."""
-        last = self.log.truncate(time)
-        self.pairs.resume(last)
-        self.sensors.resume(last)
+        self._settle()
+        last = self._log.truncate(time)
+        self._pairs.resume(last)
+        self._sensors.resume(last)
         for each in self.breaks:
             each.restart()
         self._curve_count = int(np.searchsorted(self.curves[0], time, side="right"))
@@ -163,6 +208,10 @@ class ContactTracker:
                 if each.is_exceeded(forces.tolist()):
                     self.on_break(f"{self.break_label(each)}: {forces.max():.4g} N", self._time)
                 continue
+            if each.when is BreakWhen.SLIP:
+                if each.is_slip(*self._slip_for(each)):
+                    self.on_break(f"{self.break_label(each)} at {self._time:.6f} s", self._time)
+                continue
             hit = next((entry for entry in entries if each.is_event(entry)), None)
             if hit is not None:
                 self.on_break(f"{hit.subject} {each.when} at {hit.time:.6f} s", self._time)
@@ -170,15 +219,22 @@ class ContactTracker:
     def _forces_for(self, each: Break) -> NDArray[np.float64]:
         """Forces that a break looks at [N]."""
         if each.sensor is not None:
-            return self.sensors.forces[each.sensor : each.sensor + 1]
-        pairs = self.pairs.pressed_pairs
-        return self.pairs.forces[pairs >= 0 if each.pair_id is None else pairs == each.pair_id]
+            return self._sensors.forces[each.sensor : each.sensor + 1]
+        pairs = self._pairs.pressed_pairs
+        return self._pairs.forces[pairs >= 0 if each.pair_id is None else pairs == each.pair_id]
+
+    def _slip_for(self, each: Break) -> Slip:
+        """Who slides and sticks of what a break looks at."""
+        if each.sensor is not None:
+            return sensor_slip(self._engine, self._sensors.names[each.sensor])
+        geoms = self._pairs.choice.geoms
+        return pair_slip(self._engine, geoms if each.pair_id is None else geoms[each.pair_id : each.pair_id + 1])
 
     def _extend_curves(self, time: float) -> None:
         if self._curve_count == self._curves.shape[1]:
             self._curves[:, :CURVE_STEPS] = self._curves[:, -CURVE_STEPS:]
             self._curve_count = CURVE_STEPS
-        self._curves[:, self._curve_count] = time, *self.pairs.crossing()
+        self._curves[:, self._curve_count] = time, *self._pairs.crossing()
         self._curve_count += 1
 
 
@@ -186,3 +242,7 @@ def default_pairs(model: Any) -> PairChoice:
     """The pairs of the contact sensors; in a scene without sensors, all that can collide."""
     choice = pairs_of_sensors(model)
     return choice if choice.total else all_pairs(model)
+
+
+def _seen(entry: LogEntry) -> float:
+    return entry.seen

@@ -1,7 +1,8 @@
 """MuJoCo states, step by step, to the distances of followed pairs of geoms that meet or part, and to their forces."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from heapq import heappop, heappush
 from typing import Any
 
@@ -48,13 +49,18 @@ class ContactGroups:
         self._adhesive = bool(getattr(model, "flg_adhesion", 0))
         # Contacts in the gap, and of bodies asleep, are in the list but have no constraint.
         gaps = max(model.geom_gap.max(initial=0.0), model.pair_gap.max(initial=0.0))
-        self._all_solved = gaps == 0 and not model.opt.enableflags & _SLEEP
+        self._usually_solved = gaps == 0 and not model.opt.enableflags & _SLEEP and not self._adhesive
         orders = np.concatenate([geoms, geoms[:, ::-1]])
-        self._pairs_by_key = dict(zip(_keys(orders).tolist(), [*range(len(geoms))] * 2, strict=True))
+        # One number for the two geoms of a contact, in their order.
+        keys = np.frombuffer(orders.astype(np.int32).tobytes(), np.int64)
+        self._pairs_by_key = dict(zip(keys.tolist(), [*range(len(geoms))] * 2, strict=True))
         self.forget()
 
     def forget(self) -> None:
         """Take the next list for the first one."""
+        self._geoms: bytes | None = None
+        self.changed = True
+        """Whether the list that was read last is not like the one before."""
         self._signature = b""
         self._starts = np.zeros(0, np.intp)
         self.pairs: NDArray[np.intp] = np.zeros(0, np.intp)
@@ -62,9 +68,18 @@ class ContactGroups:
         self.listed: set[int] = set()
         """Followed pairs in the list."""
 
+    def is_read(self, data: Any) -> bool:
+        """Whether a state's contact list has the same geoms, as often and in the same order, as the one read last."""
+        return bool(data.contact.geom.tobytes() == self._geoms)
+
     def read(self, data: Any) -> set[int]:
         """Take in a state's contact list; the followed pairs that have entered or left it."""
-        keys = _keys(data.contact.geom)
+        geoms = data.contact.geom.tobytes()
+        self.changed = geoms != self._geoms
+        if not self.changed:
+            return _NONE
+        self._geoms = geoms
+        keys = np.frombuffer(geoms, np.int64)
         edges = np.empty(len(keys), bool)
         edges[:1] = True
         np.not_equal(keys[1:], keys[:-1], out=edges[1:])
@@ -91,10 +106,10 @@ class ContactGroups:
             return np.zeros(0)
         rows, address = data.efc_force, data.contact.efc_address
         pyramidal = self._options.cone == _PYRAMIDAL
-        starts = address[self._starts]
-        if pyramidal and self._all_solved and not self._adhesive:
-            # A normal force is the sum over the edges of its pyramid. Contacts are the last of the constraints.
-            return np.add.reduceat(rows, starts)
+        if pyramidal and self._usually_solved:
+            # numpy refuses the address -1, that of a contact which only just touches: it has no constraint either.
+            with suppress(IndexError):
+                return self.sum_forces(rows, address)
         solved = address >= 0
         normal = np.zeros(len(address))
         if solved.any():
@@ -102,6 +117,23 @@ class ContactGroups:
         if self._adhesive:
             normal[solved] -= data.contact.adhesion[solved]
         return np.add.reduceat(normal, self._starts)
+
+    def are_sums(self, address: NDArray[np.int32]) -> bool:
+        """Whether `sum_forces` tells the forces, now and as long as the list is the same and as many constraints exist.
+
+        `address`: the first row of each contact among the constraints, -1 without one.
+        """
+        return self._usually_solved and bool(np.minimum.reduce(address) >= 0)
+
+    def sum_forces(self, rows: Values, address: NDArray[np.int32]) -> Values:
+        """The forces in states with the list that was read last, (..., k).
+
+        `rows`: `efc_force` of each state, (..., nefc); `address`: the first row of each contact, in all of them.
+        """
+        if self._options.cone == _PYRAMIDAL:
+            # A normal force is the sum over the edges of its pyramid. Contacts are the last of the constraints.
+            return np.add.reduceat(rows, address[self._starts], axis=-1)
+        return np.add.reduceat(rows[..., address], self._starts, axis=-1)
 
 
 class PairDistances:
@@ -155,15 +187,26 @@ class PairDistances:
         `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
         self._times = (time, *self._times[:2])
-        step = self._options.timestep
         pairs = self._choose(data, time, in_contact)
         self.measured_count = len(pairs)
         self._told.clear()
-        for pair in pairs:
-            distance = self._look_at(data, time, step, pair)
-            if distance > 0 if in_contact.item(pair) else distance < self._deep:
-                self._told.append(pair)
+        self._look_at(data, time, pairs, in_contact)
         return bool(self._told)
+
+    def skip(self, data: Any, time: float) -> bool:
+        """As `follow`, if no pair has to be looked at in the state; whether that is so, else nothing is taken in."""
+        agenda = self._agenda
+        if (
+            self._unsure
+            or (agenda and agenda[0][0] <= time)
+            or self._options.disableflags & _NO_LIST
+            or not self.groups.is_read(data)
+        ):
+            return False
+        self._times = (time, *self._times[:2])
+        self.measured_count = 0
+        self._told.clear()
+        return True
 
     def start(self) -> tuple[float, Values, Values]:
         """Time [s], distances [m] and velocities [m/s], (pairs,) each, of the first state after a reset."""
@@ -222,28 +265,23 @@ class PairDistances:
 
         World frame; None where they touch.
         """
-        ax, ay, az, bx, by, bz = self._witness.tolist()
-        length = math.dist((ax, ay, az), (bx, by, bz))
-        if length < _TOUCHING:
-            return None
-        # Nearest points of geoms that penetrate have changed places.
-        scale = math.copysign(1 / length, distance)
-        return (bx - ax) * scale, (by - ay) * scale, (bz - az) * scale
+        return _direction(self._witness.tolist(), distance)
 
     def velocity(self, data: Any, pair: int, distance: float) -> float:
         """Rate of change of the distance measured last [m/s], in a state that has velocities; NaN where geoms touch."""
-        direction = self.direction(distance)
+        nearest = self._witness.tolist()
+        direction = _direction(nearest, distance)
         if direction is None:
             return math.nan
         nx, ny, nz = direction
-        ax, ay, az, bx, by, bz = self._witness.tolist()
+        ax, ay, az, bx, by, bz = nearest
         px, py, pz = (ax + bx) / 2, (ay + by) / 2, (az + bz) / 2
-        velocity = 0.0
+        velocity, centers, velocities = 0.0, data.subtree_com, data.cvel
         for body, root, sign in self._movers[pair]:
             # cvel is taken at the centre of mass of the body's tree.
-            cx, cy, cz = data.subtree_com[root].tolist()
+            cx, cy, cz = centers[root].tolist()
             rx, ry, rz = px - cx, py - cy, pz - cz
-            wx, wy, wz, vx, vy, vz = data.cvel[body].tolist()
+            wx, wy, wz, vx, vy, vz = velocities[body].tolist()
             velocity += sign * (
                 nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx)
             )
@@ -263,35 +301,49 @@ class PairDistances:
                 pairs.add(pair)
         return range(len(self._geoms)) if self._options.disableflags & _NO_LIST else pairs
 
-    def _look_at(self, data: Any, time: float, step: float, pair: int) -> float:
-        """Measure a pair, and decide when to do so again; its distance [m]."""
-        distance = self.distance(data, pair)
+    def _look_at(self, data: Any, time: float, pairs: Iterable[int], in_contact: Mask) -> None:
+        """Measure pairs, decide when to do so again, and note which of them may meet or part."""
+        # This runs for many pairs after every step: what does not depend on the pair is fetched once.
+        model, geoms, witness, measure = self._model, self._geoms, self._witness, mujoco.mj_geomDistance
         latest, before, earlier = self._samples
-        last = latest[pair]
-        # As long as the pair is not about to meet or part, the mean velocity since the last look tells enough.
-        elapsed = time - last[0]
-        velocity = (distance - last[1]) / elapsed
-        rests = abs(velocity) < _REST
-        speed = max(0.0, -velocity if rests else _ACCELERATION * elapsed / 2 - velocity)
-        if not (elapsed < 1.5 * step and (abs(velocity) < _SLOW or not self._has_velocities)):
-            certain = elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed
-            velocity = math.nan
-            if self._has_velocities and not certain:
-                velocity = self.velocity(data, pair, distance)
-                speed = max(0.0, -velocity)
-        earlier[pair] = before[pair]
-        before[pair] = last
-        latest[pair] = (time, distance, velocity, speed)
-        due = time - 2 * step
-        if distance > 0:
-            # Two steps early, so that the states before a meeting are known.
-            wait = (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
-            due += max(wait, min(4 * wait, _PATIENCE * step)) if rests else wait
-        self._due[pair] = due
-        heappush(self._agenda, (due, pair))
-        return distance
+        step, deep, has_velocities = self._options.timestep, self._deep, self._has_velocities
+        for pair in pairs:
+            first, second = geoms[pair]
+            distance = measure(model, data, first, second, FARTHEST, witness)
+            last = latest[pair]
+            # As long as the pair is not about to meet or part, the mean velocity since the last look tells enough.
+            elapsed = time - last[0]
+            velocity = (distance - last[1]) / elapsed
+            rests = -_REST < velocity < _REST
+            speed = -velocity if rests else _ACCELERATION * elapsed / 2 - velocity
+            if not speed > 0:
+                speed = 0.0
+            if not (elapsed < 1.5 * step and (-_SLOW < velocity < _SLOW or not has_velocities)):
+                certain = elapsed < _MEMORY * step and last[1] > 0 and distance > _IMMINENT * step * speed
+                velocity = math.nan
+                if has_velocities and not certain:
+                    velocity = self.velocity(data, pair, distance)
+                    speed = -velocity if velocity < 0 else 0.0
+            earlier[pair] = before[pair]
+            before[pair] = last
+            latest[pair] = (time, distance, velocity, speed)
+            due = time - 2 * step
+            if distance > 0:
+                # Two steps early, so that the states before a meeting are known.
+                wait = (math.sqrt(speed * speed + 2 * _ACCELERATION * distance) - speed) / _ACCELERATION
+                due += max(wait, min(4 * wait, _PATIENCE * step)) if rests else wait
+            self._due[pair] = due
+            heappush(self._agenda, (due, pair))
+            if distance > 0 if in_contact.item(pair) else distance < deep:
+                self._told.append(pair)
 
 
-def _keys(geoms: NDArray[Any]) -> NDArray[np.int64]:
-    """One number for the two geoms of each contact, in their order."""
-    return np.frombuffer(geoms.astype(np.int32, copy=False).tobytes(), np.int64)
+def _direction(nearest: list[float], distance: float) -> Vector | None:
+    """Unit vector between the nearest points of two geoms, (6,), at a distance [m]; None where they touch."""
+    ax, ay, az, bx, by, bz = nearest
+    length = math.dist((ax, ay, az), (bx, by, bz))
+    if length < _TOUCHING:
+        return None
+    # Nearest points of geoms that penetrate have changed places.
+    scale = math.copysign(1 / length, distance)
+    return (bx - ax) * scale, (by - ay) * scale, (bz - az) * scale

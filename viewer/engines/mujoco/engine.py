@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...sensors.contacts import Array, ContactBatch
-from ...sensors.layout import ContactLayout
+from ...sensors.layout import ContactLayout, Field
 from ...sensors.touch import TouchSensor
 from ...settings import Reduce
 from ..contract import ContactDetails, ContactSensor, Engine, SensorList
@@ -24,14 +24,18 @@ from ..files.loading import LoadedScene, one_line
 from ..files.vetting import OpenedScene
 from ..touch import TouchSensors
 from ..values import documented_value, force_magnitudes
+from .adopting import adopt, can_adopt
 from .cones import contact_friction
 from .declarations import declared_sensors
 from .keyframes import find_key, key_names
 from .matching import ContactMatcher, full_layout, locate, rebuild, rebuild_contacts, select
-from .names import geom_names, read_names
+from .names import geom_names
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
+_REDUCE_NUMBERS = {reduce: number for number, reduce in enumerate(Reduce)}
+_ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
+_SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,11 @@ class _Reading:
     matcher: ContactMatcher
     delayed: bool = False
     """The array is older than the contact list."""
+
+    @property
+    def sensor_ids(self) -> tuple[int, ...]:
+        """Sensors in the model that this is read from."""
+        return tuple(i for i in (self.sensor_id, self.companion_id) if i is not None)
 
 
 class MujocoEngine:
@@ -66,8 +75,13 @@ class MujocoEngine:
         # but it forgets the solver's warm start between calls, so that environments would not repeat what one alone
         # does, and it leaves no contacts to look at.
         self._datas = [mujoco.MjData(scene.model) for _ in range(num_envs)] if data is None else [data]
-        self._pool = ThreadPoolExecutor(min(num_envs, os.cpu_count() or 1)) if num_envs > 1 else None
+        self._helper_count = min(num_envs, os.cpu_count() or 1) - 1
+        self._pool = ThreadPoolExecutor(self._helper_count) if self._helper_count else None
         self._geom_names = geom_names(self.model)
+        starts, sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
+        self._columns = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+        # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
+        self._views: dict[int, list[Array]] = {}
         self._readings: dict[str, _Reading] = {}
         self._sensors = self._declared_sensors(scene.companions)
         if data is None:
@@ -101,20 +115,20 @@ class MujocoEngine:
             self.touch_sensors.after_step(self)
 
     def _advance(self, count: int) -> None:
-        before = self.time
+        model, before, step = self.model, self.time, mujoco.mj_step
+
+        def advance(data: Any) -> None:
+            step(model, data, count)
+
+        try:
+            self._for_each(advance)
+        except mujoco.FatalError as error:
+            raise EngineError(f"MuJoCo failed at {before:.3f} s: {one_line(error)}") from None
         # The only sign of an automatic reset is time that went backwards.
         late = before + 0.5 * count * self.timestep
-
-        def advance(data: Any) -> bool:
-            try:
-                mujoco.mj_step(self.model, data, count)
-            except mujoco.FatalError as error:
-                raise EngineError(f"MuJoCo failed at {before:.3f} s: {one_line(error)}") from None
-            return bool(data.time < late)
-
-        fallen = np.flatnonzero(self._for_each(advance))
-        if len(fallen):
-            where = "" if self.num_envs == 1 else f" in environment {', '.join(map(str, fallen))}"
+        fallen = [str(env) for env, data in enumerate(self._datas) if data.time < late]
+        if fallen:
+            where = "" if self.num_envs == 1 else f" in environment {', '.join(fallen)}"
             raise UnstableError(f"the simulation became unstable after {before:.3f} s{where} and MuJoCo reset it")
 
     def reset(self, key: str | int | None = None) -> None:
@@ -131,17 +145,11 @@ class MujocoEngine:
         self.touch_sensors.after_reset(self)
 
     def adopt_state(self, other: "MujocoEngine") -> bool:
-        """Take over time and motion of another engine if the models have the same joints; whether they have."""
-        model, before = self.model, other.model
-        same = all(np.array_equal(getattr(model, name), getattr(before, name)) for name in ("jnt_type", "jnt_bodyid"))
-        named = read_names(model, "jnt") == read_names(before, "jnt")
-        if not same or not named or model.na != before.na or model.nu != before.nu or self.num_envs != other.num_envs:
+        """Take over the state of another engine if the models have the same joints; whether they have."""
+        if not can_adopt(self.model, other.model) or self.num_envs != other.num_envs:
             return False
         for data, old in zip(self._datas, other._datas, strict=True):
-            data.time = old.time
-            for name in ("qpos", "qvel", "act", "ctrl", "qacc_warmstart"):
-                getattr(data, name)[:] = getattr(old, name)
-            self._forward(data)
+            adopt(self.model, data, other.model, old)
         self.touch_sensors.after_reset(self)
         return True
 
@@ -214,25 +222,17 @@ class MujocoEngine:
 
     def set_reduce(self, name: str, mode: str) -> None:
         sensor, reading = self._sensors[name], self._readings[name]
-        layout = ContactLayout(sensor.fields, sensor.slots, mode)
-        changed = replace(sensor, layout=layout)
-        self._replace_sensor(changed)
+        layout = _layout(sensor.fields, sensor.slots, mode)
+        self._replace_sensor(replace(sensor, layout=layout))
         if reading.sensor_id is None or not self._owned:
             return
-        batch = self._reconstruct(changed, reading)
-        for sensor_id, sensor_layout in (
-            (reading.sensor_id, layout),
-            (reading.companion_id, _companion_layout(layout.slots, layout.reduce)),
-        ):
-            if sensor_id is None:
-                continue
-            self.model.sensor_intprm[sensor_id, 1] = list(Reduce).index(layout.reduce)
+        sensor_ids = reading.sensor_ids
+        for i in sensor_ids:
+            self.model.sensor_intprm[i, 1] = _REDUCE_NUMBERS[layout.reduce]
             # Without the later stage, forces of a sensor declared without them would stay stale.
-            self.model.sensor_needstage[sensor_id] = mujoco.mjtStage.mjSTAGE_ACC
-            if not reading.delayed:
-                # The engine writes the array in its next step; until then it holds what that mode would report.
-                for data, values in zip(self._datas, np.atleast_2d(sensor_layout.encode(batch)), strict=True):
-                    self._slice(data, sensor_id)[:] = values
+            self.model.sensor_needstage[i] = _ACC
+        if not reading.delayed:
+            self._sense_again(sensor_ids)
 
     def watch_all(self) -> ContactSensor:
         if _WATCH_ALL not in self._readings:
@@ -258,14 +258,32 @@ class MujocoEngine:
     def _replace_sensor(self, changed: ContactSensor) -> None:
         self._sensors = SensorList([changed if old.name == changed.name else old for old in self._sensors])
 
+    def _sense_again(self, sensor_ids: Iterable[int]) -> None:
+        """Let MuJoCo write the arrays of some sensors anew, from the contacts and forces at hand.
+
+        It does so in its next step; until then they would hold what they reported before they were changed.
+        """
+        options, columns = self.model.opt, [self._columns[i] for i in sensor_ids]
+        flags = options.enableflags
+        # Sensors of sleeping objects are passed over.
+        options.enableflags = flags & ~_SLEEP
+        for data in self._datas:
+            values = data.sensordata
+            kept = values.copy()
+            mujoco.mj_sensorAcc(self.model, data)
+            # Other sensors are written too, some of them from what the last step has changed since.
+            for place in columns:
+                kept[place] = values[place]
+            values[:] = kept
+        options.enableflags = flags
+
     def _values(self, sensor_id: int) -> Array:
         """A sensor's values now, (size,) or (num_envs, size)."""
-        rows = np.stack([self._slice(data, sensor_id) for data in self._datas])
-        return rows if self.num_envs > 1 else rows[0]
-
-    def _slice(self, data: Any, sensor_id: int) -> Array:
-        start = self.model.sensor_adr[sensor_id]
-        return data.sensordata[start : start + self.model.sensor_dim[sensor_id]]
+        views = self._views.get(sensor_id)
+        if views is None:
+            columns = self._columns[sensor_id]
+            views = self._views[sensor_id] = [data.sensordata[columns] for data in self._datas]
+        return np.concatenate(views).reshape(self.num_envs, -1) if self.num_envs > 1 else views[0].copy()
 
     def _reconstruct(self, sensor: ContactSensor, reading: _Reading) -> ContactBatch:
         rows = np.stack(
@@ -279,23 +297,33 @@ class MujocoEngine:
     def _forward(self, data: Any) -> None:
         mujoco.mj_forward(self.model, data)
 
-    def _for_each(self, work: Callable[[Any], Any]) -> list[Any]:
-        """The results of some work on every environment's data, done by several threads."""
-        if self._pool is None:
-            return [work(data) for data in self._datas]
+    def _for_each(self, work: Callable[[Any], object]) -> None:
+        """Do some work on every environment's data, by several threads."""
+        # Whoever is done takes the next one: environments in contact cost more than others.
+        waiting = iter(self._datas)
 
-        def work_through(datas: Iterable[Any]) -> list[Any]:
-            return [work(data) for data in datas]
+        def work_through() -> None:
+            for data in waiting:
+                work(data)
 
-        # Several parts a thread: environments in contact cost more than others.
-        size = -(-self.num_envs // (4 * (os.cpu_count() or 1)))
-        parts = [self._datas[start : start + size] for start in range(0, self.num_envs, size)]
-        return [result for results in self._pool.map(work_through, parts) for result in results]
+        helpers = [self._pool.submit(work_through) for _ in range(self._helper_count)] if self._pool else []
+        try:
+            work_through()
+        finally:
+            failures = [helper.exception() for helper in helpers]
+        for failure in failures:
+            if failure is not None:
+                raise failure
 
 
 @cache
 def _companion_layout(slots: int, reduce: Reduce) -> ContactLayout:
     return ContactLayout(full_layout(slots).fields, slots, reduce)
+
+
+@cache
+def _layout(fields: tuple[Field, ...], slots: int, reduce: str) -> ContactLayout:
+    return ContactLayout(fields, slots, reduce)
 
 
 def _has_history(model: Any, sensor_id: int) -> bool:
