@@ -15,7 +15,7 @@ from contact_viewer.cli import main
 from contact_viewer.engines.files.loading import find_scene
 from contact_viewer.engines.opening import open_engine
 from contact_viewer.recording import datafiles
-from contact_viewer.recording.table import COLUMNS
+from contact_viewer.recording.contact_table import COLUMNS
 from contact_viewer.session import Session
 from contact_viewer.settings import ViewState
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""`contact-viewer export SCENE -o FILE`: write the contacts of every physics step to a data file."""
+"""`contact-viewer export SCENE -o FILE`: write the contacts, events and touch values of every step to a data file."""
 
 import argparse
 
@@ -6,8 +6,8 @@ from ..engines.errors import EngineError, UnstableError
 from ..settings import EngineChoice, Reduce
 from .interruption import INTERRUPTED, interruption
 from .parsing import Parser, UsageError
-from .progress import Progress, plural, say
-from .record import add_output_arguments
+from .progress import Progress, say
+from .record import add_output_arguments, print_data, say_data_notes
 
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
@@ -20,11 +20,19 @@ Columns: step, time, sensor, slot, found,
   force_normal, force_tangent0, force_tangent1, force_x, force_y, force_z, torque_... likewise,
   dist, pos_x..z, normal_x..z, tangent0_x..z, tangent1_x..z, geom1, geom2.
 SI units. Forces and torques act on geom2, along the contact's normal and tangents and along the world's x, y, z.
-They are those that were applied in the step that ends at `time`."""
+They are those that were applied in the step that ends at `time`.
+
+Events tell when contacts begin and end, as in `contact-viewer events`: step, time, pair_id, geom1, geom2, kind,
+distance, normal_velocity, approach_speed, duration, peak_force. `time` is located inside a step; `step` is the first
+that shows the event.
+Touch values, of scenes with touch sensors: step, time, sensor, component, value, force, found. `value` is what the
+device reports, `force` what an ideal one would, in newtons; components 0, 1, 2 are the x, y, z of force-3d.
+contacts.csv has them beside it in contacts.events.csv and contacts.touch.csv, a .parquet file likewise; an .npz file
+holds them as event_time, touch_time, ...; an .rrd file as texts, marks and curves."""
 
 
 def parser() -> Parser:
-    parser = Parser("export", "Write the contacts of every physics step to a data file.", _EPILOG)
+    parser = Parser("export", "Write contacts, events and touch values of every physics step to a data file.", _EPILOG)
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
@@ -46,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     schedule = Schedule.every_step(session.engine.timestep, arguments.duration, arguments.start)
     trouble = ""
     with DataFile(arguments.output, session) as data, interruption() as wish:
+        say_data_notes(data, session)
         with Progress(schedule.frame_count, "steps") as progress:
             try:
                 stepper = Stepper(session, schedule, [data.write])
@@ -62,5 +71,5 @@ def run(arguments: argparse.Namespace) -> int:
         data.finish()
     if trouble:
         say(f"warning: {trouble}; the file ends there")
-    print(f"{data.path}: {plural(data.steps, 'step')}")
+    print_data(data)
     return INTERRUPTED if wish.wanted else 0

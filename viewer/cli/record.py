@@ -23,8 +23,8 @@ _EPILOG = """formats:
   .gif, .webp     animations, 640x360 unless --size says otherwise
   .png            the last frame
   a folder        one picture a frame
-  --data FILE     contacts at every physics step, as `contact-viewer export` writes them,
-                  with the video frame that shows them
+  --data FILE     contacts and touch values at every physics step, and contact events, as `contact-viewer export`
+                  writes them, with the video frame that shows them
 
 Frame k shows the simulation at k / fps * speed seconds after --start, on every machine."""
 
@@ -64,7 +64,7 @@ def parser() -> Parser:
         help="what to show beside the scene: legend and time, or also force curves; default: legend",
     )
     parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
-    parser.add_argument("--data", metavar="FILE", help="also write the contacts: .csv, .npz, .parquet or .rrd")
+    parser.add_argument("--data", metavar="FILE", help="also write the numbers: .csv, .npz, .parquet or .rrd")
     return parser
 
 
@@ -109,8 +109,12 @@ def run(arguments: argparse.Namespace) -> int:
             f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · "
             f"{renderer.backend.upper()}, {renderer.renderer}, {renderer.quality} quality"
         )
+        if renderer.canvas.trouble is not None:
+            say(f"warning: {renderer.canvas.trouble}")
         if arguments.size and size != arguments.size:
             say(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
+        if data is not None:
+            say_data_notes(data, session)
         return _record(film, schedule.frame_count, recorder, data)
 
 
@@ -147,8 +151,31 @@ def _record(film: "Film", frame_count: int, recorder: "Recorder", data: "DataFil
         frames = plural(recorder.frames, "frame")
         print(f"{recorder.path}: {frames}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
     if data is not None:
-        print(f"{data.path}: {plural(data.steps, 'step')}")
+        print_data(data)
     return INTERRUPTED if wish.wanted else 0
+
+
+def say_data_notes(data: "DataFile", session: "Session") -> None:
+    """What a data file will not hold, though one would look for it."""
+    followed, total = data.events.pair_count, data.events.pair_total
+    if followed < total:
+        say(f"note: events are those of {followed} of {total} pairs")
+    touch = session.engine.touch_sensors
+    for problem in touch.problems if touch is not None else ():
+        say(f"note: a touch sensor is left out: {problem}")
+
+
+def print_data(data: "DataFile") -> None:
+    """Every file that was written, and what it holds."""
+    from ..recording.tablewriter import Table
+
+    contents = {
+        Table.CONTACTS: plural(data.steps, "step"),
+        Table.EVENTS: plural(data.event_count, "event"),
+        Table.TOUCH: plural(data.touch_count, "touch sensor"),
+    }
+    for path in dict.fromkeys(data.paths.values()):
+        print(f"{path}: {', '.join(contents[table] for table, own in data.paths.items() if own == path)}")
 
 
 def _check_camera(arguments: argparse.Namespace) -> None:

@@ -1,5 +1,6 @@
-"""Contacts at every step to a data file, in the format of its suffix."""
+"""Contacts and touch values at every step, and contact events, to a data file in the format of its suffix."""
 
+import math
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -7,53 +8,82 @@ from types import TracebackType
 from typing import Protocol, Self
 
 from ..session import Session
+from .columns import NO_FRAME
 from .errors import RecordingError, write_error
+from .event_table import EventFollower, SeenEvent
 from .files import PartFile
+from .instants import Instant, running_touches, take_instant
 from .schedule import Schedule
-from .table import COLUMNS, NO_FRAME, Sample, take_samples
-from .tablefiles import CsvWriter, NpzWriter, ParquetWriter
+from .tablefiles import CsvFile, NpzFile, ParquetFile, TableFile
+from .tablewriter import Table, TableWriter
 
+_FILES: dict[str, type[TableFile]] = {".csv": CsvFile, ".npz": NpzFile, ".parquet": ParquetFile}
+_ONE_TABLE = (".csv", ".parquet")
+"""Suffixes of files that cannot hold several tables."""
 SUFFIXES = (".csv", ".npz", ".parquet", ".rrd")
 _EXTRAS = {".parquet": ("parquet", "pyarrow"), ".rrd": ("rerun", "rerun")}
 """Suffix to the extra of this package, and the module that it brings."""
 
 
 class Writer(Protocol):
-    """Writes samples to one file."""
+    """Writes steps and events to files."""
 
-    def write(self, samples: list[Sample]) -> None:
+    def write(self, instant: Instant) -> None:
         """Take all sensors at one step."""
         ...
 
+    def write_events(self, events: list[SeenEvent]) -> None:
+        """Take all events, once, after the last step."""
+        ...
+
     def close(self) -> None:
-        """Complete the file."""
+        """Complete the files."""
         ...
 
     def abort(self) -> None:
-        """Let go of the file as it is."""
+        """Let go of the files as they are."""
         ...
 
 
 class DataFile:
-    """The contacts of a session's shown sensors. Under its final name from `finish` on; without it, nothing is left."""
+    """The shown contact sensors, touch sensors and contact events of a session.
+
+    A CSV or Parquet file holds one table: events and touch values are then in files of their own beside it, such as
+    contacts.events.csv. All are under their final names from `finish` on; without it, nothing is left.
+    """
 
     def __init__(self, path: str | Path, session: Session, video: Schedule | None = None) -> None:
         """`video`: of a video whose frames the rows are to name."""
         suffix = check_data_path(path)
         self.path = Path(path)
-        if self.path.is_dir():
-            raise RecordingError(f"{path}: is a folder")
         self.steps = 0
         """Steps written so far."""
+        self.event_count = 0
+        """Events that were written; known from `finish` on."""
+        self.touch_count = len(running_touches(session))
+        """Touch sensors whose values are written."""
+        self.paths = {Table.CONTACTS: self.path, Table.EVENTS: self.path, Table.TOUCH: self.path}
+        """Where each table goes."""
+        if not self.touch_count:
+            del self.paths[Table.TOUCH]
+        if suffix in _ONE_TABLE:
+            names = {table: f"{self.path.stem}.{table}{self.path.suffix}" for table in self.paths}
+            names[Table.CONTACTS] = self.path.name
+            self.paths = {table: self.path.with_name(name) for table, name in names.items()}
+        for each in self.paths.values():
+            if each.is_dir():
+                raise RecordingError(f"{each}: is a folder")
         self._session = session
         self._video = video
-        self._file = PartFile(path)
+        self._span = (math.inf, -math.inf)
         self._closed = False
-        columns = tuple(name for name in COLUMNS if video or name != "video_frame")
+        self._files = {each: PartFile(each) for each in self.paths.values()}
         try:
-            self._writer = _open_writer(suffix, self._file.part, session, columns)
+            self._writer = self._open_writer(suffix)
+            self.events = EventFollower(session, video)
+            """From now on it sees every step, also those that are not written."""
         except BaseException as error:
-            self._file.discard()
+            self._discard_files()
             if isinstance(error, OSError):
                 raise write_error(self.path, error) from None
             raise
@@ -62,21 +92,29 @@ class DataFile:
         """Write the sensors as they are now, at a step and a simulated time [s]."""
         frame = self._video.frame(step) if self._video is not None else None
         try:
-            self._writer.write(take_samples(self._session, step, time, NO_FRAME if frame is None else frame))
+            self._writer.write(take_instant(self._session, step, time, NO_FRAME if frame is None else frame))
         except OSError as error:
             raise write_error(self.path, error) from None
+        self._span = min(self._span[0], time), time
         self.steps += 1
 
     def finish(self) -> Path:
-        """Complete the file and give it its name; returns its path."""
+        """Complete the files and give them their names; returns the path of the contacts. Takes one step more."""
         if not self._closed:
             self._closed = True
             try:
+                events = self.events.finish(*self._span)
+                self.event_count = len(events)
+                self._writer.write_events(events)
                 self._writer.close()
-            except OSError as error:
+                # The file that was asked for comes last: where it is, the others are.
+                for file in reversed(self._files.values()):
+                    file.commit()
+            except BaseException as error:
                 self._discard()
-                raise write_error(self.path, error) from None
-            self._file.commit()
+                if isinstance(error, OSError):
+                    raise write_error(self.path, error) from None
+                raise
         return self.path
 
     def abort(self) -> None:
@@ -93,11 +131,30 @@ class DataFile:
     ) -> None:
         self.abort()
 
+    def _open_writer(self, suffix: str) -> Writer:
+        session = self._session
+        if suffix == ".rrd":
+            from .rerunfile import RerunWriter
+
+            return RerunWriter(self._files[self.path].part, session)
+        notes = {
+            "engine": session.engine.name,
+            "scene": str(getattr(session.engine, "path", None) or ""),
+            "timestep": repr(session.engine.timestep),
+        }
+        parts = {table: self._files[path].part for table, path in self.paths.items()}
+        return TableWriter(_FILES[suffix], parts, notes, has_video=self._video is not None)
+
     def _discard(self) -> None:
+        self.events.close()
         # What cannot be written is not wanted any more.
         with suppress(OSError):
             self._writer.abort()
-        self._file.discard()
+        self._discard_files()
+
+    def _discard_files(self) -> None:
+        for file in self._files.values():
+            file.discard()
 
 
 def check_data_path(path: str | Path) -> str:
@@ -109,17 +166,3 @@ def check_data_path(path: str | Path) -> str:
     if module and find_spec(module) is None:
         raise RecordingError(f"{path}: {suffix} files need an extra: pip install 'contact-viewer[{extra}]'")
     return suffix
-
-
-def _open_writer(suffix: str, path: Path, session: Session, columns: tuple[str, ...]) -> Writer:
-    if suffix == ".rrd":
-        from .rerunfile import RerunWriter
-
-        return RerunWriter(path, session)
-    notes = {
-        "engine": session.engine.name,
-        "scene": str(getattr(session.engine, "path", None) or ""),
-        "timestep": repr(session.engine.timestep),
-    }
-    writers = {".csv": CsvWriter, ".npz": NpzWriter, ".parquet": ParquetWriter}
-    return writers[suffix](path, columns, notes)

@@ -10,6 +10,15 @@ from .errors import RecordingError, write_error
 _numbers = itertools.count()
 
 
+def save_text(path: Path, text: str) -> Path:
+    """Write a small file; returns its path."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise write_error(path, error) from None
+    return path
+
+
 class PartFile:
     """A file, or a folder, that is written under a hidden name beside its final one."""
 

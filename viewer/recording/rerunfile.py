@@ -1,6 +1,7 @@
-"""Contacts at every step to a Rerun recording: the scene's shapes, arrows as in the window, and force curves."""
+"""A session's steps to a Rerun recording: shapes, arrows as in the window, curves of force and touch, events."""
 
 import errno
+import math
 import os
 import shutil
 from collections.abc import Sequence
@@ -12,12 +13,17 @@ from numpy.typing import NDArray
 
 from ..engines.contract import ContactSensor
 from ..engines.mujoco.names import geom_names
+from ..engines.touch import SceneTouch
 from ..render.scale import arrow_length, palette_colors
+from ..render.touch import AXIS_COLORS
 from ..sensors.contacts import Array, ContactBatch, cross
+from ..sensors.event_log import LogEntry
+from ..sensors.events import EventKind
 from ..session import Session
 from ..settings import Reduce
+from .event_table import SeenEvent
+from .instants import Instant, running_touches, shown_sensors
 from .patches import Color, rgba
-from .table import Sample
 
 _STEPS = 256
 """Steps that are sent at once."""
@@ -31,6 +37,8 @@ _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8
 """MuJoCo's kinds of geoms."""
 _DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 _TEXTURED: Color = (110, 112, 114, 255)
+_TOUCH: Color = (224, 226, 229, 255)
+"""Of a touch sensor with one value."""
 _HIDDEN_GROUP = 3
 """Geoms of this group and above are not drawn by default, in MuJoCo and here."""
 
@@ -49,8 +57,9 @@ class RerunWriter:
         self._rerun: Any = rerun
         self._session = session
         self._colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
-        self._sensors = [sensor for sensor in session.engine.sensors if session.visible[sensor.name]]
-        self._steps: list[list[Sample]] = []
+        self._sensors = shown_sensors(session)
+        self._touches = running_touches(session)
+        self._instants: list[Instant] = []
         self._poses: list[tuple[float, Array, Array]] = []
         self._next_pose = -np.inf
         name = Path(str(getattr(session.engine, "path", None) or "scene")).stem
@@ -60,17 +69,28 @@ class RerunWriter:
         self._moving = self._send_shapes()
         self._send_styles()
 
-    def write(self, samples: list[Sample]) -> None:
-        if not samples:
-            return
-        time = samples[0].time
+    def write(self, instant: Instant) -> None:
+        time = instant.time
         if time >= self._next_pose:
             self._next_pose = time + _POSE_SECONDS * (1 - 1e-6)
             data = self._session.engine.data
             self._poses.append((time, data.geom_xpos[self._moving], data.geom_xmat[self._moving]))
-        self._steps.append(samples)
-        if len(self._steps) >= _STEPS:
+        self._instants.append(instant)
+        if len(self._instants) >= _STEPS:
             self._flush()
+
+    def write_events(self, events: list[SeenEvent]) -> None:
+        """A line of text and a mark for each, under the names of its geoms."""
+        pairs: dict[str, list[LogEntry]] = {}
+        for event in events:
+            pairs.setdefault(event.entry.subject, []).append(event.entry)
+        for pair, entries in pairs.items():
+            entity, times = ("events", pair), [entry.time for entry in entries]
+            self._send(entity, times, self._rerun.TextLog.columns(text=[_describe(entry) for entry in entries]))
+            speeds = [entry.approach_speed for entry in entries]
+            self._send(entity, times, self._rerun.Scalars.columns(scalars=speeds))
+            marks = self._rerun.SeriesPoints(markers=["diamond"], names=[pair], marker_sizes=[4.0])
+            self._stream.log(self._rerun.new_entity_path(list(entity)), marks, static=True)
 
     def close(self) -> None:
         self._flush()
@@ -80,12 +100,16 @@ class RerunWriter:
         self._stream.disconnect()
 
     def _flush(self) -> None:
-        steps, self._steps = self._steps, []
+        instants, self._instants = self._instants, []
         poses, self._poses = self._poses, []
-        if steps:
-            times = [samples[0].time for samples in steps]
+        if instants:
+            times = [instant.time for instant in instants]
             for i, sensor in enumerate(self._sensors):
-                self._send_sensor(sensor, times, [samples[i].batch for samples in steps])
+                self._send_sensor(sensor, times, [instant.contacts[i].batch for instant in instants])
+            for i, touch in enumerate(self._touches):
+                samples = [instant.touches[i] for instant in instants]
+                self._send_touch(touch.name, "value", times, [sample.values for sample in samples])
+                self._send_touch(touch.name, "force", times, [sample.force for sample in samples])
         if poses:
             self._send_poses(poses)
         try:
@@ -122,6 +146,10 @@ class RerunWriter:
 
     def _send_curve(self, sensor: ContactSensor, part: str, times: list[float], values: Array) -> None:
         self._send(("forces", sensor.name, part), times, self._rerun.Scalars.columns(scalars=values))
+
+    def _send_touch(self, name: str, part: str, times: list[float], values: list[Array]) -> None:
+        columns = self._rerun.Scalars.columns(scalars=np.concatenate(values))
+        self._send(("touch", name, part), times, columns, [len(each) for each in values])
 
     def _send(self, entity: Sequence[str], times: list[float], columns: Any, counts: list[int] | None = None) -> None:
         time = self._rerun.TimeColumn(_TIME, duration=times)
@@ -211,17 +239,56 @@ class RerunWriter:
                 line = rerun.SeriesLines(colors=[rgba(color)], names=[part], widths=[2.0])
                 self._stream.log(rerun.new_entity_path(["forces", sensor.name, part]), line, static=True)
 
+        for touch in self._touches:
+            self._send_touch_styles(touch)
+
+    def _send_touch_styles(self, touch: SceneTouch) -> None:
+        """What the device reports in full colour and the true force faint, as in the window."""
+        colors, axes = [_TOUCH], [""]
+        if touch.device.size == 3:
+            colors, axes = [rgba(color) for color in AXIS_COLORS], [" x", " y", " z"]
+        for part, label, share in (("value", "device", 1.0), ("force", "true force [N]", 0.5)):
+            lines = self._rerun.SeriesLines(
+                colors=[tuple(round(share * value) for value in color[:3]) for color in colors],
+                names=[label + axis for axis in axes],
+                widths=[2.0] * len(axes),
+            )
+            self._stream.log(self._rerun.new_entity_path(["touch", touch.name, part]), lines, static=True)
+
     def _blueprint(self) -> Any:
         from rerun import blueprint
 
         path = self._rerun.new_entity_path
-        curves = [
-            blueprint.TimeSeriesView(origin=path(["forces", sensor.name]), name=f"{sensor.name} [N]")
-            for sensor in self._sensors
+        curves = blueprint.TimeSeriesView
+        forces = [curves(origin=path(["forces", each.name]), name=f"{each.name} [N]") for each in self._sensors]
+        # Side by side, because a view has one axis only: newtons are no device's units.
+        touches = [
+            blueprint.Horizontal(
+                curves(origin=path(["touch", each.name, "value"]), name=each.name),
+                curves(origin=path(["touch", each.name, "force"]), name=f"{each.name}, true [N]"),
+            )
+            for each in self._touches
         ]
+        speeds = curves(origin="events", name="approach speed [m/s]")
+        groups: dict[str, list[Any]] = {"forces": forces, "touch": touches, "events": [speeds]}
+        tabs = [blueprint.Vertical(*views, name=name) for name, views in groups.items() if views]
         scene = blueprint.Spatial3DView(origin="/", contents=["+ /scene/**", "+ /contacts/**"], name="contacts")
-        layout = blueprint.Horizontal(scene, blueprint.Vertical(*curves), column_shares=[2, 1]) if curves else scene
+        events = blueprint.TextLogView(origin="events", name="events")
+        left = blueprint.Vertical(scene, events, row_shares=[4, 1])
+        layout = blueprint.Horizontal(left, blueprint.Tabs(*tabs), column_shares=[2, 1])
         return blueprint.Blueprint(layout, collapse_panels=True)
+
+
+def _describe(entry: LogEntry) -> str:
+    """An event in a line: `wall · bumper begin, 0.12 m/s, peak 33 N`."""
+    words = [f"{entry.subject} {entry.kind}"]
+    if entry.kind is EventKind.END:
+        words[0] += f" after {entry.event.duration:.6f} s"
+    if not math.isnan(entry.approach_speed):
+        words.append(f"{entry.approach_speed:.4g} m/s")
+    if not math.isnan(entry.contact.peak_force):
+        words.append(f"peak {entry.contact.peak_force:.4g} N")
+    return ", ".join(words)
 
 
 def _stack(parts: Sequence[Array | None], batches: Sequence[ContactBatch]) -> Array:

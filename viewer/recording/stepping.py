@@ -13,7 +13,7 @@ class Stepper:
     """Takes a session forward along a schedule."""
 
     def __init__(self, session: Session, schedule: Schedule, observers: Sequence[Observer] = ()) -> None:
-        """`observers` see every step from that of the schedule's first frame on."""
+        """`observers` see every step from that of the schedule's first frame on; the session's watchers, all steps."""
         self._session = session
         # A recording goes forward only: its steps need no room in the session's history.
         session.timeline = None
@@ -39,6 +39,8 @@ class Stepper:
         # One by one also where nobody looks: an error then names the right time, at a microsecond a step.
         for _ in range(count):
             self._session.engine.step()
+            for watcher in self._session.watchers:
+                watcher.after_step(self._session.engine)
             if self._session.ghost is not None:
                 self._session.ghost.step()
             self._session.forget()

@@ -1,124 +1,113 @@
-"""Rows of contacts to CSV, NPZ and Parquet files, block by block: memory does not grow with the file."""
+"""Blocks of rows to CSV, NPZ and Parquet files: memory does not grow with the file."""
 
 import csv
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import numpy as np
 
-from .table import INTEGERS, NUMBERS, TEXTS, Block, Sample, rows
+from .columns import Block, Columns, Kind, Values
 
-_SAMPLES = 1024
-"""Sensors and steps whose rows are written at once."""
 _CHUNK = 1 << 16
 """Values that are copied at once."""
+_VALUE_SIZE = 8
+"""Bytes of a number, and of a text's number."""
 
 
-class TableWriter:
-    """Collects samples, and hands them over as blocks of rows."""
+class TableFile(Protocol):
+    """One file of columns."""
 
-    def __init__(self, path: Path, columns: tuple[str, ...], notes: dict[str, str]) -> None:
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
         """`notes`: what the file says of itself, where its format can."""
-        self._columns = columns
-        self._samples: list[Sample] = []
-        self._open(path, notes)
+        ...
 
-    def write(self, samples: list[Sample]) -> None:
-        self._samples += samples
-        if len(self._samples) >= _SAMPLES:
-            self._flush()
+    def write(self, block: Block) -> None:
+        """Add some rows; of a block, the columns that the file has."""
+        ...
 
     def close(self) -> None:
-        self._flush()
-        self._complete()
+        """Complete the file."""
+        ...
 
     def abort(self) -> None:
-        self._release()
-
-    def _flush(self) -> None:
-        samples, self._samples = self._samples, []
-        if samples:
-            self._write_block(rows(samples))
-
-    def _open(self, path: Path, notes: dict[str, str]) -> None:
-        raise NotImplementedError
-
-    def _write_block(self, block: Block) -> None:
-        raise NotImplementedError
-
-    def _complete(self) -> None:
-        self._release()
-
-    def _release(self) -> None:
-        raise NotImplementedError
+        """Let go of the file as it is."""
+        ...
 
 
-class CsvWriter(TableWriter):
+class CsvFile(TableFile):
     """Text: a heading, then a line a row. Numbers read back exactly; what is not known is empty."""
 
-    def _open(self, path: Path, notes: dict[str, str]) -> None:
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+        self._columns = columns
         self._file = path.open("w", encoding="utf-8", newline="")
         self._csv = csv.writer(self._file, lineterminator="\n")
-        self._csv.writerow(self._columns)
+        self._csv.writerow(columns)
 
-    def _write_block(self, block: Block) -> None:
-        self._csv.writerows(zip(*(self._texts(block, name) for name in self._columns), strict=True))
+    def write(self, block: Block) -> None:
+        self._csv.writerows(zip(*(_texts(block[name], kind) for name, kind in self._columns.items()), strict=True))
 
-    def _release(self) -> None:
+    def close(self) -> None:
         self._file.close()
 
-    @staticmethod
-    def _texts(block: Block, name: str) -> list[Any]:
-        values = block.column(name)
-        if isinstance(values, list):
-            return values
-        if name == "found":
-            # A whole number, unless the sensor is interpolated between steps.
-            return [int(value) if value == int(value) else value for value in values.tolist()]
-        if name in INTEGERS:
-            return ["" if value < 0 else value for value in values.tolist()]
-        return ["" if value != value else value for value in values.tolist()]
+    def abort(self) -> None:
+        self._file.close()
 
 
-class NpzWriter(TableWriter):
-    """NumPy arrays, one a column; text as unicode arrays, so that no pickle is needed."""
+def _texts(values: Values, kind: Kind) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    if kind is Kind.COUNT:
+        return [int(value) if value == int(value) else value for value in values.tolist()]
+    if kind is Kind.INTEGER:
+        return ["" if value < 0 else value for value in values.tolist()]
+    return ["" if value != value else value for value in values.tolist()]
 
-    def _open(self, path: Path, notes: dict[str, str]) -> None:
+
+class NpzFile(TableFile):
+    """NumPy arrays, one a column; text as unicode arrays, so that no pickle is needed.
+
+    A block may leave columns out: they need not be equally long.
+    """
+
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+        self._columns = columns
         self._notes = notes
         self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=4)
         self._names: dict[str, int] = {}
-        self._rows = 0
         # An array's length stands before its values: each column waits in a file without a name.
         self._spools: dict[str, IO[bytes]] = {
             name: tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115
-            for name in self._columns
+            for name in columns
         }
 
-    def _write_block(self, block: Block) -> None:
-        self._rows += len(block.texts)
-        for name, spool in self._spools.items():
-            values = block.column(name)
+    def write(self, block: Block) -> None:
+        for name, values in block.items():
+            spool = self._spools.get(name)
+            if spool is None:
+                continue
             if isinstance(values, list):
                 values = np.array([self._names.setdefault(text, len(self._names)) for text in values], np.int64)
             spool.write(values.tobytes())
 
-    def _complete(self) -> None:
+    def close(self) -> None:
         names = np.array(list(self._names) or [""])
-        for column, spool in self._spools.items():
+        for name, kind in self._columns.items():
+            spool = self._spools[name]
+            count = spool.tell() // _VALUE_SIZE
             spool.seek(0)
-            kind: Any = names.dtype if column in TEXTS else np.dtype(np.float64 if column in NUMBERS else np.int64)
-            with self._entry(column, kind, (self._rows,)) as entry:
-                while data := spool.read(8 * _CHUNK):
-                    entry.write(names[np.frombuffer(data, np.int64)].tobytes() if column in TEXTS else data)
+            number: Any = np.dtype(np.int64 if kind is Kind.INTEGER else np.float64)
+            with self._entry(name, names.dtype if kind is Kind.TEXT else number, (count,)) as entry:
+                while data := spool.read(_VALUE_SIZE * _CHUNK):
+                    entry.write(names[np.frombuffer(data, np.int64)].tobytes() if kind is Kind.TEXT else data)
         for note, text in self._notes.items():
             value = np.array(float(text) if note == "timestep" else text)
             with self._entry(note, value.dtype, ()) as entry:
                 entry.write(value.tobytes())
-        self._release()
+        self.abort()
 
-    def _release(self) -> None:
+    def abort(self) -> None:
         for spool in self._spools.values():
             spool.close()
         self._zip.close()
@@ -133,29 +122,27 @@ class NpzWriter(TableWriter):
         return entry
 
 
-class ParquetWriter(TableWriter):
+class ParquetFile(TableFile):
     """Parquet, a row group a block; what is not known is null."""
 
-    def _open(self, path: Path, notes: dict[str, str]) -> None:
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
         import pyarrow
         from pyarrow import parquet
 
         self._arrow = pyarrow
-        types = {"found": pyarrow.float64()}
-        types |= dict.fromkeys(TEXTS, pyarrow.string())
-        types |= dict.fromkeys(NUMBERS, pyarrow.float64())
-        types |= dict.fromkeys(INTEGERS, pyarrow.int64())
-        self._schema = pyarrow.schema([(name, types[name]) for name in self._columns], metadata=notes)
+        number, types = pyarrow.float64(), {Kind.INTEGER: pyarrow.int64(), Kind.TEXT: pyarrow.string()}
+        fields = [(name, types.get(kind, number)) for name, kind in columns.items()]
+        self._schema = pyarrow.schema(fields, metadata=notes)
         self._file = path.open("wb")
         self._parquet = parquet.ParquetWriter(self._file, self._schema)
 
-    def _write_block(self, block: Block) -> None:
-        arrays = [
-            self._arrow.array(block.column(name), self._schema.field(name).type, from_pandas=True)
-            for name in self._columns
-        ]
+    def write(self, block: Block) -> None:
+        arrays = [self._arrow.array(block[field.name], field.type, from_pandas=True) for field in self._schema]
         self._parquet.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
 
-    def _release(self) -> None:
+    def close(self) -> None:
         self._parquet.close()
         self._file.close()
+
+    def abort(self) -> None:
+        self.close()

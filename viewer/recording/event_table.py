@@ -1,0 +1,100 @@
+"""The steps of a session to its contact events, and these to rows of named columns."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from ..engines.errors import EngineError, UnstableError
+from ..engines.following.tracking import ContactTracker
+from ..sensors.event_log import LogEntry
+from ..sensors.event_table import event_record
+from ..session import Session
+from .columns import NO_FRAME, Block, Columns, Kind, as_column
+from .schedule import Schedule
+
+COLUMNS: Columns = {
+    "step": Kind.INTEGER,
+    "time": Kind.NUMBER,
+    "video_frame": Kind.INTEGER,
+    "pair_id": Kind.INTEGER,
+    "geom1": Kind.TEXT,
+    "geom2": Kind.TEXT,
+    "kind": Kind.TEXT,
+    "distance": Kind.NUMBER,
+    "normal_velocity": Kind.NUMBER,
+    "approach_speed": Kind.NUMBER,
+    "duration": Kind.NUMBER,
+    "peak_force": Kind.NUMBER,
+}
+"""`time` is inside a step; `step` and `video_frame` are the first that show the event. The others are those of
+`contact-viewer events`."""
+
+
+@dataclass(frozen=True)
+class SeenEvent:
+    """A contact event and where it is seen first."""
+
+    step: int
+    video_frame: int
+    """NO_FRAME without a video, and after its last frame."""
+    entry: LogEntry
+
+
+class EventFollower:
+    """Follows contacts from now on: of the pairs of the contact sensors, or of all pairs where there are no sensors."""
+
+    def __init__(self, session: Session, video: Schedule | None = None) -> None:
+        """`video`: of a video whose frames the events are to name."""
+        self._session = session
+        self._video = video
+        self._origin = session.engine.time
+        self._tracker = ContactTracker(session.engine, limit=None)
+        session.watchers.append(self._tracker)
+
+    @property
+    def pair_count(self) -> int:
+        """Pairs that are followed."""
+        return len(self._tracker.pairs.labels)
+
+    @property
+    def pair_total(self) -> int:
+        """Pairs that should be followed; beyond a limit they are not."""
+        return self._tracker.pairs.choice.total
+
+    def finish(self, start: float, end: float) -> list[SeenEvent]:
+        """The events in a span of time [s] that ends now, in order. Takes one step more and lets go of the session.
+
+        The state after a step, with what touches there, is known to MuJoCo only when the next step starts from it.
+        """
+        engine, tracker = self._session.engine, self._tracker
+        # Not after a simulation that diverged, and is back at its start.
+        if engine.time == tracker.time:
+            with suppress(UnstableError, EngineError):
+                engine.step()
+                tracker.after_step(engine)
+        self.close()
+        return [self._seen(entry) for entry in tracker.log if entry.pair_id is not None and start <= entry.time <= end]
+
+    def close(self) -> None:
+        """Let go of the session. Safe twice."""
+        if self._tracker in self._session.watchers:
+            self._session.watchers.remove(self._tracker)
+
+    def _seen(self, entry: LogEntry) -> SeenEvent:
+        step = round((entry.seen - self._origin) / self._session.engine.timestep)
+        if self._video is None:
+            return SeenEvent(step, NO_FRAME, entry)
+        later = range(step, self._video.last_step + 1)
+        frames = (frame for frame in map(self._video.frame, later) if frame is not None)
+        return SeenEvent(step, next(frames, NO_FRAME), entry)
+
+
+def event_rows(events: Iterable[SeenEvent]) -> Block:
+    """A row for each event."""
+    records: list[dict[str, Any]] = []
+    for event in events:
+        record = event_record(event.entry)
+        record["geom1"], record["geom2"] = record.pop("geoms")
+        records.append(record | {"step": event.step, "video_frame": event.video_frame})
+    return {name: as_column(kind, [record[name] for record in records]) for name, kind in COLUMNS.items()}
