@@ -1,5 +1,6 @@
 """The interactive application: builds the parts and runs one frame at a time."""
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from .display import opening_window
 from .drawing import add_volumes, session_glyphs
 from .engines.contract import Engine
 from .engines.errors import SceneError
+from .engines.files.amendments import Amendments
 from .engines.opening import open_engines
 from .filming import Filming, next_path
+from .inheriting import successor
 from .panels.display import show_display
 from .panels.events import EventsPanel
-from .panels.frame import MAIN_DOCK, TITLE, dock_panels, window_params
+from .panels.frame import MAIN_DOCK, TITLE, dock_panels, toggle_fullscreen, window_params
 from .panels.inspector import show_inspector
 from .panels.keys import handle_keys, show_help
 from .panels.legend import show_legend
@@ -29,18 +32,20 @@ from .panels.picking import point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
 from .panels.record import RecordButton
+from .panels.sensor_editor import SensorEditor
 from .panels.sensors import show_sensors
-from .panels.shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSORS, TOUCH, RecordingStatus
+from .panels.shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, RecordingStatus
 from .panels.status import show_status
 from .panels.theme import apply_theme
 from .panels.touch import TouchPanel
-from .panels.viewport import Viewport
+from .panels.viewport import Viewport, window_pixels
+from .recording.files import save_text
 from .render.canvas import Canvas
 from .render.contexts import current_renderer
 from .render.glyphs import GizmoList, Glyphs
 from .reopening import SceneFollower
 from .session import Highlight, Session
-from .settings import Options, Quality, Theme, ViewState
+from .settings import EngineChoice, Options, Quality, Theme, ViewState
 
 _SAVED = "view_state"
 _PHYSICS_BUDGET = 0.025
@@ -59,6 +64,7 @@ class Application:
         self.plots = Plots()
         self._touch_panel = TouchPanel()
         self._events_panel = EventsPanel()
+        self._editor = SensorEditor()
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.metres_per_pixel = 0.001
@@ -81,9 +87,10 @@ class Application:
         """What Hello ImGui needs to run this application."""
         params = window_params(self._options, self.keeps_settings)
         panels = {
-            SENSORS: lambda: show_sensors(self.session),
+            SENSORS: lambda: show_sensors(self),
             DISPLAY: lambda: show_display(self.session),
             INSPECTOR: lambda: show_inspector(self.session),
+            SENSOR_EDITOR: lambda: self._editor.show(self),
             PLOTS: lambda: self.plots.show(self.session, self._save_curves),
             EVENTS: lambda: self._events_panel.show(self.session),
             TOUCH: lambda: self._touch_panel.show(self.session),
@@ -98,17 +105,14 @@ class Application:
         calls.show_menus = self._guard(lambda: show_menus(self))
         calls.show_status = self._guard(lambda: show_status(self))
         calls.show_gui = self._guard(self._show_overlays)
-        calls.before_swap = self._guard(lambda: self._film(self._window_pixels, whole_window=True))
+        calls.before_swap = self._guard(lambda: self._film(window_pixels(), whole_window=True))
         calls.before_exit = self._guard(self.close)
         self._params = params
         return params
 
     def open_scene(self, scene: str) -> None:
         """Open another scene; the running one goes on until it is ready."""
-        try:
-            self._follower.open(scene)
-        except SceneError as error:
-            self.notices.say(str(error), warning=True)
+        self.notices.attempt(lambda: self._follower.open(scene))
 
     def ask_for_scene(self) -> None:
         if not self.session.stepped_outside:
@@ -118,6 +122,30 @@ class Application:
         path = self.session.engine.path
         if path is not None:
             self.open_scene(str(path))
+
+    @property
+    def engine_choice(self) -> EngineChoice:
+        return self._follower.choice
+
+    def switch_engine(self, choice: EngineChoice) -> None:
+        self._follower.choice = choice
+        self.reload()
+
+    @property
+    def amendments(self) -> Amendments:
+        return self._follower.amendments
+
+    def edit_sensor(self, name: str | None) -> None:
+        self._editor.begin(self.session, name)
+        panel = self._panel(SENSOR_EDITOR)
+        panel.is_visible = panel.focus_window_at_next_frame = True
+
+    def watch_all(self) -> None:
+        self._editor.watch_all(self)
+
+    def undo(self) -> None:
+        if (undone := self.notices.attempt(self.amendments.undo)) is not None:
+            self.notices.say(f"undone: {undone}")
 
     def toggle_panel(self, *names: str) -> None:
         panels = [self._panel(name) for name in names]
@@ -139,10 +167,7 @@ class Application:
 
     def toggle_fullscreen(self) -> None:
         assert self._params is not None
-        geometry = self._params.app_window_params.window_geometry
-        modes = hello_imgui.FullScreenMode
-        windowed = geometry.full_screen_mode == modes.no_full_screen
-        geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
+        toggle_fullscreen(self._params)
 
     def quit(self) -> None:
         if self._params is not None:
@@ -166,7 +191,7 @@ class Application:
         """Record from now on, or the last seconds."""
         path = path or self.next_recording
         settings = self.session.settings
-        _, _, width, height = self._window_pixels if settings.record_panels else self._viewport.pixels
+        _, _, width, height = window_pixels() if settings.record_panels else self._viewport.pixels
         choice = (path, (width, height), self.session, settings.record_panels)
         try:
             self._filming.start(*choice) if last is None else self._filming.start_retake(*choice, last)
@@ -258,6 +283,7 @@ class Application:
         handle_keys(self)
         if self._canvas is not None:
             self._viewport.handle_mouse(self, self._canvas.scene_pass)
+            self._editor.point(self.session, self._viewport, self._canvas.scene_pass)
         if self.session.stepped_outside:
             self.session.forget()
         if self._filming.retaking:
@@ -274,15 +300,17 @@ class Application:
 
     def _swap_scene(self) -> None:
         """Take over a scene that has been opened meanwhile; one that failed leaves the running one as it is."""
-        try:
-            engines = self._follower.poll(self.session.engine)
-        except SceneError as error:
-            self.notices.say(str(error), warning=True)
-            return
+        engines = self.notices.attempt(lambda: self._follower.poll(self.session.engine))
         if engines is not None and self._canvas is not None:
-            self.session = self.session.successor(*engines)
-            self._canvas.replace_model(self.session.engine.model)
-            self._begin_scene()
+            path, files, told = (before := self.session.engine).path, before.files, before.notes
+            self.session = successor(self.session, *engines)
+            del before
+            # Sessions and engines refer to each other, and a history is large.
+            gc.collect()
+            # From the same files comes the same picture, whatever sensors were added.
+            if not files or self.session.engine.files != files:
+                self._canvas.replace_model(self.session.engine.model)
+            self._begin_scene(told if self.session.engine.path == path else ())
 
     def _draw(self) -> None:
         """Scene and gizmos, behind the panels."""
@@ -303,13 +331,9 @@ class Application:
         self._film(viewport, whole_window=False)
         show_labels(session, self._viewport, matrices)
         # The scene and, after it, the panels say anew what the mouse points at; the next picture shows it.
-        self._pointed = session.highlight = point_at(session, self._viewport, sensor_glyphs, matrices)
-
-    @property
-    def _window_pixels(self) -> tuple[int, int, int, int]:
-        io = imgui.get_io()
-        scale = io.display_framebuffer_scale
-        return 0, 0, round(io.display_size.x * scale.x), round(io.display_size.y * scale.y)
+        self._pointed = session.highlight = (
+            None if self._editor.picking else point_at(session, self._viewport, sensor_glyphs, matrices)
+        )
 
     def _film(self, pixels: tuple[int, int, int, int], whole_window: bool) -> None:
         if self._canvas is None:
@@ -331,15 +355,11 @@ class Application:
 
     def _save_curves(self, text: str) -> None:
         path = next_path(self.next_recording.parent, self.session.engine.path, ".csv")
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            self.notices.say(f"{path}: cannot be written ({error.strerror})", warning=True)
-        else:
+        if self.notices.attempt(lambda: save_text(path, text)):
             self.notices.say(f"saved {path}")
 
-    def _begin_scene(self) -> None:
-        """Follow a scene's events and files, and tell what a person should know of it."""
+    def _begin_scene(self, told: tuple[str, ...] = ()) -> None:
+        """Follow a scene's events and files, and tell what a person should know of it and was not told before."""
         path = self.session.engine.path
         glfw.set_window_title(glfw_utils.glfw_window_hello_imgui(), f"{path.name} - {TITLE}" if path else TITLE)
         self.gizmos.width = self.session.scale.width
@@ -347,8 +367,9 @@ class Application:
         if not is_bundled(path):
             remember_scene(self.session)
         for note in self.session.engine.notes:
-            self.notices.say(note)
-        if not self.session.stepped_outside:
+            if note not in told:
+                self.notices.say(note)
+        if not self.session.stepped_outside and self.session.events is None:
             self.session.track_events()
         touch = self.session.engine.touch_sensors
         for problem in touch.problems if touch is not None else ():

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from .engines.contract import Engine
 from .engines.errors import SceneError
+from .engines.files.amending import Refusal
+from .engines.files.amendments import Amendments
 from .engines.files.checking import SceneRefused
 from .engines.files.loading import find_scene
 from .engines.files.vetting import OpenedScene, Opening
@@ -19,10 +21,16 @@ class SceneFollower:
     """Opens scenes in a thread of their own, one at a time, and watches the files of the one that runs."""
 
     def __init__(self, options: Options | None) -> None:
-        self._choice = options.engine if options else EngineChoice.MUJOCO
+        self.choice = options.engine if options else EngineChoice.MUJOCO
+        """Who steps the scenes that are opened from now on."""
+        self._running_choice = self.choice
         self._envs = options.envs if options else 1
         self._watches = options.watch if options else True
-        self._opening: Opening[Engines] | None = None
+        self.amendments = Amendments()
+        """Changes of the running scene's sensors; the scene is opened again whenever they change."""
+        self._tried = self.amendments.state
+        """With which the running scene was last opened, or could not be."""
+        self._opening: Opening[tuple[Engines, tuple[Refusal, ...]]] | None = None
         self._next: Path | None = None
         self._watch: FileWatch | None = None
 
@@ -50,31 +58,54 @@ class SceneFollower:
 
     def poll(self, running: Engine) -> Engines | None:
         """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
-        if self._opening is None and self._next is None and self._watch is not None and self._watch.poll():
+        if self._opening is None and self._next is None and self._is_outdated():
             self._next = running.path
         if self._opening is not None and self._opening.poll():
             opening, self._opening = self._opening, None
             try:
-                return opening.result()
-            except SceneRefused as error:
-                # What is missing or broken now may come or be mended.
-                if self._watch is not None and opening.path == running.path:
-                    self._watch.follow(error.files)
-                raise
-            except SceneError:
+                engines, refusals = opening.result()
+            except SceneError as error:
                 if self._next is None:
+                    # The running scene goes on as it is.
+                    self.choice = self._running_choice
+                # What is missing or broken now may come or be mended.
+                if isinstance(error, SceneRefused) and self._watch is not None and opening.path == running.path:
+                    self._watch.follow(error.files)
+                if isinstance(error, SceneRefused) or self._next is None:
                     raise
+            else:
+                self._running_choice = self.choice
+                self._settle(opening.path == running.path, refusals)
+                return engines
         if self._opening is None and self._next is not None:
             path, self._next = self._next, None
-            self._opening = Opening(path, self._build)
+            same = path == running.path
+            if same:
+                self._tried = self.amendments.state
+            self._opening = Opening(path, self._build, changes=self.amendments.changes if same else ())
         return None
 
     def close(self) -> None:
         self.cancel()
         self._next = self._watch = None
 
-    def _build(self, scene: OpenedScene) -> Engines:
-        if self._choice is EngineChoice.MUJOCO:
-            return MujocoEngine(scene, num_envs=self._envs), None
+    def _is_outdated(self) -> bool:
+        """Whether the running scene's files or its amendments have changed."""
+        return self.amendments.state != self._tried or (self._watch is not None and bool(self._watch.poll()))
+
+    def _settle(self, same: bool, refusals: tuple[Refusal, ...]) -> None:
+        """Keep the amendments that the scene took; none of them if it is another one."""
+        if same:
+            up_to_date = self.amendments.state == self._tried
+            self.amendments.settle(refusals)
+        else:
+            up_to_date = True
+            self.amendments.clear()
+        if up_to_date:
+            self._tried = self.amendments.state
+
+    def _build(self, scene: OpenedScene) -> tuple[Engines, tuple[Refusal, ...]]:
+        if self.choice is EngineChoice.MUJOCO:
+            return (MujocoEngine(scene, num_envs=self._envs), None), scene.refusals
         assert scene.path is not None
-        return open_engines(scene.path, self._choice, self._envs)
+        return open_engines(scene.path, self.choice, self._envs), ()

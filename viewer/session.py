@@ -9,7 +9,6 @@ import numpy as np
 from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
 from .engines.following.tracking import ContactTracker
-from .engines.mujoco.engine import MujocoEngine
 from .engines.pace import Pace
 from .reasons import Reasons
 from .render.scale import GlyphScale, glyph_scale
@@ -105,28 +104,14 @@ class Session:
         """A break that was hit: why, and the simulated time of the step that shows it [s]."""
         self._readings: dict[str, SensorReading] = {}
         self._details: dict[str, ContactDetails] = {}
-        self._key: str | None = None
+        self.key: str | None = None
+        """Keyframe that a reset returns to; the scene's start without one."""
         self.visible = dict.fromkeys(engine.sensors.names, True)
         if options is not None:
             self._apply(options)
         self.keep_history()
         if self.selected is None:
             self.selected = next((name for name, shown in self.visible.items() if shown), None)
-
-    def successor(self, engine: Engine, ghost: Engine | None) -> "Session":
-        """A session on another scene, or on the same file read again, with what can be kept of this one."""
-        session = Session(engine, self.settings, ghost=ghost)
-        session.pace.speed = self.pace.speed
-        if engine.path != self.engine.path:
-            return session
-        session.view.copy_from(self.view, engine.model)
-        session.paused = self.paused
-        session.visible = {name: self.visible.get(name, True) for name in session.visible}
-        if self.selected in session.visible:
-            session.selected = self.selected
-        if isinstance(engine, MujocoEngine) and isinstance(self.batch, MujocoEngine) and engine.adopt_state(self.batch):
-            session.keep_history()
-        return session
 
     def advance(self, budget: float) -> None:
         """Physics up to real time, for at most `budget` seconds of wall time."""
@@ -191,10 +176,10 @@ class Session:
 
     def reset(self, key: str | None = None) -> None:
         """Back to the start, to a keyframe, or to the one chosen last."""
-        self._key = key if key is not None else self._key
-        self.engine.reset(self._key)
+        self.key = key if key is not None else self.key
+        self.engine.reset(self.key)
         if self.ghost is not None:
-            self.ghost.reset(self._key)
+            self.ghost.reset(self.key)
         if self.timeline is not None:
             self.timeline.start()
         for watcher in self.watchers:

@@ -1,18 +1,22 @@
 """Every step of a session's simulation: to go back to, and as curves."""
 
 from collections.abc import Callable
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .engines.contract import Engine
 from .engines.mujoco.engine import MujocoEngine
+from .engines.mujoco.retracing import follow, retrace
 from .engines.mujoco.run import MujocoRun
 from .engines.mujoco.run_curves import RunCurves, curve_bytes
 from .sensors.contacts import ContactBatch
 from .sensors.history import DEFAULT_BUDGET
 from .sensors.peaks import mean, peak
 from .settings import Moment
+
+_TRIAL_STEPS = 40
 
 
 class Timeline:
@@ -75,6 +79,30 @@ class Timeline:
         """Begin anew from the engine's present state."""
         self._run.start()
         self._frame_start = 0
+
+    def retrace(
+        self, before: "Timeline", seconds: float, begin: Callable[[], object], after_step: Callable[[], object] | None
+    ) -> bool:
+        """Begin anew with the steps of another timeline; whether they led to the same states, as with the same physics.
+
+        As many of the newest steps as there is time for, in wall time. Then the step is shown that the other one shows.
+        `begin` is called at the first state, `after_step` after each step.
+        """
+        current, first, stop = before.current, before.first, before.last
+        # A few steps first: they tell most models apart, and how long a step takes.
+        start = max(first, stop - _TRIAL_STEPS)
+        began = perf_counter()
+        if not retrace(self._run, before._run, start, stop, begin, after_step):
+            return False
+        steps = round(seconds * (stop - start) / (perf_counter() - began))
+        if stop - steps > current:
+            stop = current
+        start = max(first, stop - steps)
+        if not retrace(self._run, before._run, start, stop, begin, after_step):
+            return False
+        self.go_to(current - start)
+        follow(self._run, before._run)
+        return True
 
     def begin_frame(self) -> None:
         """What is stepped from now on belongs to the next picture."""

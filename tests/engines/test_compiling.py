@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import mujoco
@@ -16,6 +16,7 @@ import psutil
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
 from contact_viewer.engines.errors import SceneError
+from contact_viewer.engines.files.amending import SensorChange
 from contact_viewer.engines.files.checking import survey_scene
 from contact_viewer.engines.files.compiling import Compilation, Limits, compile_scene
 from contact_viewer.engines.files.loading import LoadedScene, load_scene
@@ -128,9 +129,9 @@ def test_without_a_process_there_is_a_message(scene: Path, monkeypatch: pytest.M
 def test_warnings_of_the_compiler_are_notes(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.write_text("<mujoco>\n<worldbody>\n<geom name='g' size='1'/></worldbody></mujoco>")
 
-    def load(path: Path) -> LoadedScene:
+    def load(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
         warnings.warn("the geom is round\nElement name 'g', id 0\n", stacklevel=1)
-        return load_scene(path)
+        return load_scene(path, changes)
 
     monkeypatch.setattr("contact_viewer.engines.files.compiling.load_scene", load)
     assert open_safely(scene).notes == ("line 3: the geom is round (g)",)

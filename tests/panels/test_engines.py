@@ -101,3 +101,47 @@ def test_refusals_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 3
     assert "MotrixSim" in lines[0]
+
+
+def test_the_menu_switches_engines() -> None:
+    app = open_app("slope")
+
+    def test(ctx: Any) -> None:
+        for item, engine in (("MotrixSim", "MotrixSim"), ("MuJoCo", "MuJoCo"), ("Both", "MuJoCo")):
+            ctx.menu_click(f"//##MainMenuBar/Simulation/Engine/{item}")
+            for _ in range(400):
+                ctx.yield_(1)
+                if engine in app.session.engine.name and (app.session.ghost is not None) == (item == "Both"):
+                    break
+            assert engine in app.session.engine.name
+            assert (app.session.ghost is not None) == (item == "Both")
+            app.session._step(20)
+
+    drive(app, test)
+
+
+def test_an_engine_that_refuses_the_scene_leaves_the_other_running(tmp_path: Path) -> None:
+    path = tmp_path / "refused.xml"
+    path.write_text(
+        '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/></worldbody>'
+        '<sensor><contact name="c" geom1="floor"/></sensor></mujoco>'
+    )
+    app = open_app("slope")
+
+    def test(ctx: Any) -> None:
+        app.open_scene(str(path))
+        for _ in range(200):
+            ctx.yield_(1)
+            if app.session.engine.path == path:
+                break
+        app.notices.items.clear()
+        app.switch_engine(EngineChoice.MOTRIX)
+        for _ in range(400):
+            ctx.yield_(1)
+            if app.notices.items or "MotrixSim" in app.session.engine.name:
+                break
+        assert app.notices.items, app.session.engine.name
+        assert "MuJoCo" in app.session.engine.name
+        assert app.engine_choice is EngineChoice.MUJOCO
+
+    drive(app, test)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
 from ..settings import Options, Quality
-from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSORS, TOUCH
+from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
 from .theme import load_fonts
 
 TITLE = "contact-viewer"
@@ -15,6 +15,7 @@ _DOCKS = {
     SENSORS: _LEFT,
     DISPLAY: _LEFT_BELOW,
     INSPECTOR: _RIGHT,
+    SENSOR_EDITOR: _RIGHT,
     PLOTS: _BOTTOM,
     EVENTS: _BOTTOM,
     TOUCH: _BOTTOM,
@@ -75,3 +76,9 @@ def dock_panels(
     bar.size_em = 2.5
     bar.window_padding_em = ImVec2(0.7, 0.45)
     params.callbacks.add_edge_toolbar(hello_imgui.EdgeToolbarType.bottom, playback, bar)
+
+
+def toggle_fullscreen(params: hello_imgui.RunnerParams) -> None:
+    geometry, modes = params.app_window_params.window_geometry, hello_imgui.FullScreenMode
+    windowed = geometry.full_screen_mode == modes.no_full_screen
+    geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from imgui_bundle import ImVec2, imgui
 
 from ..session import Session
-from .shell import DISPLAY, INSPECTOR, SENSORS, Shell
+from .shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS, Shell
 from .widgets import dim_text, number_font
 
 Key = imgui.Key
@@ -70,6 +70,7 @@ SIMULATION = (
     Binding(Key.period, ".", "Next environment", lambda shell: shell.session.show_environment(shell.session.env + 1)),
     Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.ask_for_scene(), ctrl=True),
     Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.reload(), ctrl=True),
+    Binding(Key.z, "Ctrl+Z", "Undo a change of a sensor", lambda shell: shell.undo(), ctrl=True),
 )
 CONTACTS = (
     Binding(Key.c, "C", "Contact points", lambda shell: _toggle_points(shell.session)),
@@ -107,7 +108,9 @@ SCENE = (
 )
 WINDOW = (
     Binding(Key.tab, "Tab", "Left panels", lambda shell: shell.toggle_panel(SENSORS, DISPLAY)),
-    Binding(Key.tab, "Shift+Tab", "Right panel", lambda shell: shell.toggle_panel(INSPECTOR), shift=True),
+    Binding(
+        Key.tab, "Shift+Tab", "Right panels", lambda shell: shell.toggle_panel(INSPECTOR, SENSOR_EDITOR), shift=True
+    ),
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
     Binding(Key.f1, "F1", "This help", _toggle_help),
     Binding(Key.f9, "F9", "Start or stop recording", _toggle_recording),

@@ -4,11 +4,17 @@ from imgui_bundle import imgui
 
 from ..assets import bundled_scenes
 from ..session import SPEEDS
-from ..settings import Theme
+from ..settings import EngineChoice, Theme
 from .keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from .playback import FREE_CAMERA, format_speed
-from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSORS, TOUCH, Shell
+from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Shell
 from .widgets import tooltip
+
+_ENGINES = {
+    EngineChoice.MUJOCO: ("MuJoCo", "MuJoCo steps the scene"),
+    EngineChoice.MOTRIX: ("MotrixSim", "MotrixSim steps the scene, from its start"),
+    EngineChoice.BOTH: ("Both", "MuJoCo, with MotrixSim's contacts as faint arrows"),
+}
 
 
 def show_menus(shell: Shell) -> None:
@@ -56,6 +62,12 @@ def _show_file(shell: Shell) -> None:
     if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not outside):
         shell.reload()
     imgui.separator()
+    if imgui.menu_item_simple("New sensor..."):
+        shell.edit_sensor(None)
+    last = shell.amendments.last
+    if imgui.menu_item_simple(f"Undo: {last}" if last else "Undo", "Ctrl+Z", enabled=last is not None):
+        shell.undo()
+    imgui.separator()
     if imgui.menu_item_simple("Quit", "Ctrl+Q"):
         shell.quit()
 
@@ -68,6 +80,12 @@ def _show_simulation(shell: Shell) -> None:
         for key in session.engine.keys:
             if imgui.menu_item_simple(key):
                 session.reset(key)
+        imgui.end_menu()
+    if imgui.begin_menu("Engine", session.engine.path is not None):
+        for choice, (text, help_text) in _ENGINES.items():
+            if imgui.menu_item_simple(text, None, choice is shell.engine_choice):
+                shell.switch_engine(choice)
+            tooltip(help_text)
         imgui.end_menu()
     if imgui.begin_menu("Speed"):
         for speed in SPEEDS:
@@ -99,7 +117,7 @@ def _show_view(shell: Shell) -> None:
                 view.toggle_group("geom", group)
         imgui.end_menu()
     imgui.separator()
-    for panel in (SENSORS, INSPECTOR, DISPLAY, PLOTS, EVENTS, TOUCH):
+    for panel in (SENSORS, INSPECTOR, SENSOR_EDITOR, DISPLAY, PLOTS, EVENTS, TOUCH):
         if imgui.menu_item_simple(panel, None, shell.is_panel_shown(panel)):
             shell.toggle_panel(panel)
     if imgui.menu_item_simple("Legend", None, session.settings.show_legend):

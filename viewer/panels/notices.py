@@ -3,15 +3,18 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from imgui_bundle import ImVec2, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
+from ..engines.errors import SceneError
 from ..settings import Theme
 from .theme import warning_color
 from .viewport import Viewport
 from .widgets import tooltip
 
+T = TypeVar("T")
 _SHOWN_SECONDS = 8.0
 _MARGIN = 12
 _AT_MOST = 4
@@ -37,6 +40,14 @@ class Notices:
         """Put a message up; one that is up already moves to the end."""
         self.items = [notice for notice in self.items if notice.text != text][1 - _AT_MOST :]
         self.items.append(Notice(text, warning))
+
+    def attempt(self, action: Callable[[], T]) -> T | None:
+        """The result of something that may fail; then None, and the reason is put up."""
+        try:
+            return action()
+        except SceneError as error:
+            self.say(str(error), warning=True)
+            return None
 
     def show(self, viewport: Viewport, theme: Theme) -> None:
         """Draw at the top of the scene."""

@@ -6,30 +6,26 @@ from imgui_bundle import ImVec2, imgui
 from ..render.camera import CameraMatrices
 from ..render.glyphs import Glyphs, pick_glyph
 from ..session import Highlight, Session
-from .viewport import LEFT, Viewport
+from .viewport import Viewport
 from .widgets import format_number, number_font
 
 _TOLERANCE = 4.0
 """How near to a gizmo the mouse must be [px]."""
-_CLICK_TRAVEL = 4.0
-"""A press that moves less than this is a click, not a drag [px]."""
 _LABEL_OFFSET = 8
 _MOST_LABELS = 200
 
 
 def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: CameraMatrices) -> Highlight | None:
     """The contact under the mouse; a click on it selects it, its sensor and its table row."""
-    io = imgui.get_io()
     if not viewport.hovered or viewport.dragging:
         return None
-    scale = io.display_framebuffer_scale
-    x, y = io.mouse_pos.x * scale.x, (io.display_size.y - io.mouse_pos.y) * scale.y
-    owner = pick_glyph(glyphs, matrices, viewport.pixels, x, y, _TOLERANCE * scale.x)
+    tolerance = _TOLERANCE * imgui.get_io().display_framebuffer_scale.x
+    owner = pick_glyph(glyphs, matrices, viewport.pixels, *viewport.mouse_pixel, tolerance)
     if owner is None or owner[0] < 0:
         return None
     component = owner[2] if len(owner) > 2 and owner[2] < 3 else None
     pointed = Highlight(session.engine.sensors[owner[0]].name, owner[1], component)
-    if imgui.is_mouse_released(LEFT) and _is_click():
+    if viewport.clicked:
         session.selected = pointed.sensor
         session.picked = (pointed.sensor, pointed.slot)
     return pointed
@@ -92,8 +88,3 @@ def _outlined(draw: imgui.ImDrawList, place: ImVec2, text: str) -> None:
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         draw.add_text(ImVec2(place.x + dx, place.y + dy), dark, text)
     draw.add_text(place, imgui.color_convert_float4_to_u32(imgui.ImVec4(1, 1, 1, 1)), text)
-
-
-def _is_click() -> bool:
-    travel = imgui.get_mouse_drag_delta(LEFT, 0.0)
-    return abs(travel.x) + abs(travel.y) < _CLICK_TRAVEL

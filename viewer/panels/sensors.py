@@ -8,6 +8,7 @@ from ..engines.contract import ContactSensor
 from ..render.scale import sensor_color
 from ..session import SensorReading, Session
 from ..settings import ColorMode, Reduce
+from .shell import Shell
 from .theme import dim_color, warning_color
 from .widgets import dim_text, fit_text, format_number, number_font, paragraph, text_right, tooltip
 
@@ -19,20 +20,21 @@ _REDUCE_HELP = {
 }
 
 
-def show_sensors(session: Session) -> None:
+def show_sensors(shell: Shell) -> None:
     """The window's content."""
+    session, unsaved = shell.session, shell.amendments.unsaved
     sensors = session.engine.sensors
     if not len(sensors):
-        _show_empty(session)
+        _show_empty(shell)
         _show_unread(session)
         return
-    _show_header(session)
+    _show_header(shell)
     clipper = imgui.ListClipper()
     clipper.begin(len(sensors), _row_height())
     while clipper.step():
         for i in range(clipper.display_start, clipper.display_end):
             imgui.push_id(i)
-            _show_row(session, i, session.reading(sensors[i].name))
+            _show_row(shell, i, session.reading(sensors[i].name), sensors[i].name in unsaved)
             imgui.pop_id()
     _show_unread(session)
 
@@ -46,14 +48,16 @@ def _show_unread(session: Session) -> None:
             paragraph(f"not read by {engine.name if engine else ''}: {reason}")
 
 
-def _show_empty(session: Session) -> None:
+def _show_empty(shell: Shell) -> None:
     paragraph("This scene has no contact sensors.")
     imgui.spacing()
-    if not session.engine.can_watch_all:
-        return
-    if imgui.button("Watch all contacts"):
-        session.watch_all()
-    tooltip("Add a sensor that matches every contact. The scene file stays as it is.")
+    if shell.session.engine.can_watch_all:
+        if imgui.button("Watch all contacts"):
+            shell.watch_all()
+        tooltip("Add a sensor that matches every contact. The scene file stays as it is.")
+    if imgui.button(f"{icons.ICON_FA_PLUS} New sensor###new"):
+        shell.edit_sensor(None)
+    tooltip("Choose what it matches and what it reports, or one of the pairs that touch now")
     imgui.spacing()
     paragraph(
         "Or declare one in the scene:\n"
@@ -61,7 +65,8 @@ def _show_empty(session: Session) -> None:
     )
 
 
-def _show_header(session: Session) -> None:
+def _show_header(shell: Shell) -> None:
+    session = shell.session
     shown = sum(session.visible.values())
     everything = shown == len(session.visible)
     if imgui.small_button(icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH):
@@ -69,6 +74,12 @@ def _show_header(session: Session) -> None:
     tooltip("Hide all sensors" if everything else "Show all sensors")
     imgui.same_line()
     dim_text(f"{shown} of {len(session.visible)} shown")
+    imgui.same_line()
+    size = imgui.get_text_line_height() + 2 * imgui.get_style().frame_padding.x
+    imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - size)
+    if imgui.small_button(f"{icons.ICON_FA_PLUS}###new"):
+        shell.edit_sensor(None)
+    tooltip("Make a contact sensor")
     imgui.separator()
 
 
@@ -77,8 +88,8 @@ def _row_height() -> float:
     return 3 * imgui.get_text_line_height() + 16 + imgui.get_style().item_spacing.y
 
 
-def _show_row(session: Session, index: int, reading: SensorReading) -> None:
-    sensor = reading.sensor
+def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -> None:
+    session, sensor = shell.session, reading.sensor
     name = sensor.name
     start = imgui.get_cursor_pos()
     right = start.x + imgui.get_content_region_avail().x - 4
@@ -96,8 +107,14 @@ def _show_row(session: Session, index: int, reading: SensorReading) -> None:
     imgui.same_line(0, 6)
     text_x = imgui.get_cursor_pos_x()
     imgui.push_style_color(imgui.Col_.text, _text_color(session.visible[name]))
-    _fitted(name, right - text_x)
+    pencil_x = right - imgui.get_text_line_height()
+    _fitted(f"{name} *" if unsaved else name, pencil_x - text_x - 4)
+    if unsaved:
+        tooltip(f"{name}: made or changed here; the scene file does not have it so")
     imgui.pop_style_color()
+    if not sensor.virtual:
+        imgui.set_cursor_pos(ImVec2(pencil_x, start.y + 4))
+        _show_pencil(shell, name)
 
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     imgui.push_style_color(imgui.Col_.text, dim_color())
@@ -153,6 +170,17 @@ def _show_eye(session: Session, index: int, name: str) -> None:
         session.visible[name] = not shown
     imgui.pop_style_color(2)
     tooltip("Hide this sensor's contacts" if shown else "Show this sensor's contacts")
+
+
+def _show_pencil(shell: Shell, name: str) -> None:
+    imgui.push_style_color(imgui.Col_.text, dim_color())
+    imgui.push_style_color(imgui.Col_.button, ImVec4(0, 0, 0, 0))
+    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(1, 0))
+    if imgui.small_button(f"{icons.ICON_FA_PEN}###edit"):
+        shell.edit_sensor(name)
+    imgui.pop_style_var()
+    imgui.pop_style_color(2)
+    tooltip("Change what this sensor matches and reports")
 
 
 def _show_reduce(session: Session, sensor: ContactSensor) -> None:

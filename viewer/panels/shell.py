@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ..engines.files.amendments import Amendments
 from ..session import Session
+from ..settings import EngineChoice
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,31 @@ class Shell(Protocol):
         """Open the dialog that chooses a scene file."""
         ...
 
+    @property
+    def engine_choice(self) -> EngineChoice: ...
+    def switch_engine(self, choice: EngineChoice) -> None:
+        """Open the same file again on another engine, if that takes it."""
+        ...
+
     def reload(self) -> None:
         """Open the same file again."""
+        ...
+
+    @property
+    def amendments(self) -> Amendments:
+        """Contact sensors that were made or changed here; the running scene follows them."""
+        ...
+
+    def edit_sensor(self, name: str | None) -> None:
+        """Show a sensor in the editor, or a new one."""
+        ...
+
+    def watch_all(self) -> None:
+        """Make a sensor of all contacts."""
+        ...
+
+    def undo(self) -> None:
+        """Take back the last change of a sensor, also out of the scene file."""
         ...
 
     def toggle_panel(self, *names: str) -> None:
@@ -78,5 +103,5 @@ class Shell(Protocol):
 
 
 SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
-PLOTS, EVENTS, TOUCH = "Plots", "Events", "Touch"
+PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
 """Titles of the dockable windows."""

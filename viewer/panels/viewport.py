@@ -4,10 +4,14 @@ from typing import Any
 
 from imgui_bundle import imgui
 
+from ..render.view import Pick
+from ..session import Session
 from .shell import Shell
 
 _WHEEL_ZOOM = 0.05
 LEFT, RIGHT, MIDDLE = 0, 1, 2
+CLICK_TRAVEL = 4.0
+"""A press that moves less than this is a click, not a drag [px]."""
 
 
 class Viewport:
@@ -28,12 +32,26 @@ class Viewport:
         return inside and not io.want_capture_mouse
 
     @property
+    def clicked(self) -> bool:
+        """The left button was pressed and released over the scene, without a drag in between."""
+        travel = imgui.get_mouse_drag_delta(LEFT, 0.0)
+        still = abs(travel.x) + abs(travel.y) < CLICK_TRAVEL
+        return self.hovered and imgui.is_mouse_released(LEFT) and still
+
+    @property
+    def mouse_pixel(self) -> tuple[float, float]:
+        """Where the mouse is in framebuffer pixels, from the bottom left as OpenGL counts."""
+        io = imgui.get_io()
+        scale = io.display_framebuffer_scale
+        return io.mouse_pos.x * scale.x, (io.display_size.y - io.mouse_pos.y) * scale.y
+
+    @property
     def dragging(self) -> bool:
         """A drag that began over the scene goes on."""
         if self._drag is None:
             return False
         travel = imgui.get_mouse_drag_delta(self._drag, 0.0)
-        return abs(travel.x) + abs(travel.y) > 4
+        return abs(travel.x) + abs(travel.y) > CLICK_TRAVEL
 
     def follow(self, dock_space_id: int | None) -> None:
         """Take the place that the docked panels leave free."""
@@ -55,8 +73,7 @@ class Viewport:
     def handle_mouse(self, shell: Shell, scene_pass: Any) -> None:
         """Camera, selection and perturbation with the mouse."""
         io = imgui.get_io()
-        left, top, right, bottom = self.rect
-        x, y = io.mouse_pos.x, io.mouse_pos.y
+        _, top, _, bottom = self.rect
         view, engine = shell.session.view, shell.session.engine
         height = max(bottom - top, 1.0)
         if self._drag is not None:
@@ -67,11 +84,20 @@ class Viewport:
             view.zoom(_WHEEL_ZOOM * io.mouse_wheel)
         for button in (LEFT, RIGHT, MIDDLE):
             if imgui.is_mouse_double_clicked(button):
-                self._double_click(shell, scene_pass, button, (x - left) / (right - left), (bottom - y) / height)
+                self._double_click(shell, scene_pass, button)
             elif imgui.is_mouse_clicked(button) and self._drag is None:
                 self._drag = button
                 if io.key_ctrl and button != MIDDLE and view.selected_body > 0:
                     view.begin_perturb(engine.model, engine.data, scene_pass, translate=button == RIGHT)
+
+    def pick(self, session: Session, scene_pass: Any) -> Pick | None:
+        """What is drawn under the mouse."""
+        io = imgui.get_io()
+        left, top, right, bottom = self.rect
+        width, height = max(right - left, 1.0), max(bottom - top, 1.0)
+        x, y = (io.mouse_pos.x - left) / width, (bottom - io.mouse_pos.y) / height
+        engine = session.engine
+        return session.view.pick(engine.model, engine.data, scene_pass, x, y, width / height)
 
     def _continue_drag(self, shell: Shell, scene_pass: Any, dx: float, dy: float) -> None:
         io = imgui.get_io()
@@ -89,11 +115,9 @@ class Viewport:
             else:
                 view.zoom(-dy)
 
-    def _double_click(self, shell: Shell, scene_pass: Any, button: int, x: float, y: float) -> None:
-        view, engine = shell.session.view, shell.session.engine
-        left, top, right, bottom = self.rect
-        aspect = (right - left) / max(bottom - top, 1.0)
-        pick = view.pick(engine.model, engine.data, scene_pass, x, y, aspect)
+    def _double_click(self, shell: Shell, scene_pass: Any, button: int) -> None:
+        view = shell.session.view
+        pick = self.pick(shell.session, scene_pass)
         if button == LEFT:
             view.select(pick)
         elif button == RIGHT and pick is not None:
@@ -101,3 +125,10 @@ class Viewport:
                 view.track(pick.body)
             else:
                 view.center(pick.point)
+
+
+def window_pixels() -> tuple[int, int, int, int]:
+    """The whole window in the framebuffer: left, bottom, width, height [px]."""
+    io = imgui.get_io()
+    scale = io.display_framebuffer_scale
+    return 0, 0, round(io.display_size.x * scale.x), round(io.display_size.y * scale.y)

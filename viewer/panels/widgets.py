@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import TypeVar
 
-from imgui_bundle import ImVec4, imgui
+from imgui_bundle import ImVec2, ImVec4, imgui
 
 from .theme import FONTS, NUMBER_SIZE, dim_color
 
@@ -60,6 +60,16 @@ def paragraph(text: str) -> None:
 def tooltip(text: str) -> None:
     """What the last item does, shown when the mouse rests on it."""
     imgui.set_item_tooltip(text.replace("%", "%%"))
+
+
+def icon_button(icon: str, label: str) -> bool:
+    """A square button as high as a field; whether it was pressed. `label` is its id."""
+    size = imgui.get_frame_height()
+    # Icons are wider than what the padding of words would leave them.
+    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, imgui.get_style().frame_padding.y))
+    pressed = imgui.button(f"{icon}###{label}", ImVec2(size, size))
+    imgui.pop_style_var()
+    return bool(pressed)
 
 
 def fit_text(text: str, width: float) -> str:

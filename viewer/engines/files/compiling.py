@@ -9,7 +9,8 @@ import sys
 import tempfile
 import time
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import mujoco
 
 from ..errors import SceneError
+from .amending import Refusal, SensorChange, refuse
 from .checking import Survey, survey_scene
 from .explaining import NOT_UTF8, explain, is_out_of_memory
 from .loading import LoadedScene, engine_warnings, load_scene, one_line
@@ -25,6 +27,7 @@ from .references import check_references
 from .sanity import check_model, try_model
 
 _MODEL_FILE, _VERDICT_FILE, _STAGE_FILE, _WORDS_FILE = "model.mjb", "verdict.json", "stage", "words"
+_CHANGES_FILE = "changes.json"
 _POLL_INTERVAL = 0.02
 
 
@@ -50,15 +53,35 @@ class Compiled:
     notes: tuple[str, ...]
 
 
-def compile_scene(survey: Survey) -> Compiled:
-    """Compile a scene in this process; raises SceneError with the file and line at fault."""
+def compile_scene(survey: Survey, changes: Sequence[SensorChange] = ()) -> Compiled:
+    """Compile a scene in this process; raises SceneError with the file and line at fault.
+
+    Changes that only the compiler refuses are left out: the newest if that helps, else all of them.
+    """
+    try:
+        return _compile(survey, changes)
+    except SceneError as error:
+        if not changes:
+            raise
+        reason = str(error).removeprefix(f"{survey.path}: ")
+    kept = changes[:-1]
+    try:
+        compiled = _compile(survey, kept)
+    except SceneError:
+        kept = ()
+        compiled = _compile(survey, kept)
+    refusals = (*compiled.scene.refusals, *refuse(changes[len(kept) :], reason))
+    return replace(compiled, scene=replace(compiled.scene, refusals=refusals))
+
+
+def _compile(survey: Survey, changes: Sequence[SensorChange]) -> Compiled:
     path = survey.path
     binary = path.suffix.lower() == ".mjb"
     earlier = engine_warnings[-1] if engine_warnings else None
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            scene = _load(path)
+            scene = _load(path, changes)
         if binary:
             check_references(scene.model)
         notes = check_model(scene.model)
@@ -74,15 +97,16 @@ def compile_scene(survey: Survey) -> Compiled:
     return Compiled(scene, survey, (*survey.notes, *notes, *said))
 
 
-def _load(path: Path) -> LoadedScene:
+def _load(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
     try:
-        return load_scene(path)
+        return load_scene(path, changes)
     except SceneError as error:
         if NOT_UTF8 not in str(error):
             raise
     # Names that are not UTF-8 cannot be handed to companions: do without them.
     try:
-        return LoadedScene(path, mujoco.MjModel.from_xml_path(str(path)))
+        model = mujoco.MjModel.from_xml_path(str(path))
+        return LoadedScene(path, model, refusals=refuse(changes, "names in the scene are not UTF-8"))
     except Exception as error:  # Out of memory and parser faults arrive as several types.
         raise SceneError(f"{path}: {one_line(error)}") from None
 
@@ -90,10 +114,17 @@ def _load(path: Path) -> LoadedScene:
 class Compilation:
     """One scene being compiled by a process of its own. Ask `poll` now and then; `result` waits. Close it."""
 
-    def __init__(self, path: Path, doubts: tuple[str, ...] = (), limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        doubts: tuple[str, ...] = (),
+        limits: Limits | None = None,
+        changes: Sequence[SensorChange] = (),
+    ) -> None:
         """`doubts`: what the scene is suspected of, for the message if it fails."""
         self._path = path
         self._doubts = doubts
+        self._changes = tuple(changes)
         self._limits = limits or DEFAULT_LIMITS
         self._started = time.monotonic()
         self._verdict: str | None = None
@@ -171,7 +202,9 @@ class Compilation:
             doubts=tuple(verdict["doubts"]),
             notes=tuple(verdict["survey_notes"]),
         )
-        return Compiled(LoadedScene(self._path, model, companions), survey, tuple(verdict["notes"]))
+        refusals = tuple(Refusal(self._changes[place], reason) for place, reason in verdict["refusals"])
+        scene = LoadedScene(self._path, model, companions, refusals=refusals)
+        return Compiled(scene, survey, tuple(verdict["notes"]))
 
     def close(self) -> None:
         """End the process and remove its files. Safe twice."""
@@ -189,6 +222,8 @@ class Compilation:
             "OPENBLAS_NUM_THREADS": "1",
         }
         try:
+            if self._changes:
+                (self._folder / _CHANGES_FILE).write_text(json.dumps([change.to_json() for change in self._changes]))
             # MuJoCo writes its log into the working folder.
             with (self._folder / _WORDS_FILE).open("wb") as words:
                 return subprocess.Popen(
@@ -254,9 +289,11 @@ def main(arguments: list[str]) -> None:
 def _compile_into(path: Path, folder: Path) -> dict[str, Any]:
     stage = folder / _STAGE_FILE
     stage.write_text("checking")
+    asked = folder / _CHANGES_FILE
+    changes = [SensorChange.from_json(saved) for saved in json.loads(asked.read_text())] if asked.exists() else []
     survey = survey_scene(path, thorough=True)
     stage.write_text("compiling")
-    compiled = compile_scene(survey)
+    compiled = compile_scene(survey, changes)
     stage.write_text("handing over")
     try:
         mujoco.mj_saveModel(compiled.scene.model, str(folder / _MODEL_FILE), None)
@@ -265,6 +302,7 @@ def _compile_into(path: Path, folder: Path) -> dict[str, Any]:
     return {
         "companions": list(compiled.scene.companions.items()),
         "notes": compiled.notes,
+        "refusals": [(changes.index(refusal.change), refusal.reason) for refusal in compiled.scene.refusals],
         "files": [(str(file), stamp) for file, stamp in survey.files.items()],
         "texts": [str(file) for file in survey.texts],
         "missing": survey.missing,

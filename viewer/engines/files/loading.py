@@ -1,6 +1,7 @@
 """Scene files to compiled MuJoCo models, each contact sensor with a companion that reports every field."""
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,12 @@ import mujoco
 
 from ...assets import DEFAULT_SCENE, bundled_scene, bundled_scenes
 from ..errors import SceneError
+from ..mujoco.names import COMPANION
+from .amending import Refusal, SensorChange, apply_changes, refuse
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
 _COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a `num` beyond it are reconstructed instead."""
-
-COMPANION = "contact_viewer/companion/"
-"""Names of companions begin so; the number of their sensor follows."""
 
 engine_warnings: deque[str] = deque(maxlen=100)
 """MuJoCo's warnings, newest last."""
@@ -31,6 +31,8 @@ class LoadedScene:
     """Id of a declared contact sensor -> id of its companion."""
     owned: bool = True
     """Ours to change. A user's own model is read only."""
+    refusals: tuple[Refusal, ...] = ()
+    """Changes that were asked for and do not fit it."""
 
 
 def find_scene(scene: str | Path | None) -> Path:
@@ -66,14 +68,19 @@ def find_scene(scene: str | Path | None) -> Path:
     return path.resolve()
 
 
-def load_scene(path: Path) -> LoadedScene:
-    """Compile a scene file."""
+def load_scene(path: Path, changes: Sequence[SensorChange] = ()) -> LoadedScene:
+    """Compile a scene file with some changes, which a compiled model does not take."""
     # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
     mujoco.set_mju_user_warning(engine_warnings.append)
     try:
         if path.suffix.lower() == ".mjb":
-            return LoadedScene(path, mujoco.MjModel.from_binary_path(str(path)))
+            return LoadedScene(
+                path,
+                mujoco.MjModel.from_binary_path(str(path)),
+                refusals=refuse(changes, "a compiled model cannot be changed"),
+            )
         spec = _read_spec(path)
+        refusals = apply_changes(spec, changes)
         declared = list(spec.sensors)
         companions = add_companions(spec)
         model = spec.compile()
@@ -82,7 +89,7 @@ def load_scene(path: Path) -> LoadedScene:
     ids = {sensor: len(declared) + k for k, sensor in enumerate(companions)}
     for sensor, companion in ids.items():
         model.sensor_intprm[companion, 1] = model.sensor_intprm[sensor, 1]
-    return LoadedScene(path, model, ids)
+    return LoadedScene(path, model, ids, refusals=tuple(refusals))
 
 
 def _read_spec(path: Path) -> Any:

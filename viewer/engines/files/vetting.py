@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import mujoco
 
 from ..errors import SceneError
+from .amending import SensorChange
 from .checking import SceneRefused, Survey, survey_scene
 from .compiling import Compilation, Compiled, Limits, compile_scene
 from .explaining import readable
@@ -48,19 +49,27 @@ class Progress:
         self.cancelled = threading.Event()
 
 
-def open_safely(path: Path, progress: Progress | None = None, limits: Limits | None = None) -> OpenedScene:
-    """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line."""
+def open_safely(
+    path: Path,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+    changes: Sequence[SensorChange] = (),
+) -> OpenedScene:
+    """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line.
+
+    Changes that do not fit it are told in its notes.
+    """
     progress = progress or Progress()
     files: Mapping[Path, Stamp | None] = {path: None}
     try:
         survey = survey_scene(path)
         files = survey.files
         if survey.doubts:
-            compiled = _compile_apart(survey, progress, limits)
+            compiled = _compile_apart(survey, progress, limits, changes)
         else:
             progress.stage = "compiling"
             _forget_changed_assets(survey)
-            compiled = compile_scene(survey)
+            compiled = compile_scene(survey, changes)
         if progress.cancelled.is_set():
             raise OpeningCancelled(path)
     except OpeningCancelled:
@@ -68,16 +77,26 @@ def open_safely(path: Path, progress: Progress | None = None, limits: Limits | N
     except SceneError as error:
         raise SceneRefused(readable(str(error)), getattr(error, "files", files)) from None
     scene = compiled.scene
-    notes = tuple(readable(note) for note in compiled.notes)
-    return OpenedScene(path, scene.model, scene.companions, scene.owned, survey=compiled.survey, notes=notes)
+    told = [str(refusal) for refusal in scene.refusals if refusal.reason is not None]
+    notes = tuple(readable(note) for note in (*compiled.notes, *told))
+    return OpenedScene(
+        path, scene.model, scene.companions, scene.owned, scene.refusals, survey=compiled.survey, notes=notes
+    )
 
 
 class Opening(Generic[T]):
     """A scene being opened in a thread, for a window that goes on drawing. Ask `poll` once a frame."""
 
-    def __init__(self, path: Path, build: Callable[[OpenedScene], T], limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        build: Callable[[OpenedScene], T],
+        limits: Limits | None = None,
+        changes: Sequence[SensorChange] = (),
+    ) -> None:
         """`build`: what to make of the scene, in the same thread, such as an engine."""
         self.path = path
+        self._changes = tuple(changes)
         self._build = build
         self._limits = limits
         self._progress = Progress()
@@ -116,13 +135,15 @@ class Opening(Generic[T]):
 
     def _run(self) -> None:
         try:
-            self._result = self._build(open_safely(self.path, self._progress, self._limits))
+            self._result = self._build(open_safely(self.path, self._progress, self._limits, self._changes))
         except BaseException as error:  # To be raised by whoever asks for the result.
             self._error = error
 
 
-def _compile_apart(survey: Survey, progress: Progress, limits: Limits | None) -> Compiled:
-    with Compilation(survey.path, survey.doubts, limits) as compilation:
+def _compile_apart(
+    survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SensorChange]
+) -> Compiled:
+    with Compilation(survey.path, survey.doubts, limits, changes) as compilation:
         while not compilation.wait(_WAIT):
             progress.stage = compilation.stage
             if progress.cancelled.is_set():

@@ -4,6 +4,9 @@ from typing import Any
 
 import mujoco
 
+COMPANION = "contact_viewer/companion/"
+"""Names of companions begin so; the number of their sensor follows."""
+
 
 def read_names(model: Any, kind: str) -> list[str]:
     """Names of all objects of a kind (`geom`, `body`, ...), as written in the model; empty for unnamed ones."""
@@ -29,7 +32,12 @@ def geom_names(model: Any) -> list[str]:
 
 def sensor_names(model: Any) -> list[str]:
     """A name for every sensor; unnamed ones get their number. No two are the same."""
-    names = read_names(model, "sensor")
+    return label_sensors(read_names(model, "sensor"))
+
+
+def label_sensors(written: list[str]) -> list[str]:
+    """Names of sensors with one made up for each that has none."""
+    names = list(written)
     taken = set(names)
     for i, name in enumerate(names):
         if not name:

@@ -13,11 +13,10 @@ from ...sensors.layout import ContactLayout
 from ...settings import Reduce
 from ..contract import ContactSensor
 from ..errors import UnstableError
-from ..files.loading import COMPANION
 from .declarations import declared_sensors
 from .engine import MujocoEngine
 from .matching import full_layout
-from .names import read_names
+from .names import COMPANION, read_names
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _SLEEP = getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0)

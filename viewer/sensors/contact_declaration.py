@@ -1,0 +1,124 @@
+"""A contact sensor as a scene declares it: what it matches and what it reports, to MJCF and back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..settings import Reduce
+from .layout import ContactLayout, Field
+
+DEFAULT_FIELDS = (Field.FOUND, Field.FORCE, Field.DIST, Field.POS, Field.NORMAL, Field.TANGENT)
+"""What a new sensor reports: all that its gizmos need, for whoever reads the array."""
+NUM_MAX = 10_000
+"""Most contacts of one sensor that is made here."""
+_NAME_MAX = 200
+
+
+class TargetKind(StrEnum):
+    """What one side of a contact sensor can be."""
+
+    ANY = "any"
+    GEOM = "geom"
+    BODY = "body"
+    SUBTREE = "subtree"
+    SITE = "site"
+
+
+@dataclass(frozen=True)
+class ContactTarget:
+    """One side of a contact sensor."""
+
+    kind: TargetKind = TargetKind.ANY
+    name: str = ""
+    """Empty for any."""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}" if self.name else str(self.kind)
+
+
+ANYTHING = ContactTarget()
+
+
+@dataclass(frozen=True)
+class ContactDeclaration:
+    """What a scene says of one contact sensor."""
+
+    name: str
+    """Empty for one without a name."""
+    first: ContactTarget = ANYTHING
+    """Object 1, which normals leave; the only side that can be a site."""
+    second: ContactTarget = ANYTHING
+    """Object 2, which normals enter and forces act on."""
+    fields: tuple[Field, ...] = DEFAULT_FIELDS
+    """In the order of the array."""
+    num: int = 4
+    reduce: Reduce = Reduce.NONE
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        """Of the MJCF element; those that would say what holds anyway are left out."""
+        found = {"name": self.name} if self.name else {}
+        for number, target in (("1", self.first), ("2", self.second)):
+            if target.kind is not TargetKind.ANY:
+                found[str(target.kind) + ("" if target.kind is TargetKind.SITE else number)] = target.name
+        if self.num != 1:
+            found["num"] = str(self.num)
+        found["data"] = " ".join(field for field in Field if field in self.fields)
+        if self.reduce is not Reduce.NONE:
+            found["reduce"] = str(self.reduce)
+        return found
+
+    @property
+    def layout(self) -> ContactLayout:
+        """Of its array; ValueError for a declaration with a `problem`."""
+        return ContactLayout(self.fields, self.num, self.reduce)
+
+    @property
+    def problem(self) -> str | None:
+        """Why no scene takes it, whatever is in the scene; None if one may."""
+        if not self.fields:
+            return "choose at least one field"
+        if not 1 <= self.num <= NUM_MAX:
+            return f"num goes from 1 to {NUM_MAX:,}"
+        if self.second.kind is TargetKind.SITE:
+            return "only object 1 can be a site"
+        for number, target in ((1, self.first), (2, self.second)):
+            if target.kind is not TargetKind.ANY and not target.name:
+                return f"choose the {target.kind} that is object {number}"
+        if self.reduce is Reduce.NETFORCE and {Field.LINVEL, Field.ANGVEL} & set(self.fields):
+            return "a net contact has no velocity: leave out linvel and angvel"
+        if len(self.name) > _NAME_MAX or not self.name.isprintable():
+            return f"a name has up to {_NAME_MAX} printable characters"
+        return None
+
+    def changes_from(self, before: "ContactDeclaration") -> dict[str, str | None]:
+        """Attributes that differ from another declaration's; None for those to leave out."""
+        old, new = before.attributes, self.attributes
+        names = dict.fromkeys([*old, *new])
+        return {name: new.get(name) for name in names if old.get(name) != new.get(name)}
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process."""
+        return {
+            "name": self.name,
+            "first": [self.first.kind, self.first.name],
+            "second": [self.second.kind, self.second.name],
+            "fields": list(self.fields),
+            "num": self.num,
+            "reduce": self.reduce,
+        }
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> "ContactDeclaration":
+        first, second = (ContactTarget(TargetKind(kind), name) for kind, name in (saved["first"], saved["second"]))
+        fields = tuple(Field(field) for field in saved["fields"])
+        return cls(saved["name"], first, second, fields, int(saved["num"]), Reduce(saved["reduce"]))
+
+
+def unique_name(wanted: str, taken: Mapping[str, Any] | set[str]) -> str:
+    """A name that no other sensor has: the wanted one, or with a number behind it."""
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
