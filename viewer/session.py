@@ -14,7 +14,7 @@ from .reasons import Reasons
 from .render.scale import GlyphScale, glyph_scale
 from .render.view import View
 from .sensors.contacts import Array, ContactBatch
-from .settings import MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
+from .settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
 from .timeline import Timeline
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -135,6 +135,11 @@ class Session:
     def keep_history(self) -> None:
         """Keep every step from now on, within the memory that the settings allow."""
         self.timeline = Timeline.of(self.engine, round(self.settings.history_megabytes * 2**20))
+
+    def set_history(self, megabytes: float) -> None:
+        """Allow the history another amount of memory; it begins anew."""
+        self.settings.history_megabytes = min(max(megabytes, 1.0), MAX_HISTORY_MEGABYTES)
+        self.keep_history()
 
     def step_once(self) -> None:
         """Pause and take one step, or go one step on in the history."""

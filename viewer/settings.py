@@ -79,6 +79,7 @@ class Theme(StrEnum):
 
 
 MIN_SPEED, MAX_SPEED = 0.01, 10.0
+MAX_HISTORY_MEGABYTES = 65536.0
 """Bounds of the playback speed, as a multiple of real time."""
 
 

@@ -132,3 +132,30 @@ def test_signals_are_chosen_and_saved_as_csv(drop: Path, tmp_path: Path, monkeyp
         assert session.settings.plots.by_sensor
 
     drive(app, test)
+
+
+def test_a_time_is_typed_and_the_budget_changed(drop: Path) -> None:
+    app = open_app(drop)
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        session._step(1000)
+        ctx.item_click("//**/###time")
+        ctx.yield_(3)
+        ctx.item_input("//**/go to [s]")
+        ctx.key_chars_replace_enter("0.5")
+        ctx.yield_(2)
+        assert session.paused
+        assert session.engine.time == pytest.approx(0.5)
+        ctx.item_click("//**/###time")
+        ctx.yield_(3)
+        ctx.item_input("//**/MB for the history")
+        ctx.key_chars_replace_enter("2")
+        ctx.yield_(2)
+        assert session.settings.history_megabytes == 2.0
+        session._step(20_000)
+        assert session.timeline is not None
+        assert session.timeline.bytes < 2.1 * 2**20
+        assert 0 < session.timeline.seconds < 40
+
+    drive(app, test)

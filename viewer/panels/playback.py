@@ -1,12 +1,13 @@
 """Playback bar: run, step, reset, speed, keyframe, camera, time."""
 
-from imgui_bundle import ImVec2, imgui
+from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
-from ..session import SPEEDS
+from ..session import SPEEDS, Session
+from ..timeline import Timeline
 from .shell import Shell
 from .theme import dim_color
-from .widgets import dim_text, number_font, text_right, tooltip
+from .widgets import dim_text, number_font, tooltip
 
 FREE_CAMERA = "free camera"
 
@@ -53,9 +54,7 @@ def show_playback(shell: Shell) -> None:
     else:
         _show_scrubber(shell)
     imgui.same_line()
-    number_font()
-    text_right(f"{session.engine.time:.3f} s", dim_color() if session.paused else None)
-    imgui.pop_font()
+    _show_time(shell)
 
 
 def _show_scrubber(shell: Shell) -> None:
@@ -72,10 +71,55 @@ def _show_scrubber(shell: Shell) -> None:
     )
     if moved:
         session.go_to(step)
-    tooltip(
-        f"{timeline.seconds:.1f} s of history, {timeline.bytes / 2**20:.0f} of "
-        f"{session.settings.history_megabytes:.0f} MB. Drag to go back; playing on continues from there."
+    tooltip(f"{_history_text(session, timeline)}. Drag to go back; playing on continues from there.")
+
+
+def _show_time(shell: Shell) -> None:
+    """The time, right-aligned; a click opens what can be done with it."""
+    session = shell.session
+    number_font()
+    text = f"{session.engine.time:.3f} s"
+    width = imgui.calc_text_size(text).x + 2 * imgui.get_style().frame_padding.x
+    imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(0.0, imgui.get_content_region_avail().x - width))
+    if session.paused:
+        imgui.push_style_color(imgui.Col_.text, dim_color())
+    imgui.push_style_color(imgui.Col_.button, ImVec4(0, 0, 0, 0))
+    clicked = imgui.button(f"{text}###time")
+    imgui.pop_style_color(2 if session.paused else 1)
+    imgui.pop_font()
+    if session.timeline is None:
+        return
+    tooltip("Simulated time. Click to go to another, or to change how much is kept")
+    if clicked:
+        imgui.open_popup("time")
+    if imgui.begin_popup("time"):
+        _show_time_popup(session, session.timeline)
+        imgui.end_popup()
+
+
+def _show_time_popup(session: Session, timeline: Timeline) -> None:
+    entered = imgui.InputTextFlags_.enter_returns_true
+    imgui.set_next_item_width(7 * imgui.get_font_size())
+    if imgui.is_window_appearing():
+        imgui.set_keyboard_focus_here()
+    jump, time = imgui.input_double("go to [s]", session.engine.time, 0.0, 0.0, "%.3f", entered)
+    tooltip(f"Pause at this time, from {timeline.time(timeline.first):.3f} to {timeline.time(timeline.last):.3f} s")
+    if jump:
+        session.go_to_time(time)
+        imgui.close_current_popup()
+    imgui.set_next_item_width(7 * imgui.get_font_size())
+    change, megabytes = imgui.input_double(
+        "MB for the history", session.settings.history_megabytes, 0.0, 0.0, "%.0f", entered
     )
+    tooltip("Memory that the history may take. It begins anew when you change this")
+    if change:
+        session.set_history(megabytes)
+    dim_text(_history_text(session, timeline))
+
+
+def _history_text(session: Session, timeline: Timeline) -> str:
+    used, limit = timeline.bytes / 2**20, session.settings.history_megabytes
+    return f"{timeline.seconds:.1f} s of history, {used:.0f} of {limit:.0f} MB"
 
 
 def _show_speed(shell: Shell) -> None:

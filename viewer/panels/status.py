@@ -29,6 +29,11 @@ def show_status(shell: Shell) -> None:
     count = session.contact_count
     dim_text(f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
     tooltip("Frames per second; contacts drawn")
+    if session.timeline is not None:
+        imgui.same_line(0, 0)
+        timeline = session.timeline
+        dim_text(f"{_SEPARATOR}history {timeline.seconds:.0f} s, {timeline.bytes / 2**20:.0f} MB")
+        tooltip("What is kept to go back to. Click the time to change how much")
 
 
 def _show_pace(shell: Shell) -> None:
