@@ -9,6 +9,7 @@ import numpy as np
 from .engines.contract import ContactDetails, ContactSensor, Engine
 from .engines.errors import EngineError, SceneError, UnstableError
 from .engines.following.tracking import ContactTracker
+from .engines.mujoco.engine import MujocoEngine
 from .engines.pace import Pace
 from .reasons import Reasons
 from .render.scale import GlyphScale, glyph_scale
@@ -326,7 +327,10 @@ class Session:
     def _attempt(self, action: Callable[[], object]) -> None:
         try:
             action()
+            trouble = self.batch.warning() if isinstance(self.batch, MujocoEngine) else None
         except (UnstableError, EngineError) as error:
+            trouble = str(error)
+        if trouble is not None:
             self.paused = True
-            self.trouble = str(error)
+            self.trouble = trouble
             self.forget()

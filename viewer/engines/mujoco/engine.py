@@ -19,8 +19,7 @@ from ...sensors.touch import TouchSensor
 from ...settings import Reduce
 from ..contract import ContactDetails, ContactSensor, Engine, SensorList
 from ..environments import Environment
-from ..errors import EngineError, UnstableError
-from ..files.loading import LoadedScene, one_line
+from ..files.loading import LoadedScene
 from ..files.vetting import OpenedScene
 from ..touch import TouchSensors
 from ..values import documented_value, force_magnitudes
@@ -29,6 +28,7 @@ from .cones import contact_friction
 from .declarations import declared_sensors
 from .keyframes import find_key, key_names
 from .matching import ContactMatcher, full_layout, locate, rebuild, rebuild_contacts, select
+from .mishaps import WarningWatch, divergence, failure
 from .names import geom_names
 
 _WATCH_ALL = "all contacts"
@@ -83,6 +83,7 @@ class MujocoEngine:
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
         self._views: dict[int, list[Array]] = {}
         self._readings: dict[str, _Reading] = {}
+        self._warnings = WarningWatch()
         self._sensors = self._declared_sensors(scene.companions)
         if data is None:
             self._for_each(self._forward)
@@ -123,13 +124,13 @@ class MujocoEngine:
         try:
             self._for_each(advance)
         except mujoco.FatalError as error:
-            raise EngineError(f"MuJoCo failed at {before:.3f} s: {one_line(error)}") from None
+            raise failure(error, before) from None
         # The only sign of an automatic reset is time that went backwards.
         late = before + 0.5 * count * self.timestep
-        fallen = [str(env) for env, data in enumerate(self._datas) if data.time < late]
+        fallen = [env for env, data in enumerate(self._datas) if data.time < late]
         if fallen:
-            where = "" if self.num_envs == 1 else f" in environment {', '.join(fallen)}"
-            raise UnstableError(f"the simulation became unstable after {before:.3f} s{where} and MuJoCo reset it")
+            where = "" if self.num_envs == 1 else f" environment {', '.join(map(str, fallen))}"
+            raise divergence(model, self._datas[fallen[0]], before, f"MuJoCo reset{where or ' it'}")
 
     def reset(self, key: str | int | None = None) -> None:
         key_id = None if key is None else find_key(self.model, key)
@@ -142,6 +143,7 @@ class MujocoEngine:
             self._forward(data)
 
         self._for_each(restart)
+        self._warnings.restart()
         self.touch_sensors.after_reset(self)
 
     def adopt_state(self, other: "MujocoEngine") -> bool:
@@ -155,6 +157,10 @@ class MujocoEngine:
 
     def pose(self, env: int = 0) -> Any:
         return self._datas[env]
+
+    def warning(self) -> str | None:
+        """A kind of trouble that MuJoCo had since the last reset and went on with, once, for a person."""
+        return next((told for data in self._datas if (told := self._warnings.news(self.model, data))), None)
 
     def environment(self, env: int) -> Engine:
         return self if self.num_envs == 1 and env == 0 else Environment(self, env)
@@ -311,9 +317,9 @@ class MujocoEngine:
             work_through()
         finally:
             failures = [helper.exception() for helper in helpers]
-        for failure in failures:
-            if failure is not None:
-                raise failure
+        for raised in failures:
+            if raised is not None:
+                raise raised
 
 
 @cache

@@ -12,10 +12,10 @@ from ...sensors.history import DEFAULT_BUDGET, STATE_SPACING, STATE_SPACING_MAX,
 from ...sensors.layout import ContactLayout
 from ...settings import Reduce
 from ..contract import ContactSensor
-from ..errors import UnstableError
 from .declarations import declared_sensors
 from .engine import MujocoEngine
 from .matching import full_layout
+from .mishaps import divergence, failure
 from .names import COMPANION, read_names
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -100,15 +100,22 @@ class MujocoRun:
                 age = 0
             ring, places = history.room(min(count, STATE_SPACING_MAX - age))
             batch = len(places)
-            if after_step is None:
-                for place in places:
-                    step(model, data)
-                    ring[place : place + size] = values
-            else:
-                for place in places:
-                    step(model, data)
-                    ring[place : place + size] = values
-                    after_step()
+            try:
+                if after_step is None:
+                    for place in places:
+                        step(model, data)
+                        ring[place : place + size] = values
+                else:
+                    for place in places:
+                        step(model, data)
+                        ring[place : place + size] = values
+                        after_step()
+            except mujoco.FatalError as error:
+                failed = failure(error, data.time)
+                # What the step had taken of MuJoCo's memory is given back only so.
+                mujoco.mj_resetData(model, data)
+                self.go_to(self.current)
+                raise failed from None
             history.accept(batch)
             self.current += batch
             self._time = data.time
@@ -224,16 +231,20 @@ class MujocoRun:
     def _return_to_stable(self, step: int) -> None:
         """Go to the last step, from this one on, before the state diverged, and tell of it."""
         data = self._data
-        self.go_to(step)
+        # What was changed at this step, and may be the cause, is in the state from which the next one was taken.
+        state, step = self.history.origin(step + 1)
+        self._restore(state)
+        time = data.time
         while step < self.history.last:
             time = data.time
             mujoco.mj_step(self._model, data)
             if data.time < time:
                 break
             step += 1
+        error = divergence(self._model, data, time, "this is the last step before")
         self.go_to(step)
         self.history.truncate(step)
-        raise UnstableError(f"the simulation became unstable after {data.time:.3f} s; this is the last step before")
+        raise error
 
     def _sleep_state(self) -> Rows:
         data = self._data
