@@ -143,7 +143,7 @@ def test_one_that_diverges_is_named(path: Path) -> None:
     engine = open_engine(path, "mujoco", 8)
     engine.step(10)
     engine.pose(5).qvel[0] = np.nan
-    with pytest.raises(UnstableError, match="in environment 5 and MuJoCo reset it"):
+    with pytest.raises(UnstableError, match="first in the velocity of box; MuJoCo reset environment 5"):
         engine.step(4)
     engine.reset()
     engine.step(4)
