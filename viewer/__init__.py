@@ -4,9 +4,12 @@ The layers, each importing only from those below it:
 
     cli, scripting      command line; the viewer inside a user's program
     app                 the window
+    filming, reopening, inheriting    its recordings; the scenes it opens; what a scene leaves to the next
     recording           video and data files
     panels              what a person sees and clicks
-    session             one open scene and what is shown of it
+    drawing, legend     what is drawn of a session, in the window and in recordings
+    session             one open scene and what a person chose to see of it
+    timeline, reasons   every step so far; what lies behind the arrays
     render              contacts to pixels
     engines             who steps the physics
     sensors             flat arrays to contacts

@@ -250,6 +250,7 @@ class Plots:
             if len(found.high):
                 self._draw_bars(session, timeline, row, name, found.steps, found.high, force.high)
         implot.pop_plot_clip_rect()
+        self._show_events(session)
         self._show_cursor(session, timeline)
         hovered = implot.is_plot_hovered()
         if hovered and imgui.is_mouse_clicked(0):
