@@ -1,12 +1,27 @@
-"""Run all tests against the installed package, the window tests on a virtual display of their own."""
+"""Run all tests against the installed package, the window tests on a virtual display of their own.
+
+Without arguments, in three parts: tests with and without a window side by side, then those that measure time, alone.
+"""
 
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+WINDOWLESS = (
+    "tests/cli",
+    "tests/engines",
+    "tests/recording",
+    "tests/sensors",
+    "tests/test_fuzz.py",
+    "tests/test_inputs.py",
+    "tests/test_install.py",
+    "tests/test_scenes.py",
+)
 
 
 def main() -> int:
@@ -15,6 +30,35 @@ def main() -> int:
     installed = Path(contact_viewer.__file__)
     if installed.is_relative_to(ROOT / "viewer"):
         raise SystemExit("the tests run against the installed wheel, not against the source folder")
+    with virtual_display() as display, tempfile.TemporaryDirectory() as config:
+        environment = os.environ | {"DISPLAY": display, "XDG_CONFIG_HOME": config, "HOME": config}
+        if sys.argv[1:]:
+            return subprocess.run(pytest(*sys.argv[1:]), cwd=ROOT, env=environment, check=False).returncode
+        return run_in_parts(environment)
+
+
+def run_in_parts(environment: Mapping[str, str]) -> int:
+    """All tests; the exit code of the first part that failed."""
+    with tempfile.TemporaryFile() as output:
+        windowless = subprocess.Popen(
+            pytest("-m", "not alone", *WINDOWLESS), cwd=ROOT, env=environment, stdout=output, stderr=output
+        )
+        ignored = [f"--ignore={path}" for path in WINDOWLESS]
+        codes = [subprocess.run(pytest("-m", "not alone", *ignored), cwd=ROOT, env=environment, check=False).returncode]
+        codes.append(windowless.wait())
+        output.seek(0)
+        print(output.read().decode(errors="replace"), flush=True)
+    codes.append(subprocess.run(pytest("-m", "alone"), cwd=ROOT, env=environment, check=False).returncode)
+    return next((code for code in codes if code), 0)
+
+
+def pytest(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "pytest", *arguments]
+
+
+@contextmanager
+def virtual_display() -> Iterator[str]:
+    """The name of a display that lasts as long as the block."""
     # -displayfd picks a free display; without -noreset the server resets when the last window closes.
     read_end, write_end = os.pipe()
     server = subprocess.Popen(
@@ -25,11 +69,7 @@ def main() -> int:
     os.close(write_end)
     try:
         with os.fdopen(read_end) as pipe:
-            display = f":{int(pipe.readline())}"
-        with tempfile.TemporaryDirectory() as config:
-            environment = os.environ | {"DISPLAY": display, "XDG_CONFIG_HOME": config, "HOME": config}
-            command = [sys.executable, "-m", "pytest", *sys.argv[1:]]
-            return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+            yield f":{int(pipe.readline())}"
     finally:
         server.terminate()
         server.wait()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import mujoco
 import numpy as np
+import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.following.tracking import ContactTracker
 from contact_viewer.engines.following.watched_pairs import PairChoice, all_pairs
@@ -49,10 +50,12 @@ def measure(nearest: bool) -> float:
     return float(following / step)
 
 
+@pytest.mark.alone
 def test_following_100_pairs_costs_less_than_a_fifth_of_a_step() -> None:
     assert any(measure(nearest=False) < 0.2 for _ in range(3))
 
 
+@pytest.mark.alone
 def test_even_the_100_nearest_pairs_cost_less_than_a_third() -> None:
     # Two thirds of them are in contact, and most of the others look as if they were about to be.
     assert any(measure(nearest=True) < 0.33 for _ in range(3))

@@ -85,6 +85,7 @@ def test_a_pipe_nobody_writes_to(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "not a regular file" in run_refused(str(tmp_path / "outer.xml"), capsys)
 
 
+@pytest.mark.alone
 def test_a_gigabyte_of_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "scene.xml"
     with path.open("wb") as file:

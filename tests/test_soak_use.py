@@ -12,6 +12,7 @@ from contact_viewer.app import Application
 from contact_viewer.assets import bundled_scene
 from contact_viewer.render.gl import gl_error
 from contact_viewer.settings import EngineChoice, Reduce
+from imgui_bundle.imgui import test_engine
 
 from .test_soak import call_in_frame
 from .window import drive, open_app
@@ -85,6 +86,7 @@ def test_half_an_hour_of_use_leaves_memory_flat_and_no_gl_error(
     memory: list[int] = []
 
     def test(ctx: Any) -> None:
+        test_engine.get_io(ctx.engine).config_watchdog_kill_test = 2 * WALL
         simulated, start, round_number = 0.0, time.monotonic(), 0
         while simulated < SIMULATED:
             assert time.monotonic() - start < WALL

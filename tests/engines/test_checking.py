@@ -250,6 +250,7 @@ def test_what_exhausts_mujoco_is_suspected(content: str, words: str, tmp_path: P
     assert any(re.search(words, doubt) for doubt in doubts), doubts
 
 
+@pytest.mark.alone
 def test_models_that_multiply_are_suspected_without_being_read_again_and_again(tmp_path: Path) -> None:
     write(tmp_path / "0.xml", '<mujoco><worldbody><body name="b"><geom size="1"/></body></worldbody></mujoco>')
     for i in range(1, 100):
@@ -282,6 +283,7 @@ def test_ordinary_scenes_are_not_suspected(content: str, tmp_path: Path) -> None
     assert survey_scene(write(tmp_path / "scene.xml", f"<mujoco>{content}</mujoco>")).doubts == ()
 
 
+@pytest.mark.alone
 def test_bundled_scenes_are_looked_at_in_no_time() -> None:
     for scene in bundled_scenes():
         path = scene.path.resolve()
@@ -294,6 +296,7 @@ def test_bundled_scenes_are_looked_at_in_no_time() -> None:
         assert survey.doubts == survey.missing == survey.notes == ()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("content", ["<!--" * 250_000, "<a b='" * 200_000, "<" * 1_000_000, "<a " + " " * 1_000_000])
 def test_damaged_text_takes_linear_time(content: str, tmp_path: Path) -> None:
     scene = write(tmp_path / "scene.xml", content)
@@ -302,6 +305,7 @@ def test_damaged_text_takes_linear_time(content: str, tmp_path: Path) -> None:
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.alone
 def test_much_text_is_left_to_a_thorough_survey(tmp_path: Path) -> None:
     body = "<worldbody>" + "<geom size='.1' pos='1 2 3'/>" * 200_000 + "</worldbody>"
     scene = write(tmp_path / "scene.xml", f'<mujoco>{body}<include file="part.xml"/></mujoco>')

@@ -63,6 +63,7 @@ def test_the_model_is_the_same_to_the_bit(bundled: BundledScene) -> None:
     np.testing.assert_array_equal(states[0][1], states[1][1])
 
 
+@pytest.mark.alone
 def test_time_is_limited(scene: Path) -> None:
     scene.write_text(ENDLESS)
     start = time.monotonic()
@@ -167,6 +168,7 @@ def test_no_process_is_started_for_an_ordinary_scene(monkeypatch: pytest.MonkeyP
         open_safely(bundled.path.resolve())
 
 
+@pytest.mark.alone
 def test_checks_add_little_to_a_small_scene() -> None:
     path = bundled_scenes()[0].path.resolve()
     plain, checked = [], []
@@ -194,6 +196,7 @@ def test_a_window_can_go_on_while_a_scene_is_opened() -> None:
     assert threads != [threading.current_thread()]
 
 
+@pytest.mark.alone
 def test_a_heavy_opening_tells_what_it_does_and_can_be_cancelled(scene: Path) -> None:
     scene.write_text(ENDLESS)
     opening = Opening(scene, lambda opened: opened)

@@ -301,6 +301,7 @@ def test_a_small_budget_forgets_the_oldest(tmp_path: Path) -> None:
         run.go_to(history.first - 1)
 
 
+@pytest.mark.alone
 def test_keeping_history_costs_little() -> None:
     """At most 15 % of a bare step, in the batches in which the window steps in real time."""
     engine = open_engine("bounce")

@@ -146,6 +146,7 @@ def test_an_impact_of_one_step_is_seen_in_a_long_curve() -> None:
         assert reduced.steps[column] <= when < reduced.steps[column + 1]
 
 
+@pytest.mark.alone
 def test_a_frame_of_ten_sensors_is_cheap(tmp_path: Path) -> None:
     """Less than a third of a frame at 60 Hz, with the reduction of all curves."""
     run, curves = boxes(tmp_path, count=10)

@@ -28,6 +28,7 @@ def write_boxes(path: Path) -> Path:
     return path
 
 
+@pytest.mark.alone
 def test_ten_minutes_of_ten_sensors_leave_two_thirds_of_the_frame(tmp_path: Path) -> None:
     app = open_app(write_boxes(tmp_path / "boxes.xml"), quality="low")
     session = app.session

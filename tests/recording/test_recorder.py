@@ -239,6 +239,7 @@ def test_a_pause_is_not_in_the_video(tmp_path: Path) -> None:
         assert recorder.seconds == pytest.approx(1.0, abs=0.03)
 
 
+@pytest.mark.alone
 def test_a_window_does_not_wait_long_for_a_stuck_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = threading.Event()
     write = VideoEncoder.write

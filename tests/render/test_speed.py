@@ -57,6 +57,7 @@ def add_geoms(scene: Any, glyphs: Glyphs) -> None:
         scene.ngeom += 1
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("quality", [Quality.LOW, Quality.HIGH])
 def test_gizmos_cost_at_most_a_tenth_of_the_same_glyphs_as_geoms(
     quality: Quality, record_property: Callable[[str, object], None]
@@ -100,6 +101,7 @@ def test_gizmos_cost_at_most_a_tenth_of_the_same_glyphs_as_geoms(
     assert ratio >= 10, median
 
 
+@pytest.mark.alone
 def test_glyphs_of_many_contacts_are_built_quickly() -> None:
     model = mujoco.MjModel.from_xml_string(XML)
     few, many = (make_contacts(np.zeros((count, 3)), [1, 0.5, 0.5]) for count in (10, 2000))

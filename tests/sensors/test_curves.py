@@ -106,6 +106,7 @@ def test_columns_stay_in_place_while_the_curve_scrolls() -> None:
         assert (before.low[i], before.high[i]) == (after.low[j], after.high[j])
 
 
+@pytest.mark.alone
 def test_ten_minutes_of_ten_sensors_reduce_within_a_frame() -> None:
     """A third of a frame at 60 Hz is 5.6 ms, and it has to hold the drawing as well."""
     curves = Curves(80, 300_000)

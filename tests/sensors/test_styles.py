@@ -471,6 +471,7 @@ def many_arrays(count: int) -> np.ndarray:
     return arrays
 
 
+@pytest.mark.alone
 def test_decoding_is_300_times_faster_than_the_documents_loop() -> None:
     layout = ContactLayout("found force pos normal tangent", 4, style="documented")
     arrays = many_arrays(4096)
