@@ -293,7 +293,8 @@ class Application:
         if self.session.trouble:
             self.notices.say(self.session.trouble, warning=True)
             self.session.trouble = None
-        self._params.fps_idling.enable_idling = self.session.paused and not self._filming.retaking
+        busy = self._filming.retaking or self._follower.progress is not None
+        self._params.fps_idling.enable_idling = self.session.paused and not busy
         self.frame_count += 1
         if self._options and self._options.frames and self.frame_count >= self._options.frames:
             self.quit()

@@ -6,8 +6,10 @@ import sys
 import time
 from pathlib import Path
 
-# What the peer imports before its clock starts.
+# The peer imports all it needs before its clock starts.
 import av  # noqa: F401
+import contact_viewer.recording.datafiles
+import contact_viewer.recording.film  # noqa: F401
 import mujoco  # noqa: F401
 import numpy  # noqa: F401
 from contact_viewer.cli import main
