@@ -1,17 +1,11 @@
 """The three styles of array: lengths, places, corrections, and the way from each to the others."""
 
 import itertools
-import sys
-import time
-from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
-import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactBatch, ContactLayout
-from contact_viewer.sensors.corrections import PairOrder
 from contact_viewer.sensors.layout import Field
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,27 +26,6 @@ def known(array: Any) -> np.ndarray:
 def values(fields: tuple[str, ...]) -> int:
     """Values per contact without `found`."""
     return sum({"found": 0, "dist": 1}.get(field, 3) for field in fields)
-
-
-def seed_loop(contact_data: np.ndarray) -> list[tuple[Any, ...]]:
-    """What the manual's own demo draws: the sphere's place and the ends of its three arrows."""
-    draws = []
-    num_contacts = int(contact_data[0])
-    for i in range(num_contacts):
-        offset = 1 + i * 12
-        force_normal_mag = contact_data[offset + 0]
-        force_tangent0_mag = contact_data[offset + 1]
-        force_tangent1_mag = contact_data[offset + 2]
-        contact_pos = contact_data[offset + 3 : offset + 6]
-        normal = contact_data[offset + 6 : offset + 9]
-        tangent0 = contact_data[offset + 9 : offset + 12]
-        tangent1 = np.cross(normal, tangent0)
-        force_scale = 0.01
-        normal_force_end = contact_pos + normal * force_normal_mag * force_scale
-        tangent0_force_end = contact_pos + tangent0 * force_tangent0_mag * force_scale
-        tangent1_force_end = contact_pos + tangent1 * force_tangent1_mag * force_scale
-        draws.append((contact_pos, normal_force_end, tangent0_force_end, tangent1_force_end))
-    return draws
 
 
 @pytest.mark.parametrize("num", [1, 2, 4, 7])
@@ -390,131 +363,6 @@ def test_a_length_of_no_style_names_all_lengths() -> None:
         ContactLayout.guess(50, "found force pos normal tangent", 4, "none")
     with pytest.raises(ValueError, match="unknown field 'fource'"):
         ContactLayout.guess(4, "fource", 1)
-
-
-# Constructors
-
-
-def test_from_mujoco_reads_the_model() -> None:
-    model = mujoco.MjModel.from_xml_string(
-        """<mujoco><worldbody><geom name="a" size="1"/><body><freejoint/><geom name="b" size="1"/></body></worldbody>
-        <sensor><clock/><contact name="c" geom1="a" geom2="b" data="found force tangent" num="3" reduce="maxforce"/>
-        <contact data="dist" num="2" reduce="netforce"/></sensor></mujoco>"""
-    )
-    assert ContactLayout.from_mujoco(model, "c") == ContactLayout("found force tangent", 3, "maxforce")
-    assert ContactLayout.from_mujoco(model, 1) == ContactLayout.from_mujoco(model, "c")
-    assert ContactLayout.from_mujoco(model, 2) == ContactLayout("dist", 2, "netforce")
-    with pytest.raises(ValueError, match="not a contact sensor"):
-        ContactLayout.from_mujoco(model, 0)
-
-
-def test_from_mjcf_reads_an_element_or_its_text() -> None:
-    text = '<contact name="c" geom1="a" geom2="b" data="found force pos" num="5" reduce="maxforce"/>'
-    expected = ContactLayout("found force pos", 5, "maxforce")
-    assert ContactLayout.from_mjcf(text) == expected
-    assert ContactLayout.from_mjcf(ElementTree.fromstring(text)) == expected
-    assert ContactLayout.from_mjcf(text, "documented").size == 31
-    assert ContactLayout.from_mjcf("<contact/>") == ContactLayout("found", 1, "none")
-    for wrong, words in (
-        ("<touch/>", "<touch>"),
-        ("<contact", "not an XML"),
-        ('<contact num="x"/>', "'x'"),
-        ('<contact num="0"/>', "at least 1"),
-        ('<contact data="fource"/>', "fource"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            ContactLayout.from_mjcf(wrong)
-
-
-def test_from_motrix_reads_the_engines_own_words() -> None:
-    report = SimpleNamespace(**{field: field in ("force", "dist") for field in FIELDS})
-    sensors = [
-        SimpleNamespace(name=name, report=report, reduce=reduce, max_num=6, collider_pairs=pairs)
-        for name, reduce, pairs in (
-            ("n", "none", [(0, 1), (0, 2)]),
-            ("r", "netforce", [(2, 1)]),
-            ("m", "mindist", [(2, 1), (0, 1)]),
-        )
-    ]
-    model = SimpleNamespace(low=SimpleNamespace(low_contact_sensors=sensors))
-    assert ContactLayout.from_motrix(model, "n") == ContactLayout("force dist", 6, "none", "motrix")
-    assert ContactLayout.from_motrix(model, "r") == ContactLayout("force dist", 1, "netforce", "motrix", "reversed")
-    assert ContactLayout.from_motrix(model, "m").pair_order is PairOrder.MIXED
-    with pytest.raises(ValueError, match=r"'x'.*n, r, m"):
-        ContactLayout.from_motrix(model, "x")
-
-
-def test_restyled_keeps_what_the_style_can_hold() -> None:
-    layout = ContactLayout("found force linvel", 4)
-    assert layout.restyled("documented") == ContactLayout("found force", 4, style="documented")
-    assert ContactLayout("linvel", 4).restyled("motrix") == ContactLayout("found", 4, style="motrix")
-
-
-def test_take_cuts_a_smaller_array_out() -> None:
-    whole = ContactLayout(FIELDS, 3, style="motrix")
-    part = ContactLayout("found dist pos", 2, style="motrix")
-    array = np.random.default_rng(3).normal(size=(4, whole.size))
-    array[:, 0] = 2
-    cut = whole.take(array, part)
-    assert cut.shape == (4, part.size)
-    np.testing.assert_array_equal(known(part.decode(cut).pos), known(whole.decode(array).pos)[:, :2])
-
-
-# Speed
-
-
-def many_arrays(count: int) -> np.ndarray:
-    layout = ContactLayout("found force pos normal tangent", 4, style="documented")
-    rng = np.random.default_rng(4)
-    arrays = rng.normal(size=(count, layout.size)).astype(np.float32)
-    arrays[:, 0] = 4
-    return arrays
-
-
-@pytest.mark.alone
-def test_decoding_is_300_times_faster_than_the_documents_loop() -> None:
-    layout = ContactLayout("found force pos normal tangent", 4, style="documented")
-    arrays = many_arrays(4096)
-
-    def decode() -> float:
-        start = time.perf_counter()
-        batch = layout.decode(arrays)
-        assert batch.force_world is not None
-        return time.perf_counter() - start
-
-    ours = min(decode() for _ in range(20))
-    start = time.perf_counter()
-    drawn = [seed_loop(array) for array in arrays]
-    theirs = time.perf_counter() - start
-    assert sum(map(len, drawn)) == 4096 * 4
-    assert theirs / ours >= 300
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("order", ["native", "reversed"])
-def test_no_python_loop_over_environments_or_slots(style: str, order: str) -> None:
-    def calls(environments: int, slots: int) -> int:
-        layout = ContactLayout(
-            "found force pos normal tangent", slots, style=style, pair_order=order if style == "motrix" else "native"
-        )
-        array = np.zeros((environments, layout.size))
-        layout.decode(array)  # What is cached a layout is not counted.
-        count = 0
-
-        def profile(*_: Any) -> None:
-            nonlocal count
-            count += 1
-
-        sys.setprofile(profile)
-        try:
-            batch = layout.decode(array)
-            batch.force_world  # noqa: B018
-            batch.net_force  # noqa: B018
-        finally:
-            sys.setprofile(None)
-        return count
-
-    assert calls(4096, 16) == calls(1, 1)
 
 
 def test_fields_are_in_mujocos_order() -> None:
