@@ -1,6 +1,8 @@
 """The viewer inside a user's own program."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import contact_viewer
@@ -99,14 +101,17 @@ def test_the_public_names() -> None:
         contact_viewer.nothing  # noqa: B018
 
 
-def test_decoding_needs_numpy_alone() -> None:
-    """`import contact_viewer` must not load engines or windows: it is used inside training jobs."""
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, contact_viewer; print([m for m in ('mujoco', 'imgui_bundle', 'OpenGL', 'av') if m in sys.modules])"
-    )
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [
+        # It is used inside training jobs.
+        ("contact_viewer", ("mujoco", "imgui_bundle", "OpenGL", "av")),
+        # A person waits for the window.
+        ("contact_viewer.app", ("av", "PIL", "rich", "motrixsim", "http.client")),
+    ],
+)
+def test_an_import_loads_only_what_it_needs(module: str, heavy: tuple[str, ...]) -> None:
+    code = f"import sys, {module}; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
     )

@@ -1,15 +1,18 @@
 """Recording what the window shows: started, paused and stopped by a person."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .panels.shell import RecordingStatus
 from .recording.errors import RecordingError
 from .recording.files import free_path
-from .recording.live import LiveRecorder
-from .recording.overlay import Overlay
-from .recording.pictures import save_picture
 from .render.scene import ScenePass
 from .session import Session
+
+if TYPE_CHECKING:
+    # Imported when somebody records: encoders take a tenth of the time until the window opens.
+    from .recording.live import LiveRecorder
+    from .recording.overlay import Overlay
 
 FPS = 60
 
@@ -89,6 +92,9 @@ class Filming:
 
     def start(self, path: Path, size: tuple[int, int], session: Session, with_panels: bool) -> None:
         """Record into a new file; the suffix tells the format. Without panels, legend and time are drawn in."""
+        from .recording.live import LiveRecorder
+        from .recording.overlay import Overlay
+
         if self._recorder is None:
             self.with_panels = with_panels
             self._recorder = LiveRecorder(path, size, FPS)
@@ -138,6 +144,8 @@ class Filming:
     ) -> str | None:
         """Take what is drawn so far, at a simulated time [s], if it is due; what to tell a person, if anything."""
         if self._screenshot is not None and not whole_window:
+            from .recording.pictures import save_picture
+
             path, self._screenshot = self._screenshot, None
             return f"saved {save_picture(path, scene.read_pixels(viewport).copy())}"
         recorder = self._recorder

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from .touch import DEFAULT_TABLE, INFINITE_RESOLUTION, Measure, Table, TouchSensor, TouchType
 
@@ -72,6 +71,8 @@ class TouchDeclaration:
 
     def to_mjcf(self) -> str:
         """Its entry, to be put into `<custom>`."""
+        from xml.sax.saxutils import quoteattr  # Brings half of a web client along.
+
         return f"<text name={quoteattr(PREFIX + self.name)} data={quoteattr(self.to_text())}/>"
 
     def to_text(self) -> str:
