@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.cli import main
+from Xlib.display import Display  # type: ignore[import-untyped]
 
 COMMAND = [sys.executable, "-m", "contact_viewer"]
 
@@ -120,6 +121,16 @@ def test_a_display_without_opengl_is_one_line() -> None:
     assert len(result.stderr.splitlines()) == 1
 
 
+def wait_for_window(name: str) -> None:
+    """Until a display shows a window, and that has drawn for a while."""
+    display = Display(name)
+    end = time.monotonic() + 60
+    while not display.screen().root.query_tree().children and time.monotonic() < end:
+        time.sleep(0.2)
+    display.close()
+    time.sleep(3)
+
+
 def test_a_display_that_goes_away_is_one_line() -> None:
     read_end, write_end = os.pipe()
     command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x480x24"]
@@ -130,7 +141,7 @@ def test_a_display_that_goes_away_is_one_line() -> None:
         environment = os.environ | {"DISPLAY": display}
         arguments = [*COMMAND, "slope", "--width", "640", "--height", "400"]
         with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as window:
-            time.sleep(5)
+            wait_for_window(display)
             ran = window.poll() is None
             server.kill()
             _, said = window.communicate(timeout=30)
