@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from contact_viewer import ContactBatch, ContactLayout, open_engine
 from contact_viewer.drawing import session_glyphs
+from contact_viewer.render.canvas import add_shapes
 from contact_viewer.render.contexts import load_opengl, open_context
 from contact_viewer.render.gizmos import GizmoPass
 from contact_viewer.render.glyphs import Glyphs, SensorGlyphs, build_glyphs
@@ -93,7 +94,7 @@ def gizmos_500(run: Run) -> list[Row]:
         matrices = passes.scene.matrices(VIEWPORT)
         passes.scene.scene = crowded
         passes.scene.update(model, data, view)
-        add_geoms(crowded, glyphs)
+        add_shapes(crowded, glyphs)
 
         def draw_scene(scene: Any) -> float:
             passes.scene.scene = scene
@@ -186,21 +187,6 @@ def pile_of_glyphs(model: Any, count: int) -> Glyphs:
     assert len(glyphs.spheres) == count
     assert len(glyphs.arrows) == 3 * count
     return glyphs
-
-
-def add_geoms(scene: Any, glyphs: Glyphs) -> None:
-    """The same spheres and arrows as MuJoCo's viewers take them in `user_scn`."""
-    shapes, turn = mujoco.mjtGeom, np.eye(3).ravel()
-    for row in glyphs.spheres:
-        geom, radius, place = scene.geoms[scene.ngeom], np.full(3, row[3], float), row[:3].astype(float)
-        mujoco.mjv_initGeom(geom, shapes.mjGEOM_SPHERE, radius, place, turn, row[4:])
-        scene.ngeom += 1
-    for row in glyphs.arrows:
-        geom, start = scene.geoms[scene.ngeom], row[:3].astype(float)
-        mujoco.mjv_initGeom(geom, shapes.mjGEOM_ARROW, np.zeros(3), np.zeros(3), turn, row[8:])
-        # MuJoCo draws an arrow half as long as its connector.
-        mujoco.mjv_connector(geom, shapes.mjGEOM_ARROW, 0.5 * row[3], start, start + 2 * row[4:7])
-        scene.ngeom += 1
 
 
 def write_boxes(path: Path, count: int) -> Path:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from contact_viewer.app import Application
 
-from .window import drive, open_app
+from .window import drive, open_app, wait
 
 SCENE = """
 <mujoco>
@@ -30,14 +30,6 @@ def scene(tmp_path: Path) -> Path:
 
 def mass(app: Application) -> float:
     return float(app.session.engine.model.body_mass[1])
-
-
-def wait(ctx: Any, condition: Any, frames: int = 600) -> None:
-    for _ in range(frames):
-        if condition():
-            return
-        ctx.yield_(1)
-    raise AssertionError("it did not happen in time")
 
 
 def test_a_save_is_shown_with_the_state_kept(scene: Path) -> None:

@@ -44,6 +44,15 @@ def drive(app: Application, test: Callable[[Any], None]) -> None:
         raise failures[0]
 
 
+def wait(ctx: Any, condition: Callable[[], object], frames: int = 600) -> None:
+    """Until something is so, in the frames that the window draws meanwhile."""
+    for _ in range(frames):
+        if condition():
+            return
+        ctx.yield_(1)
+    raise AssertionError("it did not happen in time")
+
+
 def screenshot(ctx: Any, path: Path) -> Pixels:
     """The window's picture, (height, width, 3)."""
     # The test engine draws a white mouse cursor: keep it out of the scene.

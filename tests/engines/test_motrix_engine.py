@@ -1,5 +1,6 @@
 """The MotrixSim engine: what it reads, completes, switches and draws."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +10,8 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.errors import SceneError, UnstableError
 
-BOX = """
-<mujoco>
-  <option gravity="1.3 -2.1 -9.81"/>
-  <worldbody>
-    <geom name="floor" type="plane" size="2 2 .1" friction="1.5"/>
-    <body name="box" pos="0 0 .0999"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="2"/></body>
-    <body name="arm" pos="1 0 1"><joint name="hinge" axis="0 1 0"/><geom size=".1" pos=".3 0 0"/></body>
-  </worldbody>
-  <actuator><motor name="motor" joint="hinge"/></actuator>
-  <sensor>{sensors}</sensor>
-  <keyframe>
-    <key name="high" time="2" qpos="0 0 1 1 0 0 0 .5" ctrl=".7"/><key qpos="0 0 2 1 0 0 0 0"/>
-  </keyframe>
-</mujoco>"""
+from .motrix_scenes import BOX, write_scene
+
 WEIGHT = 2 * np.array([1.3, -2.1, -9.81])
 REDUCES = ("none", "mindist", "maxforce", "netforce")
 FULL = "found force torque dist pos normal tangent"
@@ -30,12 +19,7 @@ FULL = "found force torque dist pos normal tangent"
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Any:
-    def write(sensors: str, text: str = BOX) -> Path:
-        path = tmp_path / "scene.xml"
-        path.write_text(text.format(sensors=sensors))
-        return path
-
-    return write
+    return partial(write_scene, tmp_path)
 
 
 def net_forces(engine: Any) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from contact_viewer.sensors.contact_declaration import ContactTarget, TargetKind
 from contact_viewer.settings import EngineChoice, Options
 from imgui_bundle import ImVec2, imgui
 
-from ..window import count_green, drive, open_app, scene_part, screenshot
+from ..window import count_green, drive, open_app, scene_part, screenshot, wait
 
 SCENE = """<mujoco>
   <worldbody>
@@ -43,14 +43,6 @@ def scene(tmp_path: Path) -> Path:
     path = tmp_path / "scene.xml"
     path.write_text(SCENE.format(filling="", sensors=""))
     return path
-
-
-def wait(ctx: Any, condition: Any, frames: int = 600) -> None:
-    for _ in range(frames):
-        if condition():
-            return
-        ctx.yield_(1)
-    raise AssertionError("it did not happen in time")
 
 
 def names(app: Application) -> list[str]:

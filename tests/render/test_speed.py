@@ -7,6 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer.render.canvas import add_shapes
 from contact_viewer.render.contexts import load_opengl
 from contact_viewer.render.glyphs import Glyphs
 from contact_viewer.render.scale import reference_force
@@ -42,21 +43,6 @@ def pile_of_contacts(model: Any) -> Glyphs:
     return make_glyphs(model, batch, GizmoSettings(min_force=0))
 
 
-def add_geoms(scene: Any, glyphs: Glyphs) -> None:
-    """The same spheres and arrows as MuJoCo's viewers take them in `user_scn`."""
-    shapes, turn = mujoco.mjtGeom, np.eye(3).ravel()
-    for row in glyphs.spheres:
-        size, place = np.full(3, row[3], float), row[:3].astype(float)
-        mujoco.mjv_initGeom(scene.geoms[scene.ngeom], shapes.mjGEOM_SPHERE, size, place, turn, row[4:])
-        scene.ngeom += 1
-    for row in glyphs.arrows:
-        geom, start = scene.geoms[scene.ngeom], row[:3].astype(float)
-        mujoco.mjv_initGeom(geom, shapes.mjGEOM_ARROW, np.zeros(3), np.zeros(3), turn, row[8:])
-        # MuJoCo draws an arrow half as long as its connector.
-        mujoco.mjv_connector(geom, shapes.mjGEOM_ARROW, 0.5 * row[3], start, start + 2 * row[4:7])
-        scene.ngeom += 1
-
-
 @pytest.mark.alone
 @pytest.mark.parametrize("quality", [Quality.LOW, Quality.HIGH])
 def test_gizmos_cost_at_most_a_tenth_of_the_same_glyphs_as_geoms(
@@ -79,7 +65,7 @@ def test_gizmos_cost_at_most_a_tenth_of_the_same_glyphs_as_geoms(
         crowded = mujoco.MjvScene(model, 5000)
         scene_pass.scene = crowded
         scene_pass.update(model, data, renderer.view)
-        add_geoms(crowded, glyphs)
+        add_shapes(crowded, glyphs)
 
         def measure(name: str, draw: Callable[[], None]) -> None:
             gl.glFinish()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..engines.following.tracking import ContactTracker
 from ..session import Session
 from .theme import dim_color
-from .widgets import dim_text, fit_text, number_font, paragraph, text_right, tooltip
+from .widgets import fit_text, number_font, paragraph, table_headings, text_right, tooltip
 
 _LINGER = 0.5
 """How long the curves are kept up once they are out of sight [s]."""
@@ -79,7 +79,7 @@ def show_sensor_times(tracker: ContactTracker) -> None:
     flags = imgui.TableFlags_
     number_font()
     if imgui.begin_table("##times", len(_TIMES), flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
-        _show_headings()
+        table_headings(_TIMES, left=(_TIMES[0][0],))
         in_contact, age = timing.contact_time > 0, timing.contact_time + timing.air_time
         columns = (timing.last_contact_time, timing.last_air_time)
         counts, duty = timing.contact_count, timing.duty_factor
@@ -99,21 +99,6 @@ def show_sensor_times(tracker: ContactTracker) -> None:
                     text_right(text, color)
         imgui.end_table()
     imgui.pop_font()
-
-
-def _show_headings() -> None:
-    imgui.table_setup_scroll_freeze(0, 1)
-    for name, digits, _ in _TIMES:
-        if digits:
-            width = max(imgui.calc_text_size(text).x for text in (name, digits))
-            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, width)
-        else:
-            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_stretch)
-    imgui.table_next_row(imgui.TableRowFlags_.headers)
-    for i, (name, _, help_text) in enumerate(_TIMES):
-        imgui.table_set_column_index(i)
-        text_right(name, dim_color()) if i else dim_text(name)
-        tooltip(help_text)
 
 
 def _stretch(distance: NDArray[np.float64], eps: float) -> NDArray[np.float64]:

@@ -19,7 +19,7 @@ from .breaks import BreakEditor
 from .crossing import show_crossing, show_sensor_times
 from .following import show_following
 from .theme import dim_color
-from .widgets import dim_text, fit_text, format_number, number_font, paragraph, text_right, tooltip
+from .widgets import dim_text, fit_text, format_number, number_font, paragraph, table_headings, text_right, tooltip
 
 GoTo = Callable[[float], None]
 """Shows the step that ends at a simulation time [s]."""
@@ -143,7 +143,7 @@ class EventsPanel:
         flags = imgui.TableFlags_
         number_font()
         if imgui.begin_table("##events", len(_COLUMNS), flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
-            _show_headings()
+            table_headings(_COLUMNS, left=("event", "pair or sensor"))
             clipper = imgui.ListClipper()
             clipper.begin(len(entries))
             while clipper.step():
@@ -232,21 +232,6 @@ def _show_empty(session: Session, tracker: ContactTracker) -> None:
         paragraph("Nothing in this scene can collide.")
     else:
         paragraph("No contact has begun or ended. Contacts that were there from the start are not events.")
-
-
-def _show_headings() -> None:
-    imgui.table_setup_scroll_freeze(0, 1)
-    for name, digits, _ in _COLUMNS:
-        if digits:
-            width = max(imgui.calc_text_size(text).x for text in (name, digits))
-            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, width)
-        else:
-            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_stretch)
-    imgui.table_next_row(imgui.TableRowFlags_.headers)
-    for i, (name, _, help_text) in enumerate(_COLUMNS):
-        imgui.table_set_column_index(i)
-        dim_text(name) if name in ("event", "pair or sensor") else text_right(name, dim_color())
-        tooltip(help_text)
 
 
 def _cell(value: float, decimals: int, color: ImVec4) -> None:

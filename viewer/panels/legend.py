@@ -6,7 +6,7 @@ from ..legend import legend_entries
 from ..render.scale import arrow_length, nice_force
 from .shell import Shell
 from .viewport import Viewport
-from .widgets import tooltip
+from .widgets import begin_overlay, tooltip
 
 _MARGIN = 12
 _BAR_TARGET = 90
@@ -22,13 +22,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
     left, _, _, bottom = viewport.rect
     imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
     imgui.set_next_window_bg_alpha(0.8)
-    flags = imgui.WindowFlags_
-    imgui.begin(
-        "##legend",
-        None,
-        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
-        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
-    )  # fmt: skip
+    begin_overlay("legend")
     for entry in legend_entries(session):
         _swatch(entry.color, entry.text)
     if gizmos.forces:

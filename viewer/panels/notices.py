@@ -12,7 +12,7 @@ from ..engines.errors import SceneError
 from ..settings import Theme
 from .theme import warning_color
 from .viewport import Viewport
-from .widgets import tooltip
+from .widgets import begin_overlay, tooltip
 
 T = TypeVar("T")
 _SHOWN_SECONDS = 8.0
@@ -55,17 +55,11 @@ class Notices:
         self.items = [notice for notice in self.items if notice.warning or now - notice.since < _SHOWN_SECONDS]
         left, top, right, _ = viewport.rect
         y = top + _MARGIN
-        flags = imgui.WindowFlags_
         for i, notice in enumerate(list(self.items)):
             imgui.set_next_window_pos(ImVec2((left + right) / 2, y), 0, ImVec2(0.5, 0))
             imgui.set_next_window_size_constraints(ImVec2(0, 0), ImVec2(0.9 * (right - left), 400))
             imgui.set_next_window_bg_alpha(0.92)
-            imgui.begin(
-                f"##notice{i}",
-                None,
-                flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
-                | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
-            )  # fmt: skip
+            begin_overlay(f"notice{i}")
             if notice.warning:
                 imgui.text_colored(warning_color(theme), icons.ICON_FA_TRIANGLE_EXCLAMATION)
                 imgui.same_line()
@@ -86,13 +80,7 @@ def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], Non
         return
     left, _, right, bottom = viewport.rect
     imgui.set_next_window_pos(ImVec2((left + right) / 2, bottom - _MARGIN), 0, ImVec2(0.5, 1))
-    flags = imgui.WindowFlags_
-    imgui.begin(
-        "##progress",
-        None,
-        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
-        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
-    )  # fmt: skip
+    begin_overlay("progress")
     imgui.text_unformatted(text)
     imgui.same_line()
     if imgui.small_button("Cancel"):

@@ -48,6 +48,7 @@ class Plots:
         self.saved_text: str | None = None
         """What was copied or saved last, as CSV."""
         self._times: tuple[tuple[int, ...], NDArray[np.float64]] = (), np.empty(0)
+        """Columns and their times, of the curve drawn last in this frame."""
 
     def show(self, session: Session, save: Callable[[str], None]) -> None:
         """The window's content; `save` puts what is in view, as CSV, into a file."""
@@ -56,6 +57,7 @@ class Plots:
             paragraph("Curves need a simulation that this window steps itself, with MuJoCo.")
             return
         self._show_controls(session, save)
+        self._times = (), np.empty(0)
         timeline.curves.update()
         shown = self._shown(session, timeline)
         if not shown:
@@ -208,7 +210,7 @@ class Plots:
 
     def _column_times(self, timeline: Timeline, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Simulated times of the columns of a curve [s]; all curves of a plot have the same."""
-        key = (int(steps[0]), int(steps[-1]), len(steps), timeline.last, id(timeline))
+        key = (int(steps[0]), int(steps[-1]), len(steps))
         if key != self._times[0]:
             self._times = key, timeline.times(np.minimum(steps, timeline.last))
         return self._times[1]

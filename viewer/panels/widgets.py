@@ -1,5 +1,6 @@
 """Small things that several panels draw alike."""
 
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
@@ -103,3 +104,33 @@ def choice(label: str, value: E, help_text: str, width: float) -> E:
             value = member
     imgui.end_combo()
     return value
+
+
+def table_headings(columns: Sequence[tuple[str, str, str]], left: Collection[str]) -> None:
+    """Set up the columns of a table and show their headings, those of `left` columns left-aligned.
+
+    A column is its name, a text as wide as what it holds (empty: it takes the room that is left), and its tooltip.
+    """
+    imgui.table_setup_scroll_freeze(0, 1)
+    for name, widest, _ in columns:
+        if widest:
+            width = max(imgui.calc_text_size(text).x for text in (name, widest))
+            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, width)
+        else:
+            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_stretch)
+    imgui.table_next_row(imgui.TableRowFlags_.headers)
+    for i, (name, _, help_text) in enumerate(columns):
+        imgui.table_set_column_index(i)
+        dim_text(name) if name in left else text_right(name, dim_color())
+        tooltip(help_text)
+
+
+def begin_overlay(name: str) -> None:
+    """Begin a small window over the scene that nobody moves; as large as its content. `imgui.end` ends it."""
+    flags = imgui.WindowFlags_
+    imgui.begin(
+        f"##{name}",
+        None,
+        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
+        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
+    )  # fmt: skip

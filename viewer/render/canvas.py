@@ -60,7 +60,7 @@ class Canvas:
         if add is not None:
             add(scene_pass.scene)
         if self.gizmo_pass is None:
-            _add_shapes(scene_pass.scene, glyphs)
+            add_shapes(scene_pass.scene, glyphs)
         scene_pass.draw(viewport)
         matrices = scene_pass.matrices(viewport)
         if self.gizmo_pass is not None:
@@ -78,7 +78,7 @@ class Canvas:
         return ScenePass(model, self._wanted, self._renderer, offscreen=self._offscreen)
 
 
-def _add_shapes(scene: Any, glyphs: Glyphs) -> None:
+def add_shapes(scene: Any, glyphs: Glyphs) -> None:
     """Put spheres and arrows into an updated `MjvScene`, as many as it holds. Slow, but needs no shader; no cones."""
     shapes, upright = mujoco.mjtGeom, np.eye(3).ravel()
     room = scene.maxgeom - scene.ngeom

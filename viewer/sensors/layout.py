@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..settings import Reduce
 from .contacts import Array, ContactBatch
 from .corrections import PairOrder, correct, undo
+from .words import member
 
 
 class Field(StrEnum):
@@ -63,7 +64,6 @@ UNITS = {
     Field.LINVEL: "m/s",
     Field.ANGVEL: "rad/s",
 }
-E = TypeVar("E", bound=StrEnum)
 _CONTACT_AXES = ("normal", "tangent0", "tangent1")
 _WORLD_AXES = ("x", "y", "z")
 _WORLD_FIELDS = (Field.POS, Field.NORMAL, Field.TANGENT)
@@ -108,13 +108,13 @@ class ContactLayout:
     ) -> None:
         """`fields` is MJCF's `data` attribute, or the field names one by one; `slots` is its `num`."""
         words = fields.split() if isinstance(fields, str) else list(fields)
-        requested = {_member(Field, word, "field") for word in words}
+        requested = {member(Field, word, "field") for word in words}
         if not requested:
             raise ValueError("a contact sensor needs at least one field")
         if isinstance(slots, bool) or not isinstance(slots, int | np.integer) or slots < 1:
             raise ValueError(f"slots must be a whole number of at least 1, not {slots!r}")
-        chosen, mode = _member(Style, style, "style"), _member(Reduce, reduce, "reduce mode")
-        order = _member(PairOrder, pair_order, "pair order")
+        chosen, mode = member(Style, style, "style"), member(Reduce, reduce, "reduce mode")
+        order = member(PairOrder, pair_order, "pair order")
         unknown = [field for field in Field if field in requested and field not in chosen.fields]
         if unknown:
             raise ValueError(f"the {chosen} style has no {', '.join(unknown)}")
@@ -372,10 +372,3 @@ class ContactLayout:
 
 def _has_one_slot(style: Style, reduce: Reduce) -> bool:
     return style is not Style.MUJOCO and reduce is Reduce.NETFORCE
-
-
-def _member(enum: type[E], value: str, what: str) -> E:
-    try:
-        return enum(value)
-    except ValueError:
-        raise ValueError(f"unknown {what} {value!r}: choose from {', '.join(enum)}") from None

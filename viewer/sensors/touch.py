@@ -5,16 +5,16 @@ from collections.abc import Iterable
 from contextlib import suppress
 from enum import StrEnum
 from numbers import Real
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .contacts import Array
+from .words import member
 
 Table = tuple[tuple[float, float, float], ...]
 """Rows of input force [N], output, noise level (0 to 1, a fraction of the output); the inputs increase."""
-E = TypeVar("E", bound=StrEnum)
 
 DEFAULT_TABLE: Table = ((0.0, 0.0, 0.0), (5000.0, 50000.0, 0.0))
 """Newtons to tenths of a newton, up to 5000 N."""
@@ -73,8 +73,8 @@ class TouchSensor:
         the same seed are noisy independently.
         """
         self.name = name
-        self.type = _choose(TouchType, type, "type")
-        self.measure = _choose(Measure, measure, "measure")
+        self.type = member(TouchType, type, "type")
+        self.measure = member(Measure, measure, "measure")
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise ValueError(f"seed must be a whole number of at least 0, not {seed!r}")
         self.seed = int(seed)
@@ -283,13 +283,6 @@ def _quantise(values: Array, resolution: float) -> Array:
         steps = np.abs(values) / resolution
     # More steps than a number can count: the value itself is coarser than the resolution.
     return np.where(np.isfinite(steps), np.copysign(np.floor(steps + 0.5) * resolution, values), values)
-
-
-def _choose(enum: type[E], value: str, what: str) -> E:
-    try:
-        return enum(value)
-    except ValueError:
-        raise ValueError(f"unknown {what} {value!r}: choose from {', '.join(enum)}") from None
 
 
 def _items(values: object, what: str) -> list[object]:

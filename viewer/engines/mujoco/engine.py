@@ -27,7 +27,7 @@ from .adopting import adopt, can_adopt
 from .cones import contact_friction
 from .declarations import declared_sensors
 from .keyframes import find_key, key_names
-from .matching import ContactMatcher, full_layout, locate, rebuild, rebuild_contacts, select
+from .matching import ContactMatcher, companion_layout, full_layout, locate, rebuild, rebuild_contacts, select
 from .mishaps import WarningWatch, divergence, failure
 from .names import geom_names
 
@@ -175,7 +175,7 @@ class MujocoEngine:
         sensor, reading = self._sensors[name], self._readings[name]
         if reading.companion_id is None:
             return self._reconstruct(sensor, reading)
-        return _companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
+        return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
 
     def get_sensor_value(self, name: str) -> NDArray[np.float32]:
         return documented_value(self._sensors[name], self.contacts(name))
@@ -320,11 +320,6 @@ class MujocoEngine:
         for raised in failures:
             if raised is not None:
                 raise raised
-
-
-@cache
-def _companion_layout(slots: int, reduce: Reduce) -> ContactLayout:
-    return ContactLayout(full_layout(slots).fields, slots, reduce)
 
 
 @cache

@@ -150,6 +150,12 @@ def full_layout(slots: int, reduce: Reduce = Reduce.NONE) -> ContactLayout:
     return ContactLayout(fields, slots, reduce)
 
 
+@cache
+def companion_layout(slots: int, reduce: Reduce) -> ContactLayout:
+    """The layout of a companion's array: every field, also those that the compiler refuses with a reduce mode."""
+    return ContactLayout(full_layout(slots).fields, slots, reduce)
+
+
 def rebuild(
     model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce: Reduce, slots: int
 ) -> NDArray[np.float64]:

@@ -9,6 +9,16 @@ from ..files.loading import one_line
 from .names import body_names, read_names
 
 _WARNINGS = mujoco.mjtWarning
+_SURVIVED = [
+    int(warning)
+    for warning in (
+        _WARNINGS.mjWARN_CONTACTFULL,
+        _WARNINGS.mjWARN_CNSTRFULL,
+        _WARNINGS.mjWARN_INERTIA,
+        _WARNINGS.mjWARN_BADCTRL,
+    )
+]
+"""Warnings after which MuJoCo goes on, in the order in which they are told."""
 
 
 def failure(error: mujoco.FatalError, time: float) -> EngineError:
@@ -40,23 +50,21 @@ class WarningWatch:
 
     def news(self, model: Any, data: Any) -> str | None:
         """A kind of warning that was not told since the last `restart`."""
-        for warning in (
-            _WARNINGS.mjWARN_CONTACTFULL,
-            _WARNINGS.mjWARN_CNSTRFULL,
-            _WARNINGS.mjWARN_INERTIA,
-            _WARNINGS.mjWARN_BADCTRL,
-        ):
-            entry = data.warning[warning]
-            if entry.number and int(warning) not in self._told:
-                self._told.add(int(warning))
-                return f"{_explained(model, warning, entry.lastinfo)}, by {data.time:.3f} s"
+        warnings = data.warning
+        # This is asked in every frame, of every environment.
+        if not any(numbers := warnings.number.tolist()):
+            return None
+        for warning in _SURVIVED:
+            if numbers[warning] and warning not in self._told:
+                self._told.add(warning)
+                return f"{_explained(model, warning, warnings[warning].lastinfo)}, by {data.time:.3f} s"
         return None
 
     def restart(self) -> None:
         self._told.clear()
 
 
-def _explained(model: Any, warning: mujoco.mjtWarning, info: int) -> str:
+def _explained(model: Any, warning: int, info: int) -> str:
     memory = f'its memory of {model.narena / 1e6:.3g} MB is full; give <size memory="..."/> more'
     if warning == _WARNINGS.mjWARN_CONTACTFULL:
         return f"MuJoCo dropped contacts: {memory}"

@@ -1,7 +1,6 @@
 """MuJoCo's steps into a history, and back to any of them, bit for bit."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import NamedTuple
 
 import mujoco
@@ -10,11 +9,10 @@ import numpy as np
 from ...sensors.contacts import ContactBatch
 from ...sensors.history import DEFAULT_BUDGET, STATE_SPACING, STATE_SPACING_MAX, History, Rows
 from ...sensors.layout import ContactLayout
-from ...settings import Reduce
 from ..contract import ContactSensor
 from .declarations import declared_sensors
 from .engine import MujocoEngine
-from .matching import full_layout
+from .matching import companion_layout
 from .mishaps import divergence, failure
 from .names import COMPANION, read_names
 
@@ -192,7 +190,7 @@ class MujocoRun:
             yield members, layout.decode(arrays)
 
     def _layout(self, source: _Source, sensor: ContactSensor) -> ContactLayout:
-        return _complete_layout(sensor.slots, sensor.reduce) if source.complete else sensor.layout
+        return companion_layout(sensor.slots, sensor.reduce) if source.complete else sensor.layout
 
     def _mark_epoch(self) -> None:
         # The list is replaced whenever a sensor is read in another way.
@@ -261,11 +259,6 @@ class MujocoRun:
             start += array.size
         for name, value in zip(_SLEEP_COUNTS, values[start:], strict=True):
             setattr(data, name, int(value))
-
-
-@cache
-def _complete_layout(slots: int, reduce: Reduce) -> ContactLayout:
-    return ContactLayout(full_layout(slots).fields, slots, reduce)
 
 
 def _find_sources(engine: MujocoEngine) -> tuple[dict[str, _Source], slice]:
