@@ -7,15 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .names import read_names, sensor_names
+from .sleeping import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
 
 _HISTORY = int(getattr(mujoco.mjtState, "mjSTATE_HISTORY", 0))
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~_HISTORY
 _MOTION = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart")
-_SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
-_SLEEP_STATE = (
-    *("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind"),
-    *("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake"),
-)
 
 
 def can_adopt(model: Any, before: Any) -> bool:
@@ -35,7 +31,7 @@ def adopt(model: Any, data: Any, before: Any, old: Any) -> None:
 
     Where models differ in nothing but sensors, the run goes on bit for bit as it would have.
     """
-    if model.opt.enableflags & _SLEEP:
+    if model.opt.enableflags & SLEEP:
         # What sleeps is not computed: all of it has to be awake until the end.
         mujoco.mj_resetData(model, data)
     data.time = old.time
@@ -47,13 +43,11 @@ def adopt(model: Any, data: Any, before: Any, old: Any) -> None:
             getattr(data, name)[:] = getattr(old, name)
     _adopt_history(model, data, before, old)
     mujoco.mj_forward(model, data)
-    if whole and model.opt.enableflags & before.opt.enableflags & _SLEEP and model.ntree == before.ntree:
-        for name in _SLEEP_STATE:
-            value = getattr(old, name)
-            if isinstance(value, np.ndarray):
-                getattr(data, name)[:] = value
-            else:
-                setattr(data, name, value)
+    if whole and model.opt.enableflags & before.opt.enableflags & SLEEP and model.ntree == before.ntree:
+        for name in SLEEP_ARRAYS:
+            getattr(data, name)[:] = getattr(old, name)
+        for name in SLEEP_COUNTS:
+            setattr(data, name, getattr(old, name))
 
 
 def _state_of(model: Any, data: Any) -> NDArray[np.float64]:

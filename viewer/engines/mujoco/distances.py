@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...sensors.crossings import Sample, Trace
 from ..following.watched_pairs import PairChoice, Pairs
+from .sleeping import SLEEP
 
 FARTHEST = 1e6
 """Beyond any scene [m]: where geoms are farther apart, this is their distance."""
@@ -30,7 +31,6 @@ _IMMINENT = 3.0
 _TOUCHING = 1e-9
 """Nearest points closer than this [m] have no direction from one to the other."""
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
-_SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
 _NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 
 _NONE: set[int] = set()
@@ -49,7 +49,7 @@ class ContactGroups:
         self._adhesive = bool(getattr(model, "flg_adhesion", 0))
         # Contacts in the gap, and of bodies asleep, are in the list but have no constraint.
         gaps = max(model.geom_gap.max(initial=0.0), model.pair_gap.max(initial=0.0))
-        self._usually_solved = gaps == 0 and not model.opt.enableflags & _SLEEP and not self._adhesive
+        self._usually_solved = gaps == 0 and not model.opt.enableflags & SLEEP and not self._adhesive
         orders = np.concatenate([geoms, geoms[:, ::-1]])
         # One number for the two geoms of a contact, in their order.
         keys = np.frombuffer(orders.astype(np.int32).tobytes(), np.int64)

@@ -30,12 +30,12 @@ from .keyframes import find_key, key_names
 from .matching import ContactMatcher, companion_layout, full_layout, locate, rebuild, rebuild_contacts, select
 from .mishaps import WarningWatch, divergence, failure
 from .names import geom_names
+from .sleeping import SLEEP
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
 _REDUCE_NUMBERS = {reduce: number for number, reduce in enumerate(Reduce)}
 _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
-_SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class MujocoEngine:
         options, columns = self.model.opt, [self._columns[i] for i in sensor_ids]
         flags = options.enableflags
         # Sensors of sleeping objects are passed over.
-        options.enableflags = flags & ~_SLEEP
+        options.enableflags = flags & ~SLEEP
         for data in self._datas:
             values = data.sensordata
             kept = values.copy()

@@ -8,8 +8,8 @@ import numpy as np
 
 from .adopting import adopt, can_adopt, is_same_state
 from .run import MujocoRun
+from .sleeping import SLEEP
 
-_SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
@@ -68,7 +68,7 @@ def _show_left(run: MujocoRun, step: int) -> None:
     """Show the state from which the next step was taken, if it is kept: what somebody left after this one."""
     engine = run.engine
     state, kept = run.history.origin(min(step + 1, run.history.last))
-    if engine.model.opt.enableflags & _SLEEP or kept != step:
+    if engine.model.opt.enableflags & SLEEP or kept != step:
         # What sleeps is known only by having come there.
         run.go_to(step)
     if kept == step:

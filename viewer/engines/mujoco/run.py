@@ -15,11 +15,9 @@ from .engine import MujocoEngine
 from .matching import companion_layout
 from .mishaps import divergence, failure
 from .names import COMPANION, read_names
+from .sleeping import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_SLEEP = getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0)
-_SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
-_SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
 
 
 class _Source(NamedTuple):
@@ -52,7 +50,7 @@ class MujocoRun:
         # A view: stepping changes its values. A scene without contact sensors leaves rows without a meaning.
         self._values: Rows = data.sensordata[columns] if self._sources else np.zeros(1)
         self._bytes = self._values.data.cast("B")
-        self._sleeps = bool(model.opt.enableflags & _SLEEP)
+        self._sleeps = bool(model.opt.enableflags & SLEEP)
         self._state_size = mujoco.mj_stateSize(model, _STATE)
         size = self._state_size + (self._sleep_state().size if self._sleeps else 0)
         self.history = History(self._values.size, size, budget, extra)
@@ -246,18 +244,18 @@ class MujocoRun:
 
     def _sleep_state(self) -> Rows:
         data = self._data
-        counts = [getattr(data, name) for name in _SLEEP_COUNTS]
-        return np.concatenate([data.sensordata, *(getattr(data, name) for name in _SLEEP_ARRAYS), counts])
+        counts = [getattr(data, name) for name in SLEEP_COUNTS]
+        return np.concatenate([data.sensordata, *(getattr(data, name) for name in SLEEP_ARRAYS), counts])
 
     def _set_sleep_state(self, values: Rows) -> None:
         data = self._data
         start = data.sensordata.size
         data.sensordata[:] = values[:start]
-        for name in _SLEEP_ARRAYS:
+        for name in SLEEP_ARRAYS:
             array = getattr(data, name)
             array[:] = values[start : start + array.size]
             start += array.size
-        for name, value in zip(_SLEEP_COUNTS, values[start:], strict=True):
+        for name, value in zip(SLEEP_COUNTS, values[start:], strict=True):
             setattr(data, name, int(value))
 
 
