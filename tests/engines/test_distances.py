@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.following.watched_pairs import PairChoice, PairSource, all_pairs, named_pairs
-from contact_viewer.engines.mujoco.distances import FARTHEST, ContactGroups, PairDistances
+from contact_viewer.engines.mujoco.contact_groups import ContactGroups
+from contact_viewer.engines.mujoco.distances import FARTHEST, PairDistances
 from contact_viewer.sensors.events import ContactEvent, ContactEvents
 from numpy.typing import NDArray
 
@@ -53,6 +54,7 @@ def follow(
             events.update(*distances.start())
         elif told:
             found += events.update_pairs(start, distances.traces())
+        distances.rest(events.in_contact)
         counts.append(distances.measured_count)
         expected += brute.update(start, measure(model, data, choice.geoms), unknown)
         assert np.array_equal(events.in_contact, brute.in_contact)
@@ -69,7 +71,8 @@ def same_events(found: list[ContactEvent], expected: list[ContactEvent], step: f
 
 
 @pytest.mark.parametrize(
-    ("scene", "steps"), [("bounce", 800), ("targets", 600), ("stack", 300), ("rolling", 800), ("pile", 120)]
+    ("scene", "steps"),
+    [("bounce", 800), ("targets", 600), ("stack", 300), ("rolling", 800), ("gripper", 1500), ("pile", 400)],
 )
 def test_no_event_is_missed_or_made_up(scene: str, steps: int) -> None:
     engine = open_engine(scene)
@@ -80,7 +83,7 @@ def test_no_event_is_missed_or_made_up(scene: str, steps: int) -> None:
     assert len(expected) >= 2
     # All pairs at the start, then a small part of them.
     assert counts[0] == len(choice.labels)
-    assert np.mean(counts[1:]) < 0.15 * len(choice.labels)
+    assert np.mean(counts[1:]) < 0.01 * len(choice.labels)
 
 
 def ball(extra: str = "", body: str = "", option: str = "") -> Any:
@@ -95,12 +98,13 @@ def ball(extra: str = "", body: str = "", option: str = "") -> Any:
         </mujoco>""")
 
 
-def test_a_falling_ball_is_looked_at_only_shortly_before_it_lands() -> None:
+def test_a_falling_ball_is_looked_at_only_when_it_lands() -> None:
     model = ball()
     data = mujoco.MjData(model)
     found, expected, counts = follow(model, data, all_pairs(model), 230)
     same_events(found, expected, 0.002)
-    assert sum(counts[:222]) <= 8
+    # At the start, and in the step that shows the contact.
+    assert sum(counts) == 2
     # Linear interpolation, which is all that is left without velocities, is within 3e-6 s.
     assert found[0].time == pytest.approx(expected[0].time, abs=3e-6)
     assert found[0].approach_speed == pytest.approx(math.sqrt(2 * 9.81), rel=1e-4)
@@ -247,8 +251,9 @@ def test_gaps_are_those_of_all_pairs() -> None:
             events.update(*distances.start())
         elif told:
             events.update_pairs(start, distances.traces())
+        distances.rest(events.in_contact)
         in_contact, known = events.in_contact, np.array(measure(model, data, choice.geoms))
-        largest, nearest = distances.gaps(data, start, in_contact)
+        largest, nearest = distances.gaps(data, in_contact)
         assert nearest == pytest.approx(known[~in_contact].min(), abs=1e-12)
         # The list tells how deep contacts are; where it adds contacts of its own it can be a little off.
         assert largest == pytest.approx(known.max(where=in_contact, initial=-math.inf), abs=2e-4)
@@ -261,4 +266,4 @@ def test_nothing_to_follow() -> None:
     found, expected, _ = follow(model, data, choice, 10)
     assert (found, expected) == ([], [])
     distances = PairDistances(model, choice, EPS)
-    assert distances.gaps(data, 0.0, np.zeros(0, bool)) == (-math.inf, math.inf)
+    assert distances.gaps(data, np.zeros(0, bool)) == (-math.inf, math.inf)

@@ -1,6 +1,7 @@
 """Samples of a distance around a step to the instant in it at which the distance passes a level."""
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 FORCE_FREE = 5e-4
@@ -18,8 +19,14 @@ class Sample(NamedTuple):
     """Rate of change of the distance [m/s]; NaN if unknown."""
 
 
-Trace = tuple[Sample, Sample, Sample]
-"""The last three samples of a pair, the latest first."""
+class Trace(NamedTuple):
+    """A pair in the last three steps."""
+
+    after: Sample
+    """The latest one."""
+    before: Sample
+    earlier: Callable[[], Sample]
+    """The third is asked for only where it matters."""
 
 
 class Crossing(NamedTuple):
@@ -33,8 +40,8 @@ class Crossing(NamedTuple):
     """Rate of change of the distance at `time` [m/s]."""
 
 
-def interpolate(earlier: Sample, before: Sample, after: Sample, level: float) -> Crossing:
-    """Where the distance passes `level` in the step from `before` to `after`.
+def interpolate(trace: Trace, level: float) -> Crossing:
+    """Where the distance passes `level` in the last step of a trace.
 
     Takes the acceleration as constant, which integrators do within a step: the parabola through both
     distances with the first velocity is then the motion itself. With the second velocity it would not be:
@@ -47,6 +54,7 @@ def interpolate(earlier: Sample, before: Sample, after: Sample, level: float) ->
     step behind the rate at which the distance changes. This is made up for where geoms meet; where they part, the
     contact force has changed the velocity in the step itself.
     """
+    after, before, recall = trace
     step = after.time - before.time
     gap = before.distance - level
     change = after.distance - before.distance
@@ -65,16 +73,14 @@ def interpolate(earlier: Sample, before: Sample, after: Sample, level: float) ->
         fraction = -gap / change
     elif change < 0 and _euler_misfit(before, after) < _runge_kutta_misfit(before, after):
         lag = 0.5
-    elif (
-        min(earlier.distance, before.distance) > 0
-        and earlier.time < before.time
-        and _runge_kutta_misfit(before, after) > FORCE_FREE
-    ):
-        stretch = step / (before.time - earlier.time)
-        bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
-        continued = _passage(gap, slope, bend)
-        if continued is not None:
-            fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
+    elif before.distance > 0 and _runge_kutta_misfit(before, after) > FORCE_FREE:
+        earlier = recall()
+        if earlier.distance > 0 and earlier.time < before.time:
+            stretch = step / (before.time - earlier.time)
+            bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
+            continued = _passage(gap, slope, bend)
+            if continued is not None:
+                fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
     velocity = before.velocity + (fraction + lag) * turn
     if math.isnan(velocity):
         known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))

@@ -80,6 +80,10 @@ class PeakHold:
         self._contacts[place] = contact
         self._peaks[place] = -math.inf if math.isnan(contact.peak_force) else contact.peak_force
 
+    def contact(self, place: int) -> LoggedContact:
+        """The contact that is open at a place."""
+        return self._contacts[place]
+
     def close(self, place: int) -> LoggedContact | None:
         """The contact that was open there, if any."""
         self._peaks[place] = math.inf

@@ -205,9 +205,9 @@ class ContactEvents:
         self._times = (time, *self._times[:2])
         crossed = {}
         for pair_id, trace in traces.items():
-            distance = trace[0].distance
+            distance = trace.after.distance
             self._distances[0][pair_id] = distance
-            self._velocities[0][pair_id] = trace[0].velocity
+            self._velocities[0][pair_id] = trace.after.velocity
             self._hysteresis[pair_id] = distance + self._offset.item(pair_id)
             if self._hysteresis.item(pair_id) * self._sign.item(pair_id) > 0:
                 crossed[pair_id] = trace
@@ -255,11 +255,11 @@ class ContactEvents:
 
     def _event(self, pair_id: int, trace: Trace, locate: Locate | None) -> ContactEvent:
         begins = self._in_contact.item(pair_id)
-        after, before, earlier = trace
+        before = trace.before
         level = -2 * self.eps if begins and before.distance <= 0 else 0.0
-        crossing = locate(pair_id, before.time, after.time, level) if locate is not None else None
+        crossing = locate(pair_id, before.time, trace.after.time, level) if locate is not None else None
         if crossing is None:
-            crossing = interpolate(earlier, before, after, level)
+            crossing = interpolate(trace, level)
         time, distance, velocity = crossing
         return ContactEvent(
             time=time,
@@ -273,11 +273,11 @@ class ContactEvents:
 
     def _trace(self, pair_id: int) -> Trace:
         """A pair as it was in the last updates."""
-        first, second, third = (
+        after, before, earlier = (
             Sample(time, distances.item(pair_id), velocities.item(pair_id))
             for time, distances, velocities in zip(self._times, self._distances, self._velocities, strict=True)
         )
-        return first, second, third
+        return Trace(after, before, lambda: earlier)
 
     def _set_contact(self, pair_id: int, in_contact: bool) -> None:
         offset = 0.0 if in_contact else 2 * self.eps

@@ -1,7 +1,7 @@
 """Every step of an engine to the contacts of followed pairs of geoms: when they begin and end, how hard they press."""
 
-import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -11,21 +11,36 @@ from numpy.typing import NDArray
 from ...sensors.event_log import LogEntry, LoggedContact, PeakHold
 from ...sensors.events import ContactEvent, ContactEvents, ContactPair, EventKind
 from ..contract import Engine
-from ..mujoco.distances import ContactGroups, PairDistances
+from ..mujoco.contact_groups import ContactGroups, ForceSummation
+from ..mujoco.distances import NO_LIST, PairDistances, poses_of
 from ..mujoco.replay import StepReplay
 from .sensor_forces import is_stepped_by_mujoco
 from .watched_pairs import PairChoice
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
-_CALM_STEPS = 3
-"""Steps with the same geoms in contact after which it pays to put forces by."""
+_NEVER = -1
+
+
+@dataclass(slots=True)
+class _Run:
+    """Steps with the same contact list, whose forces are not yet summed up."""
+
+    pairs: NDArray[np.intp]
+    """Pairs that are pressed together, (k,)."""
+    places: NDArray[np.intp]
+    """Where the peaks of their contacts are held, (k,)."""
+    summation: ForceSummation
+    times: list[float]
+    """When the steps began [s]."""
+    rows: list[bytes]
+    """Constraint forces of each."""
 
 
 class PairContacts:
     """Contacts of the pairs of a choice, followed step by step.
 
-    As long as the same geoms touch, forces are only put by, and summed up for many steps at once: by `settle`, which
-    has to be called before forces, or peaks of contacts, are asked for.
+    As long as the same geoms touch, nothing begins or ends: such steps are only put by. Their forces are summed up for
+    many steps at once, by `settle`; call it before forces, or peaks of contacts, are asked for.
     """
 
     def __init__(self, engine: Engine, choice: PairChoice, eps: float, precise: bool) -> None:
@@ -42,7 +57,7 @@ class PairContacts:
         self.replay = StepReplay(model, self.distances) if precise and self._native else None
         self._pressed = ContactGroups(model, choice.geoms)
         self._scratch: Any = None
-        self._state: tuple[Any, float] = (None, math.nan)
+        self._data = self._state = engine.data
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
@@ -51,13 +66,22 @@ class PairContacts:
         """Pairs that are pressed together, (k,); -1 for those that are not followed."""
         self.forces: NDArray[np.float64] = np.zeros(0)
         """Their normal forces [N], (k,)."""
-        self._peaks = PeakHold(len(self.labels))
-        # Constraint forces of steps that are not yet summed up, when these began [s], and the contacts' first rows.
-        self._rows: list[bytes] = []
-        self._times: list[float] = []
-        self._address: NDArray[np.int32] = np.zeros(0, np.int32)
-        self._row_count = 0
-        self._calm_steps = 0
+        # Peaks of contacts that are over are held until the forces of their steps are summed up.
+        count = len(self.labels)
+        self._peaks = PeakHold(2 * count)
+        self._free = list(range(2 * count))
+        self._over: list[int] = []
+        self._places = np.full(count + 1, -1)
+        self._runs: list[_Run] = []
+        # What a step that can be put by has in common with the last one: how many contacts, the geoms of each, and the
+        # size of the constraint forces in bytes. MuJoCo keeps the list in one place, and so does a view.
+        self._calm_times: list[float] = []
+        self._calm_rows: list[bytes] = []
+        self._calm_count = _NEVER
+        self._views: tuple[Any, ...] = ()
+        self._calm_view: NDArray[np.int32] = np.zeros((0, 2), np.int32)
+        self._calm_list = b""
+        self._row_size = 0
         self._started = False
         self._resumed: dict[int, LoggedContact] = {}
         contacts: dict[int, ContactPair | None] = {}
@@ -74,38 +98,58 @@ class PairContacts:
         self.events.resume(contacts)
         self.distances.reset()
 
+    def put_by(self, start: float) -> bool:
+        """Take in a step that began at a time [s], if the same geoms touch as in the last one; whether that is so."""
+        data = self._data
+        if data.ncon != self._calm_count or self._calm_view.tobytes() != self._calm_list:
+            return False
+        forces = data.efc_force.tobytes()
+        if len(forces) != self._row_size or (not self._calm_count and self._settings.disableflags & NO_LIST):
+            return False
+        positions, orientations, centers, velocities = self._views
+        self.distances.states.appendleft(
+            (start, positions.tobytes(), orientations.tobytes(), centers.tobytes(), velocities.tobytes())
+        )
+        self._calm_times.append(start)
+        self._calm_rows.append(forces)
+        return True
+
     def follow(self, engine: Engine, start: float) -> list[LogEntry]:
         """Take in a step that began at a time [s]; the events that it shows."""
-        data, time = self._state = self._positions(engine, start)
-        groups, entries = self.distances.groups, []
-        if self._started and self.distances.skip(data, time):
-            self._calm_steps += 1
-        else:
-            if self._rows and not groups.is_read(data):
-                self.settle()
-            found = self._look(data, time)
-            if found:
-                self.settle()
-                entries = [self._entry(event, engine.time) for event in found]
-            self._calm_steps = 0 if groups.changed else self._calm_steps + 1
+        data, time = self._positions(engine, start)
+        self._state = data
+        self._calm_count = _NEVER
+        entries = [self._entry(event, engine.time) for event in self._look(data, time)]
+        rests = self.distances.rest(self.events.in_contact)
         if self._native:
-            self._press(engine, data, start)
+            groups = self.distances.groups
+            if data is not engine.data:
+                groups, rests = self._pressed, False
+                groups.read(engine.data)
+            self._press(engine.data, groups, start)
+            if rests and not groups.changed and self.replay is None:
+                self._expect_calm(data)
         return entries
 
     def settle(self) -> None:
         """Sum up the forces that were put by."""
-        if self._rows:
-            rows = np.frombuffer(b"".join(self._rows)).reshape(len(self._rows), -1)
-            groups = self.distances.groups
-            forces = groups.sum_forces(rows, self._address)
-            self._peaks.update_steps(self._times, groups.pairs, forces)
-            self.pressed_pairs, self.forces = groups.pairs, forces[-1]
-            self._rows.clear()
-            self._times.clear()
+        for run in self._runs:
+            if run.rows:
+                forces = run.summation(np.frombuffer(b"".join(run.rows)).reshape(len(run.rows), -1))
+                self._peaks.update_steps(run.times, run.places, forces)
+                self.pressed_pairs, self.forces = run.pairs, forces[-1]
+                run.rows.clear()
+                run.times.clear()
+        # Steps to come may still go on like the last one.
+        del self._runs[:-1]
+        for place in self._over:
+            self._peaks.close(place)
+        self._free += self._over
+        self._over.clear()
 
     def crossing(self) -> tuple[float, float]:
         """z1 and z2 after the last step [m]; -inf without a pair in contact, inf without one apart."""
-        largest, nearest = self.distances.gaps(*self._state, self.events.in_contact)
+        largest, nearest = self.distances.gaps(self._state, self.events.in_contact)
         return largest, nearest + 2 * self.events.eps
 
     def _positions(self, engine: Engine, start: float) -> tuple[Any, float]:
@@ -134,42 +178,53 @@ class PairContacts:
             return self.events.update_pairs(time, self.distances.traces(), locate)
         return []
 
-    def _press(self, engine: Engine, data: Any, start: float) -> None:
-        """Take in the forces of the step, or put them by."""
-        groups, now = self.distances.groups, engine.data
-        if data is not now:
-            groups = self._pressed
-            groups.read(now)
-        elif self._rows and now.nefc == self._row_count:
-            self._put_by(now, start)
+    def _press(self, data: Any, groups: ContactGroups, start: float) -> None:
+        """Take in the forces of a step that began at a time [s], or put them by."""
+        pairs, summation = groups.pairs, groups.summation(data)
+        places = self._places[pairs]
+        if summation is not None:
+            self._runs.append(_Run(pairs, places, summation, [start], [data.efc_force.tobytes()]))
             return
-        elif self._calm_steps >= _CALM_STEPS and len(groups.pairs):
-            self.settle()
-            self._address, self._row_count = now.contact.efc_address.copy(), now.nefc
-            if groups.are_sums(self._address):
-                self._put_by(now, start)
-                return
         self.settle()
-        self.pressed_pairs, self.forces = groups.pairs, groups.forces(now)
-        self._peaks.update(start, self.pressed_pairs, self.forces)
+        self._runs.clear()
+        self.pressed_pairs, self.forces = pairs, groups.forces(data)
+        self._peaks.update(start, places, self.forces)
 
-    def _put_by(self, data: Any, start: float) -> None:
-        self._rows.append(data.efc_force.tobytes())
-        self._times.append(start)
+    def _expect_calm(self, data: Any) -> None:
+        """Let steps with the same contact list be put by."""
+        if self._runs:
+            self._views = poses_of(data)
+            self._calm_times, self._calm_rows = self._runs[-1].times, self._runs[-1].rows
+            self._calm_count, self._calm_view = data.ncon, data.contact.geom
+            self._calm_list, self._row_size = self._calm_view.tobytes(), data.efc_force.nbytes
 
     def _open(self) -> None:
         """Take over the contacts that are there at the start, or at the instant that was returned to."""
         for pair_id, pair in self.events.contacts.items():
             resumed = self._resumed.pop(pair_id) if pair_id in self._resumed else None
-            self._peaks.open(pair_id, resumed or LoggedContact(pair.time))
+            self._begin(pair_id, resumed or LoggedContact(pair.time))
         for contact in self._resumed.values():
             contact.end = self.events.time
+
+    def _begin(self, pair_id: int, contact: LoggedContact) -> None:
+        if not self._free:
+            self.settle()
+        place = self._places[pair_id] = self._free.pop()
+        self._peaks.open(place, contact)
+
+    def _end(self, pair_id: int) -> LoggedContact | None:
+        place = int(self._places[pair_id])
+        if place < 0:
+            return None
+        self._places[pair_id] = -1
+        self._over.append(place)
+        return self._peaks.contact(place)
 
     def _entry(self, event: ContactEvent, seen: float) -> LogEntry:
         if event.kind is EventKind.BEGIN:
             contact = LoggedContact(event.time)
-            self._peaks.open(event.pair_id, contact)
+            self._begin(event.pair_id, contact)
         else:
-            contact = self._peaks.close(event.pair_id) or LoggedContact(event.time - event.duration)
+            contact = self._end(event.pair_id) or LoggedContact(event.time - event.duration)
             contact.end = event.time
         return LogEntry(event.time, seen, event.kind, self.labels[event.pair_id], event, contact)

@@ -19,13 +19,21 @@ class SensorContacts:
     once: by `settle`, which has to be called before anything is asked.
     """
 
-    def __init__(self, engine: Engine, on: float, off: float, min_duration: float) -> None:
-        """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count."""
+    def __init__(self, engine: Engine, on: float, off: float, min_duration: float, capacity: int) -> None:
+        """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count.
+
+        `capacity`: steps that can be put by.
+        """
         self._engine = engine
         self._thresholds = on, off, min_duration
+        self._capacity = capacity
         self._reader = SensorForces(engine)
-        self._sensors: SensorList | None = None
+        self.known: SensorList | None = None
+        """The sensors that steps are put by of; where the engine has others now, call `follow`."""
         self._together = False
+        self._values = memoryview(b"")
+        self._rows: NDArray[np.float64] = np.zeros((0, 0))
+        self._row_bytes = memoryview(b"")
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
@@ -42,8 +50,7 @@ class SensorContacts:
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
         self._started = False
-        # Arrays of steps that are not yet looked at, when these began, and when they ended [s].
-        self._rows: list[bytes] = []
+        # When the steps that are not yet looked at began and ended [s]; their arrays are the first of the rows.
         self._times: list[tuple[float, float]] = []
         self._resumed: dict[int, LoggedContact] = {}
         begins: dict[int, float | None] = {}
@@ -55,31 +62,41 @@ class SensorContacts:
                     self._resumed[entry.sensor] = entry.contact
         self.trigger.resume(begins)
 
-    def follow(self, engine: Engine, start: float) -> list[LogEntry]:
-        """Take in a step that began at a time [s], to which the sensors' arrays belong; the events that are known."""
+    def put_by(self, start: float, end: float) -> None:
+        """Take in a step between two times [s], to the first of which the arrays belong."""
+        if self._together:
+            size = len(self._values)
+            place = len(self._times) * size
+            self._row_bytes[place : place + size] = self._values
+            self._times.append((start, end))
+
+    def follow(self, engine: Engine, start: float, end: float) -> list[LogEntry]:
+        """As `put_by`, whatever sensors there are now; the events that are known."""
         entries: list[LogEntry] = []
-        if engine.sensors is not self._sensors:
+        if engine.sensors is not self.known:
             entries = self.settle()
-            self._sensors = engine.sensors
-            self._together = self._reader.look_up()
-            if len(self._sensors) != len(self.names):
+            self.known = engine.sensors
+            self._together = self._reader.look_up() and len(self.known) > 0
+            if self._together:
+                values = self._reader.values()
+                self._rows = np.empty((self._capacity, values.size))
+                self._values, self._row_bytes = values.data.cast("B"), self._rows.data.cast("B")
+            if len(self.known) != len(self.names):
                 # A sensor was added.
                 self.resume(())
         if not self.names:
             return entries
         if not self._together:
-            return entries + self._take_in(start, engine.time, self._reader.read())
-        self._rows.append(self._reader.values().tobytes())
-        self._times.append((start, engine.time))
+            return entries + self._take_in(start, end, self._reader.read())
+        self.put_by(start, end)
         return entries
 
     def settle(self) -> list[LogEntry]:
         """Look at the steps that were put by; the events that they show."""
-        if not self._rows:
+        if not self._times:
             return []
-        forces = self._reader.decode(np.frombuffer(b"".join(self._rows)).reshape(len(self._rows), -1))
+        forces = self._reader.decode(self._rows[: len(self._times)])
         times, self._times = self._times, []
-        self._rows.clear()
         entries: list[LogEntry] = []
         i = 0
         while i < len(forces):

@@ -36,7 +36,7 @@ class SensorForces:
         self._companions = _companions(engine.model) if is_stepped_by_mujoco(engine) else {}
         self._places = np.zeros((0, 9), np.intp)
         self._columns = slice(0, 0)
-        self._starts = self._together = np.zeros(0, np.intp)
+        self._owners = self._together = np.zeros(0, np.intp)
         self._alone: list[tuple[int, str]] = []
 
     def read(self) -> NDArray[np.float64]:
@@ -63,20 +63,26 @@ class SensorForces:
     def decode(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Forces [N], (n, sensors), of the sensors that can be read together, in their values, (n, size)."""
         forces = np.zeros((len(rows), len(self._together) + len(self._alone)))
-        if len(self._together):
-            values = rows[:, self._places]
-            force, normal, tangent = values[..., :3], values[..., 3:6], values[..., 6:]
-            if len(self._starts) < len(self._places):
-                # Contacts of one sensor have frames of their own, so that only world vectors add up.
-                force = force[..., :1] * normal + force[..., 1:2] * tangent + force[..., 2:] * cross(normal, tangent)
-                force = np.add.reduceat(force, self._starts, axis=1)
+        force = rows[:, self._places[:, :3]]
+        used = np.flatnonzero(force.any(axis=(0, 2)))
+        if len(self._together) == len(self._places):
             forces[:, self._together] = np.sqrt(np.square(force).sum(axis=-1))
+        elif len(used):
+            # Contacts of one sensor have frames of their own, so that only world vectors add up.
+            force, frame = force[:, used], rows[:, self._places[used, 3:]]
+            normal, tangent = frame[..., :3], frame[..., 3:]
+            force = force[..., :1] * normal + force[..., 1:2] * tangent + force[..., 2:] * cross(normal, tangent)
+            owners = self._owners[used]
+            starts = np.concatenate([[0], (owners[1:] != owners[:-1]).nonzero()[0] + 1])
+            force = np.add.reduceat(force, starts, axis=1)
+            forces[:, owners[starts]] = np.sqrt(np.square(force).sum(axis=-1))
         return forces
 
     def _plan(self, sensors: SensorList) -> None:
         """Decide where to read each sensor."""
         rows: list[NDArray[np.intp]] = []
-        starts, together = [], []
+        owners: list[int] = []
+        together = []
         self._alone = []
         for place, sensor in enumerate(sensors):
             address = self._companions.get(sensor.name)
@@ -86,13 +92,13 @@ class SensorForces:
             # The strongest contact comes first, and a net contact is alone.
             count = 1 if sensor.reduce in (Reduce.MAXFORCE, Reduce.NETFORCE) else sensor.slots
             together.append(place)
-            starts.append(sum(map(len, rows)))
+            owners += [place] * count
             rows.append(address + _vector_places(full_layout(sensor.slots))[:count])
         places = np.concatenate([*rows, np.zeros((0, 9), np.intp)])
         # Not more than is needed: it is copied after every step.
         self._columns = slice(int(places.min()), int(places.max()) + 1) if rows else slice(0, 0)
         self._places = places - self._columns.start
-        self._starts, self._together = np.array(starts, np.intp), np.array(together, np.intp)
+        self._owners, self._together = np.array(owners, np.intp), np.array(together, np.intp)
 
 
 def _companions(model: Any) -> dict[str, int]:

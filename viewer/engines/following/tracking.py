@@ -14,13 +14,16 @@ from ...sensors.event_log import LIMIT, EventLog, LogEntry
 from ..contract import Engine
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
+from .sensor_forces import is_stepped_by_mujoco
 from .slipping import Slip, pair_slip, sensor_slip
 from .watched_pairs import PairChoice, all_pairs, pairs_of_sensors
 
 CURVE_STEPS = 4000
 """Steps of the crossing functions that are kept."""
-_BLOCK = 64
-"""Steps that are put by before they are looked at together."""
+_BLOCK = 256
+"""Steps that are put by before they are looked at together ..."""
+_BLOCK_BYTES = 2**20
+"""... and memory that they may take."""
 _STRAY_STEPS = 64
 """Steps for which time may run backwards unannounced: a simulation that diverges starts anew by itself, and may then be
 set back to its last good step. What it did in between did not happen."""
@@ -74,7 +77,10 @@ class ContactTracker:
         self._options = options or TrackingOptions()
         self._curves = np.empty((3, 2 * CURVE_STEPS))
         self._curve_count = 0
+        self._clock: Any = engine
         self._time = engine.time
+        # Of the last step, NaN where the next one cannot follow it, and by how much the next one may differ [s].
+        self._timestep, self._tolerance = math.nan, 0.0
         self._jumped = False
         self._stray_steps = 0
         self._waiting: list[LogEntry] = []
@@ -121,8 +127,14 @@ class ContactTracker:
     def watch(self, choice: PairChoice) -> None:
         """Follow other pairs. Starts anew."""
         engine, options = self._engine, self._options
+        # The data tells the time in half the time.
+        self._clock = engine.data if is_stepped_by_mujoco(engine) else engine
         self._pairs = PairContacts(engine, choice, options.eps, options.precise)
-        self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
+        model = engine.model
+        # What is put by of a step: arrays of sensors, poses of geoms, velocities of bodies.
+        size = 8 * (model.nsensordata + 12 * model.ngeom + 9 * model.nbody)
+        self._block = max(1, min(_BLOCK, _BLOCK_BYTES // size))
+        self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration, self._block)
         self.breaks = [each for each in self.breaks if each.pair_id is None]
         self._log.clear()
         self._waiting.clear()
@@ -131,6 +143,26 @@ class ContactTracker:
         self.after_reset(engine)
 
     def after_step(self, engine: Engine) -> None:
+        time, start = self._clock.time, self._time
+        # Nearly always the step follows the one before, nothing begins or ends in it, and nobody waits for it.
+        if (
+            abs(time - start - self._timestep) < self._tolerance
+            and engine.sensors is self._sensors.known
+            and engine is self._engine
+            and not self.breaks
+            and self._pairs.put_by(start)
+        ):
+            self._time = time
+            self._sensors.put_by(start, time)
+            self._steps_waiting += 1
+            if self._steps_waiting < self._block and self.curves_wanted_until < 0:
+                return
+            self._close(start)
+        else:
+            self._look_at(engine)
+
+    def _look_at(self, engine: Engine) -> None:
+        """Take in a step in which anything may have happened."""
         if engine is not self._engine:
             # Another environment is shown, to which nothing belongs that was seen so far.
             self._engine = engine
@@ -147,17 +179,21 @@ class ContactTracker:
         if self._jumped or backwards:
             self._land(start)
         self._time, self._stray_steps = time, 0
-        if self._pairs.replay is not None:
-            self._pairs.replay.save(engine.data)
+        self._timestep, self._tolerance = timestep, 1e-6 * timestep
         if self.breaks:
             # Only what this step shows is a reason to stop.
             self._settle()
+        self._save()
         self._waiting += self._pairs.follow(engine, start)
-        self._waiting += self._sensors.follow(engine, start)
+        self._waiting += self._sensors.follow(engine, start, time)
         self._steps_waiting += 1
+        self._close(start)
         if self.breaks:
             self._check_breaks(self._settle())
-        elif self._steps_waiting == _BLOCK:
+
+    def _close(self, start: float) -> None:
+        """End the taking in of a step that began at a time [s]."""
+        if self._steps_waiting >= self._block and not self.breaks:
             self._settle()
         if self.curves_wanted_until > 0 and monotonic() < self.curves_wanted_until:
             self._extend_curves(start)
@@ -165,10 +201,14 @@ class ContactTracker:
     def after_reset(self, engine: Engine) -> None:
         """What was seen later than this instant is forgotten once the simulation goes on from here."""
         self._jumped = True
-        self._time = engine.time
+        self._time, self._timestep = engine.time, math.nan
         if self._pairs.replay is not None:
             self._pairs.replay.reset()
-            self._pairs.replay.save(engine.data)
+        self._save()
+
+    def _save(self) -> None:
+        if self._pairs.replay is not None:
+            self._pairs.replay.save(self._engine.data)
 
     def break_label(self, each: Break) -> str:
         """A break, for people."""
