@@ -46,8 +46,8 @@ def _step_ours(engine: Any, steps: int) -> None:
     engine.reset()
     for _ in range(steps):
         engine.step()
-        for name in engine.sensors.names:
-            assert engine.contacts(name).force_world is not None
+        for _, batch in engine.grouped_contacts():
+            assert batch.force_world is not None
 
 
 def _datas(path: str, count: int) -> tuple[Any, list[Any]]:

@@ -1,5 +1,7 @@
 """Many environments: each does what it would do alone, and is read as it would be alone."""
 
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.errors import EngineError, SceneError, UnstableError
+from contact_viewer.engines.mujoco.helpers import Helpers
 
 SCENE = """
 <mujoco>
@@ -170,6 +173,54 @@ def test_one_that_fails_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         for data in map(engine.pose, range(8)):
             data.time = engine.time
     engine.step()
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("count", [1, 3])
+def test_sensors_are_read_together_as_each_is_read_alone(path: Path, name: str, count: int) -> None:
+    text = path.read_text()
+    more = '<contact name="far" geom1="ball" geom2="box" data="found" num="2"/></sensor>'
+    path.write_text(text.replace("</sensor>", more))
+    engine: Any = open_engine(path, name, count)
+    if count > 1:
+        push(engine, 1)
+    groups = []
+    for change in (lambda: None, lambda: engine.set_reduce("box", "maxforce"), engine.watch_all, engine.reset):
+        if change == engine.watch_all and name == "motrix":
+            continue
+        change()
+        engine.step(40)
+        groups = [names for names, _ in engine.grouped_contacts()]
+        assert sorted(sum(groups, ())) == sorted(engine.sensors.names)
+        for shown in (engine, engine.environment(count - 1)):
+            for names, batch in shown.grouped_contacts():
+                for place, sensor in enumerate(names):
+                    single = shown.contacts(sensor)
+                    for field in (*BATCHED, "force_world", "tangent1"):
+                        together = getattr(batch, field)
+                        sensors = 1 if shown.num_envs > 1 else 0
+                        np.testing.assert_array_equal(together.take(place, sensors), getattr(single, field))
+    assert ("ball", "far") in groups
+
+
+def test_helpers_do_everything_once_and_go_with_their_engine(path: Path) -> None:
+    before = threading.active_count()
+    helpers = Helpers(3)
+    done: list[int] = []
+    for _ in range(50):
+        done.clear()
+        helpers.share(range(40), done.extend)
+        assert sorted(done) == list(range(40))
+    with pytest.raises(ZeroDivisionError):
+        helpers.share(range(40), lambda waiting: [1 // (item - 20) for item in waiting])
+    helpers.share(range(40), done.extend)
+    assert len(done) == 80
+    assert threading.active_count() == before + 3
+    del helpers
+    deadline = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert threading.active_count() == before
 
 
 @pytest.mark.parametrize("count", [1, 3])

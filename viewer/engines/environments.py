@@ -1,6 +1,6 @@
 """One environment of an engine that runs many, as an engine of its own."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,10 @@ class Environment:
 
     def contacts(self, name: str) -> ContactBatch:
         return self.engine.contacts(name).at(self.index)
+
+    def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+        for names, batch in self.engine.grouped_contacts():
+            yield names, batch.at(self.index)
 
     def get_sensor_value(self, name: str) -> NDArray[np.float32]:
         return self.engine.get_sensor_value(name)[self.index]

@@ -1,6 +1,6 @@
 """Decoded contacts of one sensor, for one environment or many."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -83,6 +83,14 @@ class ContactBatch:
         net_force = self.net_force
         return None if net_force is None else np.sqrt(np.square(net_force).sum(axis=-1))
 
+    @classmethod
+    def stack(cls, batches: "Sequence[ContactBatch]") -> "ContactBatch":
+        """Batches alike in everything but values as one, (..., batches, slots)."""
+        first = batches[0]
+        return first._mapped(
+            lambda name, array: np.stack([getattr(batch, name) for batch in batches], axis=first.found.ndim)
+        )
+
     def at(self, index: int) -> "ContactBatch":
         """The contacts of one environment: one index into the first batch dimension."""
         return self._mapped(lambda name, array: array[index, ...])
@@ -103,11 +111,10 @@ class ContactBatch:
             return components
         if self.normal is None or self.tangent0 is None or self.tangent1 is None:
             return None
-        return (
-            components[..., 0:1] * self.normal
-            + components[..., 1:2] * self.tangent0
-            + components[..., 2:3] * self.tangent1
-        )
+        world = components[..., 0:1] * self.normal
+        world += components[..., 1:2] * self.tangent0
+        world += components[..., 2:3] * self.tangent1
+        return world
 
     def _mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
         """The batch with a function of name and array applied to each of its arrays."""

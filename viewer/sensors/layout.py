@@ -64,6 +64,8 @@ UNITS = {
     Field.LINVEL: "m/s",
     Field.ANGVEL: "rad/s",
 }
+_BATCH_NAMES = {field: "tangent0" if field is Field.TANGENT else str(field) for field in Field}
+"""What fields are called in a ContactBatch."""
 _CONTACT_AXES = ("normal", "tangent0", "tangent1")
 _WORLD_AXES = ("x", "y", "z")
 _WORLD_FIELDS = (Field.POS, Field.NORMAL, Field.TANGENT)
@@ -202,7 +204,7 @@ class ContactLayout:
         # A style that lacks all of them still tells whether there is contact.
         return ContactLayout(fields or [Field.FOUND], self.slots, self.reduce, style)
 
-    @property
+    @cached_property
     def head_size(self) -> int:
         """Values before the first slot: 1 where a count leads the array."""
         return int(self.style is not Style.MUJOCO and Field.FOUND in self.fields)
@@ -218,20 +220,20 @@ class ContactLayout:
         return sum(field.size for field in self.slot_fields)
 
     @cached_property
-    def _slot_places(self) -> tuple[tuple[Field, Any], ...]:
-        """Where each field is in slots, (..., slot_size): an index."""
+    def _slot_places(self) -> tuple[tuple[str, Any], ...]:
+        """Where each field is in slots, (..., slot_size): its name in a ContactBatch, and an index."""
         ends = accumulate(field.size for field in self.slot_fields)
         return tuple(
-            (field, (..., end - 1 if field.size == 1 else slice(end - field.size, end)))
+            (_BATCH_NAMES[field], (..., end - 1 if field.size == 1 else slice(end - field.size, end)))
             for field, end in zip(self.slot_fields, ends, strict=True)
         )
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Values in the array."""
         return self.head_size + self.slots * self.slot_size
 
-    @property
+    @cached_property
     def frame(self) -> str:
         """Frame of force and torque in the array: `contact`, for netforce `world`, or MotrixSim's `mean contact`."""
         if self.reduce is not Reduce.NETFORCE:
@@ -261,21 +263,9 @@ class ContactLayout:
         """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction."""
         values = self._checked(array)
         slots = values[..., self.head_size :].reshape(*values.shape[:-1], self.slots, self.slot_size)
-        views: dict[Field, Array] = {field: slots[place] for field, place in self._slot_places}
+        views: dict[str, Array] = {name: slots[place] for name, place in self._slot_places}
         found, filled = self._filled(values, slots, views)
-        batch = ContactBatch(
-            found=found,
-            filled=filled,
-            force=views.get(Field.FORCE),
-            torque=views.get(Field.TORQUE),
-            dist=views.get(Field.DIST),
-            pos=views.get(Field.POS),
-            normal=views.get(Field.NORMAL),
-            tangent0=views.get(Field.TANGENT),
-            linvel=views.get(Field.LINVEL),
-            angvel=views.get(Field.ANGVEL),
-            in_world_frame=self.frame == "world",
-        )
+        batch = ContactBatch(**views | {"found": found, "filled": filled}, in_world_frame=self.frame == "world")
         if self.style is Style.MOTRIX:
             return correct(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
         return batch
@@ -326,15 +316,15 @@ class ContactLayout:
         positions = {name: i for i, name in enumerate(self.columns)}
         return array[..., [positions[name] for name in part.columns]]
 
-    def _filled(self, values: Array, slots: Array, views: dict[Field, Array]) -> tuple[Array, NDArray[np.bool_]]:
+    def _filled(self, values: Array, slots: Array, views: dict[str, Array]) -> tuple[Array, NDArray[np.bool_]]:
         """Number of contacts, (...), and which slots hold one, (..., slots)."""
         if self.head_size:
             found = values[..., 0]
             return found, np.arange(self.slots) < found[..., np.newaxis]
-        if Field.FOUND in views:
-            return views[Field.FOUND][..., 0], views[Field.FOUND] > 0
+        if "found" in views:
+            return views["found"][..., 0], views["found"] > 0
         # A contact always has a direction; without one, an empty slot is known only by its zeros.
-        evidence = [views[field] for field in (Field.NORMAL, Field.TANGENT) if field in views] or [slots]
+        evidence = [views[name] for name in ("normal", "tangent0") if name in views] or [slots]
         filled = np.any(np.concatenate(evidence, axis=-1) != 0, axis=-1)
         return filled.sum(axis=-1, dtype=values.dtype), filled
 

@@ -1,6 +1,6 @@
 """MotrixSim behind the engine contract, drawn through a MuJoCo model of the same scene."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,7 @@ from ..contract import ContactDetails, ContactSensor, Engine, SensorList
 from ..environments import Environment
 from ..errors import SceneError, UnstableError
 from ..files.vetting import open_safely
+from ..grouping import stack_contacts
 from ..mujoco.declarations import declared_sensors
 from ..mujoco.keyframes import find_key, key_names
 from ..touch import TouchSensors
@@ -170,6 +171,9 @@ class MotrixEngine:
         if sensor.reduce is Reduce.NETFORCE:
             return self._net(reading)
         return self._single(reading, sensor.reduce).cut(0, sensor.slots)
+
+    def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+        return stack_contacts(self)
 
     def get_sensor_value(self, name: str) -> NDArray[np.float32]:
         return documented_value(self._sensors[name], self.contacts(name))

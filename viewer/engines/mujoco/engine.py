@@ -1,8 +1,7 @@
 """MuJoCo behind the engine contract."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -21,11 +20,13 @@ from ..contract import ContactDetails, ContactSensor, Engine, SensorList
 from ..environments import Environment
 from ..files.loading import LoadedScene
 from ..files.vetting import OpenedScene
+from ..grouping import LayoutGroup, group_by_layout
 from ..touch import TouchSensors
 from ..values import documented_value, force_magnitudes
 from .adopting import adopt, can_adopt
 from .cones import contact_friction
 from .declarations import declared_sensors
+from .helpers import Helpers
 from .keyframes import find_key, key_names
 from .matching import ContactMatcher, companion_layout, full_layout, locate, rebuild, rebuild_contacts, select
 from .mishaps import WarningWatch, divergence, failure
@@ -55,6 +56,19 @@ class _Reading:
         return tuple(i for i in (self.sensor_id, self.companion_id) if i is not None)
 
 
+@dataclass(frozen=True)
+class _Grouping:
+    """How all sensors are read together."""
+
+    sensors: SensorList | None = None
+    """Those that it is made for."""
+    rows: tuple[Array, ...] = ()
+    """The part of `sensordata` that holds their companions, of each environment: views."""
+    groups: tuple[tuple[tuple[str, ...], LayoutGroup], ...] = ()
+    others: tuple[str, ...] = ()
+    """Sensors without a companion."""
+
+
 class MujocoEngine:
     """A MuJoCo model and the data of its environments, which belong together: neither is ever replaced alone."""
 
@@ -75,14 +89,14 @@ class MujocoEngine:
         # but it forgets the solver's warm start between calls, so that environments would not repeat what one alone
         # does, and it leaves no contacts to look at.
         self._datas = [mujoco.MjData(scene.model) for _ in range(num_envs)] if data is None else [data]
-        self._helper_count = min(num_envs, os.cpu_count() or 1) - 1
-        self._pool = ThreadPoolExecutor(self._helper_count) if self._helper_count else None
+        self._helpers = Helpers(min(num_envs, os.cpu_count() or 1) - 1)
         self._geom_names = geom_names(self.model)
         starts, sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         self._columns = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
         self._views: dict[int, list[Array]] = {}
         self._readings: dict[str, _Reading] = {}
+        self._grouping = _Grouping()
         self._warnings = WarningWatch()
         self._sensors = self._declared_sensors(scene.companions)
         if data is None:
@@ -118,11 +132,12 @@ class MujocoEngine:
     def _advance(self, count: int) -> None:
         model, before, step = self.model, self.time, mujoco.mj_step
 
-        def advance(data: Any) -> None:
-            step(model, data, count)
+        def advance(waiting: Iterator[Any]) -> None:
+            for data in waiting:
+                step(model, data, count)
 
         try:
-            self._for_each(advance)
+            self._helpers.share(self._datas, advance)
         except mujoco.FatalError as error:
             raise failure(error, before) from None
         # The only sign of an automatic reset is time that went backwards.
@@ -176,6 +191,19 @@ class MujocoEngine:
         if reading.companion_id is None:
             return self._reconstruct(sensor, reading)
         return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
+
+    def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+        plan = self._grouping
+        if plan.sensors is not self._sensors:
+            plan = self._grouping = self._group()
+        if plan.groups:
+            rows = np.concatenate(plan.rows)
+            if self.num_envs > 1:
+                rows = rows.reshape(self.num_envs, -1)
+            for names, group in plan.groups:
+                yield names, group.decode(rows)
+        for name in plan.others:
+            yield (name,), ContactBatch.stack([self.contacts(name)])
 
     def get_sensor_value(self, name: str) -> NDArray[np.float32]:
         return documented_value(self._sensors[name], self.contacts(name))
@@ -261,6 +289,30 @@ class MujocoEngine:
             )
         return SensorList(sensors)
 
+    def _group(self) -> _Grouping:
+        companions = {
+            sensor.name: self._columns[companion]
+            for sensor in self._sensors
+            if (companion := self._readings[sensor.name].companion_id) is not None
+        }
+        others = tuple(name for name in self._sensors.names if name not in companions)
+        if not companions:
+            return _Grouping(self._sensors, others=others)
+        first = min(columns.start for columns in companions.values())
+        stop = max(columns.stop for columns in companions.values())
+        names = tuple(companions)
+        sensors = [self._sensors[name] for name in names]
+        groups = group_by_layout(
+            (columns.start - first, companion_layout(sensor.slots, sensor.reduce))
+            for columns, sensor in zip(companions.values(), sensors, strict=True)
+        )
+        return _Grouping(
+            self._sensors,
+            tuple(data.sensordata[first:stop] for data in self._datas),
+            tuple((tuple(names[member] for member in group.members), group) for group in groups),
+            others,
+        )
+
     def _replace_sensor(self, changed: ContactSensor) -> None:
         self._sensors = SensorList([changed if old.name == changed.name else old for old in self._sensors])
 
@@ -304,22 +356,13 @@ class MujocoEngine:
         mujoco.mj_forward(self.model, data)
 
     def _for_each(self, work: Callable[[Any], object]) -> None:
-        """Do some work on every environment's data, by several threads."""
-        # Whoever is done takes the next one: environments in contact cost more than others.
-        waiting = iter(self._datas)
+        """Do some work on every environment's data."""
 
-        def work_through() -> None:
+        def work_through(waiting: Iterator[Any]) -> None:
             for data in waiting:
                 work(data)
 
-        helpers = [self._pool.submit(work_through) for _ in range(self._helper_count)] if self._pool else []
-        try:
-            work_through()
-        finally:
-            failures = [helper.exception() for helper in helpers]
-        for raised in failures:
-            if raised is not None:
-                raise raised
+        self._helpers.share(self._datas, work_through)
 
 
 @cache

@@ -10,6 +10,7 @@ from ...sensors.contacts import ContactBatch
 from ...sensors.history import DEFAULT_BUDGET, STATE_SPACING, STATE_SPACING_MAX, History, Rows
 from ...sensors.layout import ContactLayout
 from ..contract import ContactSensor
+from ..grouping import group_by_layout
 from .declarations import declared_sensors
 from .engine import MujocoEngine
 from .matching import companion_layout
@@ -175,17 +176,9 @@ class MujocoRun:
         after steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
         """
         rows, sensors = self.history.rows(start, stop), self.history.meaning(start)
-        groups: dict[ContactLayout, list[int]] = {}
-        for position, (name, source) in enumerate(self._sources.items()):
-            groups.setdefault(self._layout(source, sensors[name]), []).append(position)
-        starts = [source.columns.start for source in self._sources.values()]
-        for layout, members in groups.items():
-            first, width = starts[members[0]], len(members) * layout.size
-            if starts[members[-1]] + layout.size == first + width:
-                arrays = rows[:, first : first + width].reshape(len(rows), len(members), -1)
-            else:
-                arrays = rows[:, np.add.outer([starts[member] for member in members], np.arange(layout.size))]
-            yield members, layout.decode(arrays)
+        arrays = [(source.columns.start, self._layout(source, sensors[name])) for name, source in self._sources.items()]
+        for group in group_by_layout(arrays):
+            yield group.members, group.decode(rows)
 
     def _layout(self, source: _Source, sensor: ContactSensor) -> ContactLayout:
         return companion_layout(sensor.slots, sensor.reduce) if source.complete else sensor.layout
