@@ -263,9 +263,9 @@ class ContactLayout:
         """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction."""
         values = self._checked(array)
         slots = values[..., self.head_size :].reshape(*values.shape[:-1], self.slots, self.slot_size)
-        views: dict[str, Array] = {name: slots[place] for name, place in self._slot_places}
-        found, filled = self._filled(values, slots, views)
-        batch = ContactBatch(**views | {"found": found, "filled": filled}, in_world_frame=self.frame == "world")
+        views: dict[str, Any] = {name: slots[place] for name, place in self._slot_places}
+        views["found"], views["filled"] = self._filled(values, slots, views)
+        batch = ContactBatch(**views, in_world_frame=self.frame == "world")
         if self.style is Style.MOTRIX:
             return correct(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
         return batch
@@ -316,7 +316,7 @@ class ContactLayout:
         positions = {name: i for i, name in enumerate(self.columns)}
         return array[..., [positions[name] for name in part.columns]]
 
-    def _filled(self, values: Array, slots: Array, views: dict[str, Array]) -> tuple[Array, NDArray[np.bool_]]:
+    def _filled(self, values: Array, slots: Array, views: dict[str, Any]) -> tuple[Array, NDArray[np.bool_]]:
         """Number of contacts, (...), and which slots hold one, (..., slots)."""
         if self.head_size:
             found = values[..., 0]
