@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -299,7 +300,7 @@ class Session:
                 for watcher in self.watchers:
                     watcher.after_reset(self.engine)
             self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
-            self.timeline.step(count, self._tell_watchers if self.watchers else None)
+            self.timeline.step(count, self._after_step())
         if self.ghost is not None:
             self.ghost.step(count)
         self.forget()
@@ -316,6 +317,12 @@ class Session:
         self.paused = True
         self.trouble = f"paused: {reason}"
         self.go_to_time(time)
+
+    def _after_step(self) -> Callable[[], object] | None:
+        """What tells all watchers of a step; None without any."""
+        if len(self.watchers) == 1:
+            return partial(self.watchers[0].after_step, self.engine)
+        return self._tell_watchers if self.watchers else None
 
     def _tell_watchers(self) -> None:
         for watcher in self.watchers:

@@ -59,6 +59,11 @@ class Timeline:
         return self._run.history.seconds
 
     @property
+    def capacity(self) -> int:
+        """Steps that fit into the memory it may use."""
+        return self._run.history.capacity
+
+    @property
     def bytes(self) -> int:
         """Memory in use."""
         return self._run.history.bytes

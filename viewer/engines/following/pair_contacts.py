@@ -1,6 +1,6 @@
 """Every step of an engine to the contacts of followed pairs of geoms: when they begin and end, how hard they press."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,6 @@ from .sensor_forces import is_stepped_by_mujoco
 from .watched_pairs import PairChoice
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
-_NEVER = -1
 
 
 @dataclass(slots=True)
@@ -34,6 +33,11 @@ class _Run:
     """When the steps began [s]."""
     rows: list[bytes]
     """Constraint forces of each."""
+
+
+def _refuse(start: float) -> bool:
+    """A step that has to be looked at."""
+    return False
 
 
 class PairContacts:
@@ -57,7 +61,7 @@ class PairContacts:
         self.replay = StepReplay(model, self.distances) if precise and self._native else None
         self._pressed = ContactGroups(model, choice.geoms)
         self._scratch: Any = None
-        self._data = self._state = engine.data
+        self._state = engine.data
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
@@ -73,15 +77,8 @@ class PairContacts:
         self._over: list[int] = []
         self._places = np.full(count + 1, -1)
         self._runs: list[_Run] = []
-        # What a step that can be put by has in common with the last one: how many contacts, the geoms of each, and the
-        # size of the constraint forces in bytes. MuJoCo keeps the list in one place, and so does a view.
-        self._calm_times: list[float] = []
-        self._calm_rows: list[bytes] = []
-        self._calm_count = _NEVER
-        self._views: tuple[Any, ...] = ()
-        self._calm_view: NDArray[np.int32] = np.zeros((0, 2), np.int32)
-        self._calm_list = b""
-        self._row_size = 0
+        self.put_by: Callable[[float], bool] = _refuse
+        """Takes in a step that began at a time [s], if the same geoms touch as in the last one; whether that is so."""
         self._started = False
         self._resumed: dict[int, LoggedContact] = {}
         contacts: dict[int, ContactPair | None] = {}
@@ -98,27 +95,11 @@ class PairContacts:
         self.events.resume(contacts)
         self.distances.reset()
 
-    def put_by(self, start: float) -> bool:
-        """Take in a step that began at a time [s], if the same geoms touch as in the last one; whether that is so."""
-        data = self._data
-        if data.ncon != self._calm_count or self._calm_view.tobytes() != self._calm_list:
-            return False
-        forces = data.efc_force.tobytes()
-        if len(forces) != self._row_size or (not self._calm_count and self._settings.disableflags & NO_LIST):
-            return False
-        positions, orientations, centers, velocities = self._views
-        self.distances.states.appendleft(
-            (start, positions.tobytes(), orientations.tobytes(), centers.tobytes(), velocities.tobytes())
-        )
-        self._calm_times.append(start)
-        self._calm_rows.append(forces)
-        return True
-
     def follow(self, engine: Engine, start: float) -> list[LogEntry]:
         """Take in a step that began at a time [s]; the events that it shows."""
         data, time = self._positions(engine, start)
         self._state = data
-        self._calm_count = _NEVER
+        self.put_by = _refuse
         entries = [self._entry(event, engine.time) for event in self._look(data, time)]
         rests = self.distances.rest(self.events.in_contact)
         if self._native:
@@ -192,11 +173,27 @@ class PairContacts:
 
     def _expect_calm(self, data: Any) -> None:
         """Let steps with the same contact list be put by."""
-        if self._runs:
-            self._views = poses_of(data)
-            self._calm_times, self._calm_rows = self._runs[-1].times, self._runs[-1].rows
-            self._calm_count, self._calm_view = data.ncon, data.contact.geom
-            self._calm_list, self._row_size = self._calm_view.tobytes(), data.efc_force.nbytes
+        if not self._runs:
+            return
+        # What runs after every step has everything at hand. MuJoCo keeps the list in one place, and so does a view.
+        contacts, settings = data.contact.geom, self._settings
+        count, listed, size = len(contacts), contacts.tobytes(), data.efc_force.nbytes
+        positions, orientations, centers, velocities = poses_of(data)
+        run, keep = self._runs[-1], self.distances.states.appendleft
+        add_time, add_row = run.times.append, run.rows.append
+
+        def put_by(start: float) -> bool:
+            if data.ncon != count or contacts.tobytes() != listed:
+                return False
+            forces = data.efc_force.tobytes()
+            if len(forces) != size or (not count and settings.disableflags & NO_LIST):
+                return False
+            keep((start, positions.tobytes(), orientations.tobytes(), centers.tobytes(), velocities.tobytes()))
+            add_time(start)
+            add_row(forces)
+            return True
+
+        self.put_by = put_by
 
     def _open(self) -> None:
         """Take over the contacts that are there at the start, or at the instant that was returned to."""

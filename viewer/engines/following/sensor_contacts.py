@@ -1,6 +1,6 @@
 """Every step of an engine to the contacts of its sensors by their force: when, how long, how often, how hard."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,14 @@ class SensorContacts:
         self._thresholds = on, off, min_duration
         self._capacity = capacity
         self._reader = SensorForces(engine)
+        self._sensors: SensorList | None = None
         self.known: SensorList | None = None
-        """The sensors that steps are put by of; where the engine has others now, call `follow`."""
-        self._together = False
-        self._values = memoryview(b"")
+        """The sensors of which steps can be put by; None if that cannot be."""
+        self.put_by: Callable[[float, float], object] = lambda start, end: None
+        """Takes in a step between two times [s], to the first of which the arrays belong. Only of sensors `known`."""
         self._rows: NDArray[np.float64] = np.zeros((0, 0))
-        self._row_bytes = memoryview(b"")
+        # When the steps that are not yet looked at began and ended [s]; their arrays are the first of the rows.
+        self._times: list[tuple[float, float]] = []
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
@@ -50,8 +52,7 @@ class SensorContacts:
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
         self._started = False
-        # When the steps that are not yet looked at began and ended [s]; their arrays are the first of the rows.
-        self._times: list[tuple[float, float]] = []
+        self._times.clear()
         self._resumed: dict[int, LoggedContact] = {}
         begins: dict[int, float | None] = {}
         for entry in last:
@@ -62,31 +63,13 @@ class SensorContacts:
                     self._resumed[entry.sensor] = entry.contact
         self.trigger.resume(begins)
 
-    def put_by(self, start: float, end: float) -> None:
-        """Take in a step between two times [s], to the first of which the arrays belong."""
-        if self._together:
-            size = len(self._values)
-            place = len(self._times) * size
-            self._row_bytes[place : place + size] = self._values
-            self._times.append((start, end))
-
     def follow(self, engine: Engine, start: float, end: float) -> list[LogEntry]:
         """As `put_by`, whatever sensors there are now; the events that are known."""
         entries: list[LogEntry] = []
-        if engine.sensors is not self.known:
+        if engine.sensors is not self._sensors:
             entries = self.settle()
-            self.known = engine.sensors
-            self._together = self._reader.look_up() and len(self.known) > 0
-            if self._together:
-                values = self._reader.values()
-                self._rows = np.empty((self._capacity, values.size))
-                self._values, self._row_bytes = values.data.cast("B"), self._rows.data.cast("B")
-            if len(self.known) != len(self.names):
-                # A sensor was added.
-                self.resume(())
-        if not self.names:
-            return entries
-        if not self._together:
+            self._look_up(engine.sensors)
+        if self.known is None:
             return entries + self._take_in(start, end, self._reader.read())
         self.put_by(start, end)
         return entries
@@ -96,7 +79,8 @@ class SensorContacts:
         if not self._times:
             return []
         forces = self._reader.decode(self._rows[: len(self._times)])
-        times, self._times = self._times, []
+        times = self._times.copy()
+        self._times.clear()
         entries: list[LogEntry] = []
         i = 0
         while i < len(forces):
@@ -112,6 +96,32 @@ class SensorContacts:
                 entries += self._take_in(*times[i], forces[i])
                 i += 1
         return entries
+
+    def _look_up(self, sensors: SensorList) -> None:
+        """Follow the sensors that there are now."""
+        self._sensors, self.known = sensors, None
+        together = self._reader.look_up()
+        if len(sensors) != len(self.names):
+            # A sensor was added.
+            self.resume(())
+        if together or not len(sensors):
+            self.known, self.put_by = sensors, self._make_room()
+
+    def _make_room(self) -> Callable[[float, float], object]:
+        """A place for steps that are put by, and what puts them there."""
+        view = self._reader.values()
+        if not view.size:
+            return lambda start, end: None
+        self._rows = np.empty((self._capacity, view.size))
+        # What runs after every step has everything at hand; to copy bytes takes half the time.
+        values, rows, times, size = view.data.cast("B"), self._rows.data.cast("B"), self._times, view.nbytes
+
+        def put_by(start: float, end: float) -> None:
+            place = len(times) * size
+            rows[place : place + size] = values
+            times.append((start, end))
+
+        return put_by
 
     def _take_in(self, start: float, end: float, forces: NDArray[np.float64]) -> list[LogEntry]:
         """The events that one step shows."""
