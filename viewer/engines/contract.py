@@ -63,6 +63,10 @@ class ContactSensor:
         """Read otherwise than the scene declares."""
         return self.layout != self.declared
 
+    def reread(self, layout: ContactLayout) -> "ContactSensor":
+        """The same sensor with an array of another layout."""
+        return ContactSensor(self.name, self.label, layout, self.declared, self.reconstructed, self.virtual)
+
 
 class SensorList(Sequence[ContactSensor]):
     """Contact sensors in the scene's order, by position or by name."""

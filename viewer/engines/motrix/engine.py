@@ -209,7 +209,7 @@ class MotrixEngine:
         sensor, reading = self._sensors[name], self._readings[name]
         order = reading.layout.pair_order
         layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
-        changed = replace(sensor, layout=layout)
+        changed = sensor.reread(layout)
         self._sensors = SensorList([changed if old.name == name else old for old in self._sensors])
 
     def watch_all(self) -> ContactSensor:

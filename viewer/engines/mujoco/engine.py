@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -247,7 +247,7 @@ class MujocoEngine:
         """What a sensor would report now in another reduce mode, with all fields."""
         sensor = self._sensors[name]
         layout = ContactLayout(sensor.fields, sensor.slots, mode)
-        return self._reconstruct(replace(sensor, layout=layout), self._readings[name])
+        return self._reconstruct(sensor.reread(layout), self._readings[name])
 
     def sensor_id(self, name: str) -> int | None:
         """Number of the declared sensor in the model; None for one that the viewer made."""
@@ -257,7 +257,7 @@ class MujocoEngine:
     def set_reduce(self, name: str, mode: str) -> None:
         sensor, reading = self._sensors[name], self._readings[name]
         layout = _layout(sensor.fields, sensor.slots, mode)
-        self._replace_sensor(replace(sensor, layout=layout))
+        self._replace_sensor(sensor.reread(layout))
         if reading.sensor_id is None or not self._owned:
             return
         sensor_ids = reading.sensor_ids
