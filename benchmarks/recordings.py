@@ -26,7 +26,7 @@ def record_same(run: Run) -> list[Row]:
 
 
 def record_default(run: Run) -> list[Row]:
-    measured = _record(run, run.sized(3.0, 0.05), (), ())
+    measured = _record(run, run.sized(6.0, 0.05), (), ())
     case = f"{DEFAULT_SCENE}, {SIZE}, each at its defaults"
     return [measured.row("record-default", case, MEDIAPY, "frames/s", goal=5.0, higher_is_better=True)]
 

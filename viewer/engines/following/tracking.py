@@ -22,7 +22,7 @@ CURVE_STEPS = 4000
 """Steps of the crossing functions that are kept."""
 _BLOCK = 256
 """Steps that are put by before they are looked at together ..."""
-_BLOCK_BYTES = 2**20
+_BLOCK_BYTES = 2**22
 """... and memory that they may take."""
 _STRAY_STEPS = 64
 """Steps for which time may run backwards unannounced: a simulation that diverges starts anew by itself, and may then be

@@ -52,13 +52,13 @@ class ContactGroups:
             return _NONE
         self._geoms = geoms
         keys = np.frombuffer(geoms, np.int64)
-        edges = np.empty(len(keys), bool)
-        edges[:1] = True
+        edges = np.ones(len(keys), bool)
         np.not_equal(keys[1:], keys[:-1], out=edges[1:])
         self._starts = edges.nonzero()[0]
         keys = keys[self._starts]
         places = self._keys.searchsorted(keys)
-        self.pairs = np.where(self._keys[places] == keys, self._pairs[places], -1)
+        self.pairs = self._pairs[places]
+        self.pairs[self._keys[places] != keys] = -1
         signature = self.pairs.tobytes()
         if signature == self._signature:
             return _NONE

@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from collections.abc import Collection, Iterable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import mujoco
@@ -73,6 +73,8 @@ class PairDistances:
         self._restless: set[int] = set()
         self._samples: dict[int, Sample] = {}
         self._told: list[int] = []
+        self._meeting: list[int] = []
+        self._earlier: dict[int, Sample] | None = None
 
     def follow(self, data: Any, time: float, in_contact: Mask) -> bool:
         """Take in a state whose positions, contacts and velocities belong together; whether pairs may meet or part.
@@ -117,14 +119,11 @@ class PairDistances:
     def traces(self) -> dict[int, Trace]:
         """The last three states of the pairs that may meet or part now."""
         before = self._recall(1, self._told)
-        meeting = [pair for pair in self._told if before[pair].distance > 0]
-        # Seldom needed, but then for several pairs.
-        earlier = cache(lambda: self._recall(2, meeting) if len(self.states) > 2 else {})
-
-        def recall(pair: int) -> Sample:
-            return earlier().get(pair, _UNKNOWN)
-
-        return {pair: Trace(self._samples[pair], before[pair], partial(recall, pair)) for pair in self._told}
+        self._meeting = [pair for pair in self._told if before[pair].distance > 0]
+        self._earlier = None
+        return {
+            pair: Trace(self._samples[pair], before[pair], partial(self._recall_earlier, pair)) for pair in self._told
+        }
 
     def gaps(self, data: Any, in_contact: Mask) -> tuple[float, float]:
         """Largest distance of the pairs in contact and smallest of the others, in the state followed last [m].
@@ -199,6 +198,12 @@ class PairDistances:
         for array, kept in zip(poses_of(past), poses, strict=True):
             array.reshape(-1)[:] = np.frombuffer(kept)
         return {pair: self._sample(past, time, pair, self.distance(past, pair)) for pair in pairs}
+
+    def _recall_earlier(self, pair: int) -> Sample:
+        """A pair two states ago. Seldom needed, but then of several pairs that meet."""
+        if self._earlier is None:
+            self._earlier = self._recall(2, self._meeting) if len(self.states) > 2 else {}
+        return self._earlier.get(pair, _UNKNOWN)
 
     def _least_distances(self, data: Any) -> Values:
         """What the distances are at least [m], (pairs,): those of spheres and planes around the geoms."""
