@@ -84,6 +84,36 @@ def test_when_it_is_asked_changes_nothing(
     assert told(silent) == answer
 
 
+def test_who_looks_at_every_step_sees_the_same() -> None:
+    """A ball rolls from tile to tile: one takes the place of another in the list, which stays as long as it was."""
+    tiles = "".join(
+        f'<geom name="tile{i}" type="box" pos="{0.05 * i - 0.2:.2f} 0 -.01" size=".0249 .1 .01"/>' for i in range(12)
+    )
+    model = mujoco.MjModel.from_xml_string(f"""
+        <mujoco>
+          <worldbody>
+            {tiles}
+            <body pos="-.2 0 .03"><freejoint/><geom name="ball" size=".03" condim="1" mass=".1"/></body>
+            <body pos="-.2 .07 .02"><freejoint/><geom name="slow" size=".02" condim="1" mass=".1"/></body>
+          </worldbody>
+        </mujoco>""")
+    engine = open_engine(model)
+    silent, looking = (ContactTracker(engine) for _ in range(2))
+    # A break, even one that is switched off, has every step looked at.
+    looking.breaks = [Break(BreakWhen.BEGIN, enabled=False)]
+    engine.data.qvel[0], engine.data.qvel[6] = 0.6, 0.1
+    counts, lists = set(), set()
+    for _ in range(300):
+        engine.step()
+        counts.add(engine.data.ncon)
+        lists.add(engine.data.contact.geom.tobytes())
+        for tracker in (silent, looking):
+            tracker.after_step(engine)
+    assert len(lists) > len(counts)
+    assert len(told(silent)["entries"]) > 5
+    assert told(silent) == told(looking)
+
+
 def test_a_reset_and_a_return_change_nothing() -> None:
     engine = open_engine("slope")
     asked, silent = (ContactTracker(engine) for _ in range(2))

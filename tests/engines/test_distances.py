@@ -217,7 +217,7 @@ def test_forces_are_the_sums_of_what_mujoco_says_of_each_contact(cone: str, geom
         </mujoco>""")
     data = mujoco.MjData(model)
     choice = named_pairs(model, [("box0", "floor"), ("box1", "box0"), ("box2", "box1"), ("box3", "floor")])
-    groups, strongest, wrench = ContactGroups(model, choice.geoms), 0.0, np.zeros(6)
+    groups, strongest, summed, wrench = ContactGroups(model, choice.geoms), 0.0, 0, np.zeros(6)
     for _ in range(300):
         mujoco.mj_step(model, data)
         expected = np.zeros(len(choice.labels) + 1)
@@ -232,10 +232,37 @@ def test_forces_are_the_sums_of_what_mujoco_says_of_each_contact(cone: str, geom
         forces = np.zeros(len(expected))
         forces[groups.pairs] = groups.forces(data)
         assert forces[:-1] == pytest.approx(expected[:-1], abs=1e-9)
+        summation = groups.summation(data)
+        if summation is not None:
+            summed += 1
+            later = np.zeros(len(expected))
+            later[groups.pairs] = summation(np.array([data.efc_force, 2 * data.efc_force]))[1] / 2
+            assert later[:-1] == pytest.approx(expected[:-1], abs=1e-9)
         known = groups.pairs >= 0
         assert groups.depths(data)[known] == pytest.approx(depths[groups.pairs[known]], abs=0)
         strongest = max(strongest, forces[:-1].max())
     assert strongest > 1.0
+    assert (summed > 200) == ("gap" not in geom and "adhesion" not in geom)
+
+
+def test_the_contact_list_stays_in_one_place() -> None:
+    """Steps are compared with the last one through a view of the list."""
+    for scene in ("pile", "targets", "bounce"):
+        engine = open_engine(scene)
+        engine.step(200)
+        view = engine.data.contact.geom
+        places = {view.__array_interface__["data"][0]}
+        for step in range(150):
+            if step == 80:
+                engine.reset()
+                engine.step(150)
+            engine.step()
+            contact = engine.data.contact.geom
+            places.add(contact.__array_interface__["data"][0])
+            shared = min(len(view), len(contact))
+            assert shared > 0
+            np.testing.assert_array_equal(view[:shared], contact[:shared])
+        assert len(places) == 1
 
 
 def test_gaps_are_those_of_all_pairs() -> None:
