@@ -33,10 +33,14 @@ class Reasons:
 
     def balance(self, name: str) -> Balance | None:
         """The forces on the whole thing that a sensor feels for, from its root on; None if it does not move."""
+        root = self.balanced_body(name)
+        return measure_balance(self._engine.model, self._engine.data, root) if root is not None else None
+
+    def balanced_body(self, name: str) -> int | None:
+        """The body whose `balance` is that of a sensor."""
         model, sensor_id = self._engine.model, self._engine.sensor_id(name)
         body = sensor_body(model, sensor_id) if sensor_id is not None else None
-        root = tree_root(model, body) if body is not None else None
-        return measure_balance(model, self._engine.data, root) if root is not None else None
+        return tree_root(model, body) if body is not None else None
 
     def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
         """What a sensor would report now in every reduce mode."""

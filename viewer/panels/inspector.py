@@ -228,11 +228,14 @@ def _show_modes(session: Session, reading: SensorReading) -> None:
 
 
 def _show_balance(session: Session, reading: SensorReading) -> None:
-    balance = session.reasons.balance(reading.sensor.name) if session.reasons else None
-    if balance is None or session.reasons is None:
+    reasons, name = session.reasons, reading.sensor.name
+    body = reasons.balanced_body(name) if reasons is not None else None
+    if reasons is None or body is None:
         return
-    if not imgui.collapsing_header(f"Balance of {session.reasons.body_name(balance.body)}###balance"):
+    if not imgui.collapsing_header(f"Balance of {reasons.body_name(body)}###balance"):
         return
+    balance = reasons.balance(name)
+    assert balance is not None
     rows = (
         ("contacts", balance.contact, "Sum of all contact forces on the body and what hangs on it"),
         ("weight", balance.weight, f"{balance.mass:.4g} kg"),

@@ -219,8 +219,8 @@ class Plots:
         """Marks where contacts of pairs and sensors begin and end."""
         limits = implot.get_plot_limits().x
         entries = session.events.log.between(limits.min, limits.max) if session.events is not None else ()
-        times = np.array([entry.time for entry in entries])
-        if 0 < len(times) <= _MOST_MARKS:
+        if 0 < len(entries) <= _MOST_MARKS:
+            times = np.array([entry.time for entry in entries])
             spec = implot.Spec()
             color = dim_color()
             spec.line_color = ImVec4(color.x, color.y, color.z, 0.35)
