@@ -121,8 +121,10 @@ class PairContacts:
                 self.pressed_pairs, self.forces = run.pairs, forces[-1]
                 run.rows.clear()
                 run.times.clear()
-        # Steps to come may still go on like the last one.
+        # Steps to come may still go on like the last one, but not with another integrator: see `_positions`.
         del self._runs[:-1]
+        if self._settings.integrator == _RK4:
+            self.put_by = _refuse
         for place in self._over:
             self._peaks.close(place)
         self._free += self._over
