@@ -1,10 +1,13 @@
 """The scene's camera as matrices: world points to pixels."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..sensors.contacts import Array, cross
 
 Viewport = tuple[int, int, int, int]
 """x, y, width, height [px]; the origin is the window's lower left corner."""
@@ -29,27 +32,23 @@ class CameraMatrices:
         """The camera that MuJoCo draws an updated `MjvScene` with: the mean of its two eyes."""
         left, right = scene.camera[0], scene.camera[1]
 
-        def mean(name: str) -> NDArray[np.float64]:
-            return 0.5 * (np.array(getattr(left, name), float) + np.array(getattr(right, name), float))
+        def mean(name: str) -> float:
+            return 0.5 * (float(getattr(left, name)) + float(getattr(right, name)))
 
-        position, forward = mean("pos"), _unit(mean("forward"))
-        side = _unit(np.cross(forward, mean("up")))
-        rotation = np.stack([side, np.cross(side, forward), -forward])
+        def mean_vector(name: str) -> NDArray[np.float64]:
+            return 0.5 * np.add(getattr(left, name), getattr(right, name), dtype=float)
+
+        position, forward = mean_vector("pos"), _unit(mean_vector("forward"))
+        side = _unit(cross(forward, mean_vector("up")))
+        rotation = np.stack([side, cross(side, forward), -forward])
         view = np.eye(4)
         view[:3, :3] = rotation
         view[:3, 3] = -rotation @ position
-        bottom, top = float(mean("frustum_bottom")), float(mean("frustum_top"))
+        bottom, top = mean("frustum_bottom"), mean("frustum_top")
         # MuJoCo gives a half width where a model's camera has intrinsics, else the viewport decides.
-        half_width = float(mean("frustum_width")) or 0.5 * viewport[2] / viewport[3] * (top - bottom)
-        center = float(mean("frustum_center"))
-        box = (
-            center - half_width,
-            center + half_width,
-            bottom,
-            top,
-            float(mean("frustum_near")),
-            float(mean("frustum_far")),
-        )
+        half_width = mean("frustum_width") or 0.5 * viewport[2] / viewport[3] * (top - bottom)
+        center = mean("frustum_center")
+        box = (center - half_width, center + half_width, bottom, top, mean("frustum_near"), mean("frustum_far"))
         projection = _orthographic(*box) if left.orthographic else _perspective(*box)
         return cls(view, projection, position, forward)
 
@@ -102,5 +101,5 @@ def _orthographic(left: float, right: float, bottom: float, top: float, near: fl
     )
 
 
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-    return vector / np.linalg.norm(vector)
+def _unit(vector: Array) -> NDArray[np.float64]:
+    return np.divide(vector, math.sqrt(vector @ vector), dtype=float)
