@@ -199,8 +199,8 @@ class ContactEvents:
     ) -> list[ContactEvent]:
         """As `update`, for who knows which pairs may have met or parted: only of those something is told.
 
-        Each with samples of the last three steps; what was not known then has the distance known last and a NaN
-        velocity. All other pairs keep their state and the distance known last. Only after a first `update`.
+        Each with samples of the last three steps, NaN where something is not known. All other pairs keep their state
+        and the distance known last. Only after a first `update`.
         """
         self._times = (time, *self._times[:2])
         crossed = {}

@@ -31,7 +31,7 @@ class SensorContacts:
         self._sensors: SensorList | None = None
         self.known: SensorList | None = None
         """The sensors of which steps can be put by; None if that cannot be."""
-        self.put_by: Callable[[float, float], object] = lambda start, end: None
+        self.put_by: Callable[[float, float], object] = _pass_over
         """Takes in a step between two times [s], to the first of which the arrays belong. Only of sensors `known`."""
         self._rows: NDArray[np.float64] = np.zeros((0, 0))
         # When the steps that are not yet looked at began and ended [s]; their arrays are the first of the rows.
@@ -111,7 +111,7 @@ class SensorContacts:
         """A place for steps that are put by, and what puts them there."""
         view = self._reader.values()
         if not view.size:
-            return lambda start, end: None
+            return _pass_over
         self._rows = np.empty((self._capacity, view.size))
         # What runs after every step has everything at hand; to copy bytes takes half the time.
         values, rows, times, size = view.data.cast("B"), self._rows.data.cast("B"), self._times, view.nbytes
@@ -145,3 +145,7 @@ class SensorContacts:
             contact = self._peaks.close(event.sensor) or LoggedContact(event.time - event.duration)
             contact.end = event.time
         return LogEntry(event.time, seen, event.kind, self.names[event.sensor], event, contact)
+
+
+def _pass_over(start: float, end: float) -> None:
+    """A step of no sensors."""

@@ -12,10 +12,8 @@ from ..contract import Engine, SensorList
 from ..environments import Environment
 from ..mujoco.engine import MujocoEngine
 from ..mujoco.matching import full_layout
-from ..mujoco.names import sensor_names
+from ..mujoco.names import COMPANION, sensor_names
 
-_COMPANION = "contact_viewer/companion/"
-"""How the names of companions begin; the number of their sensor follows."""
 _VECTORS = (Field.FORCE, Field.NORMAL, Field.TANGENT)
 
 
@@ -64,10 +62,13 @@ class SensorForces:
         """Forces [N], (n, sensors), of the sensors that can be read together, in their values, (n, size)."""
         forces = np.zeros((len(rows), len(self._together) + len(self._alone)))
         force = rows[:, self._places[:, :3]]
-        used = np.flatnonzero(force.any(axis=(0, 2)))
         if len(self._together) == len(self._places):
+            # The norm of one force is the same in every frame.
             forces[:, self._together] = np.sqrt(np.square(force).sum(axis=-1))
-        elif len(used):
+            return forces
+        # Slots that no step fills need not be looked at.
+        used = np.flatnonzero(force.any(axis=(0, 2)))
+        if len(used):
             # Contacts of one sensor have frames of their own, so that only world vectors add up.
             force, frame = force[:, used], rows[:, self._places[used, 3:]]
             normal, tangent = frame[..., :3], frame[..., 3:]
@@ -105,9 +106,9 @@ def _companions(model: Any) -> dict[str, int]:
     """Names of sensors with a companion, and where the companion's array begins."""
     names = sensor_names(model)
     return {
-        names[int(name.removeprefix(_COMPANION))]: int(model.sensor_adr[i])
+        names[int(name.removeprefix(COMPANION))]: int(model.sensor_adr[i])
         for i, name in enumerate(names)
-        if name.startswith(_COMPANION)
+        if name.startswith(COMPANION)
     }
 
 

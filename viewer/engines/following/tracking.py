@@ -131,8 +131,8 @@ class ContactTracker:
         self._clock = engine.data if is_stepped_by_mujoco(engine) else engine
         self._pairs = PairContacts(engine, choice, options.eps, options.precise)
         model = engine.model
-        # What is put by of a step: arrays of sensors, poses of geoms, velocities of bodies.
-        size = 8 * (model.nsensordata + 12 * model.ngeom + 9 * model.nbody)
+        # Of a step the arrays of sensors are put by, and constraint forces, a dozen or so a geom.
+        size = 8 * (model.nsensordata + 12 * model.ngeom + 1)
         self._block = max(1, min(_BLOCK, _BLOCK_BYTES // size))
         self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration, self._block)
         self.breaks = [each for each in self.breaks if each.pair_id is None]

@@ -163,17 +163,14 @@ class PairDistances:
 
     def velocity(self, data: Any, pair: int, distance: float) -> float:
         """Rate of change of the distance measured last [m/s], in a state that has velocities; NaN where geoms touch."""
-        return self._velocity(data.subtree_com, data.cvel, pair, distance)
-
-    def _velocity(self, centers: Any, velocities: Any, pair: int, distance: float) -> float:
-        """The same, with the parts of the state that it takes."""
-        ax, ay, az, bx, by, bz = self._witness.tolist()
-        nx, ny, nz = bx - ax, by - ay, bz - az
-        length = math.sqrt(nx * nx + ny * ny + nz * nz)
-        if length < _TOUCHING:
+        nearest = self._witness.tolist()
+        direction = _direction(nearest, distance)
+        if direction is None:
             return math.nan
+        nx, ny, nz = direction
+        ax, ay, az, bx, by, bz = nearest
         px, py, pz = (ax + bx) / 2, (ay + by) / 2, (az + bz) / 2
-        velocity = 0.0
+        velocity, centers, velocities = 0.0, data.subtree_com, data.cvel
         for body, root, sign in self._movers[pair]:
             # cvel is taken at the centre of mass of the body's tree.
             cx, cy, cz = centers[root].tolist()
@@ -182,8 +179,7 @@ class PairDistances:
             velocity += sign * (
                 nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx)
             )
-        # Nearest points of geoms that penetrate have changed places.
-        return math.copysign(1.0, distance) * velocity / length
+        return velocity
 
     def _sample(self, data: Any, time: float, pair: int, distance: float) -> Sample:
         """A pair in a state, for the distance measured last [m]."""
