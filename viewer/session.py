@@ -300,7 +300,9 @@ class Session:
                 for watcher in self.watchers:
                     watcher.after_reset(self.engine)
             self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
-            self.timeline.step(count, self._after_step())
+            # A tracker that is alone need not see steps singly.
+            taker = self.watchers[0] if len(self.watchers) == 1 else None
+            self.timeline.step(count, self._after_step(), taker if isinstance(taker, ContactTracker) else None)
         if self.ghost is not None:
             self.ghost.step(count)
         self.forget()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .engines.contract import Engine
 from .engines.mujoco.engine import MujocoEngine
 from .engines.mujoco.retracing import follow, retrace
-from .engines.mujoco.run import MujocoRun
+from .engines.mujoco.run import BlockTaker, MujocoRun
 from .engines.mujoco.run_curves import RunCurves, curve_bytes
 from .sensors.contacts import ContactBatch
 from .sensors.history import DEFAULT_BUDGET
@@ -118,9 +118,9 @@ class Timeline:
         if not self.at_end:
             self._run.resume()
 
-    def step(self, count: int, after_step: Callable[[], object] | None = None) -> None:
-        """Take steps from the one that is shown, forgetting those that followed it."""
-        self._run.step(count, after_step)
+    def step(self, count: int, after_step: Callable[[], object] | None = None, taker: BlockTaker | None = None) -> None:
+        """Take steps from the one that is shown, forgetting those that followed it. See `MujocoRun.step`."""
+        self._run.step(count, after_step, taker)
 
     def go_to(self, step: int, since: int | None = None) -> None:
         """Show a step: the engine's state and contacts are those of that instant.

@@ -46,14 +46,21 @@ class Ledger:
         self.history.add_state(0.25 * step, 0.25)[:] = self.value, change, 0, 0, 0
 
     def _write(self, count: int, change: float = 0.0) -> int:
-        ring, places = self.history.room(count)
-        for place in places:
+        room = self.history.room(count)
+        rows = []
+        for _ in range(room):
             self.value += change
-            ring[place : place + 8 * WIDTH] = np.array([self.value, -self.value, 2 * self.value]).tobytes()
+            rows.append([self.value, -self.value, 2 * self.value])
             self.values.append(self.value)
             self.inputs.append(change)
-        self.history.accept(len(places))
-        return len(places)
+        if room % 2:
+            self.history.add(np.array(rows))
+        else:
+            ring, places = self.history.places(room)
+            for place, row in zip(places, rows, strict=True):
+                ring[place : place + 8 * WIDTH] = np.array(row).tobytes()
+            self.history.accept(room)
+        return room
 
 
 def ledger(capacity: int) -> Ledger:
@@ -135,9 +142,7 @@ def test_the_budget_holds_all_of_it(width: int, state_size: int, extra: int) -> 
     for step in range(3 * history.capacity):
         if step % STATE_SPACING == 0:
             history.add_state(0.0, 1.0)[:] = step
-        ring, places = history.room(1)
-        ring[places.start : places.stop] = np.full(width, float(step)).tobytes()
-        history.accept(1)
+        history.add(np.full((1, width), float(step)))
         assert history.bytes <= budget
     arrays = [value for value in vars(history).values() if isinstance(value, np.ndarray)]
     assert sum(array.nbytes for array in arrays) + extra * history.capacity <= budget

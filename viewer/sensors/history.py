@@ -12,8 +12,6 @@ DEFAULT_BUDGET = 256 * 2**20
 """Memory of a history [bytes]."""
 STATE_SPACING = 8
 """Steps between two states at which the memory is divided up; states closer than that shorten the history."""
-STATE_SPACING_MAX = 32
-"""Most steps that have to be taken again to return to one."""
 _VALUE = 8
 """Bytes a value."""
 
@@ -124,18 +122,26 @@ class History:
         self._timesteps[place] = timestep
         return self._states[place]
 
-    def room(self, count: int) -> tuple[memoryview, range]:
-        """The ring as bytes, and where in it each of the next rows begins: `count`, or those before the ring's end.
+    def room(self, count: int) -> int:
+        """How many of so many rows are in one place: those before the ring's end."""
+        return min(count, self.capacity - self._stop % self.capacity)
+
+    def add(self, rows: Rows) -> None:
+        """Keep the next rows, (n, width), for which there has to be room."""
+        place = self._stop % self.capacity
+        self._rows[place : place + len(rows)] = rows
+        self._stop += len(rows)
+
+    def places(self, count: int) -> tuple[memoryview, range]:
+        """The ring as bytes, and where in it each of the next rows begins, for which there has to be room.
 
         Bytes, because copying a small array through memoryviews takes half the time.
         """
-        place = self._stop % self.capacity
-        left = self.capacity - place
-        size = self._row_size
-        return self._row_bytes, range(place * size, (place + (count if count < left else left)) * size, size)
+        place, size = self._stop % self.capacity, self._row_size
+        return self._row_bytes, range(place * size, (place + count) * size, size)
 
     def accept(self, count: int) -> None:
-        """Take over rows that the caller has written where `room` said."""
+        """Take over rows that the caller has written where `places` said."""
         self._stop += count
 
     def mark(self, meaning: Any) -> None:

@@ -1,7 +1,8 @@
 """Every step of an engine to the contacts of followed pairs of geoms: when they begin and end, how hard they press."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any
 
 import mujoco
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 
 from ...sensors.event_log import LogEntry, LoggedContact, PeakHold
 from ...sensors.events import ContactEvent, ContactEvents, ContactPair, EventKind
-from ..contract import Engine
-from ..mujoco.contact_groups import ContactGroups, ForceSummation
-from ..mujoco.distances import NO_LIST, PairDistances, poses_of
+from ..contract import Engine, SensorList
+from ..mujoco.blocks import StepBlock
+from ..mujoco.contact_groups import ContactGroups, ForceSummation, Values
+from ..mujoco.distances import NO_LIST, Mask, Motion, PairDistances, poses_of
 from ..mujoco.replay import StepReplay
 from .sensor_forces import is_stepped_by_mujoco
+from .told_pairs import ToldPairs, find_told_pairs
 from .watched_pairs import PairChoice
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
@@ -22,7 +25,7 @@ _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 @dataclass(slots=True)
 class _Run:
-    """Steps with the same contact list, whose forces are not yet summed up."""
+    """Steps with the same pairs in the contact list, whose forces are not yet summed up."""
 
     pairs: NDArray[np.intp]
     """Pairs that are pressed together, (k,)."""
@@ -32,7 +35,7 @@ class _Run:
     times: list[float]
     """When the steps began [s]."""
     rows: list[bytes]
-    """Constraint forces of each."""
+    """Values that tell the forces, of one step or more each."""
 
 
 def _refuse(start: float) -> bool:
@@ -44,7 +47,8 @@ class PairContacts:
     """Contacts of the pairs of a choice, followed step by step.
 
     As long as the same geoms touch, nothing begins or ends: such steps are only put by. Their forces are summed up for
-    many steps at once, by `settle`; call it before forces, or peaks of contacts, are asked for.
+    many steps at once, by `settle`; call it before forces, or peaks of contacts, are asked for. Where every pair is
+    alone in a sensor, the arrays tell when one enters or leaves the contact list: steps can be taken in as blocks.
     """
 
     def __init__(self, engine: Engine, choice: PairChoice, eps: float, precise: bool) -> None:
@@ -62,6 +66,9 @@ class PairContacts:
         self._pressed = ContactGroups(model, choice.geoms)
         self._scratch: Any = None
         self._state = engine.data
+        self._told: ToldPairs | None = None
+        self._told_by: SensorList | None = None
+        self._left_out = False
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
@@ -79,7 +86,10 @@ class PairContacts:
         self._runs: list[_Run] = []
         self.put_by: Callable[[float], bool] = _refuse
         """Takes in a step that began at a time [s], if the same geoms touch as in the last one; whether that is so."""
-        self._started = False
+        self._started = self._rests = False
+        self._told_run: _Run | None = None
+        self._listed: Mask = np.zeros(count, bool)
+        self._found: Values = np.zeros(count)
         self._resumed: dict[int, LoggedContact] = {}
         contacts: dict[int, ContactPair | None] = {}
         for entry in last:
@@ -99,9 +109,10 @@ class PairContacts:
         """Take in a step that began at a time [s]; the events that it shows."""
         data, time = self._positions(engine, start)
         self._state = data
-        self.put_by = _refuse
-        entries = [self._entry(event, engine.time) for event in self._look(data, time)]
-        rests = self.distances.rest(self.events.in_contact)
+        self.put_by, self._told_run = _refuse, None
+        change = self.distances.follow(data, time, self.events.in_contact)
+        entries = [self._entry(event, engine.time) for event in self._cross(time, change)]
+        rests = self._rests = self.distances.rest(self.events.in_contact)
         if self._native:
             groups = self.distances.groups
             if data is not engine.data:
@@ -112,11 +123,69 @@ class PairContacts:
                 self._expect_calm(data)
         return entries
 
+    def can_take_block(self, engine: Engine) -> bool:
+        """Whether the sensors' arrays tell all of the next steps."""
+        if not (self._rests and self._native) or self.replay is not None:
+            return False
+        if engine.sensors is not self._told_by:
+            self._told_by = engine.sensors
+            self._told = find_told_pairs(engine, self.choice) if self._pressed.usually_solved else None
+            self._told_run, self._left_out = None, False
+        told, settings = self._told, self._settings
+        if told is None or settings.integrator == _RK4 or settings.disableflags & NO_LIST:
+            return False
+        self._left_out = self._left_out and told.leaves_out(engine.data.sensordata[told.columns])
+        return not self._left_out
+
+    def take_block(self, engine: Engine, times: Sequence[float], block: StepBlock) -> list[LogEntry] | None:
+        """Take in steps between these times [s], (n + 1,); the events that they show.
+
+        None, having taken in none, if there are contacts, and so forces, that the arrays leave out.
+        """
+        told = self._told
+        assert told is not None
+        values = block.rows.take(told.columns, axis=1)
+        found = told.found(values)
+        if self._rests and self._told_run is not None and (found == self._found).all():
+            # Nearly always nothing happens.
+            self._put_values_by(times[:-1], values)
+            self._keep_states(engine, times, block, max(0, len(values) - 3), len(values))
+            return []
+        if told.leaves_out(values):
+            self._left_out = True
+            return None
+        self._found = found[-1]
+        if self._told_run is None:
+            self._listed = np.zeros(len(self.labels), bool)
+            self._listed[list(self.distances.groups.listed)] = True
+            self._open_run(told)
+        listed = found > 0
+        entries: list[LogEntry] = []
+        step = known = 0
+        while step < len(values):
+            calm = _same_rows(listed[step:], self._listed) if self._rests else 0
+            if calm:
+                self._put_values_by(times[step : step + calm], values[step : step + calm])
+                step += calm
+                continue
+            self._keep_states(engine, times, block, max(known, step - 2), step)
+            self._listed = listed[step]
+            pairs = set(self._listed.nonzero()[0].tolist())
+            motion = Motion(times[step], block.states[step].copy(), _mocap(engine.data))
+            change = self.distances.follow_motion(motion, pairs, self.events.in_contact)
+            entries += [self._entry(event, times[step + 1]) for event in self._cross(times[step], change)]
+            self._rests = self.distances.rest(self.events.in_contact)
+            self._open_run(told)
+            self._put_values_by(times[step : step + 1], values[step : step + 1])
+            step = known = step + 1
+        self._keep_states(engine, times, block, max(known, step - 3), step)
+        return entries
+
     def settle(self) -> None:
         """Sum up the forces that were put by."""
         for run in self._runs:
             if run.rows:
-                forces = run.summation(np.frombuffer(b"".join(run.rows)).reshape(len(run.rows), -1))
+                forces = run.summation(np.frombuffer(b"".join(run.rows)).reshape(len(run.times), -1))
                 self._peaks.update_steps(run.times, run.places, forces)
                 self.pressed_pairs, self.forces = run.pairs, forces[-1]
                 run.rows.clear()
@@ -149,14 +218,13 @@ class PairContacts:
         mujoco.mj_fwdVelocity(model, scratch)
         return scratch, engine.time
 
-    def _look(self, data: Any, time: float) -> list[ContactEvent]:
-        """What happens to pairs that have to be looked at."""
-        told = self.distances.follow(data, time, self.events.in_contact)
+    def _cross(self, time: float, change: bool) -> list[ContactEvent]:
+        """What happens at a time [s] to the pairs that were looked at, if they may meet or part."""
         if not self._started:
             self._started = True
             self.events.update(*self.distances.start())
             self._open()
-        elif told:
+        elif change:
             locate = self.replay.locate if self.replay is not None else None
             return self.events.update_pairs(time, self.distances.traces(), locate)
         return []
@@ -198,6 +266,25 @@ class PairContacts:
 
         self.put_by = put_by
 
+    def _open_run(self, told: ToldPairs) -> None:
+        """Expect steps with the pairs that are listed now."""
+        self.put_by = _refuse
+        pairs = self._listed.nonzero()[0]
+        self._told_run = _Run(pairs, self._places[pairs], told.summation(pairs), [], [])
+        self._runs.append(self._told_run)
+
+    def _keep_states(self, engine: Engine, times: Sequence[float], block: StepBlock, start: int, stop: int) -> None:
+        """Keep the states from which steps of a block were taken, for pairs that meet or part in the next one."""
+        # Inputs stay the same in a block.
+        states, mocap = block.states[start:stop].copy(), _mocap(engine.data)
+        self.distances.states.extendleft(map(Motion, times[start:stop], states, repeat(mocap)))
+
+    def _put_values_by(self, starts: Sequence[float], values: Values) -> None:
+        """Put by the values that tell the forces of steps, (n, size)."""
+        assert self._told_run is not None
+        self._told_run.times += starts
+        self._told_run.rows.append(values.tobytes())
+
     def _open(self) -> None:
         """Take over the contacts that are there at the start, or at the instant that was returned to."""
         for pair_id, pair in self.events.contacts.items():
@@ -228,3 +315,14 @@ class PairContacts:
             contact = self._end(event.pair_id) or LoggedContact(event.time - event.duration)
             contact.end = event.time
         return LogEntry(event.time, seen, event.kind, self.labels[event.pair_id], event, contact)
+
+
+def _same_rows(rows: Mask, row: Mask) -> int:
+    """How many of the first rows, (n, k), are like a row, (k,)."""
+    differs = (rows != row).any(axis=1)
+    first = int(differs.argmax())
+    return first if differs[first] else len(rows)
+
+
+def _mocap(data: Any) -> tuple[Values, Values]:
+    return data.mocap_pos.copy(), data.mocap_quat.copy()

@@ -1,6 +1,7 @@
 """Every step of an engine to the contacts of its sensors by their force: when, how long, how often, how hard."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,13 @@ class SensorContacts:
         self.put_by(start, end)
         return entries
 
+    def put_by_block(self, times: Sequence[float], rows: NDArray[np.float64]) -> None:
+        """As `put_by`, of steps between these times [s], (n + 1,), after each of which `sensordata` was a row."""
+        if self._rows.size:
+            place = len(self._times)
+            self._rows[place : place + len(rows)] = rows[:, self._reader.columns]
+            self._times += pairwise(times)
+
     def settle(self) -> list[LogEntry]:
         """Look at the steps that were put by; the events that they show."""
         if not self._times:
@@ -110,9 +118,9 @@ class SensorContacts:
     def _make_room(self) -> Callable[[float, float], object]:
         """A place for steps that are put by, and what puts them there."""
         view = self._reader.values()
+        self._rows = np.empty((self._capacity, view.size))
         if not view.size:
             return _pass_over
-        self._rows = np.empty((self._capacity, view.size))
         # What runs after every step has everything at hand; to copy bytes takes half the time.
         values, rows, times, size = view.data.cast("B"), self._rows.data.cast("B"), self._times, view.nbytes
 

@@ -31,9 +31,10 @@ class SensorForces:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._sensors: SensorList | None = None
-        self._companions = _companions(engine.model) if is_stepped_by_mujoco(engine) else {}
+        self._companions = companion_addresses(engine.model) if is_stepped_by_mujoco(engine) else {}
         self._places = np.zeros((0, 9), np.intp)
-        self._columns = slice(0, 0)
+        self.columns = slice(0, 0)
+        """Where in `sensordata` they are, those that can be read together."""
         self._owners = self._together = np.zeros(0, np.intp)
         self._alone: list[tuple[int, str]] = []
 
@@ -55,7 +56,7 @@ class SensorForces:
 
     def values(self) -> NDArray[np.float64]:
         """What the sensors that can be read together say now, (size,): a view, for `decode`."""
-        values: NDArray[np.float64] = self._engine.data.sensordata[self._columns]
+        values: NDArray[np.float64] = self._engine.data.sensordata[self.columns]
         return values
 
     def decode(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,12 +98,12 @@ class SensorForces:
             rows.append(address + _vector_places(full_layout(sensor.slots))[:count])
         places = np.concatenate([*rows, np.zeros((0, 9), np.intp)])
         # Not more than is needed: it is copied after every step.
-        self._columns = slice(int(places.min()), int(places.max()) + 1) if rows else slice(0, 0)
-        self._places = places - self._columns.start
+        self.columns = slice(int(places.min()), int(places.max()) + 1) if rows else slice(0, 0)
+        self._places = places - self.columns.start
         self._owners, self._together = np.array(owners, np.intp), np.array(together, np.intp)
 
 
-def _companions(model: Any) -> dict[str, int]:
+def companion_addresses(model: Any) -> dict[str, int]:
     """Names of sensors with a companion, and where the companion's array begins."""
     names = sensor_names(model)
     return {

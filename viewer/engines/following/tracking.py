@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...sensors.breaks import Break, BreakWhen
 from ...sensors.event_log import LIMIT, EventLog, LogEntry
 from ..contract import Engine
+from ..mujoco.blocks import StepBlock
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
 from .sensor_forces import is_stepped_by_mujoco
@@ -160,6 +161,31 @@ class ContactTracker:
             self._close(start)
         else:
             self._look_at(engine)
+
+    def can_take_block(self) -> bool:
+        """Whether the next steps can be taken in together."""
+        engine = self._engine
+        return (
+            not (self.breaks or self._jumped)
+            and self.curves_wanted_until < monotonic()
+            and engine.sensors is self._sensors.known
+            and (engine.time, engine.timestep) == (self._time, self._timestep)
+            and self._pairs.can_take_block(engine)
+        )
+
+    def take_block(self, block: StepBlock) -> bool:
+        """Take in steps that were taken together; False, having taken in none, if they have to be seen singly."""
+        count, times = len(block.rows), block.states[:, 0].tolist()
+        if self._steps_waiting + count > self._block:
+            self._settle()
+        entries = self._pairs.take_block(self._engine, times, block) if count <= self._block else None
+        if entries is None:
+            return False
+        self._waiting += entries
+        self._sensors.put_by_block(times, block.rows)
+        self._time = times[-1]
+        self._steps_waiting += count
+        return True
 
     def _look_at(self, engine: Engine) -> None:
         """Take in a step in which anything may have happened."""

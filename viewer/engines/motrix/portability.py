@@ -14,7 +14,7 @@ from ...sensors.corrections import PairOrder
 from ...sensors.layout import Field, Style
 from ...settings import Reduce
 from ..files.mjcf import count_contact_sensors, keep_contact_sensors, read_mjcf
-from ..mujoco.declarations import Declaration
+from ..mujoco.declarations import Declaration, is_delayed
 from .probing import Probe, ProbedScene
 
 UNNAMED = "it reads sensors by name, and this one has none"
@@ -177,8 +177,7 @@ def _notes(model: Any, declared: Declaration, kind: int, targets: list[NDArray[n
             if (_descendants(model, int(target))[model.geom_bodyid] & ~covered).any():
                 notes.append("a subtree is the body and its direct children only: geoms of deeper bodies are left out")
                 break
-    # MuJoCo before 3.5 has no sensors with a history.
-    if hasattr(model, "sensor_history") and np.any(model.sensor_history[i]):
+    if is_delayed(model, i):
         notes.append("delay and interval are ignored: it is read at once, in every step")
     fields = declared.layout.fields
     if declared.layout.reduce is Reduce.NETFORCE and (Field.FORCE in fields or Field.TORQUE in fields):

@@ -24,7 +24,8 @@ class ContactGroups:
         self._adhesive = bool(getattr(model, "flg_adhesion", 0))
         # Contacts in the gap, and of bodies asleep, are in the list but have no constraint.
         gaps = max(model.geom_gap.max(initial=0.0), model.pair_gap.max(initial=0.0))
-        self._usually_solved = gaps == 0 and not model.opt.enableflags & SLEEP and not self._adhesive
+        self.usually_solved = gaps == 0 and not model.opt.enableflags & SLEEP and not self._adhesive
+        """Whether the contacts in a list are usually all solved."""
         orders = np.concatenate([geoms, geoms[:, ::-1]])
         # One number for the two geoms of a contact, in their order; the last one is that of no geoms.
         keys = np.append(np.frombuffer(orders.astype(np.int32).tobytes(), np.int64), np.iinfo(np.int64).max)
@@ -37,7 +38,7 @@ class ContactGroups:
         self._geoms: bytes | None = None
         self.changed = True
         """Whether the list that was read last is not like the one before."""
-        self._signature = b""
+        self._signature: bytes | None = None
         self._starts = np.zeros(0, np.intp)
         self.pairs: NDArray[np.intp] = np.zeros(0, np.intp)
         """Followed pairs in the list, (k,); -1 for the others there."""
@@ -67,6 +68,16 @@ class ContactGroups:
         self.listed.discard(-1)
         return before ^ self.listed
 
+    def tell(self, listed: set[int]) -> set[int]:
+        """Take it from somebody which followed pairs are in the list of the next state; those that entered or left it.
+
+        What is known of the list beside that is forgotten.
+        """
+        before = self.listed
+        self.forget()
+        self.listed = listed
+        return before ^ listed
+
     def depths(self, data: Any) -> Values:
         """Smallest distance of the contacts of each of `pairs` [m], (k,)."""
         return np.minimum.reduceat(data.contact.dist, self._starts) if len(self._starts) else np.zeros(0)
@@ -91,7 +102,7 @@ class ContactGroups:
         """
         address = data.contact.efc_address
         # A contact that only just touches has no constraint, and the address -1.
-        if not self._usually_solved or (len(address) and np.minimum.reduce(address) < 0):
+        if not self.usually_solved or (len(address) and np.minimum.reduce(address) < 0):
             return None
         if self._options.cone == _PYRAMIDAL:
             # A normal force is the sum over the edges of its pyramid. Contacts are the last of the constraints.

@@ -50,3 +50,9 @@ def declared_sensors(model: Any, hidden: Collection[int] = ()) -> list[Declarati
             )
         )
     return declarations
+
+
+def is_delayed(model: Any, sensor_id: int) -> bool:
+    """Whether a sensor's array can be older than the contact list."""
+    # MuJoCo before 3.5 has no sensors with a history.
+    return hasattr(model, "sensor_history") and bool(model.sensor_history[sensor_id].any())

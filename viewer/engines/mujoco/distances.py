@@ -4,7 +4,7 @@ import math
 from collections import deque
 from collections.abc import Collection, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -27,6 +27,17 @@ Mask = NDArray[np.bool_]
 Vector = tuple[float, float, float]
 Poses = tuple[float, bytes, bytes, bytes, bytes]
 """Time of a state [s], positions and orientations of its geoms, centres of mass and velocities of its bodies."""
+
+
+class Motion(NamedTuple):
+    """A state from which the poses follow."""
+
+    time: float
+    """[s]"""
+    state: Values
+    """The time again, positions and velocities, as in a `StepBlock`."""
+    mocap: tuple[Values, Values]
+    """Positions and orientations of the bodies that the simulation does not move."""
 
 
 class PairDistances:
@@ -59,7 +70,9 @@ class PairDistances:
         margins = np.maximum(margins, model.pair_margin.max(initial=0.0))
         self._unsure = frozenset((~choice.able | (margins > 0)).nonzero()[0].tolist())
         self._witness = np.zeros(6)
-        self.states: deque[Poses] = deque(maxlen=3)
+        # Of time, positions and velocities in a state.
+        self._ends = np.cumsum([1, model.nq, model.nv])
+        self.states: deque[Poses | Motion] = deque(maxlen=3)
         """The last three states, the latest first. Those in which no pair has to be looked at may be added."""
         self._past: Any = None
         """A state of our own, for those before the last one; made when it is first needed."""
@@ -81,11 +94,19 @@ class PairDistances:
 
         `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
-        started = bool(self.states)
-        self.states.appendleft((time, *(array.tobytes() for array in poses_of(data))))
+        poses = (time, *(array.tobytes() for array in poses_of(data)))
+        return self._look(data, poses, self.groups.read(data), in_contact)
+
+    def follow_motion(self, motion: Motion, listed: set[int], in_contact: Mask) -> bool:
+        """As `follow`, of a state whose contact list is known by the followed pairs in it."""
+        return self._look(self._show(motion), motion, self.groups.tell(listed), in_contact)
+
+    def _look(self, data: Any, state: Poses | Motion, changed: set[int], in_contact: Mask) -> bool:
+        """Measure the pairs that entered or left the contact list, and those that are not at rest."""
+        started, time = bool(self.states), state[0]
+        self.states.appendleft(state)
         # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
         # geoms can be off in depth.
-        changed = self.groups.read(data)
         if started and not self._options.disableflags & NO_LIST:
             self._looked_at = changed | self._restless | self._unsure
         else:
@@ -188,12 +209,24 @@ class PairDistances:
 
     def _recall(self, age: int, pairs: Iterable[int]) -> dict[int, Sample]:
         """Pairs as they were some states ago."""
+        past, time = self._show(self.states[age]), self.states[age][0]
+        return {pair: self._sample(past, time, pair, self.distance(past, pair)) for pair in pairs}
+
+    def _show(self, state: Poses | Motion) -> Any:
+        """Data of our own with the poses and velocities of a state."""
         if self._past is None:
             self._past = mujoco.MjData(self._model)
-        past, (time, *poses) = self._past, self.states[age]
-        for array, kept in zip(poses_of(past), poses, strict=True):
-            array.reshape(-1)[:] = np.frombuffer(kept)
-        return {pair: self._sample(past, time, pair, self.distance(past, pair)) for pair in pairs}
+        past = self._past
+        if isinstance(state, Motion):
+            _, past.qpos[:], past.qvel[:], _ = np.split(state.state, self._ends)
+            past.mocap_pos[:], past.mocap_quat[:] = state.mocap
+            mujoco.mj_kinematics(self._model, past)
+            mujoco.mj_comPos(self._model, past)
+            mujoco.mj_comVel(self._model, past)
+        else:
+            for array, kept in zip(poses_of(past), state[1:], strict=True):
+                array.reshape(-1)[:] = np.frombuffer(kept)
+        return past
 
     def _recall_earlier(self, pair: int) -> Sample:
         """A pair two states ago. Seldom needed, but then of several pairs that meet."""

@@ -25,7 +25,7 @@ from ..touch import TouchSensors
 from ..values import documented_value, force_magnitudes
 from .adopting import adopt, can_adopt
 from .cones import contact_friction
-from .declarations import declared_sensors
+from .declarations import declared_sensors, is_delayed
 from .helpers import Helpers
 from .keyframes import find_key, key_names
 from .matching import ContactMatcher, companion_layout, full_layout, locate, rebuild, rebuild_contacts, select
@@ -285,7 +285,7 @@ class MujocoEngine:
                 ContactSensor(declared.name, declared.label, layout, layout, reconstructed=companion is None)
             )
             self._readings[declared.name] = _Reading(
-                i, companion, ContactMatcher(self.model, i), delayed=_has_history(self.model, i)
+                i, companion, ContactMatcher(self.model, i), delayed=is_delayed(self.model, i)
             )
         return SensorList(sensors)
 
@@ -368,8 +368,3 @@ class MujocoEngine:
 @cache
 def _layout(fields: tuple[Field, ...], slots: int, reduce: str) -> ContactLayout:
     return ContactLayout(fields, slots, reduce)
-
-
-def _has_history(model: Any, sensor_id: int) -> bool:
-    history = getattr(model, "sensor_history", None)
-    return history is not None and int(history[sensor_id].max()) > 0

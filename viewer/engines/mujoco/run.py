@@ -1,16 +1,17 @@
 """MuJoCo's steps into a history, and back to any of them, bit for bit."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import mujoco
 import numpy as np
 
 from ...sensors.contacts import ContactBatch
-from ...sensors.history import DEFAULT_BUDGET, STATE_SPACING, STATE_SPACING_MAX, History, Rows
+from ...sensors.history import DEFAULT_BUDGET, STATE_SPACING, History, Rows
 from ...sensors.layout import ContactLayout
 from ..contract import ContactSensor
 from ..grouping import group_by_layout
+from .blocks import BlockStepper, StepBlock
 from .declarations import declared_sensors
 from .engine import MujocoEngine
 from .matching import companion_layout
@@ -19,6 +20,13 @@ from .names import COMPANION, read_names
 from .sleeping import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_BLOCK_BYTES = 2**20
+"""Memory for the arrays of steps that are taken together."""
+_SPACING_LARGE, _SPACING_SMALL, _SPACING_SIZE = 32, 128, 4096
+"""Most steps between two states, which have to be taken again to return to one: in large scenes, in small ones, whose
+steps take less time, and in those in between, times degrees of freedom."""
+_MANY = 16
+"""Steps from which on it pays to take them together only because nobody has to see them singly."""
 
 
 class _Source(NamedTuple):
@@ -28,6 +36,16 @@ class _Source(NamedTuple):
     """In the rows of the history."""
     complete: bool
     """It is a companion's, with all fields."""
+
+
+class BlockTaker(Protocol):
+    """Somebody who has to see every step but need not stop at each."""
+
+    def can_take_block(self) -> bool:
+        """Whether the next steps may be taken together."""
+
+    def take_block(self, block: StepBlock) -> bool:
+        """Take in steps that were taken together; False, having taken in none, if they have to be seen singly."""
 
 
 class MujocoRun:
@@ -47,11 +65,15 @@ class MujocoRun:
         """The step that the engine's data shows."""
         model, data = engine.model, engine.data
         self._model, self._data, self._options = model, data, model.opt
-        self._sources, columns = _find_sources(engine)
+        self._sources, self._columns = _find_sources(engine)
         # A view: stepping changes its values. A scene without contact sensors leaves rows without a meaning.
-        self._values: Rows = data.sensordata[columns] if self._sources else np.zeros(1)
+        self._values: Rows = data.sensordata[self._columns] if self._sources else np.zeros(1)
         self._bytes = self._values.data.cast("B")
         self._sleeps = bool(model.opt.enableflags & SLEEP)
+        self._spacing = min(max(_SPACING_LARGE, _SPACING_SIZE // max(model.nv, 1)), _SPACING_SMALL)
+        # More steps at once than their arrays fit into a processor's cache would not be faster.
+        self._block_size = max(1, min(self._spacing, _BLOCK_BYTES // max(data.sensordata.nbytes, 1)))
+        self._stepper: BlockStepper | None = None
         self._state_size = mujoco.mj_stateSize(model, _STATE)
         size = self._state_size + (self._sleep_state().size if self._sleeps else 0)
         self.history = History(self._values.size, size, budget, extra)
@@ -71,17 +93,18 @@ class MujocoRun:
         self.current = 0
         self._mark_epoch()
         self._add_state()
-        ring, places = self.history.room(1)
-        ring[places.start : places.stop] = self._bytes
-        self.history.accept(1)
+        self.history.add(self._values[np.newaxis])
         self._remember()
 
-    def step(self, count: int = 1, after_step: Callable[[], object] | None = None) -> None:
+    def step(
+        self, count: int = 1, after_step: Callable[[], object] | None = None, taker: BlockTaker | None = None
+    ) -> None:
         """Advance, forgetting what followed the present step; `after_step` is called after each.
 
+        Not for steps that a taker takes in together, who has to be the only one that `after_step` tells of them.
         Raises UnstableError if MuJoCo had to reset a diverged state. The engine then shows the last step before.
         """
-        history, model, data = self.history, self._model, self._data
+        history, data = self.history, self._data
         time = data.time
         if time < self._time:
             self.start()
@@ -89,40 +112,28 @@ class MujocoRun:
             self.resume()
         if self._epoch is not self.engine.sensors:
             self._mark_epoch()
-        step, values, size = mujoco.mj_step, self._bytes, self._values.nbytes
+        if history.state_age < STATE_SPACING and self._is_changed():
+            self._add_state()
         while count > 0:
             age = history.state_age
-            if age >= STATE_SPACING or self._is_changed():
+            if age >= STATE_SPACING:
                 self._add_state()
                 age = 0
-            ring, places = history.room(min(count, STATE_SPACING_MAX - age))
-            batch = len(places)
-            try:
-                if after_step is None:
-                    for place in places:
-                        step(model, data)
-                        ring[place : place + size] = values
-                else:
-                    for place in places:
-                        step(model, data)
-                        ring[place : place + size] = values
-                        after_step()
-            except mujoco.FatalError as error:
-                failed = failure(error, data.time)
-                # What the step had taken of MuJoCo's memory is given back only so.
-                mujoco.mj_resetData(model, data)
-                self.go_to(self.current)
-                raise failed from None
-            history.accept(batch)
+            batch = history.room(min(count, self._spacing - age, self._block_size))
+            together = batch >= _MANY if after_step is None else taker is not None and taker.can_take_block()
+            if not (together and self._step_together(batch, taker)):
+                # Soon the taker may be ready.
+                batch = min(batch, _SPACING_LARGE)
+                self._step_singly(batch, after_step)
             self.current += batch
             self._time = data.time
             # The only sign of an automatic reset is time that went backwards.
             if self._time < time + 0.5 * batch * self._options.timestep:
                 self._return_to_stable(self.current - batch)
-            if age + batch < STATE_SPACING:
-                self._remember()
             time = self._time
             count -= batch
+        if history.state_age < STATE_SPACING:
+            self._remember()
 
     def go_to(self, step: int) -> bool:
         """Make the engine's data what it was after a step; whether the sensors say again what they said then.
@@ -187,6 +198,42 @@ class MujocoRun:
         # The list is replaced whenever a sensor is read in another way.
         self._epoch = self.engine.sensors
         self.history.mark(self._epoch)
+
+    def _step_singly(self, count: int, after_step: Callable[[], object] | None) -> None:
+        """Take steps with a look at each."""
+        model, data, step = self._model, self._data, mujoco.mj_step
+        values, size = self._bytes, self._values.nbytes
+        ring, places = self.history.places(count)
+        place = places.start
+        try:
+            for place in places:
+                step(model, data)
+                ring[place : place + size] = values
+                if after_step is not None:
+                    after_step()
+        except mujoco.FatalError as error:
+            failed = failure(error, data.time)
+            # What the step had taken of MuJoCo's memory is given back only so.
+            mujoco.mj_resetData(model, data)
+            taken = places.index(place)
+            self.history.accept(taken)
+            self.go_to(self.current + taken)
+            raise failed from None
+        self.history.accept(count)
+
+    def _step_together(self, count: int, taker: BlockTaker | None) -> bool:
+        """Take steps without a look in between; False if none was taken, because they have to be taken singly."""
+        # What sleeps is woken by the state that a block begins with.
+        if self._sleeps:
+            return False
+        if self._stepper is None:
+            self._stepper = BlockStepper(self._model, self._data, self._block_size)
+        block = self._stepper.take(count)
+        if block is None or (taker is not None and not taker.take_block(block)):
+            self.go_to(self.current)
+            return False
+        self.history.add(block.rows[:, self._columns] if self._sources else np.zeros((count, 1)))
+        return True
 
     def _add_state(self) -> None:
         self._capture(self.history.add_state(self._data.time, self._options.timestep))

@@ -1,0 +1,99 @@
+"""Contact sensors that match one pair of geoms each, to what their arrays tell of these pairs."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ...sensors.layout import Field
+from ...settings import Reduce
+from ..contract import Engine
+from ..mujoco.contact_groups import ForceSummation
+from ..mujoco.declarations import is_delayed
+from ..mujoco.matching import full_layout
+from ..mujoco.names import sensor_names
+from ..mujoco.pairs import sensor_pairs, sensor_sides
+from .sensor_forces import companion_addresses
+from .watched_pairs import PairChoice
+
+_SITE = int(mujoco.mjtObj.mjOBJ_SITE)
+_MOST_GEOMS = 64
+"""Pairs that the geoms of a sensor's two sides may make up before it is left alone: all but one cannot collide."""
+
+
+class ToldPairs:
+    """Pairs of which the arrays tell whether they are in the contact list, and how hard they press.
+
+    `found` is more than 0 for a pair in the list. With a slot for every contact, the normal forces add up.
+    """
+
+    columns: NDArray[np.intp]
+    """Where in `sensordata` the values are that tell it, (size,)."""
+
+    def __init__(self, addresses: list[int], slots: list[int]) -> None:
+        """Of companions whose arrays begin at these addresses, one a pair."""
+        places = {count: _places(count) for count in set(slots)}
+        found = [address + places[count][0] for address, count in zip(addresses, slots, strict=True)]
+        forces = [address + places[count][1] for address, count in zip(addresses, slots, strict=True)]
+        self.columns = np.concatenate([found, *forces])
+        self._slots = np.array(slots, float)
+        ends = len(slots) + np.cumsum(slots)
+        self._forces = [np.arange(end - count, end) for end, count in zip(ends, slots, strict=True)]
+
+    def found(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Contacts of the pairs, (..., pairs), by the values in `columns`, (..., size)."""
+        return values[..., : len(self._slots)]
+
+    def leaves_out(self, values: NDArray[np.float64]) -> bool:
+        """Whether a pair has more contacts than slots: of the others no value, (..., size), tells the force."""
+        return bool((self.found(values) > self._slots).any())
+
+    def summation(self, pairs: NDArray[np.intp]) -> ForceSummation:
+        """How the forces of some pairs, (k,), follow from the values in `columns`."""
+        forces = [self._forces[pair] for pair in pairs.tolist()]
+        starts = np.cumsum([0, *map(len, forces)])[:-1]
+        return ForceSummation(np.concatenate([*forces, np.zeros(0, np.intp)]), starts)
+
+
+def find_told_pairs(engine: Engine, choice: PairChoice) -> ToldPairs | None:
+    """What the arrays of an engine's sensors, as they are read now, tell of the pairs of a choice.
+
+    None if they leave out one. `engine` has to be stepped by MuJoCo.
+    """
+    model, names = engine.model, sensor_names(engine.model)
+    telling: dict[tuple[int, int], tuple[int, int]] = {}
+    companions = companion_addresses(model)
+    if len(choice.labels) > len(companions):
+        return None
+    for sensor in engine.sensors:
+        address = companions.get(sensor.name)
+        if address is None or sensor.reduce is Reduce.NETFORCE:
+            continue
+        pair = _only_pair(model, names.index(sensor.name))
+        if pair is not None and sensor.slots > telling.get(pair, (0, 0))[1]:
+            telling[pair] = address, sensor.slots
+    wanted = [(min(a, b), max(a, b)) for a, b in choice.geoms.tolist()]
+    if not wanted or not telling.keys() >= set(wanted):
+        return None
+    addresses, slots = zip(*(telling[pair] for pair in wanted), strict=True)
+    return ToldPairs(list(addresses), list(slots))
+
+
+def _only_pair(model: Any, sensor_id: int) -> tuple[int, int] | None:
+    """The pair of geoms whose contacts a sensor reports, if it is one, and reports them all and at once."""
+    if model.nflex or model.sensor_objtype[sensor_id] == _SITE or is_delayed(model, sensor_id):
+        return None
+    first, second = sensor_sides(model, sensor_id)
+    if first.sum() * second.sum() > _MOST_GEOMS:
+        return None
+    possible = sensor_pairs(model, sensor_id).possible.tolist()
+    return (min(possible[0]), max(possible[0])) if len(possible) == 1 else None
+
+
+def _places(slots: int) -> tuple[int, NDArray[np.intp]]:
+    """Where a companion's array holds `found`, and the normal force of each slot, (slots,)."""
+    columns = full_layout(slots).described_columns
+    found = next(i for i, column in enumerate(columns) if column.field is Field.FOUND)
+    forces = [i for i, column in enumerate(columns) if column.field is Field.FORCE and column.axis == "normal"]
+    return found, np.array(forces, np.intp)
