@@ -7,6 +7,7 @@ from typing import Any
 
 from contact_viewer.assets import DEFAULT_SCENE
 from contact_viewer.engines.files.loading import find_scene
+from contact_viewer.recording.formats import MP4
 from contact_viewer.render.contexts import open_context
 
 from .environments import PEERS, run_worker
@@ -20,8 +21,10 @@ MEDIAPY = "mujoco.Renderer + mediapy"
 def record_same(run: Run) -> list[Row]:
     # The encoder's settings are ours, shadows and multisampling MuJoCo's; each draws contacts in its own way.
     ours = ("--quality", "high", "--no-overlay")
-    measured = _record(run, run.sized(1.0, 0.05), ours, ("--contacts", "--crf", "18", "--preset", "veryfast"))
-    case = f"{DEFAULT_SCENE}, {SIZE}, shadows and multisampling, H.264 crf 18 veryfast"
+    codec = MP4.codecs[0].options
+    encoding = ("--crf", codec["crf"], "--preset", codec["preset"], "--x264", codec["x264-params"])
+    measured = _record(run, run.sized(1.0, 0.05), ours, ("--contacts", *encoding))
+    case = f"{DEFAULT_SCENE}, {SIZE}, shadows and multisampling, same encoder settings"
     return [measured.row("record-same", case, MEDIAPY, "frames/s", goal=1.0, higher_is_better=True)]
 
 

@@ -147,12 +147,12 @@ class Filming:
             from .recording.pictures import save_picture
 
             path, self._screenshot = self._screenshot, None
-            return f"saved {save_picture(path, scene.read_pixels(viewport).copy())}"
+            return f"saved {save_picture(path, scene.read_pixels(viewport))}"
         recorder = self._recorder
         due = self._retake.due if self._retake is not None else recorder is not None and recorder.due
         if recorder is not None and whole_window == self.with_panels and due:
             try:
-                picture = scene.read_pixels(viewport).copy()
+                picture = scene.read_pixels(viewport)
                 if self._overlay is not None:
                     picture = self._overlay.compose(picture, time, metres_per_pixel)
                 if self._retake is not None:

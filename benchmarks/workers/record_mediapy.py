@@ -19,8 +19,9 @@ parser.add_argument("--fps", type=int)
 parser.add_argument("--size")
 parser.add_argument("--gl")
 parser.add_argument("--contacts", action="store_true")
-parser.add_argument("--crf", type=int)
+parser.add_argument("--crf", type=float)
 parser.add_argument("--preset")
+parser.add_argument("--x264")
 arguments = parser.parse_args()
 # MuJoCo asks for it when it is imported; ours finds by itself what works.
 os.environ["MUJOCO_GL"] = arguments.gl
@@ -31,7 +32,7 @@ if shutil.which("ffmpeg") is None:
 width, height = map(int, arguments.size.split("x"))
 settings = {}
 if arguments.crf is not None:
-    settings = {"crf": arguments.crf, "ffmpeg_args": f"-preset {arguments.preset}"}
+    settings = {"crf": arguments.crf, "ffmpeg_args": f"-preset {arguments.preset} -x264-params {arguments.x264}"}
 
 start = time.perf_counter()
 model = mujoco.MjModel.from_xml_path(arguments.scene)

@@ -17,7 +17,7 @@ from .errors import RecordingError
 from .formats import FOLDER, GIF, PNG, Codec, Format
 
 Picture = NDArray[np.uint8]
-"""RGB, (height, width, 3), top row first; rows may be stored from the bottom up."""
+"""RGB, (height, width, 3), top row first; rows may be stored from the bottom up, and pixels with alpha behind them."""
 _BT709 = 1
 """BT.709 in FFmpeg's numbering, as matrix, primaries and transfer: what players take pictures of this size to be."""
 _KEY_SECONDS = 2
@@ -145,11 +145,14 @@ class FolderEncoder:
 
 def rgb_frame(picture: Picture) -> av.VideoFrame:
     height, width = picture.shape[:2]
-    frame = av.VideoFrame(width, height, "rgb24")
+    # Pixels that are stored with alpha are taken with it: to leave it out here takes longer than to pass it on.
+    size = 4 if picture.strides[1:] == (4, 1) else 3
+    pixels = np.lib.stride_tricks.as_strided(picture, (height, width, size), picture.strides, writeable=False)
+    frame = av.VideoFrame(width, height, "rgb0" if size == 4 else "rgb24")
     plane = frame.planes[0]
     # Straight into the frame: pictures come upside down, and a copy less is a millisecond.
     rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
-    rows[:height, : 3 * width] = picture.reshape(height, 3 * width)
+    rows[:height, : size * width] = pixels.reshape(height, size * width)
     return frame
 
 

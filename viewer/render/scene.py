@@ -72,18 +72,25 @@ class ScenePass:
             mujoco.mjr_render(mujoco.MjrRect(*viewport), self.scene, self._context)
 
     def read_pixels(self, viewport: Viewport) -> NDArray[np.uint8]:
-        """RGB of a part of the framebuffer, (height, width, 3), top row first."""
-        pixels = np.empty((viewport[3], viewport[2], 3), np.uint8)
+        """RGB of a part of the framebuffer, (height, width, 3), top row first: a view, where it can be of RGBA."""
         gl = self._gl
+        left, bottom, width, height = viewport
         gl.glPushClientAttrib(gl.GL_CLIENT_PIXEL_STORE_BIT)
         try:
             gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 1)
             gl.glPixelStorei(gl.GL_PACK_ROW_LENGTH, 0)
             mujoco.mjr_setBuffer(self._buffer, self._context)
-            mujoco.mjr_readPixels(pixels, None, mujoco.MjrRect(*viewport), self._context)
+            if self._buffer == mujoco.mjtFramebuffer.mjFB_OFFSCREEN and self._context.offSamples:
+                # MuJoCo merges the samples first.
+                pixels = np.empty((height, width, 3), np.uint8)
+                mujoco.mjr_readPixels(pixels, None, mujoco.MjrRect(*viewport), self._context)
+            else:
+                # As they are stored: to leave out alpha takes four times as long.
+                pixels = np.empty((height, width, 4), np.uint8)
+                gl.glReadPixels(left, bottom, width, height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, pixels)
         finally:
             gl.glPopClientAttrib()
-        return pixels[::-1]
+        return pixels[::-1, :, :3]
 
     def matrices(self, viewport: Viewport) -> CameraMatrices:
         """The camera of the last update."""

@@ -112,7 +112,7 @@ class PairContacts:
         self.put_by, self._told_run = _refuse, None
         change = self.distances.follow(data, time, self.events.in_contact)
         entries = [self._entry(event, engine.time) for event in self._cross(time, change)]
-        rests = self._rests = self.distances.rest(self.events.in_contact)
+        rests = self.distances.rest(self.events.in_contact)
         if self._native:
             groups = self.distances.groups
             if data is not engine.data:
@@ -121,6 +121,7 @@ class PairContacts:
             self._press(engine.data, groups, start)
             if rests and not groups.changed and self.replay is None:
                 self._expect_calm(data)
+        self._rests = rests
         return entries
 
     def can_take_block(self, engine: Engine) -> bool:
