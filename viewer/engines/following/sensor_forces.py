@@ -1,11 +1,11 @@
 """The arrays of all contact sensors to how hard each is pressed, at once, for use after every step."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sensors.contacts import cross
 from ...sensors.layout import ContactLayout, Field
 from ...settings import Reduce
 from ..contract import Engine, SensorList
@@ -62,22 +62,27 @@ class SensorForces:
     def decode(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Forces [N], (n, sensors), of the sensors that can be read together, in their values, (n, size)."""
         forces = np.zeros((len(rows), len(self._together) + len(self._alone)))
-        force = rows[:, self._places[:, :3]]
+        # Component by component, (slots, n) each: numpy is fastest along long rows.
+        columns, places = rows.T, self._places.T
+        force = columns[places[:3]]
         if len(self._together) == len(self._places):
             # The norm of one force is the same in every frame.
-            forces[:, self._together] = np.sqrt(np.square(force).sum(axis=-1))
+            forces[:, self._together] = _norm(force).T
             return forces
         # Slots that no step fills need not be looked at.
         used = np.flatnonzero(force.any(axis=(0, 2)))
         if len(used):
             # Contacts of one sensor have frames of their own, so that only world vectors add up.
-            force, frame = force[:, used], rows[:, self._places[used, 3:]]
-            normal, tangent = frame[..., :3], frame[..., 3:]
-            force = force[..., :1] * normal + force[..., 1:2] * tangent + force[..., 2:] * cross(normal, tangent)
+            along_n, along_t, along_b = force[:, used]
+            nx, ny, nz, tx, ty, tz = columns[places[3:, used]]
+            world = (
+                along_n * nx + along_t * tx + along_b * (ny * tz - nz * ty),
+                along_n * ny + along_t * ty + along_b * (nz * tx - nx * tz),
+                along_n * nz + along_t * tz + along_b * (nx * ty - ny * tx),
+            )
             owners = self._owners[used]
             starts = np.concatenate([[0], (owners[1:] != owners[:-1]).nonzero()[0] + 1])
-            force = np.add.reduceat(force, starts, axis=1)
-            forces[:, owners[starts]] = np.sqrt(np.square(force).sum(axis=-1))
+            forces[:, owners[starts]] = _norm([np.add.reduceat(component, starts) for component in world]).T
         return forces
 
     def _plan(self, sensors: SensorList) -> None:
@@ -101,6 +106,13 @@ class SensorForces:
         self.columns = slice(int(places.min()), int(places.max()) + 1) if rows else slice(0, 0)
         self._places = places - self.columns.start
         self._owners, self._together = np.array(owners, np.intp), np.array(together, np.intp)
+
+
+def _norm(vectors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Lengths of vectors that are given by their components along x, y and z."""
+    x, y, z = vectors
+    norm: NDArray[np.float64] = np.sqrt(x * x + y * y + z * z)
+    return norm
 
 
 def companion_addresses(model: Any) -> dict[str, int]:

@@ -21,6 +21,9 @@ _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _MOST_GEOMS = 64
 """Pairs that the geoms of a sensor's two sides may make up before it is left alone: all but one cannot collide."""
 
+_MOST_KNOWN = 1000
+"""Sets of pairs whose forces are found without a search."""
+
 
 class ToldPairs:
     """Pairs of which the arrays tell whether they are in the contact list, and how hard they press.
@@ -40,6 +43,7 @@ class ToldPairs:
         self._slots = np.array(slots, float)
         ends = len(slots) + np.cumsum(slots)
         self._forces = [np.arange(end - count, end) for end, count in zip(ends, slots, strict=True)]
+        self._summations: dict[bytes, ForceSummation] = {}
 
     def found(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Contacts of the pairs, (..., pairs), by the values in `columns`, (..., size)."""
@@ -51,9 +55,16 @@ class ToldPairs:
 
     def summation(self, pairs: NDArray[np.intp]) -> ForceSummation:
         """How the forces of some pairs, (k,), follow from the values in `columns`."""
-        forces = [self._forces[pair] for pair in pairs.tolist()]
-        starts = np.cumsum([0, *map(len, forces)])[:-1]
-        return ForceSummation(np.concatenate([*forces, np.zeros(0, np.intp)]), starts)
+        # The same pairs touch again and again.
+        key = pairs.tobytes()
+        known = self._summations.get(key)
+        if known is None:
+            forces = [self._forces[pair] for pair in pairs.tolist()]
+            starts = np.cumsum([0, *map(len, forces)])[:-1]
+            known = ForceSummation(np.concatenate([*forces, np.zeros(0, np.intp)]), starts)
+            if len(self._summations) < _MOST_KNOWN:
+                self._summations[key] = known
+        return known
 
 
 def find_told_pairs(engine: Engine, choice: PairChoice) -> ToldPairs | None:

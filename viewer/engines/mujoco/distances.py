@@ -70,8 +70,6 @@ class PairDistances:
         margins = np.maximum(margins, model.pair_margin.max(initial=0.0))
         self._unsure = frozenset((~choice.able | (margins > 0)).nonzero()[0].tolist())
         self._witness = np.zeros(6)
-        # Of time, positions and velocities in a state.
-        self._ends = np.cumsum([1, model.nq, model.nv])
         self.states: deque[Poses | Motion] = deque(maxlen=3)
         """The last three states, the latest first. Those in which no pair has to be looked at may be added."""
         self._past: Any = None
@@ -218,7 +216,8 @@ class PairDistances:
             self._past = mujoco.MjData(self._model)
         past = self._past
         if isinstance(state, Motion):
-            _, past.qpos[:], past.qvel[:], _ = np.split(state.state, self._ends)
+            end = 1 + self._model.nq
+            past.qpos[:], past.qvel[:] = state.state[1:end], state.state[end : end + self._model.nv]
             past.mocap_pos[:], past.mocap_quat[:] = state.mocap
             mujoco.mj_kinematics(self._model, past)
             mujoco.mj_comPos(self._model, past)
