@@ -1,6 +1,6 @@
 """The arrays of all contact sensors to how hard each is pressed, at once, for use after every step."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -108,8 +108,8 @@ class SensorForces:
         self._owners, self._together = np.array(owners, np.intp), np.array(together, np.intp)
 
 
-def _norm(vectors: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Lengths of vectors that are given by their components along x, y and z."""
+def _norm(vectors: Iterable[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Lengths of vectors that are given by their components along three axes."""
     x, y, z = vectors
     norm: NDArray[np.float64] = np.sqrt(x * x + y * y + z * z)
     return norm

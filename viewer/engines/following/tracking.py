@@ -21,7 +21,7 @@ from .watched_pairs import PairChoice, all_pairs, pairs_of_sensors
 
 CURVE_STEPS = 4000
 """Steps of the crossing functions that are kept."""
-_BLOCK = 256
+_BLOCK = 512
 """Steps that are put by before they are looked at together ..."""
 _BLOCK_BYTES = 2**22
 """... and memory that they may take."""
