@@ -68,7 +68,8 @@ import gc
 from pathlib import Path
 import psutil
 from contact_viewer import open_engine
-from contact_viewer.app import Application, run_window
+from contact_viewer.app import Application
+from contact_viewer.window import run_window
 from contact_viewer.settings import Options
 
 app = Application(open_engine("turntable"), Options(Path("turntable"), width=320, height=240, frames=10_000))

@@ -3,7 +3,8 @@
 The layers, each importing only from those below it:
 
     cli, scripting      command line; the viewer inside a user's program
-    app                 the window
+    window              the application from its first frame to its last
+    app                 the application, one frame at a time
     filming, reopening, inheriting    its recordings; the scenes it opens; what a scene leaves to the next
     recording           video and data files
     panels              what a person sees and clicks

@@ -11,12 +11,10 @@ from imgui_bundle import glfw_utils, hello_imgui, imgui, implot
 import glfw  # isort: skip
 
 from .assets import is_bundled
-from .display import opening_window
 from .drawing import add_volumes, session_glyphs
 from .engines.contract import Engine
 from .engines.errors import SceneError
 from .engines.files.amendments import Amendments
-from .engines.opening import open_engines
 from .filming import Filming, next_path
 from .inheriting import successor
 from .panels.display import show_display
@@ -384,17 +382,3 @@ class Application:
         show_help(self)
         if (scene := chosen_scene()) is not None:
             self.open_scene(scene)
-
-
-def open_window(options: Options) -> None:
-    """Open a scene in a window, until it is closed."""
-    engine, ghost = open_engines(options.scene, options.engine, options.envs)
-    run_window(Application(engine, options, ghost))
-
-
-def run_window(app: Application) -> None:
-    """Run an application until its window is closed."""
-    with opening_window(app.finish_recording) as app.when_open:
-        hello_imgui.run(app.runner_params())
-    if app.error is not None:
-        raise app.error

@@ -4,13 +4,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .app import Application, run_window
+from .app import Application
 from .display import opening_window
 from .engines.contract import Engine
 from .engines.files.loading import LoadedScene
 from .engines.mujoco.engine import MujocoEngine
 from .engines.opening import open_engine
 from .render.glyphs import GizmoList
+from .window import run_window
 
 
 def launch(path_or_model: str | Path | Any = None, data: Any = None) -> None:

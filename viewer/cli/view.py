@@ -37,8 +37,8 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     # What modules are made of stays: to look through it for garbage takes a fifteenth of the time to the first frame.
     gc.disable()
-    from ..app import open_window
     from ..engines.files.loading import find_scene
+    from ..window import open_window
 
     gc.freeze()
     gc.enable()

@@ -323,8 +323,9 @@ class MujocoEngine:
         """
         options, columns = self.model.opt, [self._columns[i] for i in sensor_ids]
         flags = options.enableflags
-        # Sensors of sleeping objects are passed over.
-        options.enableflags = flags & ~SLEEP
+        if flags & SLEEP:
+            # Sensors of sleeping objects are passed over.
+            options.enableflags = flags & ~SLEEP
         for data in self._datas:
             values = data.sensordata
             kept = values.copy()
@@ -333,7 +334,8 @@ class MujocoEngine:
             for place in columns:
                 kept[place] = values[place]
             values[:] = kept
-        options.enableflags = flags
+        if flags & SLEEP:
+            options.enableflags = flags
 
     def _values(self, sensor_id: int) -> Array:
         """A sensor's values now, (size,) or (num_envs, size)."""
