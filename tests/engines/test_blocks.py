@@ -1,5 +1,6 @@
 """Steps that are taken together, against MuJoCo taking them one by one."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.errors import EngineError, UnstableError
-from contact_viewer.engines.mujoco.blocks import BlockStepper
+from contact_viewer.engines.mujoco.blocks import BlockStepper, StepBlock
 from contact_viewer.engines.mujoco.run import MujocoRun
 
 from .test_run import SETTINGS, robot, shown
@@ -116,6 +117,45 @@ def test_warnings_that_mujoco_survives_are_counted_as_singly(tmp_path: Path) -> 
         outcomes.append((failed, run.current, data.time, data.qpos.tobytes(), data.warning.number.tolist()))
     assert outcomes[0] == outcomes[1]
     assert outcomes[0][0] or any(outcomes[0][4])
+
+
+def test_after_a_warning_no_steps_are_taken_twice(tmp_path: Path) -> None:
+    path = tmp_path / "wild.xml"
+    path.write_text(WILD)
+    run = MujocoRun(open_engine(path))
+    run.step(40)
+    assert run._stepper is not None
+    run.engine.data.ctrl[0] = math.nan
+    run.step(40)
+    assert any(run.engine.data.warning.number)
+    assert not run._stepper.ready
+    run._stepper.take = None  # type: ignore[assignment, method-assign]
+    run.step(30)
+    assert run.current == 110
+
+
+class Refusing:
+    """Wants blocks, and then not."""
+
+    def can_take_block(self, count: int) -> bool:
+        return True
+
+    def take_block(self, block: StepBlock) -> bool:
+        return False
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_steps_that_were_refused_are_taken_as_if_they_had_not_been(tmp_path: Path, setting: str) -> None:
+    run, single = (robot(tmp_path, setting) for _ in range(2))
+    for size in SIZES:
+        for each in (run, single):
+            data = each.engine.data
+            meddle(data, data.time)
+            # A push and a kick that no step has seen yet.
+            data.qvel[:3] += 0.1
+        run.step(size, lambda: None, Refusing())
+        single.step(size, lambda: None)
+        assert shown(run) == shown(single)
 
 
 def test_a_failure_in_a_block_leaves_the_step_before(tmp_path: Path) -> None:

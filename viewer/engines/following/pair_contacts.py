@@ -17,7 +17,7 @@ from ..mujoco.contact_groups import ContactGroups, ForceSummation, Values
 from ..mujoco.distances import NO_LIST, Mask, Motion, PairDistances, poses_of
 from ..mujoco.replay import StepReplay
 from .sensor_forces import is_stepped_by_mujoco
-from .told_pairs import ToldPairs, find_told_pairs
+from .told_pairs import NO_SENSORS, TellingSensors, ToldPairs
 from .watched_pairs import PairChoice
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
@@ -66,6 +66,7 @@ class PairContacts:
         self._pressed = ContactGroups(model, choice.geoms)
         self._scratch: Any = None
         self._state = engine.data
+        self._tellers: TellingSensors | None = None
         self._told: ToldPairs | None = None
         self._told_by: SensorList | None = None
         self._left_out = False
@@ -128,12 +129,14 @@ class PairContacts:
         """Whether the sensors' arrays tell all of the next steps."""
         if not (self._rests and self._native) or self.replay is not None:
             return False
+        if self._tellers is None:
+            self._tellers = TellingSensors(engine.model, self.choice)
         if engine.sensors is not self._told_by:
             self._told_by = engine.sensors
-            self._told = find_told_pairs(engine, self.choice) if self._pressed.usually_solved else None
+            self._told = self._tellers.tell(engine.sensors) if self._pressed.usually_solved else None
             self._told_run, self._left_out = None, False
         told, settings = self._told, self._settings
-        if told is None or settings.integrator == _RK4 or settings.disableflags & NO_LIST:
+        if told is None or settings.integrator == _RK4 or settings.disableflags & (NO_LIST | NO_SENSORS):
             return False
         self._left_out = self._left_out and told.leaves_out(engine.data.sensordata[told.columns])
         return not self._left_out

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...sensors.layout import Field
 from ...settings import Reduce
-from ..contract import Engine
+from ..contract import SensorList
 from ..mujoco.contact_groups import ForceSummation
 from ..mujoco.declarations import is_delayed
 from ..mujoco.matching import full_layout
@@ -17,6 +17,8 @@ from ..mujoco.pairs import sensor_pairs, sensor_sides
 from .sensor_forces import companion_addresses
 from .watched_pairs import PairChoice
 
+NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
+"""Flag that leaves the arrays as they are."""
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _MOST_GEOMS = 64
 """Pairs that the geoms of a sensor's two sides may make up before it is left alone: all but one cannot collide."""
@@ -67,28 +69,33 @@ class ToldPairs:
         return known
 
 
-def find_told_pairs(engine: Engine, choice: PairChoice) -> ToldPairs | None:
-    """What the arrays of an engine's sensors, as they are read now, tell of the pairs of a choice.
+class TellingSensors:
+    """The sensors of a model that match one pair of geoms each, and so may tell of the pairs of a choice."""
 
-    None if they leave out one. `engine` has to be stepped by MuJoCo.
-    """
-    model, names = engine.model, sensor_names(engine.model)
-    telling: dict[tuple[int, int], tuple[int, int]] = {}
-    companions = companion_addresses(model)
-    if len(choice.labels) > len(companions):
-        return None
-    for sensor in engine.sensors:
-        address = companions.get(sensor.name)
-        if address is None or sensor.reduce is Reduce.NETFORCE:
-            continue
-        pair = _only_pair(model, names.index(sensor.name))
-        if pair is not None and sensor.slots > telling.get(pair, (0, 0))[1]:
-            telling[pair] = address, sensor.slots
-    wanted = [(min(a, b), max(a, b)) for a, b in choice.geoms.tolist()]
-    if not wanted or not telling.keys() >= set(wanted):
-        return None
-    addresses, slots = zip(*(telling[pair] for pair in wanted), strict=True)
-    return ToldPairs(list(addresses), list(slots))
+    def __init__(self, model: Any, choice: PairChoice) -> None:
+        companions = companion_addresses(model)
+        self._wanted = [(min(a, b), max(a, b)) for a, b in choice.geoms.tolist()]
+        self._found: dict[str, tuple[tuple[int, int], int]] = {}
+        """Pair and address of the companion's array, by the sensor's name."""
+        if len(self._wanted) > len(companions):
+            return
+        for sensor_id, name in enumerate(sensor_names(model)):
+            pair = _only_pair(model, sensor_id) if name in companions else None
+            if pair is not None:
+                self._found[name] = pair, companions[name]
+
+    def tell(self, sensors: SensorList) -> ToldPairs | None:
+        """What the sensors' arrays, as they are read now, tell of all pairs; None if they leave out one."""
+        telling: dict[tuple[int, int], tuple[int, int]] = {}
+        for name, (pair, address) in self._found.items():
+            sensor = sensors[name]
+            # A net force is not the sum of normal forces.
+            if sensor.reduce is not Reduce.NETFORCE and sensor.slots > telling.get(pair, (0, 0))[1]:
+                telling[pair] = address, sensor.slots
+        if not self._wanted or not telling.keys() >= set(self._wanted):
+            return None
+        addresses, slots = zip(*(telling[pair] for pair in self._wanted), strict=True)
+        return ToldPairs(list(addresses), list(slots))
 
 
 def _only_pair(model: Any, sensor_id: int) -> tuple[int, int] | None:

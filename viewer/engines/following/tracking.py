@@ -162,11 +162,12 @@ class ContactTracker:
         else:
             self._look_at(engine)
 
-    def can_take_block(self) -> bool:
-        """Whether the next steps can be taken in together."""
+    def can_take_block(self, count: int) -> bool:
+        """Whether that many of the next steps can be taken in together."""
         engine = self._engine
         return (
             not (self.breaks or self._jumped)
+            and count <= self._block
             and self.curves_wanted_until < monotonic()
             and engine.sensors is self._sensors.known
             and (engine.time, engine.timestep) == (self._time, self._timestep)
@@ -178,7 +179,7 @@ class ContactTracker:
         count, times = len(block.rows), block.states[:, 0].tolist()
         if self._steps_waiting + count > self._block:
             self._settle()
-        entries = self._pairs.take_block(self._engine, times, block) if count <= self._block else None
+        entries = self._pairs.take_block(self._engine, times, block)
         if entries is None:
             return False
         self._waiting += entries

@@ -41,10 +41,13 @@ class BlockStepper:
         numbers = data.warning.number
         self._warnings, self._read_warnings, self._no_warnings = numbers, numbers.data.tobytes, bytes(numbers.nbytes)
 
+    @property
+    def ready(self) -> bool:
+        """Whether MuJoCo has not warned of anything: it takes no steps together after a warning."""
+        return self._read_warnings() == self._no_warnings
+
     def take(self, count: int) -> StepBlock | None:
-        """None if that cannot be done because MuJoCo failed or warned; the data is then in no state to go on from."""
-        if self._read_warnings() != self._no_warnings:
-            return None
+        """None if MuJoCo failed or warned; the data is then in no state to go on from."""
         rows, states = self._rows[:, :count], self._states[:, : count + 1]
         mujoco.mj_getState(self._model, self._data, states[0, 0], _STATE)
         try:
@@ -65,8 +68,8 @@ class BlockStepper:
             # What the step had taken of MuJoCo's memory is given back only so.
             mujoco.mj_resetData(self._model, self._data)
             return None
-        if self._read_warnings() != self._no_warnings:
-            # After a warning no further step was taken.
+        if not self.ready:
+            # They are counted when the steps are taken singly.
             self._warnings[:] = 0
             return None
         return StepBlock(rows[0], states[0])

@@ -41,8 +41,8 @@ class _Source(NamedTuple):
 class BlockTaker(Protocol):
     """Somebody who has to see every step but need not stop at each."""
 
-    def can_take_block(self) -> bool:
-        """Whether the next steps may be taken together."""
+    def can_take_block(self, count: int) -> bool:
+        """Whether that many of the next steps may be taken together."""
 
     def take_block(self, block: StepBlock) -> bool:
         """Take in steps that were taken together; False, having taken in none, if they have to be seen singly."""
@@ -120,7 +120,7 @@ class MujocoRun:
                 self._add_state()
                 age = 0
             batch = history.room(min(count, self._spacing - age, self._block_size))
-            together = batch >= _MANY if after_step is None else taker is not None and taker.can_take_block()
+            together = batch >= _MANY if after_step is None else taker is not None and taker.can_take_block(batch)
             if not (together and self._step_together(batch, taker)):
                 # Soon the taker may be ready.
                 batch = min(batch, _SPACING_LARGE)
@@ -228,9 +228,13 @@ class MujocoRun:
             return False
         if self._stepper is None:
             self._stepper = BlockStepper(self._model, self._data, self._block_size)
+        if not self._stepper.ready:
+            return False
+        # With what somebody may have done since the last step, which the history does not know of.
+        self._capture(self._now)
         block = self._stepper.take(count)
         if block is None or (taker is not None and not taker.take_block(block)):
-            self.go_to(self.current)
+            self._restore(self._now)
             return False
         self.history.add(block.rows[:, self._columns] if self._sources else np.zeros((count, 1)))
         return True
