@@ -37,7 +37,7 @@ class BlockStepper:
         self._models, self._datas = [model], [data]
         self._rows: Rows = np.empty((1, size, model.nsensordata))
         self._states: Rows = np.empty((1, size + 1, mujoco.mj_stateSize(model, _STATE)))
-        self._warmstart = data.qacc_warmstart[np.newaxis]
+        self._warmstart: Rows = np.empty((1, model.nv))
         numbers = data.warning.number
         self._warnings, self._read_warnings, self._no_warnings = numbers, numbers.data.tobytes, bytes(numbers.nbytes)
 
@@ -50,6 +50,7 @@ class BlockStepper:
         """None if MuJoCo failed or warned; the data is then in no state to go on from."""
         rows, states = self._rows[:, :count], self._states[:, : count + 1]
         mujoco.mj_getState(self._model, self._data, states[0, 0], _STATE)
+        self._warmstart[0] = self._data.qacc_warmstart
         try:
             # Inputs that are specified but not given stay as they are.
             self._rollout(
