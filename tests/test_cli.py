@@ -156,6 +156,17 @@ def test_frames_stop_the_window() -> None:
     assert result.stderr == ""
 
 
+def test_the_window_uses_the_glfw_library_that_imgui_brings() -> None:
+    """And no other beside it; to look for one takes as long as a frame."""
+    code = (
+        "from contact_viewer.cli import main; main(['slope', '--frames', '2']);"
+        "print(*{line.split()[-1] for line in open('/proc/self/maps') if 'libglfw' in line}, sep='\\n')"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (library,) = result.stdout.split()
+    assert "imgui_bundle" in library
+
+
 def test_help_and_version() -> None:
     assert "usage: contact-viewer" in run("--help").stdout
     assert run("--version").stdout.startswith("contact-viewer ")

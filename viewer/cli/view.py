@@ -37,8 +37,10 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     # What modules are made of stays: to look through it for garbage takes a fifteenth of the time to the first frame.
     gc.disable()
-    from ..engines.files.loading import find_scene
+    # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's, and looks for it.
     from ..window import open_window
+
+    from ..engines.files.loading import find_scene  # isort: skip
 
     gc.freeze()
     gc.enable()
