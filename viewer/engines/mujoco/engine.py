@@ -62,8 +62,8 @@ class _Grouping:
 
     sensors: SensorList | None = None
     """Those that it is made for."""
-    rows: tuple[Array, ...] = ()
-    """The part of `sensordata` that holds their companions, of each environment: views."""
+    rows: tuple[memoryview, ...] = ()
+    """The part of `sensordata` that holds their companions, of each environment, as bytes."""
     groups: tuple[tuple[tuple[str, ...], LayoutGroup], ...] = ()
     others: tuple[str, ...] = ()
     """Sensors without a companion."""
@@ -197,7 +197,8 @@ class MujocoEngine:
         if plan.sensors is not self._sensors:
             plan = self._grouping = self._group()
         if plan.groups:
-            rows = np.concatenate(plan.rows)
+            # Joined as bytes, which takes a quarter of the time.
+            rows = np.frombuffer(bytearray().join(plan.rows))
             if self.num_envs > 1:
                 rows = rows.reshape(self.num_envs, -1)
             for names, group in plan.groups:
@@ -308,7 +309,7 @@ class MujocoEngine:
         )
         return _Grouping(
             self._sensors,
-            tuple(data.sensordata[first:stop] for data in self._datas),
+            tuple(data.sensordata[first:stop].data.cast("B") for data in self._datas),
             tuple((tuple(names[member] for member in group.members), group) for group in groups),
             others,
         )
