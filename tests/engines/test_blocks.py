@@ -13,6 +13,7 @@ from contact_viewer.engines.errors import EngineError, UnstableError
 from contact_viewer.engines.mujoco.blocks import BlockStepper, StepBlock
 from contact_viewer.engines.mujoco.run import MujocoRun
 
+from .test_mishaps import FALLING
 from .test_run import SETTINGS, robot, shown
 
 SIZES = (1, 20, 3, 137, 15, 16, 17, 200, 31, 64)
@@ -29,10 +30,6 @@ WILD = """
   <actuator><general joint="up" biastype="affine" biasprm="0 3e4 0"/></actuator>
   <sensor><contact name="c" geom1="floor" geom2="calm" num="4"/></sensor>
 </mujoco>"""
-FALLING = "".join(
-    f'<body pos="{i % 5} {i // 5 + 1} {0.3 + 0.05 * i}"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
-    for i in range(20)
-)
 
 
 def meddle(data: Any, step: int) -> None:

@@ -85,9 +85,8 @@ class MujocoEngine:
         self.model = scene.model
         self.num_envs = num_envs
         self._owned = scene.owned
-        # A data a environment, and not mujoco.rollout: that is up to twice as fast on a thousand small environments,
-        # but it forgets the solver's warm start between calls, so that environments would not repeat what one alone
-        # does, and it leaves no contacts to look at.
+        # A data an environment, and not mujoco.rollout: that is up to twice as fast on a thousand small environments,
+        # but it takes the steps of all of them in a few data, and so leaves no contacts of each to look at.
         self._datas = [mujoco.MjData(scene.model) for _ in range(num_envs)] if data is None else [data]
         self._helpers = Helpers(min(num_envs, os.cpu_count() or 1) - 1)
         self._geom_names = geom_names(self.model)
