@@ -55,7 +55,7 @@ class Format:
 
 # x264's presets: veryfast gives smaller files than superfast by two thirds and hardly costs more than rendering leaves
 # idle; slower ones gain nothing on rendered pictures. Nor does the finest search for motion between pixels, a third of
-# its time: without it, and as sharp, files are a tenth larger.
+# its time: without it, and as sharp, files are a sixth larger.
 _H264 = (
     Codec("libx264", options={"preset": "veryfast", "crf": "17.5", "x264-params": "subme=1"}),
     Codec("h264_videotoolbox", options={"q": "65"}),
