@@ -52,6 +52,40 @@ def test_it_completes_what_is_recorded(tmp_path: Path) -> None:
         assert sum(1 for _ in video.decode(video=0)) >= 10
 
 
+OPENING = """
+import os, signal
+from contact_viewer import open_engine
+from contact_viewer.app import Application
+from contact_viewer.window import run_window
+
+app = Application(open_engine("slope"))
+app.keeps_settings = False
+open_parts = app._open
+
+def open_and_fail():
+    open_parts()
+    {what}
+
+app._open = open_and_fail
+try:
+    run_window(app)
+except (KeyboardInterrupt, ValueError) as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [("os.kill(os.getpid(), signal.SIGINT)", "KeyboardInterrupt"), ("raise ValueError('why')", "ValueError why")],
+)
+def test_what_happens_before_the_first_frame_is_told_too(what: str, told: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", OPENING.format(what=what)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert result.stderr == ""
+    assert result.stdout.strip() == told
+
+
 @pytest.mark.parametrize("moment", [2.0, 2.33, 2.71])
 def test_it_is_quiet_whatever_the_moment(moment: float) -> None:
     command = [sys.executable, "-m", "contact_viewer", "pile", "--width", "480", "--height", "360"]

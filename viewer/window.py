@@ -26,7 +26,9 @@ def run_window(app: Application) -> None:
     with opening_window(app.finish_recording) as app.when_open, _interruptible(app) as interrupted:
         render.setup_from_runner_params(params)
         try:
-            while not params.app_shall_exit:
+            # One frame at least: a window that never drew cannot be closed.
+            render.render()
+            while not (params.app_shall_exit or interrupted.is_set()):
                 render.render()
         finally:
             render.tear_down()

@@ -40,6 +40,14 @@ def meddle(data: Any, step: int) -> None:
     data.mocap_pos[:] += 0.01
 
 
+def write_full(folder: Path, memory: str) -> Path:
+    """A scene whose contacts, as they become more, do not fit into so much memory."""
+    path = folder / "full.xml"
+    path.write_text(f"""
+        <mujoco><size memory="{memory}"/><worldbody><geom type="plane" size="9 9 1"/>{FALLING}</worldbody></mujoco>""")
+    return path
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_they_are_the_same_steps_to_the_last_bit(tmp_path: Path, setting: str) -> None:
     run, single = (robot(tmp_path, setting) for _ in range(2))
@@ -99,9 +107,7 @@ def test_a_state_that_diverges_in_a_block_is_found_as_singly(tmp_path: Path) -> 
 
 
 def test_warnings_that_mujoco_survives_are_counted_as_singly(tmp_path: Path) -> None:
-    path = tmp_path / "full.xml"
-    path.write_text(f"""
-        <mujoco><size memory="100K"/><worldbody><geom type="plane" size="9 9 1"/>{FALLING}</worldbody></mujoco>""")
+    path = write_full(tmp_path, "100K")
     outcomes = []
     for after_step in (None, lambda: None):
         run = MujocoRun(open_engine(path))
@@ -156,9 +162,7 @@ def test_steps_that_were_refused_are_taken_as_if_they_had_not_been(tmp_path: Pat
 
 
 def test_a_failure_in_a_block_leaves_the_step_before(tmp_path: Path) -> None:
-    path = tmp_path / "full.xml"
-    path.write_text(f"""
-        <mujoco><size memory="64K"/><worldbody><geom type="plane" size="9 9 1"/>{FALLING}</worldbody></mujoco>""")
+    path = write_full(tmp_path, "64K")
     outcomes = []
     for after_step in (None, lambda: None):
         run = MujocoRun(open_engine(path))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Any
 
 import mujoco
@@ -153,7 +152,7 @@ class PairContacts:
         if self._rests and self._told_run is not None and (found == self._found).all():
             # Nearly always nothing happens.
             self._put_values_by(times[:-1], values)
-            self._keep_states(engine, times, block, max(0, len(values) - 3), len(values))
+            self.distances.states.extendleft(_motions(engine.data, block, len(values) - 3, len(values)))
             return []
         if told.leaves_out(values):
             self._left_out = True
@@ -172,17 +171,18 @@ class PairContacts:
                 self._put_values_by(times[step : step + calm], values[step : step + calm])
                 step += calm
                 continue
-            self._keep_states(engine, times, block, max(known, step - 2), step)
+            # Those before it, for pairs that meet or part in it.
+            *earlier, motion = _motions(engine.data, block, max(known, step - 2), step + 1)
+            self.distances.states.extendleft(earlier)
             self._listed = listed[step]
             pairs = set(self._listed.nonzero()[0].tolist())
-            motion = Motion(times[step], block.states[step].copy(), _mocap(engine.data))
             change = self.distances.follow_motion(motion, pairs, self.events.in_contact)
             entries += [self._entry(event, times[step + 1]) for event in self._cross(times[step], change)]
             self._rests = self.distances.rest(self.events.in_contact)
             self._open_run(told)
             self._put_values_by(times[step : step + 1], values[step : step + 1])
             step = known = step + 1
-        self._keep_states(engine, times, block, max(known, step - 3), step)
+        self.distances.states.extendleft(_motions(engine.data, block, max(known, step - 3), step))
         return entries
 
     def settle(self) -> None:
@@ -277,12 +277,6 @@ class PairContacts:
         self._told_run = _Run(pairs, self._places[pairs], told.summation(pairs), [], [])
         self._runs.append(self._told_run)
 
-    def _keep_states(self, engine: Engine, times: Sequence[float], block: StepBlock, start: int, stop: int) -> None:
-        """Keep the states from which steps of a block were taken, for pairs that meet or part in the next one."""
-        # Inputs stay the same in a block.
-        states, mocap = block.states[start:stop].copy(), _mocap(engine.data)
-        self.distances.states.extendleft(map(Motion, times[start:stop], states, repeat(mocap)))
-
     def _put_values_by(self, starts: Sequence[float], values: Values) -> None:
         """Put by the values that tell the forces of steps, (n, size)."""
         assert self._told_run is not None
@@ -328,5 +322,9 @@ def _same_rows(rows: Mask, row: Mask) -> int:
     return first if differs[first] else len(rows)
 
 
-def _mocap(data: Any) -> tuple[Values, Values]:
-    return data.mocap_pos.copy(), data.mocap_quat.copy()
+def _motions(data: Any, block: StepBlock, start: int, stop: int) -> list[Motion]:
+    """The states from which steps of a block were taken that led to this data, the oldest first."""
+    states = block.states[max(start, 0) : stop].copy()
+    # Inputs stay the same in a block.
+    mocap = data.mocap_pos.copy(), data.mocap_quat.copy()
+    return [Motion(state.item(0), state, mocap) for state in states]

@@ -20,9 +20,8 @@ from .watched_pairs import PairChoice
 NO_SENSORS = int(mujoco.mjtDisableBit.mjDSBL_SENSOR)
 """Flag that leaves the arrays as they are."""
 _SITE = int(mujoco.mjtObj.mjOBJ_SITE)
-_MOST_GEOMS = 64
-"""Pairs that the geoms of a sensor's two sides may make up before it is left alone: all but one cannot collide."""
-
+_MOST_PAIRS = 64
+"""Pairs that the geoms of a sensor's two sides may make up for it to be looked at; all but one cannot collide then."""
 _MOST_KNOWN = 1000
 """Sets of pairs whose forces are found without a search."""
 
@@ -103,7 +102,7 @@ def _only_pair(model: Any, sensor_id: int) -> tuple[int, int] | None:
     if model.nflex or model.sensor_objtype[sensor_id] == _SITE or is_delayed(model, sensor_id):
         return None
     first, second = sensor_sides(model, sensor_id)
-    if first.sum() * second.sum() > _MOST_GEOMS:
+    if first.sum() * second.sum() > _MOST_PAIRS:
         return None
     possible = sensor_pairs(model, sensor_id).possible.tolist()
     return (min(possible[0]), max(possible[0])) if len(possible) == 1 else None

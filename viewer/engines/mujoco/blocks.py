@@ -4,9 +4,8 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
-Rows = NDArray[np.float64]
+from ...sensors.history import Rows
 
 _STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 _INPUTS = int(mujoco.mjtState.mjSTATE_USER)
