@@ -1,7 +1,8 @@
-# run, test, bench, lint, format, clean: each sets up what it needs.
+# run, test, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+DEV := .venv-dev
 SCENE ?=
 CLIP := recordings/clip.mp4
 
@@ -13,7 +14,7 @@ BENCH_PACKAGES := libvulkan1 mesa-vulkan-drivers
 ONLY ?=
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test bench lint format clean
+.PHONY: run test dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -22,27 +23,29 @@ run: $(VENV)/.run
 	  mkdir -p $(dir $(CLIP)) && $(BIN)/contact-viewer record $(or $(SCENE),slope) --duration 5 -o $(CLIP); \
 	fi
 
-test: lint
+test: $(VENV)/.test lint
 	$(BIN)/python tests/run.py $(TESTS)
+
+# To work on the source: an editable install and the tools. See CONTRIBUTING.md.
+dev: $(DEV)/.dev
 
 bench: $(VENV)/.test
 	sh .ci/debian-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)
 	$(BIN)/python -m benchmarks.environments
 	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))
 
-lint: $(VENV)/.test
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/mypy -p tests
-	$(BIN)/lint-imports
+# With the tools of the development environment if there is one, else with those of the tests.
+TOOLS := $(or $(wildcard $(DEV)/.dev),$(VENV)/.test)
 
-format: $(VENV)/.test
-	$(BIN)/ruff check --fix .
-	$(BIN)/ruff format .
+lint: $(TOOLS)
+	sh .ci/lint $(dir $(TOOLS))
+
+format: $(TOOLS)
+	$(dir $(TOOLS))bin/ruff check --fix .
+	$(dir $(TOOLS))bin/ruff format .
 
 clean:
-	rm -rf $(VENV) .venv-peers .venv-studio build dist *.egg-info recordings
+	rm -rf $(VENV) $(DEV) .venv-peers .venv-studio build dist *.egg-info recordings
 
 $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
@@ -59,4 +62,12 @@ $(VENV)/.run: $(BIN)/python $(SOURCES)
 $(VENV)/.test: $(VENV)/.run
 	sh .ci/debian-packages $(TEST_PACKAGES)
 	$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+$(DEV)/.dev: pyproject.toml
+	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
+	sh .ci/debian-packages $(DRAW_PACKAGES) $(TEST_PACKAGES)
+	$(PYTHON) -m venv $(DEV)
+	$(DEV)/bin/python -m pip install --quiet --upgrade pip
+	$(DEV)/bin/python -m pip install --quiet -e . --group dev
 	@touch $@

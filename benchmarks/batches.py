@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 from contact_viewer import open_engine
-from contact_viewer.engines.files.loading import find_scene
+from contact_viewer.scene_files.scene import find_scene
 
 from .environments import PEERS
 from .measuring import OURS, Row, Work, seconds, take_turns

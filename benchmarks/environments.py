@@ -107,7 +107,7 @@ def _last_words(error: subprocess.SubprocessError) -> str:
 
 
 def set_up(folder: Path = ROOT) -> None:
-    """Make the environments that are missing or out of date. What cannot be installed is told, and is no error."""
+    """Make the environments that are missing or out of date. What cannot be installed is reported, and is no error."""
     for environment in (PEERS, STUDIO):
         place, wanted = folder / environment.name, "\n".join(environment.requirements)
         complete = place / _COMPLETE

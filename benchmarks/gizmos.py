@@ -10,15 +10,16 @@ from typing import Any
 import mujoco
 import numpy as np
 from contact_viewer import ContactBatch, ContactLayout, open_engine
-from contact_viewer.drawing import session_glyphs
 from contact_viewer.render.canvas import add_shapes
 from contact_viewer.render.contexts import load_opengl, open_context
 from contact_viewer.render.gizmos import GizmoPass
-from contact_viewer.render.glyphs import Glyphs, SensorGlyphs, build_glyphs
-from contact_viewer.render.scale import glyph_scale, palette_colors, reference_force, sensor_color
+from contact_viewer.render.glyphs import Glyphs
 from contact_viewer.render.scene import ScenePass
+from contact_viewer.render.style import glyph_scale, palette_colors, reference_force, sensor_color
 from contact_viewer.render.view import View
-from contact_viewer.session import Session
+from contact_viewer.session.contact_glyphs import SensorGlyphs, build_glyphs
+from contact_viewer.session.layers import contact_parts, session_glyphs
+from contact_viewer.session.session import Session
 from contact_viewer.settings import GizmoSettings, Quality, ViewState
 
 from .measuring import OURS, Measured, Row, constant, per_repeat, seconds, take_turns
@@ -180,6 +181,7 @@ def pile_of_glyphs(model: Any, count: int) -> Glyphs:
     settings = GizmoSettings(min_force=0.0)
     glyphs = build_glyphs(
         [SensorGlyphs(0, batch, sensor_color(0))],
+        contact_parts(settings),
         settings,
         glyph_scale(model, settings),
         palette_colors(model, settings.palette),

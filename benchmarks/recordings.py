@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from contact_viewer.assets import DEFAULT_SCENE
-from contact_viewer.engines.files.loading import find_scene
 from contact_viewer.recording.formats import MP4
 from contact_viewer.render.contexts import open_context
+from contact_viewer.scene_files.scene import find_scene
 
 from .environments import PEERS, run_worker
 from .measuring import OURS, Measured, Row, constant, per_repeat, take_turns

@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 from contact_viewer import open_engine
 from contact_viewer.assets import DEFAULT_SCENE
-from contact_viewer.engines.files.loading import find_scene
+from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Reduce
 
 from .measuring import OURS, Row, Work, seconds, take_turns

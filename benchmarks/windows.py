@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from contact_viewer.assets import DEFAULT_SCENE
-from contact_viewer.engines.files.loading import find_scene
+from contact_viewer.scene_files.scene import find_scene
 
 from .environments import PEERS, STUDIO, Environments
 from .measuring import OURS, Row, Unavailable, Work, take_turns
@@ -19,7 +19,7 @@ STUDIO_VIEWER = "MuJoCo Studio"
 MOTRIX_VIEWER = "MotrixSim viewer"
 _PASSIVE_WORKER = Path(__file__).parent / "workers" / "passive_viewer.py"
 _WARM_UP = 3.0
-"""Caches and shaders settle for so long after the first frame [s]."""
+"""Time after the first frame that is not measured, while caches fill and shaders are compiled [s]."""
 _FEWEST_FRAMES = 4
 _LONGEST_COUNT = 20.0
 """A slow viewer is given so long to show them [s]."""
@@ -97,9 +97,9 @@ def _frame_rate(program: Program, span: float, warm_up: float) -> float:
     return (len(times) - 1) / (times[-1] - times[0])
 
 
-def _idle_time(program: Program, span: float, settle: float) -> float:
+def _idle_time(program: Program, span: float, warm_up: float) -> float:
     program.first_frame()
-    for _ in program.frames(time.perf_counter() + settle):
+    for _ in program.frames(time.perf_counter() + warm_up):
         pass
     before = program.processor_time
     for _ in program.frames(time.perf_counter() + span):

@@ -1,38 +1,131 @@
-"""Makes the pictures of README with the real program: python docs/pictures.py, on a display."""
+"""Makes the pictures of README and of these pages with the real program: python docs/pictures.py, on a display.
 
+With names, only those.
+"""
+
+import argparse
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import imgui_bundle.immapp.testing as engine_testing
-from contact_viewer import open_engine
-from contact_viewer.app import Application
+import mujoco
+from contact_viewer import launch_passive, open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.assets import bundled_scenes
+from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
+from contact_viewer.window.shell import TOUCH
+from contact_viewer.window.window import Window
+from PIL import Image, ImageDraw
 
 FOLDER = Path(__file__).parent
+_LARGEST = 200_000
+"""Size of a picture file that needs no smaller one [bytes]."""
+_STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "touch": 3.0}
+"""When a bundled scene shows what it is about [s]; 3 s in the others."""
 
 
-def photograph_window(scene: str, seconds: float, path: Path) -> None:
-    """The window some time into a scene, paused."""
+def photograph_window(
+    path: Path, scene: str, seconds: float, panel: str | None = None, size: tuple[int, int] = (1600, 900)
+) -> None:
+    """The window some time into a scene, paused, with a panel in front."""
     engine = open_engine(scene)
-    app = Application(engine, Options(scene=Path(scene), paused=True))
-    app.keeps_settings = False
-    app.session._step(round(seconds / engine.timestep))
+    window = Window(Application(engine, Options(scene=Path(scene), paused=True, width=size[0], height=size[1])))
+    window.keeps_settings = False
+    session = window.app.session
+    session.track_events()
+    session._step(round(seconds / engine.timestep))
 
     def take(ctx: Any) -> None:
+        ctx.yield_(4)
+        if panel is not None:
+            window._panel(panel).focus_window_at_next_frame = True
         ctx.yield_(8)
         engine_testing.capture(ctx, str(path))
 
-    engine_testing.run(runner_params=app.runner_params(), test_function=take)
+    engine_testing.run(runner_params=window.runner_params(), test_function=take)
+    shrink(path)
 
 
-def record_clip(scene: str, path: Path) -> None:
-    """A short clip, small enough for a README."""
-    options = ["--duration", "6", "--fps", "20", "--size", "640x360", "--overlay", "plots", "-o", str(path)]
-    subprocess.run([sys.executable, "-m", "contact_viewer", "record", scene, *options], check=True)
+def photograph_program(path: Path) -> None:
+    """The scene in the window of a program that steps it and adds an arrow of its own: the sum of all feet's forces."""
+    model = mujoco.MjModel.from_xml_path(str(find_scene("quadruped")))
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 2000)
+    with launch_passive(model, data) as viewer:
+        app = viewer._window.app
+        for frame in range(10):
+            mujoco.mj_step(model, data)
+            force = sum(app.session.engine.contacts(f"foot_{foot}").net_force for foot in ("FL", "FR", "RL", "RR"))
+            start = data.subtree_com[1] + (0.0, 0.0, 0.15)
+            viewer.gizmos.draw_arrow(start, start + 0.001 * force, color=(1, 0.6, 0))
+            if frame == 8:
+                app.recorder.request_screenshot(path)
+            viewer.sync()
+    shrink(path)
+
+
+def record(path: Path, scene: str | Path, *options: str) -> None:
+    """A file that `contact-viewer record` makes."""
+    subprocess.run(
+        [sys.executable, "-m", "contact_viewer", "record", str(scene), *options, "-o", str(path)], check=True
+    )
+    if path.suffix == ".png":
+        shrink(path)
+
+
+def record_still(path: Path, scene: str | Path, seconds: float, *options: str) -> None:
+    """One picture, some time into a scene."""
+    record(path, scene, "--start", str(seconds), "--duration", "0.02", "--fps", "50", *options)
+
+
+def assemble_scenes(path: Path) -> None:
+    """All bundled scenes on one sheet, by name."""
+    width, height, columns = 300, 200, 4
+    scenes = bundled_scenes()
+    sheet = Image.new("RGB", (columns * width, -(-len(scenes) // columns) * height), "#a9a7a5")
+    with tempfile.TemporaryDirectory() as folder:
+        for place, scene in enumerate(scenes):
+            still = Path(folder) / f"{scene.name}.png"
+            record_still(
+                still, scene.name, _STILL_SECONDS.get(scene.name, 3.0), "--size", f"{width}x{height}", "--no-overlay"
+            )
+            picture = Image.open(still).convert("RGB")
+            ImageDraw.Draw(picture).text((8, 6), scene.name, fill="white", font_size=16, stroke_width=1, stroke_fill=0)
+            sheet.paste(picture, (place % columns * width, place // columns * height))
+    sheet.save(path)
+    shrink(path)
+
+
+def shrink(path: Path) -> None:
+    """Save a picture without transparency, and in 256 colours if it is large."""
+    picture = Image.open(path).convert("RGB")
+    picture.save(path, optimize=True)
+    if path.stat().st_size > _LARGEST:
+        # Other ways to choose them change the rare ones, which are those of contacts.
+        picture.quantize(256, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="such as window.png; default: all")
+    arguments = parser.parse_args()
+    clip = ("--duration", "6", "--fps", "20", "--size", "640x360", "--overlay", "plots")
+    pictures: dict[str, Callable[[Path], None]] = {
+        "window.png": lambda path: photograph_window(path, "quadruped", 4.0),
+        "slope.gif": lambda path: record(path, "slope", *clip),
+        "touch.png": lambda path: photograph_window(path, "touch", 3.0, TOUCH, (1280, 720)),
+        "python.png": photograph_program,
+        "scenes.png": assemble_scenes,
+        "pile.png": lambda path: record_still(path, "pile", 3.0, "--size", "800x450"),
+    }
+    for name in arguments.names or pictures:
+        pictures[name](FOLDER / name)
 
 
 if __name__ == "__main__":
-    photograph_window("quadruped", 4.0, FOLDER / "window.png")
-    record_clip("slope", FOLDER / "slope.gif")
+    main()

@@ -19,7 +19,9 @@ PEERS_OF = {
     "gizmos-growth": {"linear"},
     "decode-4096": {"the documents' Python loop"},
     "decode-limit": {"copying the array (numpy)"},
-    "step-overhead": {"bare mj_step loop"},
+    "running-window": {"bare mj_step loop"},
+    "export-speed": {"bare mj_step loop"},
+    "events-speed": {"bare mj_step loop"},
     "frame-window": {"simulate (mujoco.viewer)", "MuJoCo Studio", "MotrixSim viewer"},
     "record-same": {"mujoco.Renderer + mediapy"},
     "record-default": {"mujoco.Renderer + mediapy"},
@@ -105,7 +107,7 @@ def test_repeats_are_taken_in_turns() -> None:
     assert measured.figures["peer"].range == (1, 3)
 
 
-def test_a_missing_peer_is_told_and_not_tried_again() -> None:
+def test_a_missing_peer_is_reported_and_not_tried_again() -> None:
     tries = []
 
     def missing() -> float:

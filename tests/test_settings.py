@@ -22,3 +22,22 @@ def test_what_is_unknown_or_wrong_is_left_out() -> None:
     state = ViewState.from_json(json.dumps(saved))
     assert state.theme is Theme.DARK
     assert state.gizmos == GizmoSettings(width=2.0, scale_mode=ScaleMode.FIXED)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"history_megabytes": NaN, "record_last": Infinity, "gizmos": {"width": -Infinity}}',
+        '{"history_megabytes": 1e308, "record_last": -1, "plots": {"seconds": 0}, "gizmos": {"length": -2}}',
+        '{"history_megabytes": 1' + "0" * 400 + "}",
+        '{"record_last": 1' + "0" * 5000 + "}",
+        '{"theme": ["dark"], "show_legend": null, "plots": {"signals": {}}}',
+        '{"record_folder": "\\ud800", "recent_scenes": "a\\u0000b"}',
+        "[" * 100_000,
+        '{"gizmos":' * 100_000,
+        "\0\x7fELF",
+    ],
+    ids=["nan", "out of bounds", "too large", "too long", "wrong types", "no text", "deep list", "deep", "garbage"],
+)
+def test_no_saved_text_keeps_the_window_from_opening(text: str) -> None:
+    assert ViewState.from_json(text) == ViewState()

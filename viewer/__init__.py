@@ -1,33 +1,36 @@
 """contact-viewer: see what a scene's contact sensors say.
 
-The layers, each importing only from those below it:
+The map; docs/ARCHITECTURE.md explains it. A line imports only from the lines after it:
 
-    cli, scripting      command line; the viewer inside a user's program
-    window              the application from its first frame to its last
-    app                 the application, one frame at a time
-    filming, reopening, inheriting    its recordings; the scenes it opens; what a scene leaves to the next
-    recording           video and data files
-    panels              what a person sees and clicks
-    drawing, legend     what is drawn of a session, in the window and in recordings
-    session             one open scene and what a person chose to see of it
-    timeline, reasons   every step so far; what lies behind the arrays
-    render              contacts to pixels
-    engines             who steps the physics
-    sensors             flat arrays to contacts
-    settings, assets    choices; bundled files
+    cli             one file a command
+    passive         the viewer inside a user's own program: launch, launch_passive
+    window          the face: Hello ImGui, keys, layout; window/panels one file a panel
+    app             what a person can do, without a toolkit: open and reload scenes, record
+    recording       frames to video, steps to data files
+    session         one open scene: simulation, history, what is drawn of it, choices
+    events          steps to contact begins and ends
+    render          glyphs to pixels
+    engines         contract, registry; mujoco, motrix
+    touch           contacts to what a touch sensor would report
+    scene_files     any file to a scene that is safe to step
+    mjmodel         what can be read off an mjModel and its mjData
+    sensors         flat arrays to contacts: no engine
+    files, standard_error, worker    complete files, captured output, processes that may crash
+    settings, assets, version, errors
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .sensors.contacts import ContactBatch
-from .sensors.events import ContactEvent, ContactEvents
-from .sensors.layout import ContactLayout
-from .sensors.touch import TouchSensor
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .engines.opening import open_engine
-    from .scripting import launch, launch_passive
+    from .engines.registry import open_engine
+    from .events.contact_events import ContactEvent, ContactEvents
+    from .passive.launch import launch, launch_passive
+    from .sensors.contacts import ContactBatch
+    from .sensors.layout import ContactLayout
+    from .touch.device import TouchSensor
 
 __all__ = [
     "ContactBatch",
@@ -40,16 +43,21 @@ __all__ = [
     "launch_passive",
     "open_engine",
 ]
+_HOMES = {
+    "ContactBatch": ".sensors.contacts",
+    "ContactEvent": ".events.contact_events",
+    "ContactEvents": ".events.contact_events",
+    "ContactLayout": ".sensors.layout",
+    "TouchSensor": ".touch.device",
+    "launch": ".passive.launch",
+    "launch_passive": ".passive.launch",
+    "open_engine": ".engines.registry",
+}
+"""Where each public name is. Imported when it is first asked for: decoding needs numpy alone, and the command line
+must be able to catch Ctrl-C before any library is loaded."""
 
 
 def __getattr__(name: str) -> Any:
-    # Decoding needs numpy alone: engines and windows are imported when they are first asked for.
-    if name == "open_engine":
-        from .engines.opening import open_engine
-
-        return open_engine
-    if name in ("launch", "launch_passive"):
-        from . import scripting
-
-        return getattr(scripting, name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

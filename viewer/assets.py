@@ -1,4 +1,4 @@
-"""The only door to the bundled shaders and scenes."""
+"""Finds the bundled shaders and scenes."""
 
 from dataclasses import dataclass
 from importlib.resources import files
@@ -35,7 +35,7 @@ def bundled_scene(name: str) -> BundledScene | None:
 
 
 def is_bundled(path: Path | None) -> bool:
-    """Whether a file ships with the package, and so is not a person's to change."""
+    """True if a file ships with the package, and so must not be changed."""
     return path is not None and path.is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
 
 

@@ -1,11 +1,12 @@
-"""What a person chooses: the options of one launch, the view state that is saved, and their closed sets."""
+"""Defines what a person can choose: the options of one launch, and the view state that is saved."""
 
 import dataclasses
 import json
+import os
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 
 class Reduce(StrEnum):
@@ -25,15 +26,6 @@ class Quality(StrEnum):
     HIGH = "high"
 
 
-class EngineChoice(StrEnum):
-    """Who steps the scene."""
-
-    MUJOCO = "mujoco"
-    MOTRIX = "motrix"
-    BOTH = "both"
-    """MuJoCo, with MotrixSim's contacts as ghosts."""
-
-
 class ScaleMode(StrEnum):
     """What sets the length of a force arrow."""
 
@@ -46,7 +38,7 @@ class ScaleMode(StrEnum):
 
 
 class ColorMode(StrEnum):
-    """What an arrow's colour tells."""
+    """What an arrow's colour stands for."""
 
     COMPONENT = "component"
     SENSOR = "sensor"
@@ -79,8 +71,11 @@ class Theme(StrEnum):
 
 
 MIN_SPEED, MAX_SPEED = 0.01, 10.0
-MAX_HISTORY_MEGABYTES = 65536.0
 """Bounds of the playback speed, as a multiple of real time."""
+MAX_HISTORY_MEGABYTES = 65536.0
+_BOUNDS = {"history_megabytes": (1.0, MAX_HISTORY_MEGABYTES), "min_force": (0.0, 1e5)}
+"""What a saved number may be, by name; all others are factors, lengths and durations, within `_POSITIVE`."""
+_POSITIVE = (1e-6, 1e5)
 
 
 @dataclass(frozen=True)
@@ -100,22 +95,23 @@ class Options:
     width: int = 1600
     height: int = 900
     quality: Quality = Quality.AUTO
-    engine: EngineChoice = EngineChoice.MUJOCO
+    engine: str = "mujoco"
+    """The engine that steps the scene: a name in the registry."""
     envs: int = 1
     """Environments that run side by side."""
     watch: bool = True
-    """Open the scene again when its files change."""
+    """True if the scene is opened again when its files change."""
     frames: int | None = None
     """Stop after this many frames."""
 
 
 @dataclass
 class GizmoSettings:
-    """How contacts are drawn."""
+    """How contacts are drawn. Each layer that a person can turn on has its flag here: see `session.layers`."""
 
     points: bool = True
     forces: bool = True
-    """Any force arrows at all."""
+    """True if any force arrows are drawn."""
     normal: bool = True
     tangents: bool = True
     total: bool = False
@@ -138,12 +134,12 @@ class GizmoSettings:
     min_force: float = 0.01
     """Components below this draw no arrow [N]."""
     log_length: bool = False
-    """Arrow length grows with the logarithm of the force."""
+    """True if arrow length grows with the logarithm of the force."""
     labels: bool = False
     """The force of each contact as a number beside it."""
     moment: Moment = Moment.INSTANT
     see_through: bool = True
-    """Gizmos behind geometry stay visible, dimmed."""
+    """True if gizmos behind geometry stay visible, dimmed."""
     color_mode: ColorMode = ColorMode.COMPONENT
     palette: Palette = Palette.STANDARD
 
@@ -155,9 +151,9 @@ class PlotSettings:
     signals: str = "force"
     """Names of the signals that are drawn, separated by commas."""
     by_sensor: bool = False
-    """One plot a sensor, not one a signal."""
+    """True for one plot a sensor, not one a signal."""
     follow: bool = True
-    """The plots move along with the time."""
+    """True if the plots move along with the time."""
     seconds: float = 5.0
     """Simulated time that they show while they follow [s]."""
 
@@ -175,7 +171,7 @@ class ViewState:
     recent_scenes: str = ""
     """Paths of scenes that were opened, newest first, one a line."""
     record_panels: bool = False
-    """Recordings show the whole window, not the scene alone."""
+    """True if recordings show the whole window, not the scene alone."""
     record_folder: str = ""
     """Where recordings go; the working folder if empty."""
     record_suffix: str = ".mp4"
@@ -187,10 +183,10 @@ class ViewState:
 
     @classmethod
     def from_json(cls, text: str) -> "ViewState":
-        """The saved state; what is missing, unknown or of the wrong type falls back to its default."""
+        """The saved state; what is missing, unknown, out of bounds or of the wrong type falls back to its default."""
         try:
             saved = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             saved = {}
         state = cls()
         _restore(state, saved)
@@ -211,6 +207,28 @@ def _restore(target: Any, saved: Any) -> None:
             if value in list(kind):
                 setattr(target, item.name, kind(value))
         elif kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-            setattr(target, item.name, float(value))
-        elif type(value) is kind:
+            low, high = _BOUNDS.get(item.name, _POSITIVE)
+            # False for NaN too.
+            if low <= value <= high:
+                setattr(target, item.name, float(value))
+        elif type(value) is kind and (kind is not str or _is_text(value)):
             setattr(target, item.name, value)
+
+
+def _is_text(value: str) -> bool:
+    """True if it can be shown, and be part of a path: JSON may also hold halves of characters, and NUL."""
+    try:
+        return b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def member(enum: type[E], word: str, what: str) -> E:
+    """The member of this value; ValueError with all values if there is none. `what`: its meaning, for the message."""
+    try:
+        return enum(word)
+    except ValueError:
+        raise ValueError(f"unknown {what} {word!r}: choose from {', '.join(enum)}") from None

@@ -9,7 +9,7 @@ from pathlib import Path
 # The peer imports all it needs before its clock starts.
 import av  # noqa: F401
 import contact_viewer.cli.record
-import contact_viewer.recording.datafiles
+import contact_viewer.recording.data_file
 import contact_viewer.recording.film  # noqa: F401
 import mujoco  # noqa: F401
 import numpy  # noqa: F401

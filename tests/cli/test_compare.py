@@ -59,10 +59,23 @@ def test_the_table_has_the_same_numbers(scene: Path, capsys: pytest.CaptureFixtu
     assert main(["compare", str(scene), "--duration", "0.2"]) == 0
     text = capsys.readouterr().out
     assert "rests: geom floor x geom box" in text
-    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if len(line.split()) == 5}
+    rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if len(line.split()) == 7}
     for engine in ("mujoco", "motrix", "difference"):
         assert rows[engine] == [f"{value:.4g}" for value in report["sensors"][0][engine].values()]
     assert "MotrixSim does not read it" in text
+
+
+def test_contacts_without_a_slot_are_in_the_sum_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    """Four corners of a box carry all that lies on it; a sensor with fewer slots reports a part of that."""
+    assert main(["compare", "stack", "--duration", "0.5", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    sensor = next(sensor for sensor in report["sensors"] if sensor["name"] == "lower_on_base")
+    mujoco, motrix = sensor["mujoco"], sensor["motrix"]
+    assert mujoco["total_mean"] == pytest.approx(motrix["total_mean"], rel=0.02)
+    assert mujoco["force_mean"] < 0.9 * mujoco["total_mean"]
+    assert main(["compare", "stack", "--duration", "0.1"]) == 0
+    text = capsys.readouterr().out
+    assert "of the reported contacts, and of all that match" in text
 
 
 def test_a_keyframe_is_where_both_start(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:

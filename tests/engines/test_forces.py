@@ -8,7 +8,7 @@ import pytest
 from contact_viewer import ContactLayout, open_engine
 from contact_viewer.engines.contract import Engine
 
-from .touching import CASES, MATCHES, TARGETS, Case, scene_text
+from .contact_cases import CASES, MATCHES, TARGETS, Case, scene_text
 
 STEPS = 60
 """Long enough to rest, and friction is still at work in all directions."""

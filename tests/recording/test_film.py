@@ -6,15 +6,14 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.drawing import session_glyphs
-from contact_viewer.engines.errors import UnstableError
-from contact_viewer.engines.opening import open_engine
+from contact_viewer.engines.registry import open_engine
+from contact_viewer.errors import RecordingError, UnstableError
 from contact_viewer.recording.encoders import Picture
-from contact_viewer.recording.errors import RecordingError
 from contact_viewer.recording.film import Film, open_renderer
 from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.schedule import Schedule
-from contact_viewer.session import Session
+from contact_viewer.session.layers import session_glyphs
+from contact_viewer.session.session import Session
 from contact_viewer.settings import Quality, ViewState
 
 from .judges import BALL, DIVERGING
@@ -82,7 +81,7 @@ def test_observers_see_every_step_once(tmp_path: Path) -> None:
         seen.append((step, time, session.engine.time))
 
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        list(Film(session, schedule, renderer, observers=[observe]).pictures())
+        list(Film(session, schedule, renderer, calls=[observe]).pictures())
     assert [step for step, _, _ in seen] == list(range(50, schedule.last_step + 1))
     assert all(time == float(Fraction(step, 500)) for step, time, _ in seen)
     np.testing.assert_allclose([own for _, own, _ in seen], [engine for _, _, engine in seen], rtol=0, atol=1e-12)
@@ -94,7 +93,7 @@ def test_time_goes_on_from_a_keyframe(tmp_path: Path) -> None:
     times: list[float] = []
     schedule = Schedule.plan(0.002, 0.02, Fraction(500))
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        list(Film(session, schedule, renderer, observers=[lambda _, time: times.append(time)]).pictures())
+        list(Film(session, schedule, renderer, calls=[lambda _, time: times.append(time)]).pictures())
     np.testing.assert_allclose(times, 2.5 + 0.002 * np.arange(10), rtol=0, atol=1e-12)
 
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from contact_viewer.engines.opening import open_engine
-from contact_viewer.legend import legend_entries
-from contact_viewer.recording.curves import CurveStrip, nice_above
+from contact_viewer.engines.registry import open_engine
+from contact_viewer.errors import RecordingError
 from contact_viewer.recording.encoders import Picture
-from contact_viewer.recording.errors import RecordingError
 from contact_viewer.recording.overlay import Overlay
-from contact_viewer.recording.patches import Canvas, Patch, number_font, text_font
-from contact_viewer.session import Session
+from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, text_font
+from contact_viewer.recording.plots import CurveStrip, nice_above
+from contact_viewer.session.layers import legend_entries
+from contact_viewer.session.session import Session
 from contact_viewer.settings import ColorMode, ViewState
 from numpy.typing import NDArray
 from PIL import Image, ImageFont

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from contact_viewer.render.contexts import OffscreenContext, open_context
-from contact_viewer.render.gl import gl_error
+
+from .gl_state import gl_error
 
 
 @pytest.fixture

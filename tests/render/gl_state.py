@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from contact_viewer.render.contexts import load_opengl
 
 
 def set_unusual_state(gl: Any) -> None:
@@ -77,3 +78,28 @@ def read_state(gl: Any) -> dict[str, Any]:
                 state[f"{name} {location} of {array}"] = int(np.ravel(answer)[0])
     gl.glBindVertexArray(bound)
     return state
+
+
+_ERROR_NAMES = (
+    "GL_INVALID_ENUM",
+    "GL_INVALID_VALUE",
+    "GL_INVALID_OPERATION",
+    "GL_STACK_OVERFLOW",
+    "GL_STACK_UNDERFLOW",
+    "GL_OUT_OF_MEMORY",
+    "GL_INVALID_FRAMEBUFFER_OPERATION",
+)
+
+
+def gl_error() -> str | None:
+    """Names of all pending OpenGL errors, which are cleared; None if there are none."""
+    gl = load_opengl()
+    known = {int(getattr(gl, name)): name for name in _ERROR_NAMES}
+    errors = []
+    # A lost context returns errors for ever.
+    for _ in range(16):
+        code = int(gl.glGetError())
+        if code == gl.GL_NO_ERROR:
+            break
+        errors.append(known.get(code, hex(code)))
+    return ", ".join(errors) or None

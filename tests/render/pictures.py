@@ -8,13 +8,16 @@ import mujoco
 import numpy as np
 from contact_viewer.render.camera import CameraMatrices
 from contact_viewer.render.contexts import load_opengl
-from contact_viewer.render.gl import gl_error
-from contact_viewer.render.glyphs import Glyphs, SensorGlyphs, build_glyphs
+from contact_viewer.render.glyphs import Glyphs
 from contact_viewer.render.offscreen import OffscreenRenderer
-from contact_viewer.render.scale import GlyphScale, glyph_scale, palette_colors, sensor_color
+from contact_viewer.render.style import GlyphScale, glyph_scale, palette_colors, sensor_color
 from contact_viewer.sensors.contacts import ContactBatch
+from contact_viewer.session.contact_glyphs import SensorGlyphs, build_glyphs
+from contact_viewer.session.layers import contact_parts
 from contact_viewer.settings import GizmoSettings, Quality
 from numpy.typing import ArrayLike, NDArray
+
+from .gl_state import gl_error
 
 Image = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -83,9 +86,8 @@ def make_glyphs(
 ) -> Glyphs:
     settings = settings or GizmoSettings()
     scale = scale or glyph_scale(model, settings)
-    return build_glyphs(
-        [SensorGlyphs(0, batch, sensor_color(0))], settings, scale, palette_colors(model, settings.palette)
-    )
+    colors = palette_colors(model, settings.palette)
+    return build_glyphs([SensorGlyphs(0, batch, sensor_color(0))], contact_parts(settings), settings, scale, colors)
 
 
 @contextmanager

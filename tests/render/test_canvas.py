@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from contact_viewer import assets
-from contact_viewer.drawing import add_volumes, session_glyphs
-from contact_viewer.engines.opening import open_engine
-from contact_viewer.render.gl import gl_error
+from contact_viewer.engines.registry import open_engine
 from contact_viewer.render.offscreen import OffscreenRenderer
-from contact_viewer.session import Session
+from contact_viewer.session.layers import add_volumes, session_glyphs
+from contact_viewer.session.session import Session
 from contact_viewer.settings import Quality, ViewState
 
+from .gl_state import gl_error
 from .pictures import Image
 
 WIDTH, HEIGHT = 640, 360

@@ -6,20 +6,32 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.mujoco.cones import contact_cones
+from contact_viewer.mjmodel.friction import contact_cones
 from contact_viewer.render.camera import CameraMatrices
-from contact_viewer.render.cones import build_cones, unique_cones
 from contact_viewer.render.contexts import load_opengl
 from contact_viewer.render.gizmos import GizmoPass
-from contact_viewer.render.gl import gl_error
-from contact_viewer.render.glyphs import TOTAL, GizmoList, Glyphs, SensorGlyphs, build_glyphs, highlight_glyphs
-from contact_viewer.render.scale import GlyphScale, arrow_length, palette_colors, sensor_color
+from contact_viewer.render.glyphs import TOTAL, GizmoList, Glyphs, highlight_glyphs
+from contact_viewer.render.style import GlyphScale, arrow_length, palette_colors
 from contact_viewer.sensors.friction import Cone, ContactState, FrictionCones
+from contact_viewer.session.layers.cones import build_cones, unique_cones
 from contact_viewer.settings import GizmoSettings, Palette
 from numpy.typing import ArrayLike, NDArray
 
-from .gl_state import read_state, set_unusual_state
-from .pictures import SIDE, Image, Mask, changed, flat_model, forwarded, is_red, places, renderer_of, take_picture
+from ..sensors.cone_outline import cone_outline
+from .gl_state import gl_error, read_state, set_unusual_state
+from .pictures import (
+    SIDE,
+    Image,
+    Mask,
+    changed,
+    flat_model,
+    forwarded,
+    is_red,
+    make_glyphs,
+    places,
+    renderer_of,
+    take_picture,
+)
 
 SCALE = GlyphScale(force=0.1, torque=1.0, radius=0.02, width=0.03, lift=0.0, reference=10.0)
 COLORS = palette_colors(None, Palette.STANDARD)
@@ -74,7 +86,7 @@ def photograph(glyphs: Glyphs, perspective: bool = False) -> tuple[Image, Mask, 
 
 def outline_pixels(cones: FrictionCones, height: float, matrices: CameraMatrices) -> NDArray[np.float64]:
     """The rim's points as they are seen, (64, 2) [px]."""
-    pixels, _ = matrices.project(cones.apex[0] + height * cones.outline(64)[0], VIEWPORT)
+    pixels, _ = matrices.project(cones.apex[0] + height * cone_outline(cones, 64)[0], VIEWPORT)
     return np.asarray(pixels, float)
 
 
@@ -196,7 +208,7 @@ def slope_glyphs(seconds: float, log_length: bool = False) -> tuple[Glyphs, Glyp
     cones = contact_cones(engine.model, engine.data, batch)
     assert cones is not None
     assert batch.force is not None
-    arrows = build_glyphs([SensorGlyphs(0, batch, sensor_color(0))], settings, scale, COLORS)
+    arrows = make_glyphs(engine.model, batch, settings, scale)
     shapes = build_cones(0, cones, batch.force[batch.filled, 0], settings, scale, COLORS)
     return Glyphs.concat([arrows, shapes]), scale, cones
 
@@ -236,7 +248,7 @@ def test_a_contact_of_two_sensors_draws_one_cone() -> None:
 def test_highlight_dims_the_other_cones() -> None:
     cones = build(make_cones(apex=[[0, 0, 0], [1, 0, 0]]), index=3)
     point = np.array([[0, 0, 0, 0.1, 1, 1, 1, 1]], np.float32)
-    spot = dataclasses.replace(Glyphs.empty(), spheres=point, sphere_owner=np.array([[3, 1]], np.int32))
+    spot = dataclasses.replace(Glyphs(), spheres=point, sphere_owner=np.array([[3, 1]], np.int32))
     glyphs = highlight_glyphs(Glyphs.concat([cones, spot]), (3, 1, None))
     assert glyphs.cones[1, 19] == 1
     assert glyphs.cones[0, 19] < 0.5

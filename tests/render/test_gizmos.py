@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from contact_viewer.render.contexts import OffscreenContext, load_opengl
 from contact_viewer.render.gizmos import GizmoPass
-from contact_viewer.render.gl import gl_error
 from contact_viewer.render.glyphs import GizmoList, Glyphs
-from contact_viewer.render.scale import GlyphScale
+from contact_viewer.render.style import GlyphScale
 from contact_viewer.settings import GizmoSettings, Quality
 from numpy.typing import NDArray
 
-from .gl_state import read_state, set_unusual_state
+from .gl_state import gl_error, read_state, set_unusual_state
 from .pictures import (
     PIXEL,
     SIDE,
@@ -85,7 +84,7 @@ def test_lengths_are_proportional_to_forces() -> None:
 
 def test_a_sphere_covers_the_disk_of_its_radius() -> None:
     image = picture_of(make_glyphs(flat_model(), make_contacts([[0, 0, 0]], [0, 0, 0]), scale=SCALE))
-    background = picture_of(Glyphs.empty())
+    background = picture_of(Glyphs())
     covered = changed(image, background)
     radius = SCALE.radius / PIXEL
     assert covered.sum() == pytest.approx(np.pi * radius**2, rel=0.35)
@@ -126,7 +125,7 @@ def test_an_arrow_along_the_view_shows_its_round_end(toward: int) -> None:
     gizmos = GizmoList(width=0.06)
     gizmos.draw_arrow((0, 0, 0), (0, -0.5 * toward, 0), (0, 1, 0))
     image = picture_of(gizmos.take())
-    points = places(changed(image, picture_of(Glyphs.empty()))) - CENTER
+    points = places(changed(image, picture_of(Glyphs()))) - CENTER
     extent = np.ptp(points, axis=0) + 1
     # The head's base: 2.6 shafts wide.
     assert extent == pytest.approx(np.full(2, 2.6 * 0.06 / PIXEL), abs=2.5)
@@ -138,7 +137,7 @@ WALL = '<geom type="box" pos="0 -0.5 0" size="0.2 0.05 0.2" rgba="0.2 0.2 0.2 1"
 
 def test_geometry_hides_gizmos_unless_they_are_seen_through() -> None:
     glyphs = make_glyphs(flat_model(), make_contacts([[0, 0, 0]], [1.5, 1.0, 0]), scale=SCALE)
-    wall, hidden = picture_of(Glyphs.empty(), WALL), picture_of(glyphs, WALL, see_through=False)
+    wall, hidden = picture_of(Glyphs(), WALL), picture_of(glyphs, WALL, see_through=False)
     assert not changed(hidden, wall).any()
     seen, free = picture_of(glyphs, WALL), picture_of(glyphs)
     shown = is_green(free)
@@ -258,7 +257,7 @@ def test_nothing_to_draw_makes_no_call(context: OffscreenContext) -> None:
     with renderer_of(model) as renderer:
         matrices = renderer.draw(forwarded(model))
     context.make_current()
-    gizmos.draw(Glyphs.empty(), matrices, (0, 0, 8, 8))
+    gizmos.draw(Glyphs(), matrices, (0, 0, 8, 8))
     assert gizmos.draw_calls == 0
     gizmos.close()
 

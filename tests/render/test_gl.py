@@ -8,8 +8,9 @@ import pytest
 from contact_viewer import assets
 from contact_viewer.render import gl as gl_module
 from contact_viewer.render.contexts import OpenGLError, load_opengl
-from contact_viewer.render.gl import Buffer, InstancedMesh, Program, gl_error, gl_supports
+from contact_viewer.render.gl import Buffer, InstancedMesh, Program, gl_supports
 
+from .gl_state import gl_error
 from .pictures import count_objects
 
 VERTEX = """#version 120

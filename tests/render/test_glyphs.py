@@ -16,12 +16,13 @@ from contact_viewer.render.glyphs import (
     TOTAL,
     GizmoList,
     Glyphs,
-    SensorGlyphs,
-    build_glyphs,
+    highlight_glyphs,
     pick_glyph,
 )
-from contact_viewer.render.scale import GlyphScale, PaletteColors, palette_colors, sensor_color
+from contact_viewer.render.style import GlyphScale, PaletteColors, palette_colors, sensor_color
 from contact_viewer.sensors.contacts import ContactBatch
+from contact_viewer.session.contact_glyphs import SensorGlyphs, build_glyphs
+from contact_viewer.session.layers import contact_parts
 from contact_viewer.settings import ColorMode, GizmoSettings, Palette
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,7 +44,17 @@ COLOR_OF: dict[int, str] = {
 
 
 def build(batch: ContactBatch, settings: GizmoSettings | None = None, colors: PaletteColors = COLORS) -> Glyphs:
-    return build_glyphs([SensorGlyphs(7, batch, sensor_color(7))], settings or GizmoSettings(), SCALE, colors)
+    return build_all([SensorGlyphs(7, batch, sensor_color(7))], settings, colors=colors)
+
+
+def build_all(
+    sensors: list[SensorGlyphs],
+    settings: GizmoSettings | None = None,
+    scale: GlyphScale = SCALE,
+    colors: PaletteColors = COLORS,
+) -> Glyphs:
+    settings = settings or GizmoSettings()
+    return build_glyphs(sensors, contact_parts(settings), settings, scale, colors)
 
 
 def arrow(glyphs: Glyphs, component: int) -> NDArray[np.float32]:
@@ -161,7 +172,7 @@ def test_a_net_contact_without_force_has_no_place() -> None:
 
 def test_ghosts_are_faint_and_blend_over_the_rest() -> None:
     sensors = [SensorGlyphs(0, AT_ORIGIN, sensor_color(0), ghost=True), SensorGlyphs(1, AT_ORIGIN, sensor_color(1))]
-    glyphs = build_glyphs(sensors, GizmoSettings(), SCALE, COLORS)
+    glyphs = build_all(sensors)
     assert glyphs.sphere_owner[:, 0].tolist() == [1, 0]
     assert glyphs.spheres[:, 7].tolist() == pytest.approx([1, 0.35])
     assert glyphs.arrow_owner[:, 0].tolist() == [1, 1, 1, 0, 0, 0]
@@ -171,8 +182,8 @@ def test_ghosts_are_faint_and_blend_over_the_rest() -> None:
 def test_highlight_of_a_contact_enlarges_it_and_dims_the_others() -> None:
     batch = make_contacts(np.ones((2, 3)), [1, 1, 1])
     sensors = [SensorGlyphs(3, batch, sensor_color(3))]
-    plain = build_glyphs(sensors, GizmoSettings(), SCALE, COLORS)
-    bright = build_glyphs(sensors, GizmoSettings(), SCALE, COLORS, highlight=(3, 1, None))
+    plain = build_all(sensors)
+    bright = highlight_glyphs(plain, (3, 1, None))
     of_contact = bright.sphere_owner[:, 1] == 1
     assert bright.spheres[of_contact, 3] > plain.spheres[0, 3]
     assert bright.spheres[of_contact, 7] == 1
@@ -186,9 +197,7 @@ def test_highlight_of_a_contact_enlarges_it_and_dims_the_others() -> None:
 
 
 def test_highlight_of_a_component_keeps_its_contact_visible() -> None:
-    glyphs = build_glyphs(
-        [SensorGlyphs(0, AT_ORIGIN, sensor_color(0))], GizmoSettings(), SCALE, COLORS, highlight=(0, 0, TANGENT0)
-    )
+    glyphs = highlight_glyphs(build_all([SensorGlyphs(0, AT_ORIGIN, sensor_color(0))]), (0, 0, TANGENT0))
     alpha = {
         int(component): float(row[11]) for component, row in zip(glyphs.arrow_owner[:, 2], glyphs.arrows, strict=True)
     }
@@ -200,7 +209,7 @@ def test_highlight_of_a_component_keeps_its_contact_visible() -> None:
 def test_highlight_of_a_component_without_an_arrow_is_that_of_its_contact() -> None:
     net = make_contacts([[1, 2, 3]], [3.0, -2.0, 1.0], in_world_frame=True)
     sensors = [SensorGlyphs(0, net, sensor_color(0)), SensorGlyphs(1, AT_ORIGIN, sensor_color(1))]
-    glyphs = build_glyphs(sensors, GizmoSettings(), SCALE, COLORS, highlight=(0, 0, 2))
+    glyphs = highlight_glyphs(build_all(sensors), (0, 0, 2))
     of_net = glyphs.arrow_owner[:, 0] == 0
     assert (glyphs.arrows[of_net, 11] == 1).all()
     assert (glyphs.arrows[of_net, 3] > SCALE.width).all()
@@ -210,8 +219,8 @@ def test_highlight_of_a_component_without_an_arrow_is_that_of_its_contact() -> N
 
 def test_highlight_of_something_that_is_not_drawn_changes_nothing() -> None:
     sensors = [SensorGlyphs(0, AT_ORIGIN, sensor_color(0))]
-    plain = build_glyphs(sensors, GizmoSettings(), SCALE, COLORS)
-    same = build_glyphs(sensors, GizmoSettings(), SCALE, COLORS, highlight=(0, 5, None))
+    plain = build_all(sensors)
+    same = highlight_glyphs(plain, (0, 5, None))
     assert same.spheres.tolist() == plain.spheres.tolist()
     assert same.arrows.tolist() == plain.arrows.tolist()
 
@@ -248,7 +257,7 @@ def test_rows_and_owners_always_match(forces: list[tuple[float, float, float]], 
     settings = dataclasses.replace(EVERYTHING, min_force=smallest)
     scale = dataclasses.replace(SCALE, log_length=log)
     batch = make_contacts(np.zeros((len(forces), 3)), forces)
-    glyphs = build_glyphs([SensorGlyphs(0, batch, sensor_color(0))], settings, scale, COLORS)
+    glyphs = build_all([SensorGlyphs(0, batch, sensor_color(0))], settings, scale)
     assert len(glyphs.arrows) == len(glyphs.arrow_owner)
     assert len(glyphs.spheres) == len(glyphs.sphere_owner) == len(forces)
     assert np.isfinite(glyphs.arrows).all()
@@ -280,7 +289,7 @@ def test_script_gizmos_refuse_what_is_no_point_or_colour() -> None:
 
 
 def test_concat_of_nothing_is_empty() -> None:
-    for glyphs in (Glyphs.concat([]), Glyphs.empty(), Glyphs.concat([Glyphs.empty()])):
+    for glyphs in (Glyphs.concat([]), Glyphs(), Glyphs.concat([Glyphs()])):
         assert glyphs.spheres.shape == (0, 8)
         assert glyphs.arrows.shape == (0, 12)
 
@@ -324,4 +333,4 @@ def test_picking_ignores_script_gizmos_and_what_is_behind_the_eye() -> None:
     assert pick_glyph(gizmos.take(), eye(), VIEWPORT, 110, 120, 5) is None
     behind = build(make_contacts([[0, -8, 0]], [1, 1, 1]))
     assert pick_glyph(behind, eye(orthographic=False), VIEWPORT, 110, 120, 50) is None
-    assert pick_glyph(Glyphs.empty(), eye(), VIEWPORT, 110, 120, 5) is None
+    assert pick_glyph(Glyphs(), eye(), VIEWPORT, 110, 120, 5) is None

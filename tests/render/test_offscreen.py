@@ -88,8 +88,8 @@ def test_many_renderers_one_after_another_do_not_pile_up() -> None:
                 renderer.read()
         return int(process.memory_info().rss)
 
-    settled = use(10)
-    grown = use(20) - settled
+    warm = use(10)
+    grown = use(20) - warm
     # A picture of this size takes 0.9 MB: one forgotten buffer a turn would be 18 MB.
     assert grown < 8e6
 

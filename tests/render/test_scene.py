@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from contact_viewer.render import scene as scene_module
 from contact_viewer.render.contexts import OffscreenContext, load_opengl
-from contact_viewer.render.gl import gl_error
 from contact_viewer.render.scene import ScenePass
 from contact_viewer.render.view import View
 from contact_viewer.settings import Quality
 
-from .gl_state import read_state, set_unusual_state
+from .gl_state import gl_error, read_state, set_unusual_state
 from .pictures import changed, count_objects, forwarded, is_red
 
 MODEL_XML = """

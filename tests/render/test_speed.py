@@ -10,7 +10,7 @@ import pytest
 from contact_viewer.render.canvas import add_shapes
 from contact_viewer.render.contexts import load_opengl
 from contact_viewer.render.glyphs import Glyphs
-from contact_viewer.render.scale import reference_force
+from contact_viewer.render.style import reference_force
 from contact_viewer.settings import GizmoSettings, Quality
 
 from .pictures import forwarded, make_contacts, make_glyphs, renderer_of

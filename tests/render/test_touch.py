@@ -6,15 +6,15 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.touch import TouchSensors
 from contact_viewer.render.contexts import OffscreenContext
 from contact_viewer.render.glyphs import NO_OWNER
-from contact_viewer.render.scale import glyph_scale
 from contact_viewer.render.scene import ScenePass
+from contact_viewer.render.style import glyph_scale
 from contact_viewer.render.touch import add_touch_volumes, touch_axes
 from contact_viewer.render.view import View
-from contact_viewer.sensors.touch_declaration import TouchDeclaration
 from contact_viewer.settings import GizmoSettings, Quality
+from contact_viewer.touch.declaration import TouchDeclaration
+from contact_viewer.touch.touch_sensors import TouchSensors
 
 from .pictures import SIDE, Image, Mask, flat_model, is_green, is_red, renderer_of
 

@@ -184,11 +184,11 @@ def test_centering_puts_a_point_in_the_middle(scene: Scene) -> None:
 
 def test_picking_finds_what_is_drawn_there(scene: Scene) -> None:
     ball = scene.pick(scene.data.xpos[1])
-    assert (ball.body, ball.body_name, ball.geom_name) == (1, "ball", "red")
+    assert (ball.body, ball.geom) == (scene.model.body("ball").id, scene.model.geom("red").id)
     assert np.linalg.norm(ball.point - scene.data.xpos[1]) == pytest.approx(0.2, abs=2e-3)
     assert ball.local_point == pytest.approx(ball.point - scene.data.xpos[1])
     floor = scene.pick((-1.0, 1.0, 0.0))
-    assert (floor.body, floor.geom_name) == (0, "floor")
+    assert (floor.body, floor.geom) == (0, scene.model.geom("floor").id)
     assert floor.point == pytest.approx([-1, 1, 0], abs=0.02)
     # Into the sky.
     scene.view.look_at((0, 0, 0.5), 2, 0, 30)
@@ -311,10 +311,10 @@ def test_frames_and_labels_cycle_back_to_none() -> None:
     labels: list[str] = []
     for _ in range(int(mujoco.mjtFrame.mjNFRAME)):
         view.cycle_frame()
-        frames.append(view.frame_name)
+        frames.append(mujoco.mjFRAMESTRING[view.option.frame].lower())
     while not labels or labels[-1] != "none":
         view.cycle_label()
-        labels.append(view.label_name)
+        labels.append(mujoco.mjLABELSTRING[view.option.label].lower())
     assert frames[-1] == "none"
     assert {"body", "geom", "contact", "world"} <= set(frames)
     assert {"body", "geom", "joint"} <= set(labels)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from contact_viewer.render.contexts import OffscreenContext, current_renderer, load_opengl, open_context
 from contact_viewer.render.gizmos import GizmoPass
-from contact_viewer.render.gl import gl_error
 from contact_viewer.render.glyphs import GizmoList
 from contact_viewer.render.scene import ScenePass
 from contact_viewer.render.view import View
 from contact_viewer.settings import Quality
 
+from .gl_state import gl_error
 from .pictures import flat_model, forwarded, is_green, is_red, places
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DISPLAY") and not os.environ.get("CI"), reason="needs a display")

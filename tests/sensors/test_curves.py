@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from contact_viewer.sensors.curves import BYTES_PER_VALUE, Curves, reduce_min_max
+from contact_viewer.sensors.curves import BYTES_PER_VALUE, Curves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +67,7 @@ def test_columns_hold_the_extremes_of_their_steps(
         assert (widths <= width).all()
         assert (widths[1:-1] == width).all()
         for low, high, begin in zip(reduced.low, reduced.high, reduced.steps[:-1], strict=True):
-            # Whole columns: the outer ones also tell of the steps just outside.
+            # Whole columns: the outer ones also cover the steps just outside.
             column = begin // width * width
             steps = slice(max(column, curves.first) - base, min(column + width, curves.stop) - base)
             values = kept[curve, steps]
@@ -126,18 +126,3 @@ def test_ten_minutes_of_ten_sensors_reduce_within_a_frame() -> None:
         fastest = min(seconds(start) for _ in range(20))
         print(f"10 curves from step {start}: {fastest * 1e3:.2f} ms")
         assert fastest < 0.003
-
-
-@given(
-    values=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=200),
-    columns=st.integers(1, 50),
-)
-def test_reduce_min_max_loses_no_extreme(values: list[float], columns: int) -> None:
-    low, high = reduce_min_max(values, columns)
-    assert len(low) == len(high) == min(columns, len(values))
-    parts = np.array_split(values, len(low))
-    assert min(low) == min(values)
-    assert max(high) == max(values)
-    if len(values) % len(low) == 0:
-        assert list(low) == [part.min() for part in parts]
-        assert list(high) == [part.max() for part in parts]

@@ -23,7 +23,7 @@ BOX = """
 </mujoco>"""
 
 
-def settled(targets: str, data: str, num: int, reduce: str, gravity: str = "1.3 -2.1 -9.81") -> np.ndarray:
+def array_at_rest(targets: str, data: str, num: int, reduce: str, gravity: str = "1.3 -2.1 -9.81") -> np.ndarray:
     text = BOX.format(targets=targets, data=data, num=num, reduce=reduce, gravity=gravity)
     model = mujoco.MjModel.from_xml_string(text)
     state = mujoco.MjData(model)
@@ -48,7 +48,7 @@ def test_size_is_the_engines(fields: tuple[str, ...], reduce: str) -> None:
 @pytest.mark.parametrize("data", ["found force normal tangent", "force torque dist pos normal tangent"])
 def test_net_force_is_the_weight(targets: str, sign: int, reduce: str, data: str) -> None:
     layout = ContactLayout(data, 8, reduce)
-    batch = layout.decode(settled(targets, data, 8, reduce))
+    batch = layout.decode(array_at_rest(targets, data, 8, reduce))
     weight = 2 * np.array([1.3, -2.1, -9.81])
     assert batch.net_force is not None
     # The force on object 2 holds the box against gravity, or is the box's weight on the floor.
@@ -57,7 +57,7 @@ def test_net_force_is_the_weight(targets: str, sign: int, reduce: str, data: str
 
 def test_tangent1_is_the_cross_product() -> None:
     data = "found force normal tangent"
-    batch = ContactLayout(data, 4).decode(settled('geom1="floor" geom2="box"', data, 4, "none"))
+    batch = ContactLayout(data, 4).decode(array_at_rest('geom1="floor" geom2="box"', data, 4, "none"))
     assert batch.normal is not None
     assert batch.tangent0 is not None
     assert batch.tangent1 is not None
@@ -67,7 +67,7 @@ def test_tangent1_is_the_cross_product() -> None:
 def test_found_exceeds_the_slots() -> None:
     data = "found force"
     layout = ContactLayout(data, 2)
-    batch = layout.decode(settled('geom1="floor" geom2="box"', data, 2, "none"))
+    batch = layout.decode(array_at_rest('geom1="floor" geom2="box"', data, 2, "none"))
     assert batch.found == 4
     assert batch.filled.tolist() == [True, True]
     # The direction of a force is not in an array without normal and tangent.
@@ -78,14 +78,14 @@ def test_found_exceeds_the_slots() -> None:
 @pytest.mark.parametrize("data", ["force normal", "force", "dist", "pos tangent"])
 def test_arrays_without_found(data: str) -> None:
     layout = ContactLayout(data, 7)
-    batch = layout.decode(settled('geom1="floor" geom2="box"', data, 7, "none"))
+    batch = layout.decode(array_at_rest('geom1="floor" geom2="box"', data, 7, "none"))
     assert batch.filled.tolist() == [True] * 4 + [False] * 3
     assert batch.found == 4
 
 
 def test_netforce_fills_one_slot() -> None:
     data = "found force"
-    batch = ContactLayout(data, 5, "netforce").decode(settled('geom1="floor" geom2="box"', data, 5, "netforce"))
+    batch = ContactLayout(data, 5, "netforce").decode(array_at_rest('geom1="floor" geom2="box"', data, 5, "netforce"))
     assert batch.found == 4
     assert batch.filled.tolist() == [True] + [False] * 4
     assert batch.net_force is not None

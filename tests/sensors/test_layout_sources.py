@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactLayout
-from contact_viewer.sensors.corrections import PairOrder
+from contact_viewer.sensors.motrix_frames import PairOrder
 
 FIELDS = ["found", "force", "torque", "dist", "pos", "normal", "tangent"]
 

@@ -8,8 +8,7 @@ import pytest
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.sensors.friction import Cone
 from contact_viewer.sensors.layout import ContactLayout
-from contact_viewer.sensors.peaks import mean, peak
-from contact_viewer.sensors.signals import Signal, measure_signals
+from contact_viewer.sensors.signals import Signal, mean, measure_signals, peak
 
 MU = 0.4
 FIELDS = "found force torque dist pos normal tangent linvel angvel"
@@ -90,7 +89,7 @@ def test_slip_speed_is_the_bodys_when_it_slides() -> None:
     np.testing.assert_allclose(slip, [np.nan, 1.0, np.nan])
 
 
-def test_what_a_sensor_does_not_tell_is_unknown() -> None:
+def test_what_a_sensor_does_not_report_is_unknown() -> None:
     signals = measure_signals(ContactLayout("found", 2).decode(np.array([[1.0, 0.0], [0.0, 0.0]])), MU)
     np.testing.assert_array_equal(signals[4], [1, 0])
     assert np.isnan(np.delete(signals, 4, axis=0)).all()

@@ -338,7 +338,7 @@ def test_a_guess_puts_every_value_where_the_writer_did(reduce: str, num: int) ->
         assert [(column.slot, column.field) for column in guessed.described_columns] == places
 
 
-def test_a_guess_tells_mujoco_from_the_others() -> None:
+def test_a_guess_distinguishes_mujoco_from_the_others() -> None:
     fields = "found force pos normal tangent"
     assert ContactLayout.guess(52, fields, 4, "none").style == "mujoco"
     assert ContactLayout.guess(49, fields, 4, "none").style != "mujoco"

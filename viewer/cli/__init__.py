@@ -1,12 +1,13 @@
 """Command line to one command: one file a command, imported only when it runs."""
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
-
-from ..engines.errors import SceneError
-from .parsing import PROGRAM, UsageError
+from types import FrameType
 
 COMMANDS = {
     "scenes": "list the bundled scenes",
@@ -21,6 +22,14 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
+    with _quiet_imports():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from ..errors import SceneError
+    from .parsing import PROGRAM, UsageError
+
     arguments = list(sys.argv[1:] if argv is None else argv)
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "view"
     try:
@@ -35,3 +44,30 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of a pipe left early, as `| head` does; what is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+@contextmanager
+def _quiet_imports() -> Iterator[None]:
+    """Let Ctrl-C end the program at once while a library is imported: some cannot pass an exception on, and abort."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        # No further than this command line: whoever calls it may itself be imported.
+        while frame is not None and frame.f_code is not _run.__code__:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                # Nothing is open that would have to be closed: what writes files catches the signal itself.
+                os._exit(130)
+            frame = frame.f_back
+        raise KeyboardInterrupt
+
+    # Jobs in the background ignore the signal, and a program that calls this may have its own handler: they stay.
+    takes_over = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    if takes_over:
+        signal.signal(signal.SIGINT, leave)
+    try:
+        yield
+    finally:
+        if takes_over:
+            signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..engines.contract import Engine
-from ..engines.errors import SceneError, UnstableError
-from ..engines.opening import open_engine
+from ..engines.registry import open_engine
+from ..errors import SceneError, UnstableError
+from ..session.simulation import Simulation
+from ..settings import Reduce
 from .parsing import Parser, number
 
 _MAX_DURATION = 3600.0
@@ -26,6 +28,9 @@ class Record:
     force_mean: float = 0.0
     """Mean norm of the net force of the reported contacts [N]."""
     force_max: float = 0.0
+    total_mean: float = 0.0
+    """The same of all matching contacts, with those that the sensor has no slots for [N]."""
+    total_max: float = 0.0
 
 
 def parser() -> Parser:
@@ -53,26 +58,47 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _record(engine: Engine, duration: float, key: str | None) -> dict[str, Record]:
-    """Every sensor of an engine after each step."""
-    if key is not None:
-        engine.reset(key)
-    records = {name: Record() for name in engine.sensors.names}
-    steps = _steps(engine, duration)
-    for _ in range(steps):
-        try:
-            engine.step()
-        except UnstableError as error:
-            raise SceneError(f"{engine.path} in {engine.name}: {error}") from None
-        for name, record in records.items():
+class Recorder:
+    """Reads every sensor of an engine after each step."""
+
+    def __init__(self, engine: Engine, steps: int) -> None:
+        self.records = {name: Record() for name in engine.sensors.names}
+        self._steps = steps
+
+    def after_step(self, engine: Engine) -> None:
+        for name, record in self.records.items():
             batch = engine.contacts(name)
             assert batch.net_force is not None
-            found, force = float(batch.found), float(np.linalg.norm(batch.net_force))
-            record.found_mean += found / steps
-            record.found_max = max(record.found_max, found)
-            record.force_mean += force / steps
+            total = batch.net_force
+            if engine.sensors[name].reduce is not Reduce.NETFORCE and batch.found > batch.filled.sum():
+                dropped = engine.dropped(name).net_force
+                assert dropped is not None
+                total = total + dropped
+            force, all_force = float(np.linalg.norm(batch.net_force)), float(np.linalg.norm(total))
+            record.found_mean += float(batch.found) / self._steps
+            record.found_max = max(record.found_max, float(batch.found))
+            record.force_mean += force / self._steps
             record.force_max = max(record.force_max, force)
-    return records
+            record.total_mean += all_force / self._steps
+            record.total_max = max(record.total_max, all_force)
+
+    def after_reset(self, engine: Engine) -> None:
+        """Nothing: the first step is the first that is read."""
+
+
+def _record(engine: Engine, duration: float, key: str | None) -> dict[str, Record]:
+    """Every sensor of an engine over all steps."""
+    simulation = Simulation(engine)
+    if key is not None:
+        simulation.reset(key)
+    steps = _steps(engine, duration)
+    recorder = Recorder(engine, steps)
+    simulation.observers.append(recorder)
+    try:
+        simulation.step(steps)
+    except UnstableError as error:
+        raise SceneError(f"{engine.path} in {engine.name}: {error}") from None
+    return recorder.records
 
 
 def _steps(engine: Engine, duration: float) -> int:
@@ -112,7 +138,7 @@ def _difference(ours: Record, theirs: Record) -> dict[str, float]:
 
 
 def _known(values: dict[str, float]) -> dict[str, float | None]:
-    """Without NaN, which JSON has no word for: a net force of more contacts than could be added up."""
+    """With None for NaN, which JSON lacks: the net force where not all contacts are known."""
     return {key: value if math.isfinite(value) else None for key, value in values.items()}
 
 
@@ -124,15 +150,16 @@ def _print_report(report: dict[str, Any]) -> None:
     if not report["sensors"]:
         print("no contact sensors")
         return
-    heads = ("contacts, mean", "contacts, max", "net force, mean [N]", "net force, max [N]")
+    print("net force [N]: of the reported contacts, and of all that match, also those without a slot")
+    heads = ("contacts, mean", "contacts, max", "reported, mean", "reported, max", "all, mean", "all, max")
     for sensor in report["sensors"]:
         print(f"\n{sensor['name']}: {sensor['label']} · reduce {sensor['reduce']}")
         if sensor["motrix"] is None:
             print(f"  MotrixSim does not read it: {sensor['unread']}")
             continue
-        print(f"  {'':12}" + "".join(f"{head:>21}" for head in heads))
+        print(f"  {'':12}" + "".join(f"{head:>16}" for head in heads))
         for row in ("mujoco", "motrix", "difference"):
-            print(f"  {row:12}" + "".join(f"{_format(value):>21}" for value in sensor[row].values()))
+            print(f"  {row:12}" + "".join(f"{_format(value):>16}" for value in sensor[row].values()))
 
 
 def _format(value: float | None) -> str:

@@ -3,30 +3,31 @@
 import argparse
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..engines.errors import EngineError, SceneError, UnstableError
-from ..sensors.event_table import events_as_csv, events_as_json
-from ..sensors.events import EventKind
-from ..settings import EngineChoice
-from .interruption import INTERRUPTED, interruption
+from ..app.interruption import INTERRUPTED, interruption
+from ..engines.registry import ENGINES
+from ..errors import SceneError
+from ..events.contact_events import EventKind
+from ..events.event_log import events_as_json
+from ..files import save_text
 from .parsing import Parser, UsageError, number
-from .progress import Progress, plural, say
+from .progress import plural, report, work_through
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
-    from ..engines.following.tracking import ContactTracker
-    from ..engines.following.watched_pairs import PairChoice
-    from ..sensors.event_log import LogEntry
+    from ..events.event_log import LogEntry
+    from ..events.tracker import ContactTracker
+    from ..mjmodel.pair_selection import PairSelection
 
-_WRITERS = {".csv": events_as_csv, ".json": events_as_json}
+_SUFFIXES = (".csv", ".json")
 _CHUNK = 50
 """Steps between two chances to stop."""
 _EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an
 event is that at which the surfaces meet or part. Contacts that are there at the start have no begin. Without --pair,
---body and --all the pairs of the contact sensors are followed; in a scene without sensors, all pairs.
+--body and --all the pairs of the contact sensors are tracked; in a scene without sensors, all pairs.
 
 Files and --json hold, in SI units: time, pair_id, geoms (geom1 and geom2 in CSV), kind (begin or end), distance,
 normal_velocity (negative when approaching), approach_speed, duration, and peak_force, the largest normal force of the
@@ -44,50 +45,54 @@ def parser() -> Parser:
     pairs.add_argument("--body", metavar="NAME", help="the geoms of this body, with all that they can meet")
     pairs.add_argument("--all", action="store_true", help="all pairs that can collide")
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
-    engines = [str(EngineChoice.MUJOCO), str(EngineChoice.MOTRIX)]
-    parser.add_argument("--engine", choices=engines, default="mujoco", help="who steps the scene")
+    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..engines.following.tracking import ContactTracker, TrackingOptions
-    from ..engines.opening import open_engine
+    from ..engines.registry import open_engine
+    from ..events.tracker import ContactTracker, TrackingOptions
+    from ..recording.table_files import events_as_csv
 
     output = None if arguments.output is None else Path(arguments.output)
-    if output is not None and output.suffix.lower() not in _WRITERS:
-        raise UsageError(f"{output}: unknown suffix {output.suffix!r}; events are written as {', '.join(_WRITERS)}")
-    if arguments.precise and arguments.engine != EngineChoice.MUJOCO:
+    if output is not None and output.suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"{output}: unknown suffix {output.suffix!r}; events are written as {', '.join(_SUFFIXES)}")
+    if arguments.precise and arguments.engine != "mujoco":
         raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
     engine = open_engine(arguments.scene, arguments.engine)
     choice = _choose(engine, arguments)
     if choice.dropped:
-        say(f"note: {len(choice.labels)} of {choice.total} pairs are followed; choose with --pair or --body")
+        report(f"note: {len(choice.labels)} of {choice.total} pairs are tracked; choose with --pair or --body")
     if arguments.key is not None:
         engine.reset(arguments.key)
     options = TrackingOptions(eps=arguments.eps, precise=arguments.precise)
-    tracker = ContactTracker(engine, choice, options, limit=None)
+    tracker = ContactTracker(engine.environment(0), choice, options, limit=None)
     end = engine.time + arguments.duration
-    with interruption() as wish:
-        trouble = _simulate(engine, tracker, arguments.duration, lambda: wish.wanted)
+    if not engine.timestep > 0:
+        raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
+    # One more, because the step that starts from a state has its contacts.
+    count = math.ceil(arguments.duration / engine.timestep - 1e-9) + 1
+    with interruption() as interrupt:
+        trouble = work_through(_steps(engine, tracker, count), count, "steps", interrupt)
     entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
     if output is not None:
-        _write(output, _WRITERS[output.suffix.lower()](entries))
+        save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))
         print(f"{output}: {plural(len(entries), 'event')} of {plural(len(choice.labels), 'pair')}")
     elif arguments.json:
         sys.stdout.write(events_as_json(entries))
     else:
         _print_table(entries, len(choice.labels))
     if trouble:
-        say(f"warning: {trouble}; the list ends there")
-    return INTERRUPTED if wish.wanted else 0
+        report(f"warning: {trouble}; the list ends there")
+    return INTERRUPTED if interrupt.requested else 0
 
 
-def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairChoice":
-    from ..engines.following.tracking import default_pairs
-    from ..engines.following.watched_pairs import all_pairs, named_pairs, pairs_of_body, split_names
-    from ..engines.mujoco.names import body_names
+def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairSelection":
+    from ..events.tracker import default_pairs
+    from ..mjmodel.names import body_names
+    from ..mjmodel.pair_selection import all_pairs, named_pairs, pairs_of_body, split_names
 
     model = engine.model
     if arguments.pair:
@@ -100,37 +105,15 @@ def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairChoice":
     return all_pairs(model) if arguments.all else default_pairs(model)
 
 
-def _simulate(engine: "Engine", tracker: "ContactTracker", duration: float, stops: Callable[[], bool]) -> str:
-    """Take the steps of a duration; what ended them early, if anything did."""
-    if not engine.timestep > 0:
-        raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
-    # One more, because the step that starts from a state tells of its contacts.
-    count = math.ceil(duration / engine.timestep - 1e-9) + 1
-    with Progress(count, "steps") as progress:
-        try:
-            for step in range(count):
-                engine.step()
-                tracker.after_step(engine)
-                if step % _CHUNK == 0:
-                    progress.update(step)
-                    if stops():
-                        return "interrupted"
-        except (UnstableError, EngineError) as error:
-            return str(error)
-    return ""
+def _steps(engine: "Engine", tracker: "ContactTracker", count: int) -> Iterator[int]:
+    """Take steps; yields how many were taken, from time to time."""
+    from ..session.simulation import Simulation
 
-
-def _write(path: Path, text: str) -> None:
-    from ..recording.errors import write_error
-    from ..recording.files import PartFile
-
-    file = PartFile(path)
-    try:
-        file.part.write_text(text, encoding="utf-8")
-    except OSError as error:
-        file.discard()
-        raise write_error(path, error) from None
-    file.commit()
+    simulation = Simulation(engine)
+    simulation.observers.append(tracker)
+    for step in range(0, count, _CHUNK):
+        simulation.step(min(_CHUNK, count - step))
+        yield step
 
 
 def _print_table(entries: "Sequence[LogEntry]", pair_count: int) -> None:

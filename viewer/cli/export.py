@@ -1,13 +1,14 @@
 """`contact-viewer export SCENE -o FILE`: write the contacts, events and touch values of every step to a data file."""
 
 import argparse
+from collections.abc import Iterator
 
-from ..engines.errors import EngineError, UnstableError
-from ..settings import EngineChoice, Reduce
-from .interruption import INTERRUPTED, interruption
+from ..app.interruption import INTERRUPTED, interruption
+from ..engines.registry import ENGINES
+from ..settings import Reduce
 from .parsing import Parser, UsageError
-from .progress import Progress, say
-from .record import add_output_arguments, print_data, say_data_notes
+from .progress import report, work_through
+from .record import add_output_arguments, print_data, report_omissions
 
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
@@ -22,7 +23,7 @@ Columns: step, time, sensor, slot, found,
 SI units. Forces and torques act on geom2, along the contact's normal and tangents and along the world's x, y, z.
 They are those that were applied in the step that ends at `time`.
 
-Events tell when contacts begin and end, as in `contact-viewer events`: step, time, pair_id, geom1, geom2, kind,
+Events list when contacts begin and end, as in `contact-viewer events`: step, time, pair_id, geom1, geom2, kind,
 distance, normal_velocity, approach_speed, duration, peak_force. `time` is located inside a step; `step` is the first
 that shows the event.
 Touch values, of scenes with touch sensors: step, time, sensor, component, value, force, found. `value` is what the
@@ -37,39 +38,33 @@ def parser() -> Parser:
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
-    engines = [str(EngineChoice.MUJOCO), str(EngineChoice.MOTRIX)]
-    parser.add_argument("--engine", choices=engines, default="mujoco", help="who steps the scene")
+    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
     add_output_arguments(parser)
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..recording.datafiles import DataFile, check_data_path
-    from ..recording.schedule import Schedule
-    from ..recording.stepping import Stepper
-    from .sessions import open_session
+    from ..recording.data_file import DataFile, check_data_path
+    from ..recording.schedule import Schedule, StepCounter
+    from .parsing import open_session
 
     check_data_path(arguments.output)
     session = open_session(arguments)
     schedule = Schedule.every_step(session.engine.timestep, arguments.duration, arguments.start)
-    trouble = ""
-    with DataFile(arguments.output, session) as data, interruption() as wish:
-        say_data_notes(data, session)
-        with Progress(schedule.frame_count, "steps") as progress:
-            try:
-                stepper = Stepper(session, schedule, [data.write])
-                while stepper.step < schedule.last_step:
-                    stepper.advance(1)
-                    progress.update(data.steps)
-                    if wish.wanted:
-                        trouble = "interrupted"
-                        break
-            except (UnstableError, EngineError) as error:
-                trouble = str(error)
+    with DataFile(arguments.output, session) as data, interruption() as interrupt:
+        report_omissions(data, session)
+
+        def steps() -> Iterator[int]:
+            counter = StepCounter(session, schedule, [data.write])
+            while counter.step < schedule.last_step:
+                session.simulation.step()
+                yield data.steps
+
+        trouble = work_through(steps(), schedule.frame_count, "steps", interrupt)
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
         data.finish()
     if trouble:
-        say(f"warning: {trouble}; the file ends there")
+        report(f"warning: {trouble}; the file ends there")
     print_data(data)
-    return INTERRUPTED if wish.wanted else 0
+    return INTERRUPTED if interrupt.requested else 0

@@ -2,19 +2,17 @@
 
 import argparse
 import json
-from importlib.util import find_spec
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
-from ..engines.files.loading import find_scene
-from ..engines.files.vetting import open_safely
-from ..engines.motrix.portability import Portability, Verdict, predict, verify
-from ..engines.mujoco.declarations import Declaration, declared_sensors
-from ..engines.mujoco.engine import MujocoEngine
+from ..engines.abilities import Portability, Verdict
+from ..engines.registry import open_engine, portability
+from ..mjmodel.declarations import Declaration, declared_sensors
+from ..scene_files.safe_open import open_safely
+from ..scene_files.scene import find_scene
 from ..sensors.layout import ContactLayout, Style
 from .parsing import Parser
-from .progress import say
+from .progress import plural, report
 
 _VERDICTS = {Verdict.TAKE: "takes it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
 
@@ -34,28 +32,21 @@ def run(arguments: argparse.Namespace) -> int:
     scene = open_safely(find_scene(arguments.scene))
     assert scene.path is not None
     for note in scene.notes:
-        say(f"note: {note}")
-    engine = MujocoEngine(scene)
+        report(f"note: {note}")
+    engine = open_engine(scene)
     declared = declared_sensors(scene.model, hidden=scene.companions.values())
-    verdicts = _verdicts(scene.path, scene.model, declared)
+    verdicts = portability("motrix", scene.path, scene.model, declared)
     if arguments.json:
         sensors = [_as_json(sensor, verdicts[sensor.name]) for sensor in declared]
         print(json.dumps({"scene": str(engine.path), "engine": engine.name, "sensors": sensors}, indent=2))
         return 0
-    count = len(declared)
-    print(f"{engine.path}: {count} contact sensor{'' if count == 1 else 's'} ({engine.name})")
+    print(f"{engine.path}: {plural(len(declared), 'contact sensor')} ({engine.name})")
     for sensor in declared:
         _print_sensor(sensor, verdicts[sensor.name])
     return 0
 
 
-def _verdicts(path: Path, model: Any, declared: list[Declaration]) -> dict[str, Portability]:
-    if declared and find_spec("motrixsim") is not None:
-        return verify(path, model, declared)
-    return {sensor.name: predict(model, sensor) for sensor in declared}
-
-
-def _as_json(sensor: Declaration, portability: Portability) -> dict[str, Any]:
+def _as_json(sensor: Declaration, verdict: Portability) -> dict[str, Any]:
     layout = sensor.layout
     return {
         "name": sensor.name,
@@ -71,10 +62,10 @@ def _as_json(sensor: Declaration, portability: Portability) -> dict[str, Any]:
             for style, other in _styles(layout).items()
         },
         "motrix": {
-            "verdict": portability.verdict,
-            "reason": portability.reason,
-            "notes": list(portability.notes),
-            "verified": portability.verified,
+            "verdict": verdict.verdict,
+            "reason": verdict.reason,
+            "notes": list(verdict.notes),
+            "verified": verdict.verified,
         },
     }
 
@@ -83,14 +74,14 @@ def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
     return {style: layout.restyled(style) for style in Style}
 
 
-def _print_sensor(sensor: Declaration, portability: Portability) -> None:
+def _print_sensor(sensor: Declaration, verdict: Portability) -> None:
     layout = sensor.layout
     print(f"\n{sensor.name}: {sensor.label}")
     print(f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame")
-    source = "verified" if portability.verified else "predicted"
-    reason = f": {portability.reason}" if portability.reason else ""
-    print(f"  MotrixSim {_VERDICTS[portability.verdict]} ({source}){reason}")
-    for note in portability.notes:
+    source = "verified" if verdict.verified else "predicted"
+    reason = f": {verdict.reason}" if verdict.reason else ""
+    print(f"  MotrixSim {_VERDICTS[verdict.verdict]} ({source}){reason}")
+    for note in verdict.notes:
         print(f"    {note}")
     _print_arrays(_styles(layout))
 
@@ -108,7 +99,7 @@ def _print_arrays(styles: dict[Style, ContactLayout]) -> None:
 
 
 def _summary(layout: ContactLayout) -> str:
-    return f"{layout.size} value{'' if layout.size == 1 else 's'}, {layout.frame} frame"
+    return f"{plural(layout.size, 'value')}, {layout.frame} frame"
 
 
 def _cells(layout: ContactLayout) -> list[str]:

@@ -2,10 +2,14 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..assets import DEFAULT_SCENE
-from ..settings import MAX_SPEED, MIN_SPEED, Quality, Reduce
+from ..settings import MAX_SPEED, MIN_SPEED, Options, Quality, Reduce, ViewState
+from .progress import report
+
+if TYPE_CHECKING:
+    from ..session.session import Session
 
 PROGRAM = "contact-viewer"
 
@@ -47,12 +51,8 @@ def number(low: float, high: float, kind: Callable[[str], Any] = float) -> Calla
 
 def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool = False) -> None:
     """The scene and how it starts; every command that runs one takes these."""
-    if scene_required:
-        parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
-    else:
-        parser.add_argument(
-            "scene", nargs="?", metavar="SCENE", help=f"path or bundled scene; default: {DEFAULT_SCENE}"
-        )
+    nargs, default = (None, "") if scene_required else ("?", f"; default: {DEFAULT_SCENE}")
+    parser.add_argument("scene", nargs=nargs, metavar="SCENE", help=f"path or bundled scene{default}")
     parser.add_argument(
         "--speed", type=number(MIN_SPEED, MAX_SPEED), default=1.0, metavar="X", help="multiple of real time"
     )
@@ -70,3 +70,29 @@ def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool
         default=str(Quality.AUTO),
         help="of the picture",
     )
+
+
+def open_session(arguments: argparse.Namespace) -> "Session":
+    """The scene with the sensors, keyframe and camera that were given."""
+    from ..engines.registry import open_engines
+    from ..scene_files.scene import find_scene
+    from ..session.session import Session
+
+    path = find_scene(arguments.scene)
+    options = Options(
+        scene=path,
+        camera=getattr(arguments, "camera", None),
+        key=arguments.key,
+        sensors=tuple(arguments.sensor),
+        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
+    )
+    engine, ghost = open_engines(path, arguments.engine)
+    session = Session(engine, ViewState(), options, ghost, keeps_history=False)
+    for note in session.engine.notes:
+        report(f"note: {note}")
+    for name, reason in session.engine.unread.items():
+        report(f"note: sensor {name} is left out: {reason}")
+    if not len(session.engine.sensors) and session.engine.can_watch_all:
+        session.watch_all()
+        report("note: the scene has no contact sensors, so all contacts are shown")
+    return session

@@ -1,21 +1,23 @@
 """`contact-viewer record SCENE -o FILE`: record a video without a window."""
 
 import argparse
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from ..engines.errors import EngineError, UnstableError
-from ..settings import EngineChoice, Quality
-from .interruption import INTERRUPTED, interruption
+from ..app.interruption import INTERRUPTED, interruption
+from ..engines.registry import CHOICES
+from ..files import size_text
+from ..settings import Quality
 from .parsing import Parser, UsageError, add_scene_arguments, number
-from .progress import Progress, amount, plural, say
+from .progress import plural, report, work_through
 
 if TYPE_CHECKING:
-    from ..recording.datafiles import DataFile
+    from ..recording.data_file import DataFile
     from ..recording.film import Film
-    from ..recording.recorder import Recorder
-    from ..session import Session
+    from ..recording.video_writer import VideoWriter
+    from ..session.session import Session
 
 _EPILOG = """formats:
   .mp4            H.264 video, plays in browsers
@@ -27,8 +29,6 @@ _EPILOG = """formats:
                   writes them, with the video frame that shows them
 
 Frame k shows the simulation at k / fps * speed seconds after --start, on every machine."""
-
-
 _SMALLEST_SIDE = 16
 """Of a picture [px]: below it there is nothing to see, and encoders fail."""
 
@@ -47,9 +47,7 @@ def parser() -> Parser:
     parser = _RecordParser("record", "Record a video of a scene and its contacts, without a window.", _EPILOG)
     add_scene_arguments(parser, scene_required=True)
     add_output_arguments(parser)
-    parser.add_argument(
-        "--engine", choices=[str(engine) for engine in EngineChoice], default="mujoco", help="who steps the scene"
-    )
+    parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
     parser.add_argument("--fps", type=number(0.1, 1000), metavar="N", help="frames per second; default: 60 for videos")
     parser.add_argument("--size", type=_size, metavar="WxH", help="of the picture; default: 1280x720 for videos")
     parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
@@ -76,13 +74,13 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..recording.datafiles import DataFile, check_data_path
+    from ..recording.data_file import DataFile, check_data_path
     from ..recording.film import Film, open_renderer
     from ..recording.formats import check_rate, check_size, even_size, format_of
     from ..recording.overlay import Overlay
-    from ..recording.recorder import Recorder
     from ..recording.schedule import Schedule, frame_rate
-    from .sessions import open_session
+    from ..recording.video_writer import VideoWriter
+    from .parsing import open_session
 
     kind = format_of(arguments.output)
     fps = frame_rate(arguments.fps or kind.fps)
@@ -101,73 +99,70 @@ def run(arguments: argparse.Namespace) -> int:
         overlay = Overlay(session, size, arguments.speed, plot_seconds)
     scene_size = overlay.scene_size if overlay is not None else size
     with ExitStack() as stack:
-        recorder = stack.enter_context(Recorder(arguments.output, size, fps))
+        recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
         data = stack.enter_context(DataFile(arguments.data, session, schedule)) if arguments.data else None
         renderer = stack.enter_context(open_renderer(session, scene_size, Quality(arguments.quality)))
         film = Film(session, schedule, renderer, overlay, [data.write] if data else (), arguments.orbit or 0.0)
-        say(
+        report(
             f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · "
             f"{renderer.backend.upper()}, {renderer.renderer}, {renderer.quality} quality"
         )
         if renderer.canvas.trouble is not None:
-            say(f"warning: {renderer.canvas.trouble}")
+            report(f"warning: {renderer.canvas.trouble}")
         if arguments.size and size != arguments.size:
-            say(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
+            report(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
         if data is not None:
-            say_data_notes(data, session)
+            report_omissions(data, session)
         return _record(film, schedule.frame_count, recorder, data)
 
 
-def _record(film: "Film", frame_count: int, recorder: "Recorder", data: "DataFile | None") -> int:
-    """Record until the film, the simulation or a person's patience ends, and complete what there is."""
-    trouble = ""
-    with interruption() as wish:
-        with Progress(frame_count, "frames") as progress:
-            try:
-                for picture in film.pictures(frame_count - 1 if recorder.format.last_only else 0):
-                    if picture is not None:
-                        recorder.add(picture)
-                        progress.update(recorder.frames)
-                    if wish.wanted:
-                        trouble = "interrupted"
-                        break
-            except (UnstableError, EngineError) as error:
-                trouble = str(error)
-        if not recorder.frames and wish.wanted:
-            say("interrupted before the first frame: nothing is written")
+def _record(film: "Film", frame_count: int, recorder: "VideoWriter", data: "DataFile | None") -> int:
+    """Record until the film, the simulation ends, or a person interrupts it; complete what there is."""
+    started = time.monotonic()
+
+    def frames() -> Iterator[int]:
+        for picture in film.pictures(frame_count - 1 if recorder.format.last_only else 0):
+            if picture is not None:
+                recorder.add(picture)
+            yield recorder.frames
+
+    with interruption() as interrupt:
+        trouble = work_through(frames(), frame_count, "frames", interrupt)
+        if not recorder.frames and interrupt.requested:
+            report("interrupted before the first frame: nothing is written")
             return INTERRUPTED
         if not recorder.frames:
             raise UsageError(f"{trouble}, before the first frame")
         recorder.finish()
-        seconds = progress.seconds
+        seconds = time.monotonic() - started
         if data is not None:
             data.finish()
     if trouble:
-        say(f"warning: {trouble}; the recording ends there")
-    size = amount(recorder.bytes_written)
+        report(f"warning: {trouble}; the recording ends there")
+    size = size_text(recorder.bytes_written)
     if recorder.format.last_only:
         print(f"{recorder.path}: {size}")
     else:
-        frames = plural(recorder.frames, "frame")
-        print(f"{recorder.path}: {frames}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
+        count = plural(recorder.frames, "frame")
+        print(f"{recorder.path}: {count}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
     if data is not None:
         print_data(data)
-    return INTERRUPTED if wish.wanted else 0
+    return INTERRUPTED if interrupt.requested else 0
 
 
-def say_data_notes(data: "DataFile", session: "Session") -> None:
-    """What a data file will not hold, though one would look for it."""
-    followed, total = data.events.pair_count, data.events.pair_total
-    if followed < total:
-        say(f"note: events are those of {followed} of {total} pairs")
+def report_omissions(data: "DataFile", session: "Session") -> None:
+    """Report what a data file does not hold although the scene has it."""
+    tracked, total = data.events.pair_count, data.events.pair_total
+    if tracked < total:
+        report(f"note: events are those of {tracked} of {total} pairs")
     touch = session.engine.touch_sensors
     for problem in touch.problems if touch is not None else ():
-        say(f"note: a touch sensor is left out: {problem}")
+        report(f"note: touch sensor: {problem}")
 
 
 def print_data(data: "DataFile") -> None:
     """Every file that was written, and what it holds."""
-    from ..recording.tablewriter import Table
+    from ..recording.table_files import Table
 
     contents = {
         Table.CONTACTS: plural(data.steps, "step"),
@@ -186,12 +181,12 @@ def _check_camera(arguments: argparse.Namespace) -> None:
 
 
 def _place_camera(session: "Session", arguments: argparse.Namespace) -> None:
-    """The free camera, as the scene declares it unless told otherwise."""
+    """The free camera: as the scene declares it, but for what was given."""
     if arguments.camera is not None:
         return
     camera = session.view.camera
-    asked = {name: getattr(arguments, name) for name in ("lookat", "distance", "azimuth", "elevation")}
-    place = {name: getattr(camera, name) if value is None else value for name, value in asked.items()}
+    given = {name: getattr(arguments, name) for name in ("lookat", "distance", "azimuth", "elevation")}
+    place = {name: getattr(camera, name) if value is None else value for name, value in given.items()}
     session.view.look_at(**place)
 
 

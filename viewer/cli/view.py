@@ -3,9 +3,10 @@
 import argparse
 import gc
 
-from ..settings import EngineChoice, Options, Quality, Reduce
+from ..cli import COMMANDS
+from ..engines.registry import CHOICES
+from ..settings import Options, Quality, Reduce
 from ..version import __version__
-from . import COMMANDS
 from .parsing import PROGRAM, Parser, add_scene_arguments, number
 
 
@@ -16,12 +17,10 @@ def parser() -> Parser:
     parser = Parser(
         "",
         "See what a scene's contact sensors say: where, how hard, in which direction.",
-        f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` tells more.",
+        f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` lists its options.",
     )
     add_scene_arguments(parser)
-    parser.add_argument(
-        "--engine", choices=[str(engine) for engine in EngineChoice], default="mujoco", help="who steps the scene"
-    )
+    parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
     parser.add_argument(
         "--envs", type=number(1, 65536, int), default=1, metavar="N", help="environments; , and . choose"
     )
@@ -35,12 +34,12 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    # What modules are made of stays: to look through it for garbage takes a fifteenth of the time to the first frame.
+    # Modules stay: searching them for garbage would take a fifteenth of the time to the first frame.
     gc.disable()
     # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's, and looks for it.
-    from ..window import open_window
+    from ..window.window import open_window
 
-    from ..engines.files.loading import find_scene  # isort: skip
+    from ..scene_files.scene import find_scene  # isort: skip
 
     gc.freeze()
     gc.enable()
@@ -56,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             width=arguments.width,
             height=arguments.height,
             quality=Quality(arguments.quality),
-            engine=EngineChoice(arguments.engine),
+            engine=arguments.engine,
             envs=arguments.envs,
             watch=not arguments.no_watch,
             frames=arguments.frames,

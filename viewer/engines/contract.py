@@ -1,117 +1,20 @@
 """What the viewer asks of a physics engine."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mjmodel.distances import PairDistances
+from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import Array, ContactBatch
-from ..sensors.layout import ContactLayout, Field
-from ..sensors.touch import TouchSensor
-from ..settings import Reduce
-from .errors import SceneError
-
-if TYPE_CHECKING:
-    from .touch import TouchSensors
-
-
-@dataclass(frozen=True)
-class ContactSensor:
-    """One contact sensor as it is read now."""
-
-    name: str
-    label: str
-    """What it matches, such as `geom bar x geom freebox`."""
-    layout: ContactLayout
-    """Layout of its array, with the reduce mode in force."""
-    declared: ContactLayout
-    """Layout that the scene declares."""
-    reconstructed: bool = False
-    """Its complete contacts are computed from the engine's contact list, not read from a companion sensor."""
-    virtual: bool = False
-    """Made by the viewer; not in the scene."""
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return self.layout.fields
-
-    @property
-    def slots(self) -> int:
-        return self.layout.slots
-
-    @property
-    def reduce(self) -> Reduce:
-        return self.layout.reduce
-
-    @property
-    def frame(self) -> str:
-        return self.layout.frame
-
-    @property
-    def size(self) -> int:
-        return self.layout.size
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.layout.columns
-
-    @property
-    def modified(self) -> bool:
-        """Read otherwise than the scene declares."""
-        return self.layout != self.declared
-
-    def reread(self, layout: ContactLayout) -> "ContactSensor":
-        """The same sensor with an array of another layout."""
-        return ContactSensor(self.name, self.label, layout, self.declared, self.reconstructed, self.virtual)
-
-
-class SensorList(Sequence[ContactSensor]):
-    """Contact sensors in the scene's order, by position or by name."""
-
-    def __init__(self, sensors: Sequence[ContactSensor]) -> None:
-        self._sensors = tuple(sensors)
-        self._positions = {sensor.name: i for i, sensor in enumerate(self._sensors)}
-
-    @overload
-    def __getitem__(self, key: int | str) -> ContactSensor: ...
-    @overload
-    def __getitem__(self, key: slice) -> Sequence[ContactSensor]: ...
-    def __getitem__(self, key: int | str | slice) -> ContactSensor | Sequence[ContactSensor]:
-        return self._sensors[self.position(key) if isinstance(key, str) else key]
-
-    def __len__(self) -> int:
-        return len(self._sensors)
-
-    def __iter__(self) -> Iterator[ContactSensor]:
-        return iter(self._sensors)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._positions if isinstance(key, str) else key in self._sensors
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._positions)
-
-    def position(self, name: str) -> int:
-        """Index of the sensor of that name."""
-        if name not in self._positions:
-            known = ", ".join(self._positions) or "none"
-            raise SceneError(f"no contact sensor named {name!r}; the scene has: {known}")
-        return self._positions[name]
-
-
-@dataclass(frozen=True)
-class ContactDetails:
-    """What no array tells about the reported contacts of one sensor."""
-
-    geoms: tuple[tuple[str, str], ...]
-    """Names of the two geoms of each slot, in the sensor's order; empty strings where unknown."""
-    friction: NDArray[np.float64]
-    """Friction coefficients of each slot, (slots, 5): sliding along both tangents, torsion, rolling about both; 0 where
-    the contact has no such friction, NaN where unknown."""
+from ..sensors.layout import ContactLayout
+from ..touch.device import TouchSensor
+from ..touch.touch_sensors import TouchSensors
+from .abilities import Diagnostics, Past, Substeps
+from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 
 
 class Engine(Protocol):
@@ -130,14 +33,18 @@ class Engine(Protocol):
     """Every file that the scene was read from, with its stamp at that time."""
     notes: tuple[str, ...]
     """What a person should know of the scene."""
-    model: Any
+    model: MjModel
     """The mjModel that draws the scene, whichever engine steps it."""
     num_envs: int
     can_watch_all: bool
-    """Whether `watch_all` is possible."""
+    """True if `watch_all` is possible."""
+    can_edit_sensors: bool
+    """True if contact sensors can be made and changed while the scene runs; else it has to be opened again."""
+    has_contact_list: bool
+    """True if `data` is the simulation itself, with its contacts and forces; False if it is only a picture of it."""
 
     @property
-    def data(self) -> Any:
+    def data(self) -> MjData:
         """The mjData that draws the first environment as it is now: `pose(0)`."""
         ...
 
@@ -154,6 +61,16 @@ class Engine(Protocol):
     @property
     def ignored(self) -> tuple[str, ...]:
         """Physics settings of the scene that this engine does not know, such as `option@cone`."""
+        ...
+
+    @property
+    def diagnostics(self) -> Diagnostics | None:
+        """What is behind the arrays; None where the engine does not report it."""
+        ...
+
+    @property
+    def past(self) -> Past:
+        """The past steps of an engine with one environment."""
         ...
 
     @property
@@ -175,11 +92,27 @@ class Engine(Protocol):
         """Advance every environment by a number of steps."""
         ...
 
+    def stepper(self) -> Callable[[], object]:
+        """A function that takes one step as `step` does, for loops that take many until something else changes."""
+        ...
+
     def reset(self, key: str | int | None = None) -> None:
         """Every environment back to the initial state, or to a keyframe."""
         ...
 
-    def pose(self, env: int = 0) -> Any:
+    def adopt_state(self, other: "Engine") -> bool:
+        """Continue from the state of another engine; False, with nothing changed, where that is not possible."""
+        ...
+
+    def substeps(self, distances: PairDistances) -> Substeps | None:
+        """What finds instants at which pairs meet or part inside a step; None if steps cannot be taken again."""
+        ...
+
+    def warning(self) -> str | None:
+        """A kind of trouble since the last reset with which the engine went on, once, for a person."""
+        ...
+
+    def pose(self, env: int = 0) -> MjData:
         """An mjData of `model` that draws an environment as it is now."""
         ...
 
@@ -195,10 +128,28 @@ class Engine(Protocol):
         """The contacts that the array reports, with all fields whatever it requests."""
         ...
 
+    def row(self, env: int = 0) -> Row:
+        """What all sensors of an environment say now, in one row: a copy, or a view that the next step changes.
+
+        Without virtual sensors, whose contacts are computed when they are asked for.
+        """
+        ...
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        """Where a sensor is in the rows, and the layout of what is there, with the sensor read as given.
+
+        The layout that the scene declares, where the engine cannot write the array otherwise.
+        """
+        ...
+
+    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
+        """What `array` said of a sensor, read as given, in the step of a row; as declared where `source` is."""
+        ...
+
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
         """The contacts of all sensors, with those of one layout in one batch: their names, and (..., sensors, slots).
 
-        As `contacts` tells them, in a fraction of the time.
+        As `contacts` reads them, in a fraction of the time.
         """
         ...
 
@@ -214,7 +165,7 @@ class Engine(Protocol):
         ...
 
     @property
-    def touch_sensors(self) -> "TouchSensors | None":
+    def touch_sensors(self) -> TouchSensors | None:
         """The scene's touch sensors, of the first environment."""
         ...
 

@@ -1,21 +1,42 @@
-"""Decoded contacts to the two values that code written for either engine reads."""
+"""Turns decoded contacts into what every engine offers of them, in the same way whichever engine it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import Style
-from .contract import ContactSensor
+from .contact_sensor import SensorList
+from .contract import Engine
 
 
-def documented_value(sensor: ContactSensor, batch: ContactBatch) -> NDArray[np.float32]:
-    """The array in the documented style, (..., size); velocities, which that style does not know, are left out."""
-    return sensor.layout.restyled(Style.DOCUMENTED).encode(batch).astype(np.float32)
+class SensorValues(ABC):
+    """Values of sensors in the documented style, from their contacts; the base of every engine."""
+
+    @property
+    @abstractmethod
+    def sensors(self) -> SensorList: ...
+    @abstractmethod
+    def contacts(self, name: str) -> ContactBatch: ...
+
+    def get_sensor_value(self, name: str) -> NDArray[np.float32]:
+        # Without velocities, for which that style has no place.
+        return self.sensors[name].layout.restyled(Style.DOCUMENTED).encode(self.contacts(name)).astype(np.float32)
+
+    def get_contact_force_magnitude(self, name: str) -> Array:
+        magnitude = self.contacts(name).force_magnitude(self.sensors[name].reduce)
+        # Engines read every sensor with all fields, so that its magnitude is always known.
+        assert magnitude is not None
+        return np.atleast_1d(magnitude)
 
 
-def force_magnitudes(sensor: ContactSensor, batch: ContactBatch) -> Array:
-    """How hard each environment's sensor is pressed [N], (num_envs,)."""
-    magnitude = batch.force_magnitude(sensor.reduce)
-    # Engines read every sensor with all fields, so that its magnitude is always known.
-    assert magnitude is not None
-    return np.atleast_1d(magnitude)
+def stack_contacts(engine: Engine) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+    """`Engine.grouped_contacts` for an engine that reads its sensors one by one."""
+    groups: dict[tuple[int, bool], list[str]] = {}
+    batches = {name: engine.contacts(name) for name in engine.sensors.names}
+    for name, batch in batches.items():
+        groups.setdefault((batch.filled.shape[-1], batch.in_world_frame), []).append(name)
+    for names in groups.values():
+        yield tuple(names), ContactBatch.stack([batches[name] for name in names])

@@ -1,1 +1,1 @@
-"""Frames to video, contacts to files."""
+"""Turns frames into videos, and steps into data files."""

@@ -1,19 +1,20 @@
-"""Pictures to files: one encoder a kind of file, each writing to a path of its own."""
+"""Turns pictures into files: one encoder a kind of file."""
 
 import os
 import re
 from fractions import Fraction
 from pathlib import Path
-from typing import Protocol
+from typing import IO
 
 import av
 import numpy as np
+from av.filter import Graph
 from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 from PIL import Image
 
-from .errors import RecordingError
+from ..errors import RecordingError
 from .formats import FOLDER, GIF, PNG, Codec, Format
 
 Picture = NDArray[np.uint8]
@@ -24,20 +25,18 @@ _KEY_SECONDS = 2
 """Time between two pictures that a player can jump to."""
 
 
-class Encoder(Protocol):
+class Encoder:
     """Writes pictures of one size, in order."""
 
     def write(self, picture: Picture, count: int = 1) -> None:
         """Add a picture, shown for `count` frames."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Complete the file."""
-        ...
 
     def abort(self) -> None:
-        """Let go of the file as it is. Safe at any time."""
-        ...
+        """Close the file as it is. Safe at any time."""
 
 
 def open_encoder(kind: Format, path: Path, size: tuple[int, int], fps: Fraction) -> Encoder:
@@ -47,14 +46,12 @@ def open_encoder(kind: Format, path: Path, size: tuple[int, int], fps: Fraction)
     if kind is FOLDER:
         return FolderEncoder(path)
     if kind is GIF:
-        from .gif import GifEncoder
-
         return GifEncoder(path, size, fps)
     return VideoEncoder(path, kind, size, fps)
 
 
-class VideoEncoder:
-    """A video or animation, encoded and written while pictures come in."""
+class VideoEncoder(Encoder):
+    """A video or animation, encoded and written as pictures arrive."""
 
     def __init__(self, path: Path, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
         codec = _available(kind)
@@ -63,13 +60,8 @@ class VideoEncoder:
         self._frames = 0
         self._container = av.open(str(path), "w", format=kind.container, options=dict(kind.muxer_options))
         try:
-            stream = self._container.add_stream(codec.name, rate=fps, options=dict(codec.options))
-            assert isinstance(stream, VideoStream)
-            self._stream = stream
-            context = stream.codec_context
-            context.width, context.height = size
-            context.pix_fmt = codec.pixel_format
-            context.time_base = 1 / fps
+            self._stream = _add_stream(self._container, codec, size, fps)
+            context = self._stream.codec_context
             context.gop_size = max(1, round(_KEY_SECONDS * fps))
             # The other half is left to the renderer.
             context.thread_count = max(1, (os.cpu_count() or 1) // 2)
@@ -98,7 +90,7 @@ class VideoEncoder:
         self._container.close()
 
 
-class StillEncoder:
+class StillEncoder(Encoder):
     """The last picture."""
 
     def __init__(self, path: Path) -> None:
@@ -113,11 +105,8 @@ class StillEncoder:
         if self._picture is not None:
             save_png(self._path, self._picture)
 
-    def abort(self) -> None:
-        self._picture = None
 
-
-class FolderEncoder:
+class FolderEncoder(Encoder):
     """One numbered picture a frame."""
 
     def __init__(self, path: Path) -> None:
@@ -133,14 +122,8 @@ class FolderEncoder:
 
     @staticmethod
     def owns(path: Path) -> bool:
-        """Whether a folder holds frames of an earlier recording, or nothing."""
+        """True if a folder holds frames of an earlier recording, or nothing."""
         return all(re.fullmatch(r"frame-\d{6,}\.png", entry.name) for entry in path.iterdir())
-
-    def close(self) -> None:
-        pass
-
-    def abort(self) -> None:
-        pass
 
 
 def rgb_frame(picture: Picture) -> av.VideoFrame:
@@ -170,9 +153,9 @@ def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
     return framed
 
 
-def save_png(path: Path, picture: Picture, compress_level: int = 6) -> None:
-    """Write a picture, whatever the path's suffix."""
-    Image.fromarray(np.ascontiguousarray(picture)).save(path, format="PNG", compress_level=compress_level)
+def save_png(file: Path | IO[bytes], picture: Picture, compress_level: int = 6) -> None:
+    """Write a picture, whatever the file's suffix."""
+    Image.fromarray(np.ascontiguousarray(picture)).save(file, format="PNG", compress_level=compress_level)
 
 
 def _available(kind: Format) -> Codec:
@@ -184,3 +167,104 @@ def _available(kind: Format) -> Codec:
         return codec
     names = ", ".join(codec.name for codec in kind.codecs)
     raise RecordingError(f"this PyAV cannot encode a {kind.name} ({names})")
+
+
+_SPOOL_CODEC = Codec("ffv1", "bgr0")
+"""Lossless, and part of every FFmpeg."""
+
+
+class GifEncoder(Encoder):
+    """Spools pictures to a lossless video beside the file; once all colours are known, that becomes the animation.
+
+    A palette of each picture's own would flicker, and one of the first picture's would miss contacts that come later.
+    """
+
+    def __init__(self, path: Path, size: tuple[int, int], fps: Fraction) -> None:
+        self._path = path
+        self._size = size
+        self._fps = fps
+        self._frames = 0
+        self._spool_path = path.with_name(f"{path.name}.spool")
+        self._spool = av.open(str(self._spool_path), "w", format="matroska")
+        self._stream = _add_stream(self._spool, _SPOOL_CODEC, size, fps)
+        self._palette = Graph()
+        source = self._add_source(self._palette)
+        maker = self._palette.add("palettegen", "reserve_transparent=0:stats_mode=full")
+        sink = self._palette.add("buffersink")
+        source.link_to(maker)
+        maker.link_to(sink)
+        self._palette.configure()
+
+    def write(self, picture: Picture, count: int = 1) -> None:
+        frame = rgb_frame(picture).reformat(format=_SPOOL_CODEC.pixel_format)
+        frame.time_base = 1 / self._fps
+        frame.pts = self._frames
+        self._palette.push(frame)
+        for _ in range(count):
+            frame.pts = self._frames
+            self._frames += 1
+            self._spool.mux(self._stream.encode(frame))
+
+    def close(self) -> None:
+        try:
+            self._spool.mux(self._stream.encode(None))
+            self._spool.close()
+            self._palette.push(None)
+            palette = self._palette.pull()
+            assert isinstance(palette, av.VideoFrame)
+            self._convert(palette)
+        finally:
+            self._spool_path.unlink()
+
+    def abort(self) -> None:
+        try:
+            self._spool.close()
+        finally:
+            self._spool_path.unlink(missing_ok=True)
+
+    def _convert(self, palette: av.VideoFrame) -> None:
+        graph = Graph()
+        source = self._add_source(graph)
+        palette_source = graph.add_buffer(
+            width=palette.width, height=palette.height, format=palette.format, time_base=1 / self._fps
+        )
+        # Ordered dither stays where it is from frame to frame: what rests does not crawl, and costs no bytes.
+        painter = graph.add("paletteuse", "dither=bayer:bayer_scale=4:diff_mode=rectangle")
+        sink = graph.add("buffersink")
+        source.link_to(painter, 0, 0)
+        palette_source.link_to(painter, 0, 1)
+        painter.link_to(sink)
+        graph.configure()
+        palette_source.push(palette)
+        palette_source.push(None)
+        with (
+            av.open(str(self._spool_path)) as spool,
+            av.open(str(self._path), "w", format="gif", options={"loop": "0"}) as animation,
+        ):
+            stream = _add_stream(animation, GIF.codecs[0], self._size, self._fps)
+            for number, frame in enumerate(spool.decode(video=0)):
+                frame.pts, frame.time_base = number, 1 / self._fps
+                source.push(frame)
+                painted = sink.pull()
+                assert isinstance(painted, av.VideoFrame)
+                painted.pts, painted.time_base = number, 1 / self._fps
+                animation.mux(stream.encode(painted))
+            animation.mux(stream.encode(None))
+
+    def _add_source(self, graph: Graph) -> "av.filter.FilterContext":
+        width, height = self._size
+        return graph.add_buffer(
+            width=width, height=height, format=av.VideoFormat(_SPOOL_CODEC.pixel_format), time_base=1 / self._fps
+        )
+
+
+def _add_stream(
+    container: av.container.OutputContainer, codec: Codec, size: tuple[int, int], fps: Fraction
+) -> VideoStream:
+    stream = container.add_stream(codec.name, rate=fps, options=dict(codec.options))
+    assert isinstance(stream, VideoStream)
+    context = stream.codec_context
+    context.width, context.height = size
+    context.pix_fmt = codec.pixel_format
+    context.time_base = 1 / fps
+    return stream

@@ -1,19 +1,18 @@
-"""The steps of a session to its contact events, and these to rows of named columns."""
+"""Turns the steps of a session into contact events, and these into rows of named columns."""
 
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ..engines.errors import EngineError, UnstableError
-from ..engines.following.tracking import ContactTracker
-from ..sensors.event_log import LogEntry
-from ..sensors.event_table import event_record
-from ..session import Session
-from .columns import NO_FRAME, Block, Columns, Kind, as_column
+from ..errors import EngineError, UnstableError
+from ..events.event_log import LogEntry, event_record
+from ..events.tracker import ContactTracker
+from ..session.session import Session
 from .schedule import Schedule
+from .tables import NO_FRAME, Block, Columns, Kind, as_column
 
-COLUMNS: Columns = {
+EVENT_COLUMNS: Columns = {
     "step": Kind.INTEGER,
     "time": Kind.NUMBER,
     "video_frame": Kind.INTEGER,
@@ -27,8 +26,8 @@ COLUMNS: Columns = {
     "duration": Kind.NUMBER,
     "peak_force": Kind.NUMBER,
 }
-"""`time` is inside a step; `step` and `video_frame` are the first that show the event. The others are those of
-`contact-viewer events`."""
+"""SI units. `time` is inside a step; `step` and `video_frame` are the first that show the event. `peak_force` is the
+largest normal force of the contact so far."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +40,8 @@ class SeenEvent:
     entry: LogEntry
 
 
-class EventFollower:
-    """Follows contacts from now on: of the pairs of the contact sensors, or of all pairs where there are no sensors."""
+class EventCollector:
+    """Finds contact events from now on: of the contact sensors' pairs, or of all pairs where there are no sensors."""
 
     def __init__(self, session: Session, video: Schedule | None = None) -> None:
         """`video`: of a video whose frames the events are to name."""
@@ -50,7 +49,7 @@ class EventFollower:
         self._video = video
         self._origin = session.engine.time
         self._tracker = ContactTracker(session.engine, limit=None)
-        session.watchers.append(self._tracker)
+        session.simulation.observers.append(self._tracker)
 
     @property
     def pair_count(self) -> int:
@@ -63,23 +62,22 @@ class EventFollower:
         return self._tracker.pairs.choice.total
 
     def finish(self, start: float, end: float) -> list[SeenEvent]:
-        """The events in a span of time [s] that ends now, in order. Takes one step more and lets go of the session.
+        """The events in a span of time [s] that ends now, in order. Takes one more step and stops observing.
 
         The state after a step, with what touches there, is known to MuJoCo only when the next step starts from it.
         """
-        engine, tracker = self._session.engine, self._tracker
+        simulation, tracker = self._session.simulation, self._tracker
         # Not after a simulation that diverged, and is back at its start.
-        if engine.time == tracker.time:
+        if simulation.shown.time == tracker.time:
             with suppress(UnstableError, EngineError):
-                engine.step()
-                tracker.after_step(engine)
+                simulation.step()
         self.close()
         return [self._seen(entry) for entry in tracker.log if entry.pair_id is not None and start <= entry.time <= end]
 
     def close(self) -> None:
-        """Let go of the session. Safe twice."""
-        if self._tracker in self._session.watchers:
-            self._session.watchers.remove(self._tracker)
+        """Stop observing the session. Safe twice."""
+        if self._tracker in self._session.simulation.observers:
+            self._session.simulation.observers.remove(self._tracker)
 
     def _seen(self, entry: LogEntry) -> SeenEvent:
         step = round((entry.seen - self._origin) / self._session.engine.timestep)
@@ -97,4 +95,4 @@ def event_rows(events: Iterable[SeenEvent]) -> Block:
         record = event_record(event.entry)
         record["geom1"], record["geom2"] = record.pop("geoms")
         records.append(record | {"step": event.step, "video_frame": event.video_frame})
-    return {name: as_column(kind, [record[name] for record in records]) for name, kind in COLUMNS.items()}
+    return {name: as_column(kind, [record[name] for record in records]) for name, kind in EVENT_COLUMNS.items()}

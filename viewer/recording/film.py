@@ -1,17 +1,16 @@
-"""A scene to pictures on an exact time base, without a window."""
+"""Turns a scene into pictures on an exact time base, without a window."""
 
 from collections.abc import Iterator, Sequence
 
-from ..drawing import add_volumes, session_glyphs
+from ..errors import RecordingError
 from ..render.contexts import OpenGLError
 from ..render.offscreen import OffscreenRenderer
-from ..session import Session
+from ..session.layers import add_volumes, session_glyphs
+from ..session.session import Session
 from ..settings import Quality
 from .encoders import Picture
-from .errors import RecordingError
 from .overlay import Overlay
-from .schedule import Schedule
-from .stepping import Observer, Stepper
+from .schedule import OnStep, Schedule, StepCounter
 
 _CHUNK = 100
 """Steps between two chances to stop, where no picture comes for long."""
@@ -26,10 +25,10 @@ class Film:
         schedule: Schedule,
         renderer: OffscreenRenderer,
         overlay: Overlay | None = None,
-        observers: Sequence[Observer] = (),
+        calls: Sequence[OnStep] = (),
         orbit: float = 0.0,
     ) -> None:
-        """`orbit`: how fast the camera circles [degrees/s of video]."""
+        """`calls`: see `StepCounter`. `orbit`: how fast the camera circles [degrees/s of video]."""
         self._session = session
         self._schedule = schedule
         self._renderer = renderer
@@ -37,8 +36,7 @@ class Film:
         self._orbit = orbit
         self._azimuth = float(session.view.camera.azimuth)
         renderer.view = session.view
-        curves = [overlay.sample] if overlay is not None and overlay.has_plots else []
-        self._stepper = Stepper(session, schedule, [*curves, *observers])
+        self._counter = StepCounter(session, schedule, calls if overlay is None else [overlay.sample, *calls])
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
         """Pictures of the frames from `first` on; None now and then, where many steps lie before a picture.
@@ -47,9 +45,9 @@ class Film:
         """
         for frame in range(first, self._schedule.frame_count):
             target = self._schedule.step(frame)
-            while self._stepper.step < target:
-                self._stepper.advance(min(_CHUNK, target - self._stepper.step))
-                if self._stepper.step < target:
+            while self._counter.step < target:
+                self._session.simulation.step(min(_CHUNK, target - self._counter.step))
+                if self._counter.step < target:
                     yield None
             yield self._picture(frame)
 
@@ -67,7 +65,7 @@ class Film:
         if self._overlay is None:
             return picture
         pixel = matrices.pixel_size(session.view.focus, (0, 0, *renderer.size))
-        return self._overlay.compose(picture, self._stepper.time, float(pixel[0]))
+        return self._overlay.compose(picture, self._counter.time, float(pixel[0]))
 
 
 def open_renderer(session: Session, size: tuple[int, int], quality: Quality) -> OffscreenRenderer:

@@ -1,10 +1,10 @@
-"""File name to the kind of file: container, codecs, and what they can show."""
+"""Turns a file name into its format: container, codecs, and their limits."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from .errors import RecordingError
+from ..errors import RecordingError
 
 _VIDEO = (1280, 720)
 _ANIMATION = (640, 360)
@@ -21,7 +21,7 @@ class Codec:
 
     @property
     def is_yuv(self) -> bool:
-        """Takes brightness and colour apart, by a matrix of our choice."""
+        """True if it stores brightness and colour apart, by a matrix of our choice."""
         return self.pixel_format in ("yuv420p", "nv12")
 
 
@@ -48,9 +48,9 @@ class Format:
     pixels_max: int = 8192 * 4320
     """Largest picture [px]: 8K. Encoders hold dozens of pictures in memory."""
     even: bool = False
-    """Width and height must be even: colour is stored for blocks of 2 x 2 pixels."""
+    """True if width and height must be even: colour is stored for blocks of 2 x 2 pixels."""
     last_only: bool = False
-    """Holds one picture, the last."""
+    """True if it holds one picture, the last."""
 
 
 # x264's presets: veryfast gives smaller files than superfast by two thirds and hardly costs more than rendering leaves

@@ -1,14 +1,15 @@
-"""What a recorded picture says beside the scene: colours, force scale, time and force curves."""
+"""Draws beside the scene of a recorded picture what its colours mean, the force scale, the time and force curves."""
 
 import numpy as np
 from PIL import Image
 
-from ..legend import LegendEntry, legend_entries
-from ..render.scale import arrow_length, nice_force
-from ..session import Session
+from ..errors import RecordingError
+from ..render.style import arrow_length, nice_force
+from ..session.layer import LegendEntry
+from ..session.layers import legend_entries
+from ..session.session import Session
 from .encoders import Picture
-from .errors import RecordingError
-from .patches import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
+from .overlay_shapes import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
 from .plots import Plots
 
 _REFERENCE_SIZE = 960, 720
@@ -54,12 +55,8 @@ class Overlay:
         self.scene_size = size[0], size[1] - band_height
         """Width and height of the scene's part of the picture [px]."""
 
-    @property
-    def has_plots(self) -> bool:
-        return self._plots is not None
-
     def sample(self, _: int, time: float) -> None:
-        """Take what the curves show now, at a physics step and a simulated time [s]."""
+        """Read what the curves show now, at a physics step and a simulated time [s]."""
         if self._plots is not None:
             self._plots.sample(time)
 

@@ -1,17 +1,20 @@
-"""Contacts at every step to a band of force curves: one row a sensor, in the colours of its arrows."""
+"""Turns contacts at every step into a band of force curves: one row a sensor, in the colours of its arrows."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from ..engines.contract import ContactSensor
-from ..render.scale import palette_colors, reference_force
-from ..session import Session
+from ..engines.contact_sensor import ContactSensor
+from ..render.style import palette_colors, reference_force
+from ..session.layers.contacts import force_arrows
+from ..session.session import Session
 from ..settings import Reduce
-from .curves import CurveStrip
 from .encoders import Picture
-from .patches import DIM, TEXT, Color, elided, number_font, rgba, text_font
+from .overlay_shapes import DIM, TEXT, Color, elided, number_font, rgba, text_font
 
 _GROUND = (27, 28, 30)
 _SHARE = 0.28
@@ -32,7 +35,7 @@ _LIGHTER = 0.2
 @dataclass
 class _Row:
     sensor: ContactSensor
-    strip: CurveStrip
+    strip: "CurveStrip"
     top: int
     """Distance from the band's upper edge [px]."""
     height: int
@@ -49,7 +52,7 @@ class Plots:
         self._unit = u = unit
         self._text_time = speed * _TEXT_SECONDS
         self._next_text = -np.inf
-        shown = [sensor for sensor in session.engine.sensors if session.visible[sensor.name]]
+        shown = session.shown_sensors
         room = _SHARE * size[1]
         drawn = shown[: max(1, int(room / (_ROW_MIN * u)))]
         row_height = int(min(room / max(len(drawn), 1), _ROW_MAX * u))
@@ -75,7 +78,7 @@ class Plots:
             self._draw_footer(self._rows[0].strip.division, len(shown) - len(drawn))
 
     def sample(self, time: float) -> None:
-        """Take the sensors' forces at a simulated time [s]; call after every step."""
+        """Read the sensors' forces at a simulated time [s]; call after every step."""
         for row in self._rows:
             batch = self._session.engine.contacts(row.sensor.name)
             row.force = 0.0 if batch.net_force is None else float(np.linalg.norm(batch.net_force))
@@ -98,8 +101,7 @@ class Plots:
 
     def _colors(self, sensor: ContactSensor) -> list[Color]:
         colors = palette_colors(self._session.engine.model, self._session.settings.gizmos.palette)
-        net = sensor.reduce is Reduce.NETFORCE
-        curves = (colors.total,) if net else (colors.normal, colors.tangent0, colors.tangent1)
+        curves = [arrow.color(colors) for arrow in force_arrows(sensor.reduce is Reduce.NETFORCE)]
         return [rgba([value + _LIGHTER * (1.0 - value) for value in color[:3]]) for color in curves]
 
     def _draw_texts(self, row: _Row) -> None:
@@ -128,3 +130,127 @@ class Plots:
             text = f"and {left_out} more sensor{'s' * (left_out > 1)}"
             draw.text((_PADDING * u, middle), text, DIM[:3], font, "lm")
         self.band[-height:] = np.asarray(image)
+
+
+_GRID: Color = (255, 255, 255, 26)
+_ZERO: Color = (255, 255, 255, 64)
+_AXIS_STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
+_NOISE = 1e-3
+"""Values this small a part of the axis do not stretch it below zero."""
+_SHRINK = 0.4
+"""The axis shrinks when it needs less than this part of its length."""
+
+
+class CurveStrip:
+    """Several curves on one pair of axes, painted column by column into a part of a picture.
+
+    A column holds the smallest and largest value of its time, so that no peak between two pictures is lost.
+    """
+
+    def __init__(self, pixels: Picture, colors: Sequence[Color], seconds: float, thickness: float, top: float) -> None:
+        """`pixels`: where to paint, filled with the ground's colour; `seconds`: time across; `top`: least range."""
+        self._pixels = pixels
+        self._ground = pixels[0, 0].astype(float)
+        self._height, self._width = pixels.shape[:2]
+        self._colors = colors
+        self._column_time = seconds / self._width
+        self.division = nice_above(seconds / 5)
+        """Time between two vertical grid lines."""
+        self._thickness = thickness
+        self._top_min = nice_above(top)
+        self.bottom, self.top = 0.0, self._top_min
+        """Values at the ends of the axis."""
+        self._low = np.zeros((len(colors), self._width))
+        self._high = self._low.copy()
+        self._last = np.zeros(len(colors))
+        self._start: float | None = None
+        """Time of the first sample."""
+        self._first = 0
+        """Number of the column at the left edge; column 0 holds the first sample."""
+        self._newest = -1
+        self._stale = 0
+        """Number of the first column whose paint may be out of date."""
+
+    def sample(self, time: float, values: NDArray[np.float64]) -> None:
+        """Add the curves' values at a time, which never goes back."""
+        if self._start is None:
+            self._start, self._last = time, values
+        values = np.where(np.isfinite(values), values, 0.0)
+        column = int((time - self._start) / self._column_time + 1e-6)
+        self._scroll(column)
+        if column > self._newest:
+            # The curve comes from the last value, through every column that a long step has passed.
+            passed = slice(max(self._newest + 1 - self._first, 0), column + 1 - self._first)
+            self._low[:, passed] = self._high[:, passed] = self._last[:, None]
+            self._newest = column
+        at = column - self._first
+        np.minimum(self._low[:, at], values, out=self._low[:, at])
+        np.maximum(self._high[:, at], values, out=self._high[:, at])
+        self._last = values
+
+    def paint(self) -> None:
+        """Bring the strip up to date."""
+        if self._newest < 0:
+            return
+        shown = slice(0, self._newest + 1 - self._first)
+        if self._fit_axis(float(self._low[:, shown].min()), float(self._high[:, shown].max())):
+            self._stale = self._first
+        self._paint(max(self._stale - self._first, 0), shown.stop)
+        # The newest column may still grow.
+        self._stale = self._newest
+
+    def _scroll(self, column: int) -> None:
+        shift = column - self._first - self._width + 1
+        if shift <= 0:
+            return
+        self._first += shift
+        for values in (self._low, self._high, self._pixels):
+            values[:, :-shift] = values[:, shift:].copy()
+
+    def _fit_axis(self, lowest: float, highest: float) -> bool:
+        """Give the axis room for what is shown. True if it has changed."""
+        top = max(nice_above(highest, _AXIS_STEPS), self._top_min)
+        bottom = -nice_above(-lowest, _AXIS_STEPS) if lowest < -_NOISE * top else 0.0
+        fits = top <= self.top and bottom >= self.bottom
+        # An axis that has become much too long shrinks; a little too long it stays, or it would jump back and forth.
+        if fits and top - bottom > _SHRINK * (self.top - self.bottom):
+            return False
+        changed = (bottom, top) != (self.bottom, self.top)
+        self.bottom, self.top = bottom, top
+        return changed
+
+    def _paint(self, start: int, end: int) -> None:
+        colors = np.tile(self._ground, (self._height, end - start, 1))
+        zero = self._row(np.zeros(1))[0]
+        for edge, paint in ((0.0, _GRID), (self._height - 1.0, _GRID), (zero, _ZERO)):
+            _cover(colors[min(int(edge), self._height - 1)], paint, np.ones(end - start))
+        times = (np.arange(start - 1, end) + self._first) * self._column_time + (self._start or 0.0)
+        marks = np.diff(np.floor(times / self.division + 1e-6)) > 0
+        _cover(colors, _GRID, np.broadcast_to(marks, colors.shape[:2]))
+        rows = np.arange(self._height)[:, None]
+        # The first curve is the most important one, and painted last.
+        for curve in reversed(range(len(self._colors))):
+            upper = self._row(self._high[curve, start:end]) - self._thickness / 2
+            lower = self._row(self._low[curve, start:end]) + self._thickness / 2
+            coverage = np.clip(np.minimum(rows + 1, lower) - np.maximum(rows, upper), 0.0, 1.0)
+            _cover(colors, self._colors[curve], coverage)
+        self._pixels[:, start:end] = np.rint(colors)
+
+    def _row(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Distance from the strip's upper edge [px]."""
+        room = self._height - self._thickness
+        return self._thickness / 2 + room * (self.top - values) / (self.top - self.bottom)
+
+
+def nice_above(value: float, steps: Sequence[float] = (1.0, 2.0, 5.0, 10.0)) -> float:
+    """The smallest number not below a positive value whose digits are one of the steps."""
+    if not 1e-300 < value < math.inf:
+        return 1.0
+    decade = 10.0 ** math.floor(math.log10(value))
+    # A hair of tolerance: 10 must not become 20 because of rounding.
+    return float(next(step * decade for step in steps if step * decade * (1 + 1e-9) >= value))
+
+
+def _cover(colors: NDArray[np.float64], paint: Color, coverage: NDArray[np.floating] | NDArray[np.bool_]) -> None:
+    """Lay paint over colours, (..., 3), as far as it covers them, (...)."""
+    colors += (np.array(paint[:3], float) - colors) * (coverage * (paint[3] / 255))[..., None]

@@ -1,8 +1,12 @@
-"""Frames of a video to physics steps, exactly: both are counted, and time is never summed up."""
+"""Turns frames of a video into physics steps, exactly: both are counted, and time is never summed up."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+
+from ..engines.contract import Engine
+from ..session.session import Session
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Schedule:
         return frame if frame < self.frame_count and self.step(frame) == step else None
 
     def time(self, step: int) -> float:
-        """Simulated time after so many steps [s]."""
+        """Simulated time after a number of steps [s]."""
         return float(step * self.timestep)
 
     @property
@@ -61,10 +65,46 @@ class Schedule:
 
 
 def exact(value: float) -> Fraction:
-    """The number that was meant: 0.002 as 1/500, 1/600 as itself, whatever a float makes of them."""
+    """The fraction that a float stands for: 0.002 is 1/500."""
     return Fraction(value).limit_denominator(10**9)
 
 
 def frame_rate(fps: float | Fraction) -> Fraction:
     """Frames per second as containers store them: 29.97 as 2997/100, 30000/1001 as itself."""
     return Fraction(fps).limit_denominator(1001)
+
+
+OnStep = Callable[[int, float], None]
+"""Called with the number of a physics step and its simulated time [s], while the session is at it."""
+
+
+class StepCounter:
+    """An observer of a session's simulation."""
+
+    def __init__(self, session: Session, schedule: Schedule, calls: Sequence[OnStep] = ()) -> None:
+        """Each of `calls` is called at every step from that of the schedule's first frame on."""
+        self.step = 0
+        """Steps taken."""
+        self._schedule = schedule
+        self._calls = calls
+        # A keyframe may begin at another time than 0.
+        self._origin = session.engine.time
+        session.simulation.observers.append(self)
+        self._call()
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]: steps times their length, free of the rounding of a sum."""
+        return self._origin + self._schedule.time(self.step)
+
+    def after_step(self, engine: Engine) -> None:
+        self.step += 1
+        self._call()
+
+    def after_reset(self, engine: Engine) -> None:
+        """Nothing: a recording goes forward only."""
+
+    def _call(self) -> None:
+        if self.step >= self._schedule.first_step:
+            for call in self._calls:
+                call(self.step, self.time)

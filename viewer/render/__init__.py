@@ -1,1 +1,1 @@
-"""Contacts to pixels: GL objects, the scene pass, glyphs, gizmos, contexts."""
+"""Turns glyphs into pixels."""

@@ -1,4 +1,4 @@
-"""The scene's camera as matrices: world points to pixels."""
+"""Turns the scene's camera into matrices, and world points into pixels."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The scene with gizmos over it, drawn into a part of the window or into a framebuffer of its own."""
+"""Draws the scene with gizmos over it, into a part of the window or into a framebuffer of its own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
 from .camera import CameraMatrices, Viewport
 from .contexts import OpenGLError
@@ -18,7 +19,9 @@ from .view import View
 class Canvas:
     """Owns what is on the graphics card. Needs a current compatibility context, here and in every call."""
 
-    def __init__(self, model: Any, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None) -> None:
+    def __init__(
+        self, model: MjModel, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None
+    ) -> None:
         """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
         self.trouble: str | None = None
         """Why gizmos are drawn as MuJoCo's own shapes, for a person; None if they are not."""
@@ -38,15 +41,15 @@ class Canvas:
         """LOW or HIGH."""
         return self.scene_pass.quality
 
-    def replace_model(self, model: Any) -> None:
+    def replace_model(self, model: MjModel) -> None:
         """Draw another model from now on."""
         self.scene_pass.close()
         self.scene_pass = self._open_scene(model)
 
     def draw(
         self,
-        model: Any,
-        data: Any,
+        model: MjModel,
+        data: MjData,
         view: View,
         viewport: Viewport,
         glyphs: Glyphs,
@@ -74,7 +77,7 @@ class Canvas:
             self.gizmo_pass = None
         self.scene_pass.close()
 
-    def _open_scene(self, model: Any) -> ScenePass:
+    def _open_scene(self, model: MjModel) -> ScenePass:
         return ScenePass(model, self._wanted, self._renderer, offscreen=self._offscreen)
 
 

@@ -1,4 +1,4 @@
-"""Headless OpenGL contexts, and what the current context's renderer can do."""
+"""Opens OpenGL contexts without a window, and names the renderer of the current one."""
 
 import ctypes
 import importlib
@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 _PLATFORM_VARIABLE = "PYOPENGL_PLATFORM"
@@ -61,9 +60,7 @@ class OffscreenContext:
     def __enter__(self) -> "OffscreenContext":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -92,7 +89,7 @@ def current_renderer() -> str:
 
 
 def is_software_renderer(renderer: str) -> bool:
-    """Whether that GL_RENDERER draws on the processor."""
+    """True if that GL_RENDERER draws on the processor."""
     name = renderer.lower()
     return any(word in name for word in _SOFTWARE_RENDERERS)
 
@@ -155,7 +152,7 @@ def _check_platform(backend: str) -> None:
 
 
 def _egl_has_device() -> bool:
-    """Ask EGL itself, through ctypes, whether it can open any device."""
+    """True if EGL, asked through ctypes, can open any device."""
     try:
         egl = ctypes.CDLL("libEGL.so.1")
     except OSError:

@@ -1,4 +1,4 @@
-"""Names of what MuJoCo can show in a picture, and its numbers for them."""
+"""Names what MuJoCo can show in a picture, with its numbers for them."""
 
 import mujoco
 

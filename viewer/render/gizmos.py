@@ -1,4 +1,4 @@
-"""Glyphs to pixels: instanced spheres, arrows and cones over the scene, in a number of draw calls that never grows."""
+"""Turns glyphs into pixels: instanced spheres, arrows and cones, in a number of draw calls that never grows."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from .gl import InstancedMesh, Program, gl_integer, gl_supports
 from .glyphs import Glyphs
 
 _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
-"""Opacity of what lies behind geometry. Points are many and say little; hidden arrows must still be read. Cones are
+"""Opacity of what lies behind geometry. Points are many and carry little; hidden arrows must still be read. Cones are
 translucent as they are, and mostly inside the body that they bear."""
 _CONE_SIDES = 32
 """As STEP in cone.vert."""
@@ -33,7 +33,7 @@ class _Kind:
     ) -> None:
         self.hidden_opacity = hidden_opacity
         self.solid = solid
-        """It covers what lies behind, by depth. What is not shows all of its sides."""
+        """True if it covers what lies behind, by depth; if not, all of its sides are drawn."""
         self._parts: list[Program | InstancedMesh] = []
         attributes = ("corner", *instance_attributes)
         try:
@@ -53,9 +53,7 @@ class _Kind:
         program.use()
         for name, value in uniforms.items():
             program.set(name, value)
-        self.mesh.bind()
         self.mesh.draw()
-        self.mesh.unbind()
 
     def close(self) -> None:
         while self._parts:
@@ -137,8 +135,8 @@ class GizmoPass:
         """Functions for nearer and for farther, map of clip coordinates, and ndc to window depth.
 
         MuJoCo draws with reversed depth (near 1, far 0), in the clip range 0 to 1 where ARB_clip_control exists and
-        -1 to 1 elsewhere, and leaves function and range set. They are asked for, so that a version of MuJoCo that
-        decides otherwise is followed.
+        -1 to 1 elsewhere, and leaves function and range set. They are read, in case a version of MuJoCo decides
+        otherwise.
         """
         gl = self._gl
         reversed_depth = gl_integer(gl.GL_DEPTH_FUNC) in (gl.GL_GEQUAL, gl.GL_GREATER)
@@ -174,7 +172,7 @@ class GizmoPass:
 
 @contextmanager
 def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
-    """Put back, at the end, all state that this module changes."""
+    """Restore at the end all state that this module changes."""
     program = gl_integer(gl.GL_CURRENT_PROGRAM)
     array_buffer = gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
     vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if has_vertex_arrays else 0

@@ -1,4 +1,4 @@
-"""Shader programs, buffers and vertex arrays: thin owners of OpenGL objects."""
+"""Wraps OpenGL objects: shader programs, buffers and vertex arrays."""
 
 import ctypes
 import re
@@ -14,29 +14,6 @@ from .contexts import OpenGLError, load_opengl
 _INCLUDE = re.compile(r'\s*#include\s+"([^"]+)"\s*')
 _LOG_LINE = re.compile(r"\b0[:(](\d+)")
 """Place in a compiler's log, for source string 0: `0:12(3): error` (Mesa), `0(12) : error` (NVIDIA), `ERROR: 0:12:`."""
-_ERROR_NAMES = (
-    "GL_INVALID_ENUM",
-    "GL_INVALID_VALUE",
-    "GL_INVALID_OPERATION",
-    "GL_STACK_OVERFLOW",
-    "GL_STACK_UNDERFLOW",
-    "GL_OUT_OF_MEMORY",
-    "GL_INVALID_FRAMEBUFFER_OPERATION",
-)
-
-
-def gl_error() -> str | None:
-    """Names of all pending OpenGL errors, which are cleared; None if there are none."""
-    gl = load_opengl()
-    known = {int(getattr(gl, name)): name for name in _ERROR_NAMES}
-    errors = []
-    # A lost context returns errors for ever.
-    for _ in range(16):
-        code = int(gl.glGetError())
-        if code == gl.GL_NO_ERROR:
-            break
-        errors.append(known.get(code, hex(code)))
-    return ", ".join(errors) or None
 
 
 def gl_integer(name: int) -> int:
@@ -50,7 +27,7 @@ def gl_integer(name: int) -> int:
 
 
 def gl_supports(version: tuple[int, int], *extensions: str) -> bool:
-    """Whether the current context has at least that version, or all of the extensions (without `GL_`)."""
+    """True if the current context has at least that version, or all of the extensions (without `GL_`)."""
     gl = load_opengl()
     text = gl.glGetString(gl.GL_VERSION) or b""
     match = re.match(rb"(\d+)\.(\d+)", text)
@@ -169,7 +146,7 @@ class InstancedMesh:
         has_vertex_arrays = gl_supports((3, 0), "ARB_vertex_array_object")
         self._vertex_array: int | None = None
         self._vertices, self._indices, self._instances = Buffer(), Buffer(), Buffer()
-        self.instance_count = 0
+        self._instance_count = 0
         if has_vertex_arrays if own_vertex_array is None else own_vertex_array:
             self._vertex_array = int(gl.glGenVertexArrays(1))
             gl.glBindVertexArray(self._vertex_array)
@@ -184,27 +161,22 @@ class InstancedMesh:
     def upload(self, instances: NDArray[np.float32]) -> None:
         """One row an instance."""
         self._instances.fill(instances)
-        self.instance_count = len(instances)
-
-    def bind(self) -> None:
-        """Make the mesh the one that `draw` draws. Without an own vertex array this changes the bound one."""
-        if self._vertex_array is not None:
-            self._gl.glBindVertexArray(self._vertex_array)
-        else:
-            self._set_pointers()
+        self._instance_count = len(instances)
 
     def draw(self) -> None:
-        """All instances in one call."""
+        """All instances in one call. Without an own vertex array this changes the bound one."""
         gl = self._gl
-        self._draw(gl.GL_TRIANGLES, self._index_count, gl.GL_UNSIGNED_SHORT, ctypes.c_void_p(0), self.instance_count)
-
-    def unbind(self) -> None:
         if self._vertex_array is not None:
-            self._gl.glBindVertexArray(0)
+            gl.glBindVertexArray(self._vertex_array)
+        else:
+            self._set_pointers()
+        self._draw(gl.GL_TRIANGLES, self._index_count, gl.GL_UNSIGNED_SHORT, ctypes.c_void_p(0), self._instance_count)
+        if self._vertex_array is not None:
+            gl.glBindVertexArray(0)
             return
         for location in range(len(self._vertex_sizes) + len(self._instance_sizes)):
             self._set_divisor(location, 0)
-            self._gl.glDisableVertexAttribArray(location)
+            gl.glDisableVertexAttribArray(location)
 
     def close(self) -> None:
         if self._vertex_array is not None:

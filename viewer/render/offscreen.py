@@ -1,4 +1,4 @@
-"""Pictures without a window: the scene and its gizmos, drawn and read back."""
+"""Turns a scene and its gizmos into a picture without a window."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mjmodel.types import MjData, MjModel
 from ..settings import GizmoSettings, Quality
 from .camera import CameraMatrices
 from .canvas import Canvas
@@ -18,7 +19,7 @@ from .view import View
 class OffscreenRenderer:
     """Draws one model at one size in a context of its own."""
 
-    def __init__(self, model: Any, width: int, height: int, quality: Quality = Quality.AUTO) -> None:
+    def __init__(self, model: MjModel, width: int, height: int, quality: Quality = Quality.AUTO) -> None:
         if width < 1 or height < 1:
             raise ValueError(f"a picture of {width} x {height} pixels is empty")
         self._model = model
@@ -50,14 +51,14 @@ class OffscreenRenderer:
 
     def draw(
         self,
-        data: Any,
+        data: MjData,
         glyphs: Glyphs | None = None,
         settings: GizmoSettings | None = None,
         add: Callable[[Any], None] | None = None,
     ) -> CameraMatrices:
-        """Draw the scene as `view` says, and glyphs over it; returns the picture's camera.
+        """Draw the scene with the camera and flags of `view`, and glyphs over it; returns the picture's camera.
 
-        `add` may put more into the updated `MjvScene`.
+        `add` may add shapes to the updated `MjvScene`.
         """
         canvas = self.canvas
         self._context.make_current()
@@ -66,7 +67,7 @@ class OffscreenRenderer:
             data,
             self.view,
             (0, 0, *self.size),
-            Glyphs.empty() if glyphs is None else glyphs,
+            Glyphs() if glyphs is None else glyphs,
             see_through=settings.see_through if settings is not None else True,
             add=add,
         )

@@ -1,4 +1,4 @@
-"""MuJoCo's picture of the scene, drawn into a part of the window or into a framebuffer of its own."""
+"""Draws the scene with MuJoCo, into a part of the window or into a framebuffer of its own."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
 from .camera import CameraMatrices, Viewport
 from .contexts import is_software_renderer, load_opengl
@@ -18,7 +19,7 @@ _LOW_ROUNDNESS, _LOWEST_ROUNDNESS = (20, 10), (12, 6)
 """Slices and stacks of round shapes at low quality, and where there are many geoms."""
 _MANY_GEOMS = 100
 _LOW_SHADOW_SIZE = 1024
-"""At low quality shadows start off; who switches them on gets a map of this size."""
+"""Shadow map at low quality, where shadows start off [px]."""
 _SPARE_GEOMS = 1000
 _LARGEST_SCENE = 1_000_000
 
@@ -27,13 +28,7 @@ class ScenePass:
     """Draws a model with `mjr_render`. Needs a current compatibility context, here and in every call."""
 
     def __init__(
-        self,
-        model: Any,
-        quality: Quality,
-        renderer: str,
-        *,
-        font_scale: int = 100,
-        offscreen: tuple[int, int] | None = None,
+        self, model: MjModel, quality: Quality, renderer: str, offscreen: tuple[int, int] | None = None
     ) -> None:
         """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
         if quality is Quality.AUTO:
@@ -46,13 +41,13 @@ class ScenePass:
         self._buffer = mujoco.mjtFramebuffer.mjFB_WINDOW if offscreen is None else mujoco.mjtFramebuffer.mjFB_OFFSCREEN
         self.scene = mujoco.MjvScene(model, _scene_size(model))
         with _render_settings(model, quality, offscreen or (0, 0)):
-            self._context: Any = mujoco.MjrContext(model, font_scale)
+            self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
         if quality is Quality.LOW:
             self._simplify_textures()
         mujoco.mjr_setBuffer(self._buffer, self._context)
 
-    def update(self, model: Any, data: Any, view: View) -> None:
-        """Take over bodies, camera and flags for the next picture."""
+    def update(self, model: MjModel, data: MjData, view: View) -> None:
+        """Copy bodies, camera and flags for the next picture."""
         view.set_quality(self.quality)
         self._update(model, data, view)
         # A full scene (status 1) has lost geoms: try again with room for twice as many.
@@ -102,7 +97,7 @@ class ScenePass:
             self._context.free()
             self._context = None
 
-    def _update(self, model: Any, data: Any, view: View) -> None:
+    def _update(self, model: MjModel, data: MjData, view: View) -> None:
         mujoco.mjv_updateScene(
             model, data, view.option, view.perturb, view.camera, mujoco.mjtCatBit.mjCAT_ALL, self.scene
         )
@@ -138,7 +133,7 @@ class ScenePass:
         if self._has_vertex_arrays:
             gl.glBindVertexArray(0)
         gl.glBindBuffer(gl.GL_ARRAY_BUFFER, 0)
-        # What MuJoCo takes for granted; the rest it sets itself.
+        # What MuJoCo assumes; the rest it sets itself.
         for feature in (gl.GL_STENCIL_TEST, gl.GL_ALPHA_TEST, gl.GL_COLOR_LOGIC_OP, gl.GL_POLYGON_OFFSET_FILL):
             gl.glDisable(feature)
         gl.glCullFace(gl.GL_BACK)
@@ -158,7 +153,7 @@ class ScenePass:
 
 
 @contextmanager
-def _render_settings(model: Any, quality: Quality, offscreen: tuple[int, int]) -> Iterator[None]:
+def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int]) -> Iterator[None]:
     """The model's visual settings as the context is to be made with, for that time only."""
     settings, size = model.vis.quality, model.vis.global_
     names = ("numslices", "numstacks", "shadowsize", "offsamples")
@@ -180,6 +175,6 @@ def _render_settings(model: Any, quality: Quality, offscreen: tuple[int, int]) -
         size.offwidth, size.offheight = size_before
 
 
-def _scene_size(model: Any) -> int:
+def _scene_size(model: MjModel) -> int:
     """Geoms that a scene with many decorations holds, by a wide margin."""
     return _SPARE_GEOMS + 4 * (model.ngeom + model.nsite + model.njnt + model.nu) + 12 * model.nbody

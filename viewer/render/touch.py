@@ -1,4 +1,4 @@
-"""Touch sensors to what is seen of them in the scene: their axes as arrows, and the volumes of their sites."""
+"""Turns touch sensors into what is seen of them in the scene: axes as arrows, and the volumes of their sites."""
 
 from typing import Any
 
@@ -6,16 +6,18 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.touch import TouchSensors
+from ..mjmodel.names import shape_name
+from ..mjmodel.types import MjModel
+from ..touch.touch_sensors import TouchSensors
 from .glyphs import NO_OWNER, Glyphs
-from .scale import RGBA, GlyphScale, scene_size
+from .style import RGBA, GlyphScale, scene_size
 
 AXIS_COLORS: tuple[RGBA, RGBA, RGBA] = ((0.90, 0.13, 0.11, 1.0), (0.05, 0.70, 0.22, 1.0), (0.11, 0.36, 0.95, 1.0))
 """x, y, z."""
 _REACH = 0.075
 """How far an axis comes out of its site, as a fraction of the scene's size."""
 _WIDTH = 0.6
-"""Shaft diameter of an axis, as a fraction of that of a force: axes must not be taken for forces."""
+"""Shaft diameter of an axis, as a fraction of that of a force: axes must not look like forces."""
 _VOLUME: tuple[float, float, float] = (0.95, 0.86, 0.60)
 _ALPHA, _TOUCHED_ALPHA = 0.16, 0.42
 
@@ -31,16 +33,12 @@ def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
         for axis, color in enumerate(AXIS_COLORS):
             vector = reach[axis] * rotation[:, axis]
             rows.append([*position, _WIDTH * scale.width, *vector, 0.0, *color])
-    return Glyphs(
-        np.zeros((0, 8), np.float32),
-        np.array(rows, np.float32).reshape(-1, 12),
-        np.zeros((0, 2), np.int32),
-        np.full((len(rows), 3), NO_OWNER, np.int32),
-    )
+    arrows = np.array(rows, np.float32).reshape(-1, 12)
+    return Glyphs(arrows=arrows, arrow_owner=np.full((len(rows), 3), NO_OWNER, np.int32))
 
 
 def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
-    """Put the sites of the visible sensors into an updated `MjvScene`: translucent, and lit where something touches.
+    """Add the sites of the visible sensors to an updated `MjvScene`: translucent, and lit where something touches.
 
     Sites draw themselves too, but in a colour and group of their own, often not at all.
     """
@@ -52,7 +50,7 @@ def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
         geom = scene.geoms[scene.ngeom]
         scene.ngeom += 1
         position, rotation = data.site_xpos[site], data.site_xmat[site].reshape(3, 3)
-        mesh = int(model.site_dataid[site]) if model.site_type[site] == mujoco.mjtGeom.mjGEOM_MESH else -1
+        mesh = int(model.site_dataid[site]) if shape_name(model.site_type[site]) == "mesh" else -1
         if mesh >= 0:
             # MuJoCo moves a mesh to its centre of mass and principal axes, its site not.
             turn = np.zeros(9)
@@ -66,15 +64,14 @@ def add_touch_volumes(scene: Any, touch: TouchSensors) -> None:
         geom.dataid = 2 * mesh if mesh >= 0 else -1
 
 
-def _half_size(model: Any, site: int | None) -> NDArray[np.float64]:
+def _half_size(model: MjModel, site: int | None) -> NDArray[np.float64]:
     """Half of the size of a site along its axes [m], (3,); zero without a site."""
     if site is None:
         return np.zeros(3)
-    shapes = mujoco.mjtGeom
-    shape, size = model.site_type[site], model.site_size[site]
-    if shape == shapes.mjGEOM_SPHERE:
+    shape, size = shape_name(model.site_type[site]), model.site_size[site]
+    if shape == "sphere":
         return np.full(3, size[0])
-    if shape in (shapes.mjGEOM_CAPSULE, shapes.mjGEOM_CYLINDER):
-        cap = size[0] if shape == shapes.mjGEOM_CAPSULE else 0.0
+    if shape in ("capsule", "cylinder"):
+        cap = size[0] if shape == "capsule" else 0.0
         return np.array([size[0], size[0], size[1] + cap])
     return np.array(size)

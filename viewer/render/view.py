@@ -1,4 +1,4 @@
-"""What a person does to the picture: camera, selection, perturbation, and what is shown."""
+"""Holds camera, selection, perturbation and visual flags of a picture."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.mujoco.names import body_names, geom_names, read_names
+from ..mjmodel.names import body_names, read_names
+from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
 from .camera import CameraMatrices
 from .flags import COSTLY_FLAGS, GROUPS, LABELS, RENDER_FLAGS, VISUAL_FLAGS
@@ -32,14 +33,12 @@ class Pick:
     """Where the surface was hit [m], world, (3,)."""
     local_point: NDArray[np.float64]
     """The same in the body's frame [m], (3,)."""
-    body_name: str
-    geom_name: str
 
 
 class View:
     """Camera, selection and flags of one picture. Needs no OpenGL."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: MjModel) -> None:
         self.option = mujoco.MjvOption()
         self.perturb = mujoco.MjvPerturb()
         self.camera = mujoco.MjvCamera()
@@ -53,15 +52,14 @@ class View:
         self._attach(model)
         mujoco.mjv_defaultFreeCamera(model, self.camera)
 
-    def _attach(self, model: Any) -> None:
+    def _attach(self, model: MjModel) -> None:
         self._model = model
         self.cameras = [name or f"camera {i}" for i, name in enumerate(read_names(model, "cam"))]
         """Names of the model's cameras."""
         self._bodies = body_names(model)
-        self._geoms = geom_names(model)
 
-    def reattach(self, model: Any) -> None:
-        """Go on with another model, such as the same scene loaded again.
+    def reattach(self, model: MjModel) -> None:
+        """Continue with another model, such as the same scene loaded again.
 
         Camera, tracked and selected body are found by name; without them the camera is free and nothing selected.
         """
@@ -81,8 +79,8 @@ class View:
         else:
             self.select(None)
 
-    def copy_from(self, other: "View", model: Any) -> None:
-        """Take over camera, flags and selection of another view, for a model."""
+    def copy_from(self, other: "View", model: MjModel) -> None:
+        """Copy camera, flags and selection of another view, for a model."""
         self.__dict__.update(
             {
                 **other.__dict__,
@@ -192,7 +190,7 @@ class View:
         self.camera.distance = min(max(distance, 0.01 * extent), 100.0 * extent)
 
     def follow(self, scene: Any) -> None:
-        """Remember where the model's camera of an updated `MjvScene` is: who drags it leaves it from there."""
+        """Remember the model's camera of an updated `MjvScene`: dragging starts from there."""
         if self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED:
             self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
 
@@ -205,7 +203,7 @@ class View:
     def perturbing(self) -> bool:
         return bool(self.perturb.active)
 
-    def pick(self, model: Any, data: Any, scene_pass: Any, x: float, y: float, aspect: float) -> Pick | None:
+    def pick(self, model: MjModel, data: MjData, scene_pass: Any, x: float, y: float, aspect: float) -> Pick | None:
         """What is drawn at x, y: fractions of the viewport from its lower left corner. `aspect`: width by height."""
         point = np.zeros((3, 1))
         geom, flex, skin = (np.full((1, 1), -1, np.int32) for _ in range(3))
@@ -218,8 +216,6 @@ class View:
             geom=int(geom[0, 0]),
             point=hit,
             local_point=data.xmat[body].reshape(3, 3).T @ (hit - data.xpos[body]),
-            body_name=self._bodies[body],
-            geom_name=self._geoms[geom[0, 0]] if geom[0, 0] >= 0 else "",
         )
 
     def select(self, pick: Pick | None) -> None:
@@ -228,7 +224,7 @@ class View:
         self.perturb.select = pick.body if pick is not None else 0
         self.perturb.localpos[:] = pick.local_point if pick is not None else 0.0
 
-    def select_parent(self, model: Any) -> None:
+    def select_parent(self, model: MjModel) -> None:
         """Select the parent of the selected body, if that is not the world."""
         parent = int(model.body_parentid[self.selected_body])
         if parent > 0:
@@ -236,7 +232,7 @@ class View:
             self.perturb.select = parent
             self.perturb.localpos[:] = 0.0
 
-    def begin_perturb(self, model: Any, data: Any, scene_pass: Any, translate: bool) -> None:
+    def begin_perturb(self, model: MjModel, data: MjData, scene_pass: Any, translate: bool) -> None:
         """Start to pull (or turn) the selected body."""
         if self.selected_body <= 0:
             return
@@ -245,7 +241,7 @@ class View:
         self.perturb.active = int(bits.mjPERT_TRANSLATE if translate else bits.mjPERT_ROTATE)
 
     def move_perturb(
-        self, model: Any, data: Any, scene_pass: Any, dx: float, dy: float, horizontal: bool = False
+        self, model: MjModel, data: MjData, scene_pass: Any, dx: float, dy: float, horizontal: bool = False
     ) -> None:
         """Move the target by a drag to the right and down, in viewport heights."""
         if not self.perturbing:
@@ -258,13 +254,13 @@ class View:
         mujoco.mjv_movePerturb(model, data, action, dx, dy, scene_pass.scene, self.perturb)
 
     def end_perturb(self) -> None:
-        """Let go. The next `apply_perturb` takes the force away."""
+        """Stop pulling. The next `apply_perturb` removes the force."""
         self.perturb.active = 0
 
-    def apply_perturb(self, model: Any, data: Any, paused: bool) -> bool:
+    def apply_perturb(self, model: MjModel, data: MjData, paused: bool) -> bool:
         """Push the selected body, or place it while paused; call before steps and, paused, before drawing.
 
-        Returns whether poses have changed: only kinematics are up to date then, not contacts and sensors.
+        True if poses have changed: only kinematics are up to date then, not contacts and sensors.
         """
         self._release(data)
         if not self.perturbing:
@@ -281,7 +277,7 @@ class View:
         return False
 
     def flag(self, name: str) -> bool:
-        """Whether one of VISUAL_FLAGS or RENDER_FLAGS is on."""
+        """True if one of VISUAL_FLAGS or RENDER_FLAGS is on."""
         if name in VISUAL_FLAGS:
             return bool(self.option.flags[VISUAL_FLAGS[name]])
         default = mujoco.mjRNDSTRING[RENDER_FLAGS[name]][1] == "1"
@@ -305,7 +301,7 @@ class View:
         return {int(index): self.flag(name) for name, index in RENDER_FLAGS.items()}
 
     def group(self, kind: str, number: int) -> bool:
-        """Whether a group (0 to 5) of `geom`, `site` or `joint` is shown."""
+        """True if a group (0 to 5) of `geom`, `site` or `joint` is shown."""
         return bool(getattr(self.option, GROUPS[kind])[number])
 
     def toggle_group(self, kind: str, number: int) -> None:
@@ -314,18 +310,8 @@ class View:
     def cycle_frame(self) -> None:
         self.option.frame = (self.option.frame + 1) % int(mujoco.mjtFrame.mjNFRAME)
 
-    @property
-    def frame_name(self) -> str:
-        """Whose frames are drawn, such as `body`; `none`."""
-        return str(mujoco.mjFRAMESTRING[self.option.frame]).lower()
-
     def cycle_label(self) -> None:
         self.option.label = LABELS[(LABELS.index(self.option.label) + 1) % len(LABELS)]
-
-    @property
-    def label_name(self) -> str:
-        """What is labelled, such as `body`; `none`."""
-        return str(mujoco.mjLABELSTRING[self.option.label]).lower()
 
     def _cycle_camera(self, step: int) -> None:
         places: list[str | None] = [None, *self.cameras]
@@ -357,8 +343,8 @@ class View:
             return fovy
         return 2.0 * math.tan(math.radians(0.5 * fovy)) * float(self.camera.distance)
 
-    def _release(self, data: Any) -> None:
-        """Undo the last push: what a user's program had applied to that body before comes back."""
+    def _release(self, data: MjData) -> None:
+        """Undo the last push: restore what a user's program had applied to that body."""
         if self._pushed is not None:
             body, before = self._pushed
             data.xfrc_applied[body] = before

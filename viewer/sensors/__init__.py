@@ -1,1 +1,1 @@
-"""Flat arrays to contacts: numpy only, no engine, no OpenGL."""
+"""Turns flat arrays into contacts: numpy only, no engine, no OpenGL."""

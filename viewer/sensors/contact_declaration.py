@@ -1,4 +1,4 @@
-"""A contact sensor as a scene declares it: what it matches and what it reports, to MJCF and back."""
+"""Turns the declaration of a contact sensor, what it matches and what it reports, into MJCF and back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from ..settings import Reduce
 from .layout import ContactLayout, Field
 
 DEFAULT_FIELDS = (Field.FOUND, Field.FORCE, Field.DIST, Field.POS, Field.NORMAL, Field.TANGENT)
-"""What a new sensor reports: all that its gizmos need, for whoever reads the array."""
+"""What a new sensor reports: all that is needed to draw it from its array."""
 NUM_MAX = 10_000
-"""Most contacts of one sensor that is made here."""
+"""Most contacts of one sensor that is made in the viewer."""
 _NAME_MAX = 200
 
 
@@ -42,7 +42,7 @@ ANYTHING = ContactTarget()
 
 @dataclass(frozen=True)
 class ContactDeclaration:
-    """What a scene says of one contact sensor."""
+    """One contact sensor as a scene declares it."""
 
     name: str
     """Empty for one without a name."""
@@ -57,7 +57,7 @@ class ContactDeclaration:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Of the MJCF element; those that would say what holds anyway are left out."""
+        """Attributes of the MJCF element, without those that have their default value."""
         found = {"name": self.name} if self.name else {}
         for number, target in (("1", self.first), ("2", self.second)):
             if target.kind is not TargetKind.ANY:
@@ -71,12 +71,12 @@ class ContactDeclaration:
 
     @property
     def layout(self) -> ContactLayout:
-        """Of its array; ValueError for a declaration with a `problem`."""
+        """Layout of its array; ValueError for a declaration with a `problem`."""
         return ContactLayout(self.fields, self.num, self.reduce)
 
     @property
     def problem(self) -> str | None:
-        """Why no scene takes it, whatever is in the scene; None if one may."""
+        """Why it is wrong in every scene; None if it may be right in one."""
         if not self.fields:
             return "choose at least one field"
         if not 1 <= self.num <= NUM_MAX:
@@ -99,7 +99,7 @@ class ContactDeclaration:
         return {name: new.get(name) for name in names if old.get(name) != new.get(name)}
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """The declaration as JSON values, for another process."""
         return {
             "name": self.name,
             "first": [self.first.kind, self.first.name],
@@ -117,7 +117,7 @@ class ContactDeclaration:
 
 
 def unique_name(wanted: str, taken: Mapping[str, Any] | set[str]) -> str:
-    """A name that no other sensor has: the wanted one, or with a number behind it."""
+    """A name that no other sensor has: the wanted one, if need be with a number appended."""
     name, number = wanted, 2
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1

@@ -1,4 +1,4 @@
-"""Decoded contacts of one sensor, for one environment or many."""
+"""Holds the decoded contacts of one sensor, for one environment or many."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from ..settings import Reduce
 
 Array = NDArray[np.floating[Any]]
+
+_LARGE = 64
+"""First dimension of a batch from which on its vectors are worth reordering."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +45,9 @@ class ContactBatch:
     angvel: Array | None = None
     """Relative angular velocity [rad/s], contact frame, (..., slots, 3)."""
     in_world_frame: bool = False
-    """Force and torque are along the world axes (netforce), not in contact frames."""
+    """True if force and torque are along the world axes (netforce), not in contact frames."""
     frame_known: bool = True
-    """False where no array says along what the components of force and torque are (see `corrections`)."""
+    """False where the array does not determine the frame of force and torque (see `motrix_frames`)."""
 
     @cached_property
     def tangent1(self) -> Array | None:
@@ -79,25 +82,26 @@ class ContactBatch:
             return None
         if reduce in (Reduce.MAXFORCE, Reduce.NETFORCE) or self.filled.shape[-1] == 1:
             # The norm of one force is the same in every frame.
-            return np.sqrt(np.square(self.force).sum(axis=-1)).max(axis=-1)
+            norms = _norm(self.force)
+            return norms[..., 0] if norms.shape[-1] == 1 else norms.max(axis=-1)
         net_force = self.net_force
-        return None if net_force is None else np.sqrt(np.square(net_force).sum(axis=-1))
+        return None if net_force is None else _norm(net_force)
 
     @classmethod
     def stack(cls, batches: "Sequence[ContactBatch]") -> "ContactBatch":
-        """Batches alike in everything but values as one, (..., batches, slots)."""
+        """Batches of the same shapes and fields as one, (..., batches, slots)."""
         first = batches[0]
-        return first._mapped(
+        return first.mapped(
             lambda name, array: np.stack([getattr(batch, name) for batch in batches], axis=first.found.ndim)
         )
 
     def at(self, index: int) -> "ContactBatch":
         """The contacts of one environment: one index into the first batch dimension."""
-        return self._mapped(lambda name, array: array[index, ...])
+        return self.mapped(lambda name, array: array[index, ...])
 
     def cut(self, start: int, stop: int) -> "ContactBatch":
         """The contacts of some slots; `found` stays."""
-        return self._mapped(
+        return self.mapped(
             lambda name, array: (
                 array if name == "found" else array[(*[slice(None)] * self.found.ndim, slice(start, stop))]
             )
@@ -109,14 +113,19 @@ class ContactBatch:
             return None
         if components is None or self.in_world_frame:
             return components
-        if self.normal is None or self.tangent0 is None or self.tangent1 is None:
+        if self.normal is None or self.tangent0 is None:
             return None
-        world = components[..., 0:1] * self.normal
-        world += components[..., 1:2] * self.tangent0
-        world += components[..., 2:3] * self.tangent1
+        # Numpy is fastest along long rows, so that in a large batch the first dimension is made the innermost one.
+        is_large = components.ndim > 2 and len(components) >= _LARGE
+        components, normal, tangent0 = (
+            np.asarray(vectors, order="F" if is_large else "K") for vectors in (components, self.normal, self.tangent0)
+        )
+        world = components[..., 0:1] * normal
+        world += components[..., 1:2] * tangent0
+        world += components[..., 2:3] * cross(normal, tangent0)
         return world
 
-    def _mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
+    def mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
         """The batch with a function of name and array applied to each of its arrays."""
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         arrays = {name: change(name, value) for name, value in values.items() if isinstance(value, np.ndarray)}
@@ -126,10 +135,17 @@ class ContactBatch:
 def cross(a: Array, b: Array) -> Array:
     """Cross product along the last axis; several times faster than numpy.cross on large batches."""
     shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
-    product = np.empty(shape, np.result_type(a, b))
+    product = np.empty_like(a, np.result_type(a, b), shape=shape)
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     np.subtract(ay * bz, az * by, out=product[..., 0])
     np.subtract(az * bx, ax * bz, out=product[..., 1])
     np.subtract(ax * by, ay * bx, out=product[..., 2])
     return product
+
+
+def _norm(vectors: Array) -> Array:
+    """Lengths of vectors, (...), of (..., 3); several times faster than a sum along the last axis."""
+    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
+    norm: Array = np.sqrt(x * x + y * y + z * z)
+    return norm

@@ -1,4 +1,4 @@
-"""Long curves to as many columns as a screen has, keeping the smallest and largest value of each."""
+"""Turns long curves into as many columns as a screen has, with the smallest and largest value of each."""
 
 from typing import NamedTuple
 
@@ -137,16 +137,3 @@ class Curves:
                 np.fmin.reduce(lows[:, part], axis=1, out=low_ring[:, whole])
                 np.fmax.reduce(highs[:, part], axis=1, out=high_ring[:, whole])
             lows, highs, begin, filled = low_ring, high_ring, first, last
-
-
-def reduce_min_max(values: ArrayLike, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Smallest and largest of the values in each of `columns` columns of nearly equal length, (..., columns) each.
-
-    NaN values are left out. Fewer values than columns are returned as they are, twice.
-    """
-    array = np.asarray(values, np.float64)
-    count = array.shape[-1]
-    if count <= columns:
-        return array, array
-    starts = np.arange(columns) * count // columns
-    return np.fmin.reduceat(array, starts, axis=-1), np.fmax.reduceat(array, starts, axis=-1)

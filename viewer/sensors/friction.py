@@ -1,13 +1,12 @@
-"""Contact forces and friction coefficients to how near each contact is to slipping, and the cone that says so."""
+"""Turns contact forces and friction coefficients into how near each contact is to slipping, and its cone."""
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .contacts import Array, ContactBatch, cross
+from .contacts import Array, ContactBatch
 
 SLIDING_USE = 0.999
 """Friction use from which a contact can slide. Solvers put sliding forces on the cone itself, to within their
@@ -28,10 +27,10 @@ class Cone(StrEnum):
 
 
 class ContactState(IntEnum):
-    """What a contact does."""
+    """How a contact bears its load."""
 
     OPEN = 0
-    """It bears no force, or there is none."""
+    """It bears no force, or there is no contact."""
     STICKING = 1
     SLIDING = 2
 
@@ -63,7 +62,7 @@ def slip_speed(batch: ContactBatch) -> Array:
 
 
 def contact_states(normal_force: Array, use: Array, speed: Array) -> NDArray[np.int8]:
-    """What each contact does, as values of ContactState, (...).
+    """The state of each contact, as values of ContactState, (...).
 
     `normal_force` [N] with adhesion; `use` as from `friction_use`, best of all components; `speed` as from
     `slip_speed`. Without friction the speed alone decides, with an unknown speed the force.
@@ -93,36 +92,9 @@ class FrictionCones:
     states: NDArray[np.int8]
     """Values of ContactState, (k,)."""
 
-    @property
-    def half_angles(self) -> Array:
-        """Between axis and surface along both tangents [rad], (k, 2)."""
-        return np.arctan(self.friction)
-
-    @cached_property
-    def tangent1(self) -> Array:
-        """Second unit tangents, world, (k, 3)."""
-        return cross(self.axis, self.tangent0)
-
-    def outline(self, sides: int = 32) -> Array:
-        """Points on the surface at height 1 from the apex, relative to it, world, (k, sides, 3).
-
-        Counter-clockwise about the axis from the first tangent. A pyramid has its corners on the tangents: `sides`
-        should be a multiple of 4.
-        """
-        angles = np.arange(sides) * (2 * np.pi / sides)
-        directions = np.stack([np.cos(angles), np.sin(angles)], axis=-1)
-        if self.cone is Cone.PYRAMIDAL:
-            directions /= np.abs(directions).sum(axis=-1, keepdims=True)
-        along = directions * self.friction[:, np.newaxis]
-        return (
-            self.axis[:, np.newaxis]
-            + along[..., 0:1] * self.tangent0[:, np.newaxis]
-            + along[..., 1:2] * self.tangent1[:, np.newaxis]
-        )
-
 
 def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: ArrayLike = 0.0) -> FrictionCones | None:
-    """The cones of one instant's contacts, in the order of the filled slots; None for netforce and partial arrays.
+    """The cones of one step's contacts, in the order of the filled slots; None for netforce and partial arrays.
 
     `friction` coefficients of each slot, (slots, 5): sliding along both tangents, torsion, rolling about both; 0 where
     the contact has no such friction. `adhesion` [N], (slots,).

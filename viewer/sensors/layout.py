@@ -1,4 +1,4 @@
-"""Where each value of a contact sensor's flat array is, and what it means."""
+"""Turns a contact sensor's flat array into contacts, and back: where each value is, and what it means."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,10 +11,9 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..settings import Reduce
+from ..settings import Reduce, member
 from .contacts import Array, ContactBatch
-from .corrections import PairOrder, correct, undo
-from .words import member
+from .motrix_frames import PairOrder, correct, undo
 
 
 class Field(StrEnum):
@@ -172,11 +171,11 @@ class ContactLayout:
 
     @classmethod
     def guess(cls, length: int, fields: str | Iterable[str], num: int, reduce: str = Reduce.NONE) -> "ContactLayout":
-        """The layout of an array of this length, whichever style it is in; ValueError if the length does not tell.
+        """The layout of an array of this length, in whichever style; ValueError if the length fits none or several.
 
         Often several styles put every value at the same place. Then the layout is MotrixSim's, the one that claims
         least: netforce is turned into the world by the array's own normal and tangent, or not at all, which is right
-        for all of them. Whether MotrixSim's pairs are in native order no length tells.
+        for all of them. The length does not show whether MotrixSim's pairs are in native order.
         """
         words = fields.split() if isinstance(fields, str) else list(fields)
         layouts = []
@@ -198,10 +197,14 @@ class ContactLayout:
             raise ValueError(f"an array of length {length} for {what} can be in any of these styles: {styles}")
         return next((layout for layout in candidates if layout.style is Style.MOTRIX), candidates[0])
 
+    def shortened(self, slots: int) -> "ContactLayout":
+        """The layout of the beginning of this one's array that holds its first slots."""
+        return ContactLayout(self.fields, slots, self.reduce, self.style, self.pair_order)
+
     def restyled(self, style: str) -> "ContactLayout":
         """The layout in which another style has what it can hold of the same sensor."""
         fields = [field for field in self.fields if field in Style(style).fields]
-        # A style that lacks all of them still tells whether there is contact.
+        # A style that lacks all of them still reports whether there is contact.
         return ContactLayout(fields or [Field.FOUND], self.slots, self.reduce, style)
 
     @cached_property
@@ -280,22 +283,11 @@ class ContactLayout:
         if count > self.slots:
             if batch.filled[..., self.slots :].any():
                 raise ValueError(f"the batch fills {count} slots, the layout has {self.slots}")
-            count = self.slots
+            batch = batch.cut(0, self.slots)
         self._check_frame(batch)
         if self.style is Style.MOTRIX:
             batch = undo(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
-        values = {
-            Field.FOUND: np.where(batch.filled, batch.found[..., np.newaxis], 0)[..., np.newaxis],
-            Field.FORCE: batch.force,
-            Field.TORQUE: batch.torque,
-            Field.DIST: None if batch.dist is None else batch.dist[..., np.newaxis],
-            Field.POS: batch.pos,
-            Field.NORMAL: batch.normal,
-            Field.TANGENT: batch.tangent0,
-            Field.LINVEL: batch.linvel,
-            Field.ANGVEL: batch.angvel,
-        }
-        missing = [field for field in self.fields if values[field] is None]
+        missing = [field for field in self.fields if getattr(batch, _BATCH_NAMES[field]) is None]
         if missing and not (batch.in_world_frame and set(missing) <= {Field.LINVEL, Field.ANGVEL}):
             raise ValueError(f"the batch has no {', '.join(missing)}")
         array = np.zeros((*batch.filled.shape[:-1], self.size), batch.found.dtype)
@@ -303,12 +295,12 @@ class ContactLayout:
             counts_reported = self.style is Style.DOCUMENTED
             array[..., 0] = batch.filled.sum(axis=-1) if counts_reported else batch.found
         slots = array[..., self.head_size :].reshape(*array.shape[:-1], self.slots, self.slot_size)
-        start = 0
-        for field in self.slot_fields:
-            value = values[field]
+        for name, place in self._slot_places:
+            value = getattr(batch, name)
+            if name == "found":
+                value = np.where(batch.filled, value[..., np.newaxis], 0)
             if value is not None:
-                slots[..., :count, start : start + field.size] = value[..., :count, :]
-            start += field.size
+                slots[..., : batch.filled.shape[-1], :][place] = value
         return array
 
     def take(self, array: Array, part: "ContactLayout") -> Array:

@@ -1,5 +1,6 @@
-"""Contacts of many steps to the curves that a person looks at."""
+"""Turns the contacts of many steps into curves to plot."""
 
+from dataclasses import replace
 from enum import StrEnum
 
 import numpy as np
@@ -38,7 +39,7 @@ _WORLD_LABELS = {Signal.NORMAL: "force x", Signal.TANGENT0: "force y", Signal.TA
 def measure_signals(
     batch: ContactBatch, friction: ArrayLike = np.nan, cone: Cone = Cone.ELLIPTIC
 ) -> NDArray[np.float32]:
-    """All signals of a batch, (len(Signal), ...), in their order; NaN where a sensor does not tell.
+    """All signals of a batch, (len(Signal), ...), in their order; NaN where a sensor does not report them.
 
     `friction`: the coefficients along both tangents that all contacts of a sensor have, broadcast to (..., 2); NaN if
     they differ. Forces without contact are 0; distance, slip speed and friction use are then NaN.
@@ -71,7 +72,7 @@ def measure_signals(
 
 
 def _turned(batch: ContactBatch, force: Array) -> Array:
-    """Forces of the filled slots in the world, (k, 3); as they are where directions are not told."""
+    """Forces of the filled slots in the world, (k, 3); unchanged where directions are not known."""
     if batch.normal is None or batch.tangent0 is None or not batch.frame_known:
         return force
     normal, tangent0 = batch.normal[batch.filled], batch.tangent0[batch.filled]
@@ -87,3 +88,58 @@ def _put_largest(out: NDArray[np.float32], values: Array, owners: NDArray[np.int
     if len(owners):
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         out[owners[starts]] = np.fmax.reduceat(values, starts)
+
+
+def peak(batch: ContactBatch) -> ContactBatch:
+    """The contacts of the step in which a sensor is pressed hardest, (slots, ...).
+
+    All of one step, so that positions, directions and forces belong together. The last step of equals; the last of
+    all where nothing touches, or where no forces are known and the number of contacts is the same.
+    """
+    strength = batch.found if batch.force is None else np.sqrt(np.square(batch.force).sum(axis=-1)).sum(axis=-1)
+    step = len(strength) - 1 - int(np.argmax(strength[::-1]))
+    return batch.at(step)
+
+
+def mean(batch: ContactBatch) -> ContactBatch:
+    """The mean over the steps, (slots, ...): constant contacts with the same mean force.
+
+    The forces on object 2 are averaged as vectors in the world, over all steps, so that they sum to the mean net
+    force; positions are weighted by the force. The frame of a slot is that of its last contact. Contacts that change
+    places between slots from step to step are mixed.
+    """
+    touched = np.asarray(batch.filled.any(axis=0))
+    last = len(batch.filled) - 1 - np.argmax(batch.filled[::-1], axis=0)
+    newest = _each_slot(batch, last)
+    axes = (newest.normal, newest.tangent0, newest.tangent1)
+    known = not batch.in_world_frame and batch.frame_known and all(axis is not None for axis in axes)
+    # Components without a known frame can only be averaged as they are.
+    frames = np.stack([axis for axis in axes if axis is not None], axis=-2) if known else None
+    averaged = {}
+    for name, components in (("force", batch.force), ("torque", batch.torque)):
+        if components is not None:
+            vectors = components if frames is None else batch.to_world(components)
+            assert vectors is not None
+            total = np.where(batch.filled[..., np.newaxis], vectors, 0.0).mean(axis=0)
+            averaged[name] = total if frames is None else np.einsum("sij,sj->si", frames, total)
+    if batch.pos is not None:
+        weights = _weights(batch)[..., np.newaxis]
+        total = weights.sum(axis=0)
+        averaged["pos"] = (batch.pos * weights).sum(axis=0) / np.where(total > 0, total, 1.0)
+    return replace(newest, found=batch.found.mean(axis=0), filled=touched, **averaged)
+
+
+def _weights(batch: ContactBatch) -> Array:
+    """How much each step counts for the position of a slot, (n, slots)."""
+    filled = batch.filled.astype(np.float64)
+    if batch.force is None:
+        return filled
+    strength = filled * np.sqrt(np.square(batch.force).sum(axis=-1))
+    # Contacts that never press count alike.
+    return np.where(strength.any(axis=0), strength, filled)
+
+
+def _each_slot(batch: ContactBatch, steps: Array) -> ContactBatch:
+    """Each slot as it is in a step of its own, (slots, ...)."""
+    slots = np.arange(batch.filled.shape[1])
+    return batch.mapped(lambda name, array: array[-1] if name == "found" else array[steps, slots])

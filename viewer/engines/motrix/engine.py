@@ -1,7 +1,8 @@
 """MotrixSim behind the engine contract, drawn through a MuJoCo model of the same scene."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,29 +11,34 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import SceneError, UnstableError
+from ...mjmodel.declarations import declared_sensors
+from ...mjmodel.distances import PairDistances
+from ...mjmodel.names import find_key, key_names
+from ...mjmodel.types import MjData, MjModel
+from ...scene_files.safe_open import OpenedScene, open_safely
 from ...sensors.contacts import Array, ContactBatch
-from ...sensors.corrections import PairOrder, complete_net, correct_contacts
 from ...sensors.layout import ContactLayout, Style
-from ...sensors.touch import TouchSensor
+from ...sensors.motrix_frames import PairOrder, complete_net, correct_contacts
 from ...settings import Reduce
-from ..contract import ContactDetails, ContactSensor, Engine, SensorList
-from ..environments import Environment
-from ..errors import SceneError, UnstableError
-from ..files.vetting import open_safely
-from ..grouping import stack_contacts
-from ..mujoco.declarations import declared_sensors
-from ..mujoco.keyframes import find_key, key_names
-from ..touch import TouchSensors
-from ..values import documented_value, force_magnitudes
+from ...touch.device import TouchSensor
+from ...touch.touch_sensors import TouchSensors
+from ..abilities import Diagnostics, Past, Substeps
+from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from ..contract import Engine
+from ..environment import Environment
+from ..values import SensorValues, stack_contacts
 from .calls import import_motrixsim, running_calls
 from .forces import MotrixForces
-from .pose import PoseCopy
-from .probing import Probe
-from .world import MotrixScene, MotrixSensor, load_motrix
+from .probe import Probe
+from .world import MotrixScene, MotrixSensor, PoseCopy, load_motrix
 
 
-def open_motrix(path: Path, num_envs: int = 1) -> "MotrixEngine":
+def open_scene(scene: Any, num_envs: int = 1) -> "MotrixEngine":
     """A scene file in MotrixSim."""
+    path = scene.path if isinstance(scene, OpenedScene) else scene
+    if not isinstance(path, Path):
+        raise SceneError("MotrixSim needs a scene file: it cannot run a compiled MuJoCo model")
     import_motrixsim()
     if path.suffix.lower() == ".mjb":
         raise SceneError(f"{path}: MotrixSim reads MJCF and URDF, not compiled MuJoCo models")
@@ -52,16 +58,17 @@ def open_motrix(path: Path, num_envs: int = 1) -> "MotrixEngine":
     return engine
 
 
-class MotrixEngine:
+class MotrixEngine(SensorValues):
     """A MotrixSim model and the state of its environments.
 
     Before the first step, and after a reset, no sensor has reported anything: arrays are zero and there are no
     contacts. Velocities of contacts are not known.
     """
 
-    can_watch_all = False
+    can_watch_all = can_edit_sensors = has_contact_list = False
+    diagnostics: Diagnostics | None = None
 
-    def __init__(self, path: Path, picture: Any, scene: MotrixScene, num_envs: int = 1) -> None:
+    def __init__(self, path: Path, picture: MjModel, scene: MotrixScene, num_envs: int = 1) -> None:
         self.name = f"MotrixSim {version('motrixsim')}"
         self.path: Path | None = path
         self.model = picture
@@ -83,16 +90,23 @@ class MotrixEngine:
                 for sensor in scene.sensors
             ]
         )
+        self._row_starts: dict[str, int] = {}
+        """Where each sensor begins in a row."""
+        self._row_size = 0
+        for sensor in scene.sensors:
+            self._row_starts[sensor.declared.name] = self._row_size
+            # Contacts with all fields, then the array itself, which has fewer.
+            self._row_size += 2 * _row_layout(sensor.declared.num, Reduce.NONE).size
         # MotrixSim rounds to single precision; times should not show it.
         step = float(scene.model.options.timestep)
         self.timestep = float(picture.opt.timestep) if np.float32(picture.opt.timestep) == np.float32(step) else step
         self.touch_sensors: TouchSensors | None = None
         self.reset()
-        forces = MotrixForces(self._motrix, self._links, lambda: self._state, 0, num_envs)
+        forces = MotrixForces(self._motrix, self._links, lambda: self._state, num_envs)
         self.touch_sensors = TouchSensors(self, forces=forces)
 
     @property
-    def data(self) -> Any:
+    def data(self) -> MjData:
         return self.pose(0)
 
     @property
@@ -115,6 +129,9 @@ class MotrixEngine:
             if touch is not None:
                 touch.after_step(self)
 
+    def stepper(self) -> Callable[[], object]:
+        return self.step
+
     def _advance(self, count: int) -> None:
         before = self.time
         with running_calls("step"):
@@ -127,7 +144,7 @@ class MotrixEngine:
         self._step_count += count
         if not np.isfinite(self._state.dof_pos).all():
             self.reset()
-            raise UnstableError(f"the simulation became unstable after {before:.3f} s and was reset")
+            raise UnstableError(f"the simulation became unstable after {before:.3f} s", "it was reset")
 
     def reset(self, key: str | int | None = None) -> None:
         key_id = None if key is None else find_key(self.model, key)
@@ -144,7 +161,7 @@ class MotrixEngine:
         if self.touch_sensors is not None:
             self.touch_sensors.after_reset(self)
 
-    def pose(self, env: int = 0) -> Any:
+    def pose(self, env: int = 0) -> MjData:
         if env not in self._pictures:
             self.environment(env)
             self._pictures[env] = mujoco.MjData(self.model)
@@ -157,7 +174,20 @@ class MotrixEngine:
         return picture
 
     def environment(self, env: int) -> Engine:
-        return self if self.num_envs == 1 and env == 0 else Environment(self, env)
+        return Environment(self, env)
+
+    @property
+    def past(self) -> Past:
+        return self.environment(0).past
+
+    def adopt_state(self, other: Engine) -> bool:
+        return False
+
+    def substeps(self, distances: PairDistances) -> Substeps | None:
+        return None
+
+    def warning(self) -> str | None:
+        return None
 
     def array(self, name: str) -> Array:
         sensor, reading = self._sensors[name], self._readings[name]
@@ -172,14 +202,30 @@ class MotrixEngine:
             return self._net(reading)
         return self._single(reading, sensor.reduce).cut(0, sensor.slots)
 
+    def row(self, env: int = 0) -> Row:
+        row = np.zeros(self._row_size)
+        for sensor in self._sensors:
+            columns, layout = self.source(sensor)
+            row[columns] = layout.encode(self._one(self.contacts(sensor.name), env))
+            array = self.array(sensor.name)
+            row[self._array_columns(sensor)] = array if self.num_envs == 1 else array[env]
+        return row
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        layout = _row_layout(sensor.slots, sensor.reduce)
+        start = self._row_starts[sensor.name]
+        return slice(start, start + layout.size), layout
+
+    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
+        return row[self._array_columns(sensor)].astype(np.float32)
+
+    def _array_columns(self, sensor: ContactSensor) -> slice:
+        """Where a sensor's own array is in a row: after its contacts, from which it does not always follow."""
+        start = self._row_starts[sensor.name] + _row_layout(self._readings[sensor.name].declared.num, Reduce.NONE).size
+        return slice(start, start + sensor.size)
+
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
         return stack_contacts(self)
-
-    def get_sensor_value(self, name: str) -> NDArray[np.float32]:
-        return documented_value(self._sensors[name], self.contacts(name))
-
-    def get_contact_force_magnitude(self, name: str) -> Array:
-        return force_magnitudes(self._sensors[name], self.contacts(name))
 
     def touch(self, name: str) -> TouchSensor:
         assert self.touch_sensors is not None
@@ -195,7 +241,7 @@ class MotrixEngine:
         return replace(batch, found=batch.filled.sum(dtype=batch.found.dtype))
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
-        """The geoms of each slot; MotrixSim does not tell with which friction they touch."""
+        """The geoms of each slot; MotrixSim does not report with which friction they touch."""
         batch, reading = self._one(self.contacts(name), env), self._readings[name]
         geoms = [("", "")] * len(batch.filled)
         if not batch.in_world_frame:
@@ -209,7 +255,7 @@ class MotrixEngine:
         sensor, reading = self._sensors[name], self._readings[name]
         order = reading.layout.pair_order
         layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
-        changed = sensor.reread(layout)
+        changed = replace(sensor, layout=layout)
         self._sensors = SensorList([changed if old.name == name else old for old in self._sensors])
 
     def watch_all(self) -> ContactSensor:
@@ -287,6 +333,12 @@ class MotrixEngine:
                 force, torque = (np.ascontiguousarray(part) for part in (wrench[..., :3], wrench[..., 3:]))
                 link.add_external_force(self._state, force, local=False)
                 link.add_external_torque(self._state, torque, local=False)
+
+
+@cache
+def _row_layout(slots: int, reduce: Reduce) -> ContactLayout:
+    """How contacts with all fields that MotrixSim knows are kept in rows, in double precision and MuJoCo's frames."""
+    return ContactLayout(Style.MOTRIX.fields, slots, reduce)
 
 
 def _identity(batch: ContactBatch) -> Array:

@@ -1,4 +1,4 @@
-"""The forces on a body, as MotrixSim tells them."""
+"""Turns MotrixSim's link forces into the forces on a body."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,22 +6,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mujoco.body_forces import BodyContacts
+from ...mjmodel.body_forces import BodyContacts
 from .calls import running_calls
 
 
 class MotrixForces:
-    """Contact forces on the links of one environment. What a link passes on to its parent is not known."""
+    """Contact forces on the links of the first environment. What a link passes on to its parent is not known."""
 
     from_mujoco = False
 
-    def __init__(
-        self, motrix: Any, links: Sequence[str], state: Callable[[], Any], env: int = 0, num_envs: int = 1
-    ) -> None:
+    def __init__(self, motrix: Any, links: Sequence[str], state: Callable[[], Any], num_envs: int = 1) -> None:
         """`links`: name of each body's link in the MuJoCo model's order, empty where there is none; `state`: the
         engine's state now, which is another one after a reset."""
         self._motrix, self._state = motrix, state
-        self._env = env if num_envs > 1 else None
+        self._single = num_envs == 1
         self._links = list(links)
         reports = motrix.reports
         reports.contact_forces = reports.contacting_geoms = True
@@ -33,25 +31,25 @@ class MotrixForces:
     def refusal(self, body: int, mount: bool) -> str | None:
         if mount:
             return "measure mount is known on MuJoCo only"
-        return None if self._places[body] is not None else "MotrixSim does not tell the forces on this body"
+        return None if self._places[body] is not None else "MotrixSim does not report the forces on this body"
 
-    def take(self) -> None:
+    def read(self) -> None:
         with running_calls("read contact forces"):
             forces = self._motrix.get_link_net_contact_forces(self._state())
-            self._query = None if self._env is not None else self._motrix.get_contact_query(self._state())
-        self._forces = forces if self._env is None else forces[self._env]
+            self._query = self._motrix.get_contact_query(self._state()) if self._single else None
+        self._forces = forces if self._single else forces[0]
 
     def contacts(self, body: int) -> BodyContacts:
         force = self._forces[self._places[body], :3].astype(np.float64)
         if self._query is None:
-            # Of several environments only the forces are told.
+            # Of several environments only the forces are known.
             return BodyContacts(force, int(force.any()))
         with running_calls("read contacts"):
             found = sum(len(self._query.contacting_geoms(geom)) for geom in self._geoms[body])
         return BodyContacts(force, found)
 
     def mount(self, body: int) -> NDArray[np.float64]:
-        raise NotImplementedError("MotrixSim does not tell what a link passes on to its parent")
+        raise NotImplementedError("MotrixSim does not report what a link passes on to its parent")
 
     def contact_points(self, body: int) -> NDArray[np.float64]:
         return np.zeros((0, 3))

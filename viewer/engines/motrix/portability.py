@@ -1,21 +1,25 @@
-"""Contact sensors of a scene to what MotrixSim will make of them."""
+"""Turns the contact sensors of a scene into what MotrixSim will do with them."""
 
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import ParseError
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ...sensors.corrections import PairOrder
+from ...mjmodel.declarations import Declaration, is_delayed
+from ...mjmodel.matching import subtree
+from ...mjmodel.names import sensor_targets
+from ...mjmodel.types import MjModel
+from ...scene_files.mjcf import count_contact_sensors, keep_contact_sensors, read_mjcf
 from ...sensors.layout import Field, Style
+from ...sensors.motrix_frames import PairOrder
 from ...settings import Reduce
-from ..files.mjcf import count_contact_sensors, keep_contact_sensors, read_mjcf
-from ..mujoco.declarations import Declaration, is_delayed
-from .probing import Probe, ProbedScene
+from ..abilities import Portability, Verdict
+from .probe import Probe, ProbedScene
 
 UNNAMED = "it reads sensors by name, and this one has none"
 _OBJECTS = mujoco.mjtObj
@@ -23,33 +27,17 @@ _MOST_ALONE = 100
 """Sensors of a refused scene that MotrixSim is asked about one by one: each takes it a fresh load of the scene."""
 
 
-class Verdict(StrEnum):
-    """What MotrixSim does with a contact sensor."""
-
-    TAKE = "take"
-    IGNORE = "ignore"
-    """It leaves the sensor out, or in no state to be read, and runs the scene."""
-    REFUSE = "refuse"
-    """It does not run a scene with this sensor."""
+def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[str, Portability]:
+    """The verdict on each sensor of a scene file: asked of MotrixSim where it is installed, else predicted."""
+    if declared and find_spec("motrixsim") is not None:
+        return verify(path, model, declared)
+    return {sensor.name: predict(model, sensor) for sensor in declared}
 
 
-@dataclass(frozen=True)
-class Portability:
-    """MotrixSim's verdict on one sensor."""
-
-    verdict: Verdict
-    reason: str = ""
-    """Why it is not taken; MotrixSim's own words where it was asked."""
-    notes: tuple[str, ...] = ()
-    """Where a sensor that is taken reads otherwise than in MuJoCo."""
-    verified: bool = False
-    """Asked of the engine, not predicted."""
-
-
-def predict(model: Any, declared: Declaration) -> Portability:
+def predict(model: MjModel, declared: Declaration) -> Portability:
     """The verdict by the rules that MotrixSim 0.10 was seen to follow."""
     i = declared.sensor_id
-    first, second = int(model.sensor_objtype[i]), int(model.sensor_reftype[i])
+    (first, first_id), (second, second_id) = sensor_targets(model, i)
     velocities = [field for field in declared.layout.fields if field not in Style.MOTRIX.fields]
     if velocities:
         return _refused(f"it does not know the data {' and '.join(velocities)}")
@@ -63,8 +51,8 @@ def predict(model: Any, declared: Declaration) -> Portability:
         return _refused("it needs both targets of a pair, and this sensor names only the first")
     if first != second:
         return _refused("it needs two targets of one kind: two geoms, two bodies or two subtrees")
-    targets = [_covered(model, first, int(target)) for target in (model.sensor_objid[i], model.sensor_refid[i])]
-    if first != _OBJECTS.mjOBJ_GEOM and 0 in (model.sensor_objid[i], model.sensor_refid[i]):
+    targets = [_covered(model, first, target) for target in (first_id, second_id)]
+    if first != _OBJECTS.mjOBJ_GEOM and 0 in (first_id, second_id):
         return _refused("it panics on the world body as a target")
     if (targets[0] & targets[1]).any():
         return _refused("it panics in its first step where the two targets overlap")
@@ -73,7 +61,7 @@ def predict(model: Any, declared: Declaration) -> Portability:
     return Portability(Verdict.TAKE, notes=tuple(_notes(model, declared, first, targets)))
 
 
-def verify(path: Path, model: Any, declared: list[Declaration]) -> dict[str, Portability]:
+def verify(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[str, Portability]:
     """The verdict on each sensor of a scene file, by asking the installed MotrixSim."""
     predicted = {declaration.name: predict(model, declaration) for declaration in declared}
     whole = Probe([{"path": str(path)}]).results()[0]
@@ -83,7 +71,7 @@ def verify(path: Path, model: Any, declared: list[Declaration]) -> dict[str, Por
 
 
 def _verify_apart(
-    path: Path, declared: list[Declaration], predicted: dict[str, Portability], scene_error: str
+    path: Path, declared: Sequence[Declaration], predicted: dict[str, Portability], scene_error: str
 ) -> dict[str, Portability]:
     """Verdicts for a scene that MotrixSim refuses: it is asked again with only some of the sensors."""
     try:
@@ -169,12 +157,12 @@ def _ignored(reason: str) -> Portability:
     return Portability(Verdict.IGNORE, reason)
 
 
-def _notes(model: Any, declared: Declaration, kind: int, targets: list[NDArray[np.bool_]]) -> list[str]:
+def _notes(model: MjModel, declared: Declaration, kind: int, targets: list[NDArray[np.bool_]]) -> list[str]:
     notes = []
     i = declared.sensor_id
     if kind == _OBJECTS.mjOBJ_XBODY:
-        for target, covered in zip((model.sensor_objid[i], model.sensor_refid[i]), targets, strict=True):
-            if (_descendants(model, int(target))[model.geom_bodyid] & ~covered).any():
+        for (_, target), covered in zip(sensor_targets(model, i), targets, strict=True):
+            if (subtree(model, target)[model.geom_bodyid] & ~covered).any():
                 notes.append("a subtree is the body and its direct children only: geoms of deeper bodies are left out")
                 break
     if is_delayed(model, i):
@@ -188,7 +176,7 @@ def _notes(model: Any, declared: Declaration, kind: int, targets: list[NDArray[n
     return notes
 
 
-def _covered(model: Any, kind: int, target: int) -> NDArray[np.bool_]:
+def _covered(model: MjModel, kind: int, target: int) -> NDArray[np.bool_]:
     """Geoms that MotrixSim takes a target for, (ngeom,)."""
     if kind == _OBJECTS.mjOBJ_GEOM:
         return np.arange(model.ngeom) == target
@@ -196,11 +184,3 @@ def _covered(model: Any, kind: int, target: int) -> NDArray[np.bool_]:
     if kind == _OBJECTS.mjOBJ_XBODY:
         bodies |= model.body_parentid == target
     return bodies[model.geom_bodyid]
-
-
-def _descendants(model: Any, body: int) -> NDArray[np.bool_]:
-    """A body and all below it, (nbody,)."""
-    below = np.arange(model.nbody) == body
-    for child in range(body + 1, model.nbody):  # Parents come before their children.
-        below[child] |= below[model.body_parentid[child]]
-    return below

@@ -1,72 +1,65 @@
-"""Scenes to what MotrixSim makes of them, in a process of its own: some scenes kill the process that loads them.
+"""Asks MotrixSim whether it runs some scenes, in a process of its own: a scene may kill the process that loads it."""
 
-Run as a program: a JSON list of scenes on standard input, each `{"path": ...}` or `{"path": ..., "text": ...}` with
-MJCF that takes the place of the file; for each a line of JSON on standard output. It imports nothing of this package,
-so that it starts at once.
-"""
-
-import contextlib
-import json
-import os
-import re
-import sys
-import tempfile
-from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-_TERMINAL_CODES = re.compile(r"\x1b\[[0-9;]*m")
+from ...worker import Limits, Worker, describe_signal
+
+_MODULE = f"{__package__}.probe_worker"
+_LIMITS = Limits(time=120.0, memory=None)
+"""For all scenes of one process."""
 
 
-@contextlib.contextmanager
-def _log_of_process(log: list[str]) -> Iterator[None]:
-    saved = os.dup(2)
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), 2)
+@dataclass(frozen=True)
+class ProbedScene:
+    """MotrixSim's answer to one scene."""
+
+    error: str | None
+    """The engine's own message, on one line; None if it loaded and took two steps."""
+    sensors: dict[str, dict[str, Any]]
+    """`size` and `collider_pairs` of the contact sensors that the engine has, by name."""
+    log: tuple[str, ...]
+    """Lines that the engine wrote while it loaded the scene."""
+
+
+class Probe:
+    """A process that loads scenes. Start it, do something else, ask for the results."""
+
+    def __init__(self, scenes: list[dict[str, str]]) -> None:
+        """`scenes`: the `path` of each, and its `text` where that is not the file's."""
+        self._scenes = scenes
+        self._worker = Worker(_MODULE, scenes, _LIMITS)
+
+    def results(self) -> list[ProbedScene]:
+        """One result a scene."""
         try:
-            yield
+            self._worker.wait()
+            results = [_result(answer) for answer in self._worker.results()]
+            if len(results) < len(self._scenes):
+                results.append(ProbedScene(self._describe_end(), {}, ()))
         finally:
-            os.dup2(saved, 2)
-            os.close(saved)
-            file.seek(0)
-            log += _TERMINAL_CODES.sub("", file.read().decode("utf-8", "replace")).splitlines()
+            self.cancel()
+        if len(results) < len(self._scenes):
+            # The process died of the last one; the others get another.
+            results += Probe(self._scenes[len(results) :]).results()
+        return results
+
+    def cancel(self) -> None:
+        """Stop without results. Safe after `results`."""
+        self._worker.close()
+
+    def _describe_end(self) -> str:
+        if self._worker.timed_out:
+            return f"it does not answer within {_LIMITS.time:g} s"
+        code = self._worker.exit_code
+        name = describe_signal(code)
+        return f"it crashes ({name})" if name else f"it ends the process (exit code {code})"
 
 
-def _try_scene(motrixsim: Any, scene: dict[str, str]) -> dict[str, Any]:
-    """Load and step a scene: its contact sensors, or the engine's words."""
-    log: list[str] = []
-    answer: dict[str, Any] = {"error": None, "stage": "load", "sensors": [], "log": log}
-    try:
-        with _log_of_process(log):
-            if "text" in scene:
-                world = motrixsim.msd.from_str(scene["text"], "mjcf", scene["path"])
-            else:
-                world = motrixsim.msd.from_file(scene["path"])
-            model = world.build()
-            data = motrixsim.SceneData(model)
-            answer["stage"] = "step"
-            model.step_n(data, 2)
-            answer["stage"] = "read"
-            answer["sensors"] = [
-                {
-                    "name": sensor.name,
-                    "size": int(model.get_sensor_value(sensor.name, data).shape[-1]),
-                    "collider_pairs": sensor.collider_pairs,
-                }
-                for sensor in model.low.low_contact_sensors
-                if sensor.name
-            ]
-    except BaseException as error:  # A panic is no Exception.
-        answer["error"] = str(error)
-    return answer
-
-
-def main() -> None:
-    scenes = json.load(sys.stdin)
-    import motrixsim
-
-    for scene in scenes:
-        print(json.dumps(_try_scene(motrixsim, scene)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def _result(answer: dict[str, Any]) -> ProbedScene:
+    error = answer["error"]
+    if error is not None:
+        error = "; ".join(line.strip() for line in error.splitlines() if line.strip()) or "it gives no reason"
+        if answer["stage"] != "load":
+            error = f"{error} (in {answer['stage']})"
+    return ProbedScene(error, {sensor["name"]: sensor for sensor in answer["sensors"]}, tuple(answer["log"]))

@@ -1,16 +1,22 @@
-"""A scene file to a MotrixSim model: every part named as in the MuJoCo model, every contact sensor with companions."""
+"""Turns a scene file into a MotrixSim model: parts named as in the MuJoCo model, contact sensors with companions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...sensors.corrections import PairOrder
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SceneError
+from ...mjmodel.declarations import Declaration
+from ...mjmodel.names import geom_names, read_names
+from ...mjmodel.types import MjData, MjModel
 from ...sensors.layout import ContactLayout, Style
+from ...sensors.motrix_frames import PairOrder
 from ...settings import Reduce
-from ..errors import SceneError
-from ..mujoco.declarations import Declaration
-from ..mujoco.names import geom_names, read_names
+from ..environment import draw_pose
 from .calls import import_motrixsim, loading_calls
 from .portability import UNNAMED, predict
 
@@ -69,7 +75,7 @@ class MotrixScene:
         return ignored_settings(self.log)
 
 
-def load_motrix(path: Path, picture: Any, declared: list[Declaration], num_envs: int) -> MotrixScene:
+def load_motrix(path: Path, picture: MjData, declared: list[Declaration], num_envs: int) -> MotrixScene:
     """Load a scene; `picture` is its MuJoCo model, `declared` are that model's contact sensors."""
     motrixsim = import_motrixsim()
     with loading_calls(path) as log:
@@ -87,7 +93,7 @@ def load_motrix(path: Path, picture: Any, declared: list[Declaration], num_envs:
         pairs = {sensor.name: sensor.collider_pairs for sensor in model.low.low_contact_sensors if sensor.name in own}
         turned = {name: _turned_geoms(pairs[name], geoms) for name in own}
         for name in [name for name, named in turned.items() if any("" in pair for pair in named)]:
-            unread[name] = "some of its pairs are reversed, and geoms without names leave no way to tell which"
+            unread[name] = "some of its pairs are reversed, and geoms without names leave no way to see which"
             del own[name], turned[name]
         if any(turned.values()):
             # Which collider of a pair comes first is known only from a model that was built.
@@ -139,7 +145,7 @@ def _companion_slots(declared: Declaration, num_envs: int) -> int:
 
 
 def _name_sensors(
-    world: Any, picture: Any, declared: list[Declaration]
+    world: Any, picture: MjData, declared: list[Declaration]
 ) -> tuple[dict[str, tuple[Any, Declaration]], dict[str, str]]:
     """Name the contact sensors that the scene leaves unnamed; those that MotrixSim has, and why not the others."""
     found = list(world.sensors.contact)
@@ -199,7 +205,7 @@ def _companion_name(sensor: str, *what: str) -> str:
     return "/".join(("contact_viewer", sensor, *what))
 
 
-def _name_parts(world: Any, picture: Any) -> tuple[list[str], list[str]]:
+def _name_parts(world: Any, picture: MjData) -> tuple[list[str], list[str]]:
     """Name what the scene leaves unnamed; names of joints and links in the MuJoCo model's order.
 
     Both engines walk the scene in the file's order, so that a part without a name is known by its place.
@@ -231,3 +237,39 @@ def _fill_names(parts: list[Any], names: list[str]) -> list[str]:
             part.name = part.name or name
     known = {part.name for part in parts}
     return [name if name in known else "" for name in names]
+
+
+_JOINTS = mujoco.mjtJoint
+_QUATERNION = (3, 0, 1, 2)
+"""Where MotrixSim, with x, y, z, w, has MuJoCo's w, x, y, z."""
+_PLACES = {
+    _JOINTS.mjJNT_FREE: (0, 1, 2, *(3 + place for place in _QUATERNION)),
+    _JOINTS.mjJNT_BALL: _QUATERNION,
+    _JOINTS.mjJNT_SLIDE: (0,),
+    _JOINTS.mjJNT_HINGE: (0,),
+}
+"""Where MotrixSim has each number of a MuJoCo joint's position, counted from the joint's first."""
+
+
+class PoseCopy:
+    """Copies positions joint by joint. A joint that MotrixSim does not have stays as it is."""
+
+    def __init__(self, scene: MotrixScene, model: MjModel) -> None:
+        bases = {base.name: base.dof_pos_start for base in scene.model.floating_bases}
+        joints = dict(zip(scene.model.joint_names, scene.model.joint_dof_pos_indices, strict=True))
+        starts = joints | bases
+        targets: list[int] = []
+        sources: list[int] = []
+        for name, kind, target in zip(scene.joints, model.jnt_type, model.jnt_qposadr, strict=True):
+            if name in starts:
+                places = _PLACES[_JOINTS(kind)]
+                targets += range(int(target), int(target) + len(places))
+                sources += [starts[name] + place for place in places]
+        self._model = model
+        self._targets = np.array(targets, np.intp)
+        self._sources = np.array(sources, np.intp)
+
+    def write(self, positions: NDArray[np.float32], picture: MjData) -> None:
+        """Put an environment's `dof_pos` into an mjData, as far as a renderer looks at it."""
+        picture.qpos[self._targets] = positions[self._sources]
+        draw_pose(self._model, picture)

@@ -1,0 +1,173 @@
+"""The command line: what it prints, and one clear line with exit code 2 for bad input."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from contact_viewer.assets import bundled_scenes
+from contact_viewer.cli import main
+from Xlib.display import Display  # type: ignore[import-untyped]
+
+COMMAND = [sys.executable, "-m", "contact_viewer"]
+
+
+def run(*arguments: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
+    """The real program, in a process of its own; an environment value of None removes the variable."""
+    variables = os.environ | {name: value for name, value in environment.items() if value is not None}
+    for name, value in environment.items():
+        if value is None:
+            variables.pop(name, None)
+    return subprocess.run(
+        [*COMMAND, *arguments], capture_output=True, text=True, env=variables, check=False, timeout=120
+    )
+
+
+def test_scenes_lists_each_with_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["scenes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [scene.name for scene in bundled_scenes()]
+    assert len(lines) >= 9
+    assert all(len(line.split()) > 5 for line in lines)
+
+
+def test_inspect_names_every_value(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "turntable"]) == 0
+    text = capsys.readouterr().out
+    assert "box_floor_contact: geom bar x geom freebox" in text
+    for name in ("[ 0] slot0.found", "[ 1] slot0.force.normal", "[51] slot3.tangent.z"):
+        assert name in text
+
+
+def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "turntable", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) == {"scene", "engine", "sensors"}
+    assert Path(report["scene"]).name == "turntable.xml"
+    sensor = report["sensors"][0]
+    assert {key: sensor[key] for key in sensor if key not in ("columns", "styles", "motrix")} == {
+        "name": "box_floor_contact",
+        "label": "geom bar x geom freebox",
+        "fields": ["found", "force", "pos", "normal", "tangent"],
+        "slots": 4,
+        "reduce": "none",
+        "frame": "contact",
+        "size": 52,
+    }
+    assert len(sensor["columns"]) == 52
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nothing.xml"], "no such file"),
+        (["{tmp}"], "folder"),
+        (["{tmp}/broken.xml"], "XML"),
+        (["{tmp}/empty.xml"], "empty"),
+        (["slope", "--sensor", "nobody"], "no contact sensor named 'nobody'"),
+        (["slope", "--camera", "nobody"], "no camera named 'nobody'"),
+        (["slope", "--key", "nobody"], "no keyframe 'nobody'"),
+        (["slope", "--speed", "11"], "between 0.01 and 10"),
+        (["slope", "--speed", "nan"], "between"),
+        (["slope", "--reduce", "most"], "invalid choice"),
+        (["slope", "--frames", "0"], "between"),
+        (["slope", "--width", "wide"], "not a number"),
+        (["slope", "extra"], "unrecognized"),
+        (["--nonsense"], "unrecognized"),
+        (["inspect"], "required"),
+        (["inspect", "nothing.xml"], "no such file"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(
+    arguments: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.xml").write_text("<mujoco><worldbody></mujoco>")
+    (tmp_path / "empty.xml").write_text("")
+    assert main([argument.format(tmp=tmp_path) for argument in arguments]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert words in output.err
+    assert len(output.err.splitlines()) == 1
+
+
+def test_no_display_names_record() -> None:
+    result = run("slope", DISPLAY=None, WAYLAND_DISPLAY=None)
+    assert result.returncode == 2
+    assert "contact-viewer record" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_display_that_does_not_answer_names_record() -> None:
+    result = run("slope", DISPLAY=":987", WAYLAND_DISPLAY=None)
+    assert result.returncode == 2
+    assert "contact-viewer record" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_display_without_opengl_is_one_line() -> None:
+    read_end, write_end = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x480x24", "-extension", "GLX"]
+    with subprocess.Popen(command, pass_fds=[write_end], stderr=subprocess.DEVNULL) as server:
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            display = f":{int(pipe.readline())}"
+        result = run("slope", DISPLAY=display, WAYLAND_DISPLAY=None)
+        server.terminate()
+    assert result.returncode == 2
+    assert "no usable OpenGL" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def wait_for_window(name: str) -> None:
+    """Until a display shows a window, and that has drawn for a while."""
+    display = Display(name)
+    end = time.monotonic() + 60
+    while not display.screen().root.query_tree().children and time.monotonic() < end:
+        time.sleep(0.2)
+    display.close()
+    time.sleep(3)
+
+
+def test_a_display_that_goes_away_is_one_line() -> None:
+    read_end, write_end = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "640x480x24"]
+    with subprocess.Popen(command, pass_fds=[write_end], stderr=subprocess.DEVNULL) as server:
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            display = f":{int(pipe.readline())}"
+        environment = os.environ | {"DISPLAY": display}
+        arguments = [*COMMAND, "slope", "--width", "640", "--height", "400"]
+        with subprocess.Popen(arguments, env=environment, stderr=subprocess.PIPE, text=True) as window:
+            wait_for_window(display)
+            ran = window.poll() is None
+            server.kill()
+            _, messages = window.communicate(timeout=30)
+    assert ran, messages
+    assert window.returncode == 2
+    assert messages == "contact-viewer: the display is gone\n"
+
+
+def test_frames_stop_the_window() -> None:
+    result = run("slope", "--frames", "20", "--width", "640", "--height", "400")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+
+
+def test_the_window_uses_the_glfw_library_that_imgui_brings() -> None:
+    """And no other beside it; to look for one takes as long as a frame."""
+    code = (
+        "from contact_viewer.cli import main; main(['slope', '--frames', '2']);"
+        "print(*{line.split()[-1] for line in open('/proc/self/maps') if 'libglfw' in line}, sep='\\n')"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (library,) = result.stdout.split()
+    assert "imgui_bundle" in library
+
+
+def test_help_and_version() -> None:
+    assert "usage: contact-viewer" in run("--help").stdout
+    assert run("--version").stdout.startswith("contact-viewer ")
+    assert run("inspect", "--help").returncode == 0

@@ -1,0 +1,61 @@
+"""What tracking pairs costs beside the physics, measured in one run."""
+
+import time
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.events.tracker import ContactTracker
+from contact_viewer.mjmodel.pair_selection import PairSelection, all_pairs
+
+
+def pile(count: int) -> mujoco.MjModel:
+    """Boxes that lie on each other, three high."""
+    rng = np.random.default_rng(0)
+    boxes = ""
+    for i in range(count):
+        x, y = (0.11 * (i // 4**k % 4) - 0.165 + rng.uniform(-0.02, 0.02) for k in range(2))
+        tilt = " ".join(f"{angle:.2f}" for angle in rng.uniform((-9, -9, 0), (9, 9, 90)))
+        boxes += (
+            f'<body pos="{x:.4f} {y:.4f} {0.06 + 0.11 * (i // 16):.4f}" euler="{tilt}"><freejoint/>'
+            f'<geom name="box{i}" type="box" size=".05 .042 .034" mass=".3"/></body>'
+        )
+    floor = '<geom name="floor" type="plane" size="0 0 .1"/>'
+    return mujoco.MjModel.from_xml_string(f"<mujoco><worldbody>{floor}{boxes}</worldbody></mujoco>")
+
+
+def timed(action: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start
+
+
+def measure(nearest: bool) -> float:
+    """Time of tracking 100 pairs as a part of the time of a step: the median, as a machine may be busy at times."""
+    engine = open_engine(pile(48))
+    engine.step(500)
+    model, data = engine.model, engine.data
+    every = all_pairs(model)
+    distances = [mujoco.mj_geomDistance(model, data, int(a), int(b), 10.0, None) for a, b in every.geoms]
+    kept = np.argsort(distances)[:100] if nearest else np.linspace(0, len(distances) - 1, 100).astype(int)
+    labels = tuple(every.labels[i] for i in kept)
+    tracker = ContactTracker(engine, PairSelection(every.source, every.geoms[kept], labels, 100, every.able[kept]))
+    times = np.array([(timed(engine.step), timed(lambda: tracker.after_step(engine))) for _ in range(600)])
+    assert len(tracker.pairs.labels) == 100
+    assert tracker.pairs.events.in_contact.any()
+    step, following = np.median(times, axis=0)
+    print(f"step {1e6 * step:.0f} us, 100 {'nearest ' * nearest}pairs {1e6 * following:.0f} us: {following / step:.1%}")
+    return float(following / step)
+
+
+@pytest.mark.alone
+def test_tracking_100_pairs_costs_less_than_a_fifth_of_a_step() -> None:
+    assert any(measure(nearest=False) < 0.2 for _ in range(3))
+
+
+@pytest.mark.alone
+def test_even_the_100_nearest_pairs_cost_less_than_a_third() -> None:
+    # Two thirds of them are in contact, and most of the others look as if they were about to be.
+    assert any(measure(nearest=True) < 0.33 for _ in range(3))

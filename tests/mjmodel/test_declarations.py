@@ -1,0 +1,73 @@
+"""Reading the sensors that a model declares: what they are called, and how long that takes."""
+
+import time
+from pathlib import Path
+
+import mujoco
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.mjmodel.declarations import declared_sensors
+from contact_viewer.mjmodel.names import target_label
+
+
+def many_sensors(bodies: int, sensors: int) -> str:
+    """A scene in which each sensor watches one body, in turn."""
+    places = ((i % 50, i // 50) for i in range(bodies))
+    balls = "".join(
+        f'<body name="b{i}" pos="{x} {y} 1"><joint type="slide" axis="0 0 1"/><geom size=".1"/></body>'
+        for i, (x, y) in enumerate(places)
+    )
+    watching = "".join(f'<contact name="s{i}" body1="b{i % bodies}" data="found force"/>' for i in range(sensors))
+    return f"""<mujoco><worldbody><geom name="floor" type="plane" size="50 50 1"/>{balls}</worldbody>
+        <sensor>{watching}</sensor></mujoco>"""
+
+
+def test_labels_say_what_each_side_of_a_sensor_matches() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><worldbody><site name="spot"/><site/><geom name="floor" type="plane" size="1 1 1"/>
+          <body name="ball" pos="0 0 1"><freejoint/><geom size=".1"/></body></worldbody>
+        <sensor><contact name="a" geom1="floor" body2="ball" data="found force" num="2"/>
+          <contact name="b" site="spot" subtree2="ball"/>
+          <contact body1="ball" geom2="floor" data="found force" num="3"/>
+          <contact name="d"/></sensor></mujoco>"""
+    )
+    declared = declared_sensors(model)
+    assert [sensor.label for sensor in declared] == [
+        "geom floor x body ball",
+        "site spot x subtree ball",
+        "body ball x geom floor",
+        "any x any",
+    ]
+    assert [sensor.num for sensor in declared] == [2, 1, 3, 1]
+    assert [sensor.layout.slots for sensor in declared] == [2, 1, 3, 1]
+    assert target_label(model, mujoco.mjtObj.mjOBJ_SITE, 1) == "site 1"
+    assert target_label(model, mujoco.mjtObj.mjOBJ_GEOM, 1) == "geom geom 1 of ball"
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize(("bodies", "sensors"), [(1000, 1000), (4, 5000)])
+def test_a_scene_with_many_sensors_opens_about_as_fast_as_in_mujoco(tmp_path: Path, bodies: int, sensors: int) -> None:
+    path = tmp_path / "many.xml"
+    path.write_text(many_sensors(bodies, sensors))
+    start = time.perf_counter()
+    mujoco.MjModel.from_xml_path(str(path))
+    bare = time.perf_counter() - start
+    start = time.perf_counter()
+    engine = open_engine(path)
+    assert time.perf_counter() - start < 3 * bare + 1
+    assert len(engine.sensors) == sensors
+
+
+@pytest.mark.alone
+def test_reading_sensors_takes_longer_in_proportion_to_their_number() -> None:
+    def duration(count: int) -> float:
+        model = mujoco.MjModel.from_xml_string(many_sensors(count, count))
+        best = float("inf")
+        for _ in range(3):
+            start = time.perf_counter()
+            declared_sensors(model)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    # Eight times as many: 64 times as long if each sensor reads all names.
+    assert duration(2000) < 24 * duration(250)

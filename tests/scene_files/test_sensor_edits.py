@@ -1,0 +1,177 @@
+"""Changes of sensors as a person makes, saves and takes them back, judged by MuJoCo and by the file's bytes."""
+
+import difflib
+from dataclasses import replace
+from pathlib import Path
+
+import mujoco
+import pytest
+from contact_viewer.errors import SceneError
+from contact_viewer.mjmodel.names import read_names
+from contact_viewer.scene_files.safe_open import open_safely
+from contact_viewer.scene_files.sensor_edits import SensorEdits
+from contact_viewer.scene_files.spec_changes import SensorChange, read_declarations
+from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
+from contact_viewer.sensors.layout import Field
+from contact_viewer.settings import Reduce
+
+SCENE = """<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="ball" pos="0 0 .1"><freejoint/><geom name="ball" size=".1"/></body>
+  </worldbody>
+  <include file="part.xml"/>
+  <sensor>
+    <clock name="now"/>
+    <contact   name = 'first'  geom1="floor"   data="found  force"/> <!-- odd spaces -->
+    <contact geom2="ball"/>
+  </sensor>
+</mujoco>
+"""
+PART = "<mujocoinclude>\n  <sensor>\n    <contact name='part' reduce=\"netforce\"/>\n  </sensor>\n</mujocoinclude>\n"
+NEW = SensorChange(ContactDeclaration("new", ContactTarget(TargetKind.GEOM, "floor"), num=3))
+OTHER = SensorChange(ContactDeclaration("other", fields=(Field.DIST,)))
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE)
+    (tmp_path / "part.xml").write_text(PART)
+    return path
+
+
+def running(path: Path, sensor_edits: SensorEdits) -> mujoco.MjModel:
+    """The scene as the window would open it again."""
+    found = open_safely(path, changes=sensor_edits.changes)
+    sensor_edits.drop_refused(found.refusals)
+    return found.model
+
+
+def changed_lines(before: str, after: str) -> list[str]:
+    lines = difflib.ndiff(before.splitlines(keepends=True), after.splitlines(keepends=True))
+    return [line.rstrip("\n") for line in lines if line[0] in "+-"]
+
+
+def changed(model: mujoco.MjModel, sensor: str, **values: object) -> SensorChange:
+    before = read_declarations(model)[sensor]
+    return SensorChange(replace(before, **values), before, sensor)  # type: ignore[arg-type]
+
+
+def test_making_and_undoing(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    assert sensor_edits.undo() is None
+    sensor_edits.make([NEW, OTHER])
+    assert list(sensor_edits.unsaved) == ["new", "other"]
+    assert sensor_edits.last == "make new, other"
+    model = running(scene, sensor_edits)
+    sensor_edits.make([changed(model, "new", name="newer", num=7)])
+    assert list(sensor_edits.unsaved) == ["newer", "other"]
+    assert read_declarations(running(scene, sensor_edits))["newer"].num == 7
+    sensor_edits.undo()
+    assert list(sensor_edits.changes) == [NEW, OTHER]
+    sensor_edits.revert("new")
+    assert list(sensor_edits.changes) == [OTHER]
+    sensor_edits.undo()
+    sensor_edits.undo()
+    assert list(sensor_edits.changes) == []
+    assert scene.read_text() == SCENE
+
+
+def test_changing_back_leaves_nothing_to_save(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    model = running(scene, sensor_edits)
+    sensor_edits.make([changed(model, "first", num=9)])
+    model = running(scene, sensor_edits)
+    sensor_edits.make([changed(model, "first", num=1)])
+    assert list(sensor_edits.changes) == []
+
+
+def test_saving_touches_nothing_else_and_undo_restores_the_bytes(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    model = running(scene, sensor_edits)
+    sensor_edits.make([NEW])
+    sensor_edits.make([changed(model, "first", num=5, reduce=Reduce.MAXFORCE)])
+    sensor_edits.make([changed(model, "part", name="renamed", reduce=Reduce.NONE)])
+    unnamed = next(name for name in read_declarations(model) if name.startswith("sensor-"))
+    sensor_edits.make([changed(model, unnamed, first=ContactTarget(TargetKind.BODY, "world"))])
+    made = sensor_edits.changes
+    before = read_declarations(running(scene, sensor_edits))
+    sensor_edits.save(scene, running(scene, sensor_edits), sensor_edits.changes)
+    assert list(sensor_edits.changes) == []
+    assert changed_lines(SCENE, scene.read_text()) == [
+        "-     <contact   name = 'first'  geom1=\"floor\"   data=\"found  force\"/> <!-- odd spaces -->",
+        "+     <contact   name = 'first'  geom1=\"floor\"   data=\"found  force\" num=\"5\" reduce=\"maxforce\"/>"
+        " <!-- odd spaces -->",
+        "-     <contact geom2=\"ball\"/>",
+        "+     <contact geom2=\"ball\" body1=\"world\"/>",
+        "+     <contact name=\"new\" geom1=\"floor\" num=\"3\" data=\"found force dist pos normal tangent\"/>",
+    ]  # fmt: skip
+    assert (scene.parent / "part.xml").read_text() == PART.replace("'part' reduce=\"netforce\"", "'renamed'")
+    # What the file says now is what ran before.
+    assert read_declarations(running(scene, sensor_edits)) == before
+    assert sensor_edits.undo() == "save into scene.xml"
+    assert scene.read_text() == SCENE
+    assert (scene.parent / "part.xml").read_text() == PART
+    assert sensor_edits.changes == made
+
+
+def test_one_of_several_is_saved(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    sensor_edits.make([NEW])
+    sensor_edits.make([OTHER])
+    sensor_edits.save(scene, running(scene, sensor_edits), [NEW])
+    assert list(sensor_edits.changes) == [OTHER]
+    names = [name for name in read_names(running(scene, sensor_edits), "sensor") if "companion" not in name]
+    assert names.count("new") == names.count("other") == 1
+
+
+def test_a_save_that_fails_half_way_leaves_the_files_alone(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sensor_edits = SensorEdits()
+    model = running(scene, sensor_edits)
+    sensor_edits.make([changed(model, "first", num=5), NEW])
+    model = running(scene, sensor_edits)
+
+    def fail(*_: object) -> None:
+        raise SceneError("no room")
+
+    monkeypatch.setattr("contact_viewer.scene_files.sensor_edits.insert_sensors", fail)
+    with pytest.raises(SceneError, match="no room"):
+        sensor_edits.save(scene, model, sensor_edits.changes)
+    assert scene.read_text() == SCENE
+    assert len(sensor_edits.changes) == 2
+
+
+def test_what_somebody_else_has_changed_is_not_undone(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    sensor_edits.make([NEW])
+    sensor_edits.save(scene, running(scene, sensor_edits), sensor_edits.changes)
+    text = scene.read_text().replace("0 0 .1", "0 0 .2")
+    scene.write_text(text)
+    with pytest.raises(SceneError, match="changed by someone else"):
+        sensor_edits.undo()
+    assert scene.read_text() == text
+    assert sensor_edits.undo() == "make new"
+
+
+def test_refused_changes_leave_no_step_behind(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    sensor_edits.make([NEW])
+    sensor_edits.make([SensorChange(ContactDeclaration("bad", ContactTarget(TargetKind.GEOM, "nose")))])
+    running(scene, sensor_edits)
+    assert list(sensor_edits.changes) == [NEW]
+    assert sensor_edits.last == "make new"
+
+
+def test_every_change_asks_for_the_scene_to_be_opened_again(scene: Path) -> None:
+    sensor_edits = SensorEdits()
+    states = [sensor_edits.state]
+    sensor_edits.make([NEW])
+    states.append(sensor_edits.state)
+    sensor_edits.save(scene, running(scene, sensor_edits), sensor_edits.changes)
+    states.append(sensor_edits.state)
+    sensor_edits.undo()
+    states.append(sensor_edits.state)
+    assert len(set(states)) == 4
+    sensor_edits.clear()
+    assert sensor_edits.last is None

@@ -1,0 +1,410 @@
+"""A simulation that returns to its past, against MuJoCo stepping straight on."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import psutil
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.assets import bundled_scenes
+from contact_viewer.errors import UnstableError
+from contact_viewer.session.history import History
+from contact_viewer.session.simulation import Simulation
+from contact_viewer.settings import Moment
+
+ROBOT = """
+<mujoco>
+  <option timestep=".002" {option}><flag {flag}/></option>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1"/>
+    <body name="robot" pos="0 0 .3"><freejoint/><geom type="box" size=".2 .1 .05"/>
+      <body pos=".2 0 0"><joint name="hip" axis="0 1 0" range="-60 60"/>
+        <geom type="capsule" fromto="0 0 0 .2 0 -.1" size=".03"/></body>
+      <body pos="-.2 0 0"><joint name="knee" axis="0 1 0" damping=".2"/>
+        <geom type="capsule" fromto="0 0 0 -.2 0 -.1" size=".03"/></body>
+    </body>
+    <body name="crate" pos=".4 .5 .3"><freejoint/><geom name="crate" type="box" size=".1 .1 .1"/></body>
+    <body pos=".4 .52 .6" euler="10 20 30"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
+    <body pos=".42 .52 .9"><freejoint/><geom size=".1"/></body>
+    <body name="paddle" mocap="true" pos=".3 -.2 .09"><geom type="box" size=".1 .02 .1"/></body>
+  </worldbody>
+  <actuator>
+    <position joint="hip" kp="20" {actuator}/>
+    <general joint="knee" dyntype="filter" dynprm=".1" gainprm="5"/>
+  </actuator>
+  <sensor>
+    <contact name="robot" body1="robot" num="8" data="found force pos" {sensor}/>
+    <contact name="floor" geom1="floor" num="12" data="found"/>
+  </sensor>
+</mujoco>"""
+SETTINGS = {
+    "newton": {"option": 'cone="elliptic"'},
+    "pgs": {"option": 'solver="PGS" iterations="5" noslip_iterations="2"'},
+    "cg": {"option": 'solver="CG" iterations="4"'},
+    "rk4": {"option": 'integrator="RK4"'},
+    "implicit": {"option": 'integrator="implicitfast"'},
+    "delayed sensor": {"sensor": 'nsample="10" delay="0.01" interp="linear"'},
+    "sampled sensor": {"sensor": 'nsample="4" interval="0.01 0"'},
+    "delayed actuator": {"actuator": 'nsample="10" delay="0.01"'},
+    "sleep": {"flag": 'sleep="enable"'},
+}
+"""Solvers stop before they converge, so that the warm start shows in the forces."""
+
+
+BUDGET = 256 * 2**20
+
+
+class Run:
+    """A simulation of one MuJoCo environment with a history."""
+
+    def __init__(self, engine: Any, budget: int = BUDGET) -> None:
+        self.engine = engine
+        self.simulation = Simulation(engine, history_bytes=budget)
+        assert self.simulation.history is not None
+        self.history: History = self.simulation.history
+        self.step, self.go_to, self.contacts = self.simulation.step, self.history.go_to, self.history.contacts
+
+    @property
+    def current(self) -> int:
+        return self.history.current
+
+
+def robot(tmp_path: Path, setting: str) -> Run:
+    """A robot that writhes beside a heap."""
+    path = tmp_path / "robot.xml"
+    parts = dict.fromkeys(("option", "flag", "actuator", "sensor"), "") | SETTINGS[setting]
+    path.write_text(ROBOT.format(**parts))
+    engine = open_engine(path)
+    engine.data.ctrl[:] = 0.4
+    return Run(engine)
+
+
+def shown(run: Run) -> bytes:
+    """All that a person can see of the present step, to the last bit."""
+    data = run.engine.data
+    contact = data.contact
+    arrays = [
+        *(data.qpos, data.qvel, data.act, data.ctrl, data.qacc, data.xpos, data.sensordata, [data.time]),
+        *(contact.pos, contact.frame, contact.dist, contact.geom, contact.friction, data.efc_force),
+    ]
+    return b"".join(np.asarray(array).tobytes() for array in arrays)
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_playing_on_from_the_past_repeats_the_run_bit_for_bit(tmp_path: Path, setting: str) -> None:
+    run = robot(tmp_path, setting)
+    run.step(237)
+    original = []
+    while run.current < 1900:
+        # The window steps in batches of any size.
+        run.step(1 + run.current % 11)
+        original.append((run.current, shown(run)))
+    # From a deep, a recent and a very recent step, one of them in the middle of a batch.
+    for back in (original[0][0], original[len(original) // 3][0] - 1, original[-3][0]):
+        assert run.go_to(back)
+        if back == original[0][0]:
+            assert len(original) > 300
+            assert original[-1][0] - back > 1000
+        for step, instant in original:
+            if step > back:
+                run.step(step - run.current)
+                assert shown(run) == instant, f"step {step} differs after going back to {back}"
+
+
+@pytest.mark.parametrize("scene", [scene.name for scene in bundled_scenes()])
+def test_every_step_of_every_bundled_scene_can_be_seen_again(scene: str) -> None:
+    run = Run(open_engine(scene))
+    instants = [shown(run)]
+    for _ in range(150):
+        run.step(1 + run.current % 3)
+        instants.append(shown(run))
+    steps = np.cumsum([0, *(1 + n % 3 for n in _currents(150))])
+    order = np.random.default_rng(5).permutation(len(steps))
+    for i in order:
+        assert run.go_to(int(steps[i]))
+        assert shown(run) == instants[i]
+        assert run.engine.time == pytest.approx(run.history.time(run.current), abs=1e-12)
+        assert run.history.step_at(run.engine.time) == run.current
+
+
+def _currents(count: int) -> list[int]:
+    currents = [0]
+    for _ in range(count - 1):
+        currents.append(currents[-1] + 1 + currents[-1] % 3)
+    return currents
+
+
+def test_rows_are_the_engines_arrays(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    arrays = {}
+    for _ in range(400):
+        run.step()
+        arrays[run.current] = {name: run.engine.contacts(name) for name in ("robot", "floor")}
+    for name in ("robot", "floor"):
+        recorded: Any = run.contacts(name, 1, 401)
+        for field in ("found", "filled", "force", "pos", "dist", "normal", "tangent0", "linvel"):
+            wanted = np.stack([getattr(arrays[step][name], field) for step in range(1, 401)])
+            np.testing.assert_array_equal(getattr(recorded, field), wanted)
+    assert recorded.found.max() >= 8
+
+
+def test_pushes_and_commands_are_part_of_the_past(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    data = run.engine.data
+    body = run.engine.model.body("crate").id
+    instants = {}
+    for _ in range(60):
+        data.xfrc_applied[body, :3] = [0, 0, 0.3 * run.current] if 100 < run.current < 300 else 0
+        data.ctrl[0] = np.sin(0.02 * run.current)
+        data.mocap_pos[0, 0] = 0.3 - 0.0002 * run.current
+        if run.current > 400:
+            # As by a person who drags it while the simulation is paused.
+            data.qpos[9] += 1e-4
+        run.step(8)
+        instants[run.current] = shown(run)
+    for step in sorted(instants, key=lambda step: (step * 7919) % 480):
+        assert run.go_to(step)
+        assert shown(run) == instants[step]
+    run.go_to(200)
+    assert data.xfrc_applied[body, 2] > 0
+    run.step()
+    assert not data.xfrc_applied.any()
+
+
+def test_going_back_and_forth_changes_nothing_until_it_is_played_on(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(500)
+    end = shown(run)
+    for step in (0, 499, 17, 250):
+        run.go_to(step)
+    assert run.history.last == 500
+    run.go_to(500)
+    assert shown(run) == end
+    run.go_to(123)
+    run.step(2)
+    assert run.history.last == run.current == 125
+
+
+def test_inputs_that_led_to_forgotten_steps_are_forgotten_too(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(20)
+    # As with a slider that is moved here; its steps are then given up for others without it.
+    run.engine.data.ctrl[:] = -0.4
+    run.step(20)
+    assert run.go_to(20)
+    run.step(5)
+    instant = shown(run)
+    run.step(5)
+    assert run.go_to(25)
+    assert shown(run) == instant
+
+
+def test_a_changed_model_is_noticed(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(400)
+    assert run.go_to(350)
+    run.engine.model.opt.gravity[2] = -5.0
+    assert not run.go_to(350)
+
+
+def test_sensors_are_decoded_as_they_were_read_then(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(600)
+    first: Any = run.engine.contacts("robot")
+    run.engine.set_reduce("robot", "netforce")
+    run.step(40)
+    assert [step for step, _ in run.history._ring.epochs] == [0, 601]
+    then, now = run.contacts("robot", 600, 601), run.contacts("robot", 640, 641)
+    assert then is not None
+    assert now is not None
+    np.testing.assert_array_equal(then.force, first.force[np.newaxis])
+    assert (then.in_world_frame, now.in_world_frame) == (False, True)
+    # Seen again, the sensor is read as it is read now.
+    assert run.go_to(600)
+    again: Any = run.engine.contacts("robot")
+    np.testing.assert_allclose(again.net_force, first.net_force, atol=1e-9)
+
+
+def test_moments_show_the_peak_between_two_frames() -> None:
+    """The strongest of eight steps, read from the engine one by one."""
+    run = Run(open_engine("bounce"))
+    name = run.history.names[0]
+    missed = 0
+    for _ in range(250):
+        forces = []
+        run.history.begin_frame()
+        for _ in range(8):
+            run.step()
+            now: Any = run.engine.contacts(name)
+            forces.append(np.linalg.norm(now.net_force))
+        shown: Any = run.history.moment(name, Moment.PEAK)
+        assert np.linalg.norm(shown.net_force) == pytest.approx(max(forces), abs=1e-12)
+        averaged: Any = run.history.moment(name, Moment.MEAN)
+        assert np.linalg.norm(averaged.net_force) == pytest.approx(np.mean(forces), abs=1e-9)
+        assert run.history.moment(name, Moment.INSTANT) is None
+        missed += max(forces) > 2 * forces[-1] + 1
+    # Or the test shows nothing: in many frames the last step alone would hide the impact.
+    assert missed > 1
+    run.history.begin_frame()
+    run.step(8)
+    run.engine.set_reduce(name, "netforce")
+    run.step(3)
+    after: Any = run.history.moment(name, Moment.MEAN)
+    recorded: Any = run.contacts(name, run.current - 2, run.current + 1)
+    assert after.in_world_frame
+    np.testing.assert_allclose(after.net_force, recorded.net_force.mean(axis=0), atol=1e-9)
+    assert run.history.moment("all contacts", Moment.PEAK) is None
+
+
+def test_ten_minutes_stay_within_the_budget() -> None:
+    engine = open_engine("bounce")
+    run = Run(engine, budget=16 * 2**20)
+    process = psutil.Process()
+    before = process.memory_info().rss
+    for _ in range(300_000 // 50):
+        run.step(50)
+    assert engine.time > 599
+    assert run.history.bytes <= 16 * 2**20
+    assert process.memory_info().rss - before < 24 * 2**20
+    assert run.history.seconds > 20
+
+
+def test_a_reset_by_someone_else_begins_a_new_history(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(300)
+    run.engine.reset()
+    run.step(3)
+    assert (run.history.first, run.current) == (0, 3)
+    assert run.history.seconds == pytest.approx(0.006)
+
+
+def test_divergence_stops_at_the_last_step_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "unstable.xml"
+    path.write_text("""
+    <mujoco><option timestep="0.002"/>
+      <worldbody>
+        <geom name="floor" type="plane" size="1 1 .1"/>
+        <body pos="0 0 .2"><freejoint/><geom name="ball" size=".1"/></body>
+        <body pos="0 1 1"><joint name="weak" axis="1 0 0" stiffness="-100"/><geom size=".1"/></body>
+      </worldbody>
+      <sensor><contact name="ball" geom1="floor" geom2="ball" data="found"/></sensor>
+    </mujoco>""")
+    engine = open_engine(path)
+    engine.data.qpos[-1] = 1e-3
+    mujoco.mj_forward(engine.model, engine.data)
+    data, stable = mujoco.MjData(engine.model), 0
+    data.qpos[-1] = 1e-3
+    while data.time >= 0.002 * stable * 0.99:
+        mujoco.mj_step(engine.model, data)
+        stable += 1
+    stable -= 1
+    assert 100 < stable < 100_000
+    run = Run(engine)
+    with pytest.raises(UnstableError, match=rf"unstable after {0.002 * stable:.3f} s"):
+        run.step(2 * stable)
+    assert run.current == run.history.last == stable
+    assert engine.time == pytest.approx(0.002 * stable)
+    assert np.isfinite(engine.data.qpos).all()
+    run.go_to(stable - 50)
+    run.step(20)
+    with pytest.raises(UnstableError):
+        run.step(100)
+    assert run.current == stable
+
+
+def test_a_small_budget_forgets_the_oldest(tmp_path: Path) -> None:
+    path = tmp_path / "robot.xml"
+    path.write_text(ROBOT.format(**dict.fromkeys(("option", "flag", "actuator", "sensor"), "")))
+    run = Run(open_engine(path), budget=2**20)
+    instants = {}
+    for _ in range(200):
+        run.step(8)
+        instants[run.current] = shown(run)
+        assert run.history.bytes <= 2**20
+    history = run.history
+    assert 0 < history.first < history.last == 1600
+    assert history.last - history.first > 200
+    for step in (history.first, history.first + 1, history.last):
+        assert run.go_to(step)
+        if step in instants:
+            assert shown(run) == instants[step]
+    run.go_to(history.first - 1)
+    assert run.current == history.first
+
+
+@pytest.mark.alone
+def test_keeping_history_costs_little() -> None:
+    """At most 15 % of a step that is not kept, in the batches in which the window steps in real time."""
+    kept, plain = Run(open_engine("bounce")), Simulation(open_engine("bounce"))
+    for step in (kept.step, plain.step):
+        step(304)
+    batch, batches = 8, 60
+    saved = np.empty(plain.shown.past.state_size)
+    plain.shown.past.save(saved)
+
+    def seconds(step: Callable[[int], None], rewind: Callable[[], object]) -> float:
+        rewind()
+        started = time.perf_counter()
+        for _ in range(batches):
+            step(batch)
+        return time.perf_counter() - started
+
+    # The fastest of many short runs of each in turn: a shared machine slows some of them down, and speeds none up.
+    pairs = (plain.step, lambda: plain.shown.past.restore(saved)), (kept.step, lambda: kept.go_to(304))
+    times = np.array([[seconds(*pair) for pair in pairs] for _ in range(600)]) / (batch * batches)
+    bare, with_history = times.min(axis=0)
+    print(f"a step {bare * 1e6:.2f} us, {with_history * 1e6:.2f} us kept: {with_history / bare - 1:.1%}")
+    assert with_history / bare < 1.15
+
+
+def test_a_users_model_is_kept_as_declared_however_its_sensors_are_read() -> None:
+    xml = ROBOT.format(option="", flag="", actuator="", sensor="").replace(
+        'data="found force pos"', 'data="found force pos normal tangent"'
+    )
+    model = mujoco.MjModel.from_xml_string(xml)
+    plain, plain_data = mujoco.MjModel.from_xml_string(xml), mujoco.MjData(model)
+    simulation = Simulation(open_engine(model), history_bytes=BUDGET)
+    history, engine = simulation.history, simulation.engine
+    assert history is not None
+    simulation.step(400)
+    engine.set_reduce("robot", "netforce")
+    history.begin_frame()
+    simulation.step(5)
+    mujoco.mj_step(plain, plain_data, 405)
+    written = plain_data.sensordata[: model.sensor_dim[0]]
+    sensor = engine.sensors["robot"]
+    declared = sensor.declared.decode(written)
+    assert declared.filled.sum() > 1
+    kept = history.contacts("robot", history.last, history.last + 1)
+    assert kept is not None
+    assert kept.force is not None
+    assert not kept.in_world_frame
+    np.testing.assert_array_equal(kept.force[0], declared.force)
+    np.testing.assert_array_equal(kept.filled[0], declared.filled)
+    np.testing.assert_array_equal(engine.array_in(engine.row(), sensor), written)
+    # The last step is read from the contact list, in the new mode; its peak would be of the declared one.
+    assert engine.contacts("robot").in_world_frame
+    assert history.moment("robot", Moment.PEAK) is None
+    engine.set_reduce("robot", "none")
+    history.begin_frame()
+    simulation.step(5)
+    assert history.moment("robot", Moment.PEAK) is not None
+
+
+def test_an_environment_of_a_users_model_shows_what_was_declared() -> None:
+    model = mujoco.MjModel.from_xml_string(ROBOT.format(option="", flag="", actuator="", sensor=""))
+    engine = open_engine(model, num_envs=2)
+    engine.set_reduce("robot", "netforce")
+    simulation = Simulation(engine, history_bytes=BUDGET)
+    simulation.step(400)
+    written = engine.pose(0).sensordata[: model.sensor_dim[0]].copy()
+    simulation.step(5)
+    simulation.go_to(400)
+    batch = simulation.shown.contacts("robot")
+    assert not batch.in_world_frame
+    assert batch.filled.sum() > 1
+    np.testing.assert_array_equal(simulation.shown.array("robot"), written)

@@ -1,0 +1,176 @@
+"""The ring of steps against a plain list that keeps everything."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from contact_viewer.session.ring import STATE_SPACING, StepRing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+WIDTH, STATE_SIZE = 3, 5
+
+
+@dataclass
+class Ledger:
+    """A counter instead of an engine: its state is its value, and every step adds the input that it was given."""
+
+    history: StepRing
+    values: list[float] = field(default_factory=list)
+    """After each step, by its number."""
+    inputs: list[float] = field(default_factory=list)
+    """That led to each step, by its number."""
+    value: float = 0.0
+
+    def begin(self) -> None:
+        self.history.clear()
+        self.values, self.inputs, self.value = [], [], 0.0
+        self._keep_state(0.0)
+        self._write(1)
+
+    def take(self, count: int, change: float) -> None:
+        """A state with an input, and as many steps."""
+        self._keep_state(change)
+        self._write(count, change)
+
+    def redo(self, step: int) -> float:
+        """The value after a step, taken again from the state before it."""
+        (value, change, *_), origin = self.history.origin(step)
+        for _ in range(step - origin):
+            value += change
+        return float(value)
+
+    def _keep_state(self, change: float) -> None:
+        step = max(len(self.values) - 1, 0)
+        self.history.add_state(0.25 * step, 0.25)[:] = self.value, change, 0, 0, 0
+
+    def _write(self, count: int, change: float = 0.0) -> None:
+        for _ in range(count):
+            self.value += change
+            self.values.append(self.value)
+            self.inputs.append(change)
+            self.history.recorder(
+                lambda: np.array([self.value, -self.value, 2 * self.value]).data.cast("B"), 2**62, int
+            )()
+
+
+def ledger(capacity: int) -> Ledger:
+    step_bytes = 8 * WIDTH + 8 * (STATE_SIZE + 3) / STATE_SPACING
+    book = Ledger(StepRing(WIDTH, STATE_SIZE, int(capacity * step_bytes + 2 * 8 * (STATE_SIZE + 3)) + 1))
+    assert book.history.capacity == capacity
+    book.begin()
+    return book
+
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("take"), st.integers(1, 12), st.floats(-3, 3)),
+    st.tuples(st.just("truncate"), st.floats(0, 1), st.just(0.0)),
+    st.tuples(st.just("begin"), st.just(0), st.just(0.0)),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(capacity=st.integers(2, 40), actions=st.lists(ACTIONS, max_size=25))
+def test_every_step_it_holds_is_the_one_that_was_taken(capacity: int, actions: list[tuple[str, float, float]]) -> None:
+    book = ledger(capacity)
+    history = book.history
+    for action, amount, change in actions:
+        if action == "take":
+            book.take(int(amount), change)
+        elif action == "begin":
+            book.begin()
+        else:
+            step = history.first + round(amount * (history.last - history.first))
+            history.truncate(step)
+            del book.values[step + 1 :], book.inputs[step + 1 :]
+            book.value = book.values[step]
+        assert history.last == len(book.values) - 1
+        assert 1 <= len(history) <= capacity
+        steps = range(history.first, history.last + 1)
+        np.testing.assert_array_equal(history.rows(steps.start, steps.stop)[:, 0], book.values[steps.start :])
+        np.testing.assert_array_equal(history.times(np.array(steps)), 0.25 * np.array(steps))
+        for step in steps:
+            assert book.redo(step) == book.values[step]
+            assert history.row(step)[1] == -book.values[step]
+            assert history.time(step) == 0.25 * step
+            assert history.step_at(0.25 * step + 0.1) == step
+
+
+def test_the_newest_steps_are_the_ones_kept() -> None:
+    book = ledger(64)
+    for i in range(100):
+        book.take(STATE_SPACING, float(i))
+        # A full history loses at most the steps that lean on the state that was just overwritten.
+        assert len(book.history) >= min(len(book.values), 64 - STATE_SPACING)
+    assert book.history.last == 800
+
+
+def test_steps_out_of_reach_are_refused() -> None:
+    book = ledger(16)
+    book.take(40, 1.0)
+    history = book.history
+    for step in (history.first - 1, history.last + 1, 0, -1):
+        with pytest.raises(IndexError, match=f"step {step} is not in the history"):
+            history.row(step)
+        with pytest.raises(IndexError):
+            history.origin(step)
+    assert history.step_at(-1e9) == history.first
+    assert history.step_at(1e9) == history.last
+
+
+def test_a_forgotten_future_does_not_bring_back_the_overwritten_past() -> None:
+    book = ledger(16)
+    book.take(40, 1.0)
+    first = book.history.first
+    book.history.truncate(book.history.last - 3)
+    assert book.history.first == first
+
+
+@pytest.mark.parametrize(("width", "state_size", "extra"), [(115, 78, 0), (2300, 400, 360), (1, 13, 0), (20, 31000, 0)])
+def test_the_budget_holds_all_of_it(width: int, state_size: int, extra: int) -> None:
+    budget = 2**20
+    history = StepRing(width, state_size, budget, extra)
+    row = np.zeros(width)
+    record = history.recorder(lambda: row.data.cast("B"), 2**62, int)
+    for step in range(3 * history.capacity):
+        if step % STATE_SPACING == 0:
+            history.add_state(0.0, 1.0)[:] = step
+        row[:] = step
+        record()
+        assert history.bytes <= budget
+    arrays = [value for value in vars(history).values() if isinstance(value, np.ndarray)]
+    assert sum(array.nbytes for array in arrays) + extra * history.capacity <= budget
+    # And it is used: a full history is most of it.
+    assert history.bytes > 0.7 * budget
+
+
+def test_meanings_are_those_of_the_time() -> None:
+    book = ledger(16)
+    book.history.mark("none")
+    assert book.history.meaning(1) == "none"
+    book.take(5, 1.0)
+    book.history.mark("netforce")
+    book.take(3, 1.0)
+    meanings = [book.history.meaning(step) for step in range(1, 9)]
+    assert meanings == ["none"] * 5 + ["netforce"] * 3
+    book.history.truncate(6)
+    assert book.history.meaning(6) == "netforce"
+    book.history.truncate(4)
+    book.take(2, 1.0)
+    assert book.history.meaning(6) == "none"
+    for number in range(30):
+        book.history.mark(number)
+        book.take(1, 1.0)
+    assert len(book.history.epochs) <= 16 + 1
+
+
+def test_the_oldest_step_has_a_state_before_it() -> None:
+    """With a state at every step the states run out first: a step whose own state is the oldest cannot be reached."""
+    book = ledger(64)
+    for _ in range(40):
+        book.take(1, 1.0)
+    ring = book.history
+    assert 0 < ring.first < ring.last
+    for step in range(ring.first, ring.last + 1):
+        assert ring.origin(step)[1] < step
+        assert book.redo(step) == book.values[step]

@@ -1,0 +1,254 @@
+"""The one place where steps arrive, on every engine, whoever takes them."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.engines.contract import Engine
+from contact_viewer.errors import UnstableError
+from contact_viewer.events.tracker import ContactTracker
+from contact_viewer.sensors.signals import Signal
+from contact_viewer.session.session import Session
+from contact_viewer.session.simulation import Simulation, Step
+from contact_viewer.settings import ViewState
+
+STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+FIELDS = ("found", "filled", "force", "torque", "dist", "pos", "normal", "tangent0")
+CASES = [("mujoco", 1), ("mujoco", 3), ("motrix", 1), ("motrix", 3)]
+
+
+class Seen:
+    """Reads the engine after every step, one by one, as a judge of what is looked at again later."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.instants = [self._read(simulation.shown)]
+        self.resets = 0
+        simulation.observers.append(self)
+
+    def after_step(self, engine: Engine) -> None:
+        self.instants.append(self._read(engine))
+
+    def after_reset(self, engine: Engine) -> None:
+        self.resets += 1
+
+    def _read(self, engine: Engine) -> dict[str, Any]:
+        read: dict[str, Any] = {"time": engine.time, "qpos": engine.data.qpos.copy()}
+        for sensor in engine.sensors:
+            read[sensor.name] = engine.contacts(sensor.name), engine.array(sensor.name).copy()
+        return read
+
+
+def is_as_then(engine: Engine, instant: dict[str, Any]) -> None:
+    assert engine.time == pytest.approx(instant["time"], abs=1e-9)
+    np.testing.assert_array_equal(engine.data.qpos, instant["qpos"])
+    for sensor in engine.sensors:
+        batch, array = instant[sensor.name]
+        for field in FIELDS:
+            np.testing.assert_array_equal(
+                getattr(engine.contacts(sensor.name), field), getattr(batch, field), err_msg=f"{sensor.name} {field}"
+            )
+        np.testing.assert_allclose(engine.array(sensor.name), array, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES)
+@pytest.mark.parametrize("scene", ["bounce", "gripper", "stack"])
+def test_every_kept_step_can_be_looked_at_again(name: str, envs: int, scene: str) -> None:
+    simulation = Simulation(open_engine(scene, name, envs), history_bytes=2**26)
+    seen, history = Seen(simulation), simulation.history
+    assert history is not None
+    assert history.can_resume == (name == "mujoco" and envs == 1)
+    simulation.step(350)
+    for step in np.random.default_rng(1).permutation(351)[:60].tolist():
+        simulation.go_to(step)
+        assert history.current == step
+        is_as_then(simulation.shown, seen.instants[step])
+    simulation.go_to(350)
+    is_as_then(simulation.shown, seen.instants[350])
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES[1:])
+def test_an_engine_that_cannot_return_continues_with_the_newest_step(name: str, envs: int) -> None:
+    straight = open_engine("bounce", name, envs)
+    straight.step(400)
+    simulation = Simulation(open_engine("bounce", name, envs), history_bytes=2**26)
+    seen = Seen(simulation)
+    simulation.step(300)
+    simulation.go_to(100)
+    simulation.step(100)
+    assert simulation.history is not None
+    assert simulation.history.last == simulation.history.current == 400
+    assert len(seen.instants) == 401
+    assert seen.resets == 0
+    assert simulation.shown.time == straight.time
+    np.testing.assert_array_equal(simulation.shown.data.qpos, straight.pose(0).qpos)
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES)
+def test_curves_are_those_of_the_shown_environment(name: str, envs: int) -> None:
+    engine = open_engine("bounce", name, envs)
+    simulation = Simulation(engine, history_bytes=2**26)
+    if envs > 1:
+        simulation.show(1)
+        if name == "mujoco":
+            engine.pose(1).qvel[:] = 0.1
+    forces = []
+    sensor = "lively_ball"
+    for _ in range(400):
+        simulation.step()
+        forces.append(float(simulation.shown.get_contact_force_magnitude(sensor)[0]))
+    assert simulation.history is not None
+    curves = simulation.history.curves
+    assert curves.update()
+    np.testing.assert_allclose(curves.values(sensor, Signal.MAGNITUDE, 1, 401), forces, rtol=1e-5, atol=1e-5)
+    assert max(forces) > 10
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES)
+def test_a_reduce_mode_that_is_switched_is_read_as_it_was(name: str, envs: int) -> None:
+    simulation = Simulation(open_engine("stack", name, envs), history_bytes=2**26)
+    history, sensor = simulation.history, "lower_on_base"
+    assert history is not None
+    simulation.step(200)
+    before: Any = simulation.shown.contacts(sensor)
+    simulation.shown.set_reduce(sensor, "netforce")
+    simulation.step(50)
+    after: Any = simulation.shown.contacts(sensor)
+    then: Any = history.contacts(sensor, 200, 201)
+    now: Any = history.contacts(sensor, 250, 251)
+    assert (then.in_world_frame, now.in_world_frame) == (False, True)
+    np.testing.assert_array_equal(then.force[0], before.force)
+    np.testing.assert_array_equal(now.force[0], after.force)
+    assert history.curves.update()
+    simulation.go_to(200)
+    # An engine that returns to the step reads it as it is read now; the others show what was said then.
+    shown: Any = simulation.shown.contacts(sensor)
+    assert shown.in_world_frame == history.can_resume
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES)
+def test_events_survive_looking_back(name: str, envs: int) -> None:
+    def run(look_back: bool) -> list[tuple[float, str, str]]:
+        session = Session(open_engine("bounce", name, envs), ViewState())
+        session.track_events()
+        assert session.events is not None
+        for _ in range(20):
+            session._step(25)
+            if look_back:
+                session.go_to_event(-1)
+                session.step_back()
+                assert session.history is not None
+                session.go_to(session.history.last)
+        return [(entry.time, str(entry.kind), entry.subject) for entry in session.events.log]
+
+    events = run(look_back=False)
+    assert len(events) > 8
+    assert run(look_back=True) == events
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES)
+def test_pairs_can_be_selected_while_a_past_step_is_shown(name: str, envs: int) -> None:
+    session = Session(open_engine("bounce", name, envs), ViewState())
+    session.track_events()
+    assert session.events is not None
+    session._step(100)
+    session.go_to(50)
+    session.events.select(session.events.pairs.choice)
+    assert session.history is not None
+    session.go_to(session.history.last)
+    session._step(400)
+    straight = Session(open_engine("bounce", name, envs), ViewState())
+    straight.track_events()
+    assert straight.events is not None
+    straight._step(500)
+    entries = [entry for entry in straight.events.log if entry.time > 0.2]
+    assert len(entries) > 8
+    assert [(e.time, e.subject) for e in session.events.log] == [(e.time, e.subject) for e in entries]
+
+
+def test_sensors_are_read_again_whoever_steps_the_simulation() -> None:
+    session = Session(open_engine("bounce"), ViewState())
+    session.simulation.step(100)
+    before = session.reading("lively_ball").array.copy()
+    session.simulation.step(60)
+    assert not np.array_equal(session.reading("lively_ball").array, before)
+    np.testing.assert_array_equal(session.reading("lively_ball").array, session.engine.array("lively_ball"))
+    session.simulation.go_to(100)
+    np.testing.assert_array_equal(session.reading("lively_ball").array, before)
+
+
+@pytest.mark.parametrize("scene", ["quadruped", "gripper", "pile"])
+def test_steps_that_someone_else_took_are_seen_bit_for_bit(scene: str) -> None:
+    """A loop of its own with a model of its own; only the states before its steps are handed over."""
+    theirs = open_engine(scene)
+    simulation = Simulation(open_engine(scene), history_bytes=2**26)
+    seen, tracker = Seen(simulation), ContactTracker(simulation.shown)
+    simulation.observers.append(tracker)
+    state = np.empty(mujoco.mj_stateSize(theirs.model, STATE))
+    rng = np.random.default_rng(3)
+    steps = 60 if scene == "pile" else 300
+    for k in range(steps):
+        if theirs.model.nu:
+            theirs.data.ctrl[:] += 0.01 * rng.standard_normal(theirs.model.nu)
+        if k == steps // 2:
+            theirs.data.qvel[:] += 0.1
+        mujoco.mj_getState(theirs.model, theirs.data, state, STATE)
+        mujoco.mj_step(theirs.model, theirs.data)
+        simulation.observe(Step(state))
+        np.testing.assert_array_equal(simulation.shown.data.sensordata, theirs.data.sensordata)
+        np.testing.assert_array_equal(simulation.shown.data.qpos, theirs.data.qpos)
+    assert len(seen.instants) == steps + 1
+    history = simulation.history
+    assert history is not None
+    for step in (1, steps // 2, steps // 2 + 1, steps - 1):
+        simulation.go_to(step)
+        is_as_then(simulation.shown, seen.instants[step])
+
+
+def test_an_observer_halts_at_its_step() -> None:
+    simulation = Simulation(open_engine("bounce"), history_bytes=2**24)
+
+    class Halts(Seen):
+        def after_step(self, engine: Engine) -> None:
+            super().after_step(engine)
+            if len(self.instants) == 8:
+                simulation.halt()
+
+    halts = Halts(simulation)
+    simulation.step(100)
+    assert len(halts.instants) == 8
+    assert simulation.history is not None
+    assert simulation.history.last == 7
+    simulation.step(5)
+    assert simulation.history.last == 12
+
+
+def test_an_engine_that_starts_again_starts_a_history_too() -> None:
+    engine = open_engine("bounce", num_envs=2)
+    simulation = Simulation(engine, history_bytes=2**24)
+    seen = Seen(simulation)
+    simulation.step(20)
+    engine.pose(0).qvel[:] = 1e12
+    with pytest.raises(UnstableError, match="MuJoCo reset environment 0"):
+        simulation.step(5)
+    assert seen.resets == 1
+    assert simulation.history is not None
+    assert simulation.history.last == 0
+    simulation.step(5)
+    assert simulation.history.last == 5
+
+
+def test_a_sensor_that_is_not_kept_is_empty_in_the_past() -> None:
+    """All contacts of one environment of several are computed when they are asked for, so not of a past step."""
+    simulation = Simulation(open_engine("bounce", num_envs=2), history_bytes=2**24)
+    name = simulation.shown.watch_all().name
+    simulation.step(200)
+    newest: Any = simulation.shown.contacts(name)
+    assert np.linalg.norm(newest.net_force) > 1
+    simulation.go_to(100)
+    past: Any = simulation.shown.contacts(name)
+    assert not past.filled.any()
+    np.testing.assert_array_equal(past.net_force, 0.0)
+    dropped: Any = simulation.shown.dropped("lively_ball")
+    assert not dropped.net_force.any()

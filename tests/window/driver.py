@@ -1,0 +1,88 @@
+"""The real window, driven by Dear ImGui Test Engine and looked at through its pixels."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import imgui_bundle.immapp.testing as engine_testing
+import numpy as np
+from contact_viewer import open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.settings import Options
+from contact_viewer.window.window import Window
+from imgui_bundle import ImVec2
+from numpy.typing import NDArray
+from PIL import Image
+
+Pixels = NDArray[np.uint8]
+
+
+def make_window(scene: str | Path, *, steps: int = 0, **options: Any) -> Window:
+    """A window that is not yet open, small and paused unless options change that, some steps into its scene."""
+    chosen = {"paused": True, "width": 1200, "height": 1000} | options
+    window = Window(Application(open_engine(scene), Options(scene=Path(scene), **chosen)))
+    window.keeps_settings = False
+    window.app.session.engine.step(steps)
+    window.app.session.forget()
+    return window
+
+
+def drive(window: Window, test: Callable[[Any], None]) -> None:
+    """Run the window and a test inside it; failures of either surface here."""
+    failures: list[BaseException] = []
+
+    def guarded(ctx: Any) -> None:
+        try:
+            ctx.yield_(4)
+            test(ctx)
+        except BaseException as error:
+            failures.append(error)
+
+    engine_testing.run(runner_params=window.runner_params(), test_function=guarded)
+    if window.error is not None:
+        raise window.error
+    if failures:
+        raise failures[0]
+
+
+def wait(ctx: Any, condition: Callable[[], object], frames: int = 600) -> None:
+    """Until something is so, in the frames that the window draws meanwhile."""
+    for _ in range(frames):
+        if condition():
+            return
+        ctx.yield_(1)
+    raise AssertionError("it did not happen in time")
+
+
+def screenshot(ctx: Any, path: Path) -> Pixels:
+    """The window's picture, (height, width, 3)."""
+    # The test engine draws a white mouse cursor: keep it out of the scene.
+    ctx.mouse_move_to_pos(ImVec2(3, 3))
+    ctx.yield_(3)
+    engine_testing.capture(ctx, str(path))
+    return np.asarray(Image.open(path).convert("RGB"))
+
+
+def scene_part(window: Window, picture: Pixels) -> Pixels:
+    """The middle of the picture, where the scene is, without the legend's corner."""
+    left, top, right, bottom = (round(value) for value in window.viewport.rect)
+    return picture[top : bottom - 170, left:right]
+
+
+def count_green(picture: Pixels) -> int:
+    red, green, blue = (picture[..., i].astype(int) for i in range(3))
+    return int(((green > red + 50) & (green > blue + 50)).sum())
+
+
+def count_red(picture: Pixels) -> int:
+    red, green, blue = (picture[..., i].astype(int) for i in range(3))
+    return int(((red > green + 90) & (red > blue + 90)).sum())
+
+
+def count_amber(picture: Pixels) -> int:
+    red, green, blue = (picture[..., i].astype(int) for i in range(3))
+    return int(((red > 180) & (green > 110) & (green < 210) & (blue < 90)).sum())
+
+
+def count_white(picture: Pixels) -> int:
+    return int((picture.min(axis=-1) > 238).sum())

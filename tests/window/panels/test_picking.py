@@ -1,0 +1,76 @@
+"""Contacts are picked with the mouse in the real window."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from imgui_bundle import ImVec2, imgui
+
+from ..driver import count_white, drive, make_window, scene_part, screenshot
+
+
+def place_of_contact(window: Any, name: str, slot: int) -> ImVec2:
+    """Where a contact's sphere is in the window."""
+    viewport = window.viewport.pixels
+    matrices = window.canvas.scene_pass.matrices(viewport)
+    pixels, _ = matrices.project(window.app.session.reading(name).batch.pos[slot], viewport)
+    return ImVec2(float(pixels[0, 0]), imgui.get_io().display_size.y - float(pixels[0, 1]))
+
+
+def test_pointing_and_clicking(tmp_path: Path) -> None:
+    window = make_window("slope", steps=300)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        session.selected = "box_at_back_stop"
+        for slot in (0, 2):
+            ctx.mouse_move_to_pos(place_of_contact(window, "box_on_slope", slot))
+            ctx.yield_(2)
+            assert session.highlight is not None
+            assert (session.highlight.sensor, session.highlight.slot) == ("box_on_slope", slot)
+        ctx.mouse_click(0)
+        ctx.yield_(2)
+        assert session.picked == ("box_on_slope", 2)
+        assert session.selected == "box_on_slope"
+        ctx.mouse_move_to_pos(ImVec2(window.viewport.rect[2] - 20, window.viewport.rect[1] + 20))
+        ctx.yield_(2)
+        assert session.highlight is None
+
+    drive(window, test)
+
+
+def test_labels_stand_beside_contacts(tmp_path: Path) -> None:
+    window = make_window("slope", steps=300)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        app.session.settings.gizmos.points = False
+        before = count_white(scene_part(window, screenshot(ctx, tmp_path / "plain.png")))
+        ctx.item_click("//Display/Labels")
+        after = count_white(scene_part(window, screenshot(ctx, tmp_path / "labels.png")))
+        assert after > before + 30
+
+    drive(window, test)
+
+
+def test_why_zero_is_told_and_the_balance_closes(tmp_path: Path) -> None:
+    window = make_window("slope", steps=300)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        session.selected = "box_at_back_stop"
+        ctx.yield_(2)
+        assert session.diagnostics is not None
+        sentence = session.diagnostics.why_zero("box_at_back_stop", session.reading("box_at_back_stop").batch)
+        assert sentence is not None
+        assert "stop_back" in sentence
+        session.selected = "box_on_slope"
+        ctx.item_click("//Inspector/###balance")
+        ctx.yield_(2)
+        balance = session.diagnostics.balance("box_on_slope")
+        assert balance is not None
+        np.testing.assert_allclose(balance.contact + balance.weight, balance.inertia, atol=1e-3)
+
+    drive(window, test)

@@ -1,0 +1,102 @@
+"""Many scenes and many frames: nothing on the graphics card or in memory is left behind."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from contact_viewer.assets import bundled_scenes
+from contact_viewer.render.contexts import load_opengl
+from contact_viewer.window.window import Window
+
+from ..render.gl_state import gl_error
+from .driver import drive, make_window
+
+OBJECTS = ("Buffer", "Texture", "Program", "Shader", "Framebuffer", "Renderbuffer", "VertexArray", "List")
+
+
+def count_gl_objects() -> dict[str, int]:
+    """Live objects by kind, found by asking for every low name. MuJoCo never reuses the names of lists."""
+    gl = load_opengl()
+    return {
+        kind: sum(bool(getattr(gl, f"glIs{kind}")(name)) for name in range(1, 40_000 if kind == "List" else 1000))
+        for kind in OBJECTS
+    }
+
+
+def call_in_frame(window: Window, ctx: Any, call: Callable[[], Any]) -> Any:
+    """Call something where the window's context is current."""
+    results: list[Any] = []
+    # A scene that is ready meanwhile brings a pass of its own.
+    while not results:
+        assert window.canvas is not None
+        scene_pass = window.canvas.scene_pass
+        draw = scene_pass.draw
+
+        def draw_and_call(viewport: Any, draw: Callable[[Any], None] = draw) -> None:
+            draw(viewport)
+            results.append(call())
+
+        scene_pass.draw = draw_and_call  # type: ignore[method-assign]
+        ctx.yield_(1)
+        scene_pass.draw = draw  # type: ignore[method-assign]
+    return results[0]
+
+
+def test_ten_scenes_leave_no_gl_objects_and_no_errors() -> None:
+    window = make_window("slope", width=500, height=400)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        ctx.yield_(3)
+        before = call_in_frame(window, ctx, count_gl_objects)
+        assert before["Buffer"] > 0
+        assert before["Texture"] > 0
+        for scene in bundled_scenes():
+            app.open_scene(scene.name)
+            app.session.paused = False
+            ctx.yield_(4)
+            assert call_in_frame(window, ctx, gl_error) is None
+        app.open_scene("slope")
+        ctx.yield_(4)
+        assert call_in_frame(window, ctx, count_gl_objects) == before
+
+    drive(window, test)
+
+
+RUN = """
+import gc
+from pathlib import Path
+import psutil
+from contact_viewer import open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.window.window import Window, run_window
+from contact_viewer.settings import Options
+
+options = Options(Path("turntable"), width=320, height=240, frames=10_000)
+window = Window(Application(open_engine("turntable"), options))
+app = window.app
+window.keeps_settings = False
+# A history that is full before the first look, so that all else is what is measured.
+app.session.settings.history_megabytes = 1.0
+app.session.keep_history()
+advance = window._advance
+
+def advance_and_measure():
+    advance()
+    if window.frame_count in (1000, 10_000):
+        gc.collect()
+        print(psutil.Process().memory_info().rss)
+
+window._advance = advance_and_measure
+run_window(window)
+"""
+
+
+@pytest.mark.timeout(900)
+def test_memory_does_not_grow_over_ten_thousand_frames() -> None:
+    """In a process of its own, as a person's window is."""
+    result = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True)
+    early, late = (int(line) for line in result.stdout.split())
+    assert late - early < 8 * 2**20

@@ -1,0 +1,243 @@
+"""What a person can do, as one object without a toolkit; a window draws it."""
+
+import gc
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..assets import is_bundled
+from ..engines.contract import Engine
+from ..files import free_path, save_text
+from ..mjmodel.names import sensor_names
+from ..mjmodel.sensor_suggestions import SensorSuggestions
+from ..render.glyphs import GizmoList
+from ..scene_files.sensor_edits import SensorEdits
+from ..scene_files.spec_changes import SensorChange
+from ..sensors.contact_declaration import ContactDeclaration
+from ..session.carry_over import successor
+from ..session.session import Session
+from ..settings import Options, ViewState
+from .notices import Notices
+from .recorder import Recorder
+from .scene_loader import SceneLoader
+
+TITLE = "contact-viewer"
+_RECENT_MAX = 10
+_PHYSICS_BUDGET = 0.025
+"""Longest that physics may hold up a frame [s]."""
+
+
+class Application:
+    """An open scene, with its sensor edits, recordings, notices, and the next scene while it is being opened.
+
+    Whoever draws it calls `start` once, then for every frame `advance`, and `take_picture` with what was drawn.
+    """
+
+    def __init__(self, engine: Engine, options: Options | None = None, ghost: Engine | None = None) -> None:
+        self.options = options
+        self.session = Session(engine, ViewState(), options, ghost)
+        """The scene that runs; another one after `advance` has replaced it."""
+        self.notices = Notices()
+        self.sensor_edits = SensorEdits()
+        """Contact sensors that were made or changed here; the scene is opened again whenever they change."""
+        self.loader = SceneLoader(options, self.sensor_edits)
+        self.recorder = Recorder()
+        self.gizmos = GizmoList()
+        """Immediate gizmos of a user's own program; they last one frame."""
+        size = (options.width, options.height) if options else (Options.width, Options.height)
+        self.scene_size = size
+        """Of the scene's picture, width and height [px]; whoever draws keeps it up to date."""
+        self.window_size = size
+        """Of the picture with panels, width and height [px]; likewise."""
+        self._folder = Path(os.environ.get("PWD", os.sep))
+        self._folder = self.working_folder
+
+    @property
+    def title(self) -> str:
+        """The scene's file and the program's name."""
+        path = self.session.engine.path
+        return f"{path.name} - {TITLE}" if path else TITLE
+
+    @property
+    def idle(self) -> bool:
+        """True if the picture changes only when a person does something."""
+        return self.session.paused and not self.recorder.retaking and self.loader.progress is None
+
+    def start(self, settings: ViewState | None = None) -> None:
+        """Begin with the scene, and with settings that were saved earlier."""
+        if settings is not None:
+            self.session.settings = settings
+        self._begin_scene()
+
+    def advance(self) -> bool:
+        """Do a frame's work that needs no input: take over a scene that is ready, then physics, or the next picture of
+        a retake. True if another scene runs now."""
+        replaced = not self.recorder.retaking and self._replace_scene()
+        session = self.session
+        if session.stepped_outside:
+            session.forget()
+        if self.recorder.retaking:
+            self.recorder.show_next()
+        else:
+            session.advance(_PHYSICS_BUDGET)
+        if session.trouble:
+            self.notices.add(session.trouble, warning=True)
+            session.trouble = None
+        return replaced
+
+    def close(self) -> None:
+        """Stop opening scenes, and complete what is being recorded. Safe twice."""
+        self.loader.close()
+        self.finish_recording()
+
+    def open_scene(self, scene: str) -> None:
+        """Open another scene. The running one goes on until it is ready, and stays if it fails."""
+        self.notices.attempt(lambda: self.loader.open(scene))
+
+    def reload(self) -> None:
+        """Open the same file again."""
+        path = self.session.engine.path
+        if path is not None:
+            self.open_scene(str(path))
+
+    def switch_engine(self, choice: str) -> None:
+        """Open the same file again on another engine, if that takes it."""
+        self.loader.choice = choice
+        self.reload()
+
+    def undo(self) -> None:
+        """Undo the last change of a sensor, in the scene file too."""
+        if (undone := self.notices.attempt(self.sensor_edits.undo)) is not None:
+            self.notices.add(f"undone: {undone}")
+
+    def show_all_contacts(self) -> ContactDeclaration | None:
+        """Make a sensor of all contacts. Where the scene can have it, its declaration is returned, and the scene has it
+        once it was opened again; elsewhere the viewer computes it, at once."""
+        session = self.session
+        if why_not_live(session) is not None:
+            session.watch_all()
+            return None
+        model = session.engine.model
+        names = {*sensor_names(model), *self.sensor_edits.unsaved}
+        declaration = SensorSuggestions(model).for_everything(session.engine.data, names)
+        self.sensor_edits.make([SensorChange(declaration)])
+        return declaration
+
+    @property
+    def working_folder(self) -> Path:
+        """The program's working folder; once that was removed, where it was, so that a person is told."""
+        with suppress(FileNotFoundError):
+            self._folder = Path.cwd()
+        return self._folder
+
+    @property
+    def next_recording(self) -> Path:
+        """Where a new recording would go."""
+        return self._free_path(self.session.settings.record_suffix)
+
+    def start_recording(self, path: Path | None = None) -> None:
+        """Record into a file from now on; without a path, into the next one."""
+        self._record(path, None)
+
+    def toggle_recording(self) -> None:
+        """Stop the recording that goes on, or start one."""
+        self.recorder.stop() if self.recorder.running is not None else self.start_recording()
+
+    def record_last(self, path: Path | None = None) -> None:
+        """Record the last seconds of the history, as many as the settings have."""
+        self._record(path, self.session.settings.record_last)
+
+    def save_screenshot(self) -> None:
+        """Save the scene's next picture as PNG."""
+        self.recorder.request_screenshot(self._free_path(".png"))
+
+    def save_curves(self, text: str) -> None:
+        """Save curves, as CSV, beside the recordings."""
+        path = self._free_path(".csv")
+        if self.notices.attempt(lambda: save_text(path, text)):
+            self.notices.add(f"saved {path}")
+
+    def take_picture(
+        self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool, metres_per_pixel: float
+    ) -> None:
+        """Record what is drawn now, or save it as a screenshot, if it is due. `read` gives it, RGB, (height, width, 3):
+        the whole window or the scene alone. `metres_per_pixel`: at the point that the camera looks at."""
+        time = self.session.engine.time
+        done = self.notices.attempt(lambda: self.recorder.take_picture(read, whole_window, time, metres_per_pixel))
+        if done is not None:
+            self.notices.add(done)
+
+    def finish_recording(self) -> None:
+        """Complete what is being recorded, at the end of the program."""
+        if (done := self.recorder.close()) is not None:
+            print(done, flush=True)
+
+    def _record(self, path: Path | None, last: float | None) -> None:
+        """Record from now on, or the last seconds."""
+        path = self.working_folder / path if path is not None else self.next_recording
+        settings = self.session.settings
+        size = self.window_size if settings.record_panels else self.scene_size
+        if self.notices.attempt(lambda: self.recorder.start(path, size, self.session, settings.record_panels, last)):
+            settings.record_folder, settings.record_suffix = str(path.parent), path.suffix
+
+    def _free_path(self, suffix: str) -> Path:
+        """A new file named after the scene, in the folder of the last recording."""
+        folder = Path(self.session.settings.record_folder or self.working_folder)
+        scene = self.session.engine.path
+        return free_path(folder if folder.is_dir() else self.working_folder, scene.stem if scene else "scene", suffix)
+
+    def _replace_scene(self) -> bool:
+        """Take over a scene that has been opened meanwhile; if it failed, the running one stays."""
+        engines = self.notices.attempt(lambda: self.loader.poll(self.session.engine))
+        if engines is None:
+            return False
+        path, notes = self.session.engine.path, self.session.engine.notes
+        self.session = successor(self.session, *engines)
+        # Sessions and engines refer to each other, and a history is large.
+        gc.collect()
+        self._begin_scene(notes if self.session.engine.path == path else ())
+        return True
+
+    def _begin_scene(self, known_notes: tuple[str, ...] = ()) -> None:
+        """Track a scene's events, watch its files, and show its notes except those that were shown before."""
+        session, engine = self.session, self.session.engine
+        self.gizmos.width = session.scale.width
+        self.loader.watch_files(engine)
+        if engine.path is not None and not is_bundled(engine.path):
+            others = [line for line in session.settings.recent_scenes.splitlines() if line != str(engine.path)]
+            session.settings.recent_scenes = "\n".join([str(engine.path), *others][:_RECENT_MAX])
+        for note in engine.notes:
+            if note not in known_notes:
+                self.notices.add(note)
+        if not session.stepped_outside and session.events is None:
+            session.track_events()
+        for problem in engine.touch_sensors.problems if engine.touch_sensors is not None else ():
+            self.notices.add(problem, warning=True)
+
+
+def why_not_live(session: Session) -> str | None:
+    """Why sensors cannot be made in the running scene; None if they can."""
+    path = session.engine.path
+    if session.stepped_outside or path is None:
+        return "This model belongs to another program and is not changed: copy the element into its scene."
+    if path.suffix.lower() == ".mjb":
+        return "A compiled model cannot be changed: copy the element into its source."
+    if not session.engine.can_edit_sensors or session.ghost is not None:
+        return "MotrixSim takes new sensors only from the file: save them there, and it is opened again."
+    return None
+
+
+def why_not_saved(session: Session) -> str | None:
+    """Why sensors cannot be written into the scene's file; None if they can."""
+    path = session.engine.path
+    if session.stepped_outside or path is None or path.suffix.lower() == ".mjb":
+        return "There is no scene file to write into"
+    if path.suffix.lower() == ".urdf":
+        return "URDF has no sensors: copy the element into an MJCF file"
+    if is_bundled(path):
+        return "Bundled scenes stay as they are: copy the element into a scene of your own"
+    return None

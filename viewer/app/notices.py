@@ -1,0 +1,48 @@
+"""Notices: what went wrong or is done, one line each, until they are dismissed or out of date."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ..errors import SceneError
+
+T = TypeVar("T")
+_SHOWN_SECONDS = 8.0
+_MAX_NOTICES = 4
+
+
+@dataclass
+class Notice:
+    """One message."""
+
+    text: str
+    warning: bool = False
+    """True if it stays until it is dismissed."""
+    since: float = field(default_factory=time.monotonic)
+    """When it was added, on the monotonic clock [s]."""
+
+
+class Notices:
+    """The messages that are shown, oldest first."""
+
+    def __init__(self) -> None:
+        self.items: list[Notice] = []
+
+    def add(self, text: str, *, warning: bool = False) -> None:
+        """Show a message; one that is shown already moves to the end."""
+        self.items = [notice for notice in self.items if notice.text != text][1 - _MAX_NOTICES :]
+        self.items.append(Notice(text, warning))
+
+    def attempt(self, action: Callable[[], T]) -> T | None:
+        """The result of something that may fail with SceneError; then None, and the reason is shown."""
+        try:
+            return action()
+        except SceneError as error:
+            self.add(str(error), warning=True)
+            return None
+
+    def drop_expired(self) -> None:
+        """Remove the messages that were shown long enough."""
+        now = time.monotonic()
+        self.items = [notice for notice in self.items if notice.warning or now - notice.since < _SHOWN_SECONDS]

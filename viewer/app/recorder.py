@@ -1,0 +1,173 @@
+"""Turns the pictures that a window draws into videos and screenshots, as a person starts, pauses and stops them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import RecordingError
+from ..session.session import Session
+
+if TYPE_CHECKING:
+    # Imported when a recording starts: encoders take a tenth of the time until the window opens.
+    from ..recording.overlay import Overlay
+    from ..recording.video_writer import LiveVideoWriter
+
+FPS = 60
+
+
+class Retake:
+    """The last seconds of a session's history, shown again picture by picture for a video."""
+
+    def __init__(self, session: Session, seconds: float, fps: int) -> None:
+        history = session.history
+        if history is None:
+            raise RecordingError("there is no history to record here")
+        self._session, self._history = session, history
+        self._last, self._before = history.last, (history.current, session.paused)
+        end = history.time(history.last)
+        begin = max(history.time(history.first), end - seconds)
+        pace = session.pace.speed / fps
+        # Half a step of slack: a picture's time and a step's are sums of different numbers.
+        slack = 0.5 * session.engine.timestep
+        count = int((end - begin + slack) / pace) + 1
+        self._steps = [history.step_at(begin + slack + k * pace) for k in range(count)]
+        self._next = self._taken = 0
+
+    @property
+    def due(self) -> bool:
+        """True if a picture is shown that was not taken yet."""
+        return self._taken < self._next
+
+    def mark_taken(self) -> None:
+        """The picture that is shown was taken."""
+        self._taken = self._next
+
+    @property
+    def done(self) -> bool:
+        """True if all pictures were shown, or the history is another."""
+        return self._next >= len(self._steps) or self._history.last != self._last
+
+    def show_next(self) -> None:
+        """Let the session show the next picture."""
+        if not self.done:
+            since = self._steps[self._next - 1] if self._next else None
+            self._session.go_to(self._steps[self._next], since)
+            self._next += 1
+
+    def close(self) -> None:
+        """Show again what was shown before, and go on."""
+        if self._history.last == self._last:
+            step, paused = self._before
+            self._session.go_to(step)
+            self._session.paused = paused
+
+
+class Recorder:
+    """At most one recording at a time, and the one that is being completed."""
+
+    def __init__(self) -> None:
+        self.with_panels = False
+        """True if the whole window is recorded, not the scene alone."""
+        self.running: LiveVideoWriter | None = None
+        """The recording that goes on, or is paused."""
+        self._completing: LiveVideoWriter | None = None
+        self._screenshot: Path | None = None
+        self._overlay: Overlay | None = None
+        self._retake: Retake | None = None
+
+    @property
+    def retaking(self) -> bool:
+        """True if the session shows its history for a recording: nothing else may move it."""
+        return self._retake is not None
+
+    def start(
+        self, path: Path, size: tuple[int, int], session: Session, with_panels: bool, last: float | None = None
+    ) -> bool:
+        """Record into a new file, whose suffix gives the format; False if a recording is under way already.
+
+        Without panels, legend and time are drawn in. `last`: the last simulated seconds of the history, every frame at
+        its time, in place of what is shown from now on.
+        """
+        from ..recording.overlay import Overlay
+        from ..recording.video_writer import LiveVideoWriter
+
+        if self.running is not None:
+            return False
+        retake = None if last is None else Retake(session, last, FPS)
+        self.with_panels = with_panels
+        self.running = LiveVideoWriter(path, size, FPS)
+        self._overlay = None if with_panels else Overlay(session, size, session.pace.speed)
+        self._retake = retake
+        return True
+
+    def show_next(self) -> None:
+        """During a retake: let the session show the next picture, or end it."""
+        if self._retake is not None:
+            if self._retake.done:
+                self.stop()
+            else:
+                self._retake.show_next()
+
+    def toggle_paused(self) -> None:
+        if self.running is not None and self._retake is None:
+            self.running.resume() if self.running.paused else self.running.pause()
+
+    def stop(self) -> None:
+        """Take no more pictures; the encoder completes the file while the window goes on."""
+        if self._retake is not None:
+            self._retake.close()
+            self._retake = None
+        if self.running is not None:
+            self.running.stop()
+            self._completing, self.running = self.running, None
+
+    def request_screenshot(self, path: Path) -> None:
+        """Save the next picture of the scene."""
+        self._screenshot = path
+
+    def take_picture(
+        self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float, metres_per_pixel: float
+    ) -> str | None:
+        """Take what is drawn so far, at a simulated time [s], if it is due; what was completed, for a person.
+
+        `read` gives the picture, RGB, (height, width, 3).
+        """
+        if self._screenshot is not None and not whole_window:
+            from ..recording.video_writer import save_picture
+
+            path, self._screenshot = self._screenshot, None
+            return f"saved {save_picture(path, read())}"
+        writer = self.running
+        due = self._retake.due if self._retake is not None else writer is not None and writer.due
+        if writer is not None and whole_window == self.with_panels and due:
+            try:
+                picture = read()
+                if self._overlay is not None:
+                    picture = self._overlay.compose(picture, time, metres_per_pixel)
+                if self._retake is not None:
+                    writer.add(picture)
+                    self._retake.mark_taken()
+                else:
+                    writer.add_now(picture)
+            except RecordingError:
+                writer.abort()
+                self.running = None
+                self.stop()
+                raise
+        if self._completing is not None and self._completing.completed:
+            return self._finish()
+        return None
+
+    def close(self) -> str | None:
+        """Complete what is being recorded; what it was, for a person."""
+        self.stop()
+        return self._finish() if self._completing is not None else None
+
+    def _finish(self) -> str:
+        writer, self._completing = self._completing, None
+        assert writer is not None
+        path = writer.finish()
+        return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames)"

@@ -1,0 +1,122 @@
+"""Opens scenes while the running one continues: chosen by a person, or changed on disk."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from ..engines.contract import Engine
+from ..engines.registry import DEFAULT, open_engines
+from ..errors import SceneError
+from ..scene_files.file_watch import FileWatch
+from ..scene_files.preflight import SceneRefused
+from ..scene_files.safe_open import OpenedScene, Opening
+from ..scene_files.scene import find_scene
+from ..scene_files.sensor_edits import SensorEdits
+from ..scene_files.spec_changes import RefusedChange
+from ..settings import Options
+
+T = TypeVar("T")
+Engines = tuple[Engine, Engine | None]
+
+
+class SceneLoader:
+    """Opens scenes in a thread of their own, one at a time, and watches the files of the one that runs."""
+
+    def __init__(self, options: Options | None, sensor_edits: SensorEdits) -> None:
+        """`sensor_edits`: changes of the running scene's sensors; it is opened again whenever they change."""
+        self.choice = options.engine if options else DEFAULT
+        """Who steps the scenes that are opened from now on."""
+        self._running_choice = self.choice
+        self._envs = options.envs if options else 1
+        self._watches = options.watch if options else True
+        self._sensor_edits = sensor_edits
+        self._tried_edits = sensor_edits.state
+        """Edits with which the running scene was last opened, or failed to open."""
+        self._opening: Opening[tuple[Engines, tuple[RefusedChange, ...]]] | None = None
+        self._next: Path | None = None
+        self._watch: FileWatch | None = None
+
+    @property
+    def progress(self) -> str | None:
+        """What is being opened and for how long, for a person; None for nothing."""
+        opening = self._opening
+        if opening is None or opening.elapsed < 0.3:
+            return None
+        return f"Opening {opening.path.name}: {opening.stage}, {opening.elapsed:.1f} s"
+
+    def watch_files(self, engine: Engine) -> None:
+        """Watch the files of a scene that runs now."""
+        self._watch = FileWatch(engine.files) if self._watches and engine.files else None
+
+    def open(self, scene: str | Path) -> None:
+        """Open a scene instead of the one that is being opened, if any."""
+        self._next = find_scene(scene)
+        self.cancel()
+
+    def cancel(self) -> None:
+        """Stop opening a scene."""
+        if self._opening is not None:
+            self._opening.cancel()
+
+    def poll(self, running: Engine) -> Engines | None:
+        """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
+        if self._opening is None and self._next is None and self._is_outdated():
+            self._next = running.path
+        if self._opening is not None and self._opening.poll():
+            opening, self._opening = self._opening, None
+            try:
+                engines, refusals = _result(opening)
+            except SceneError as error:
+                if self._next is None:
+                    # The running scene keeps its engine.
+                    self.choice = self._running_choice
+                # A missing or broken file may be repaired later.
+                if isinstance(error, SceneRefused) and self._watch is not None and opening.path == running.path:
+                    self._watch.add(error.files)
+                if isinstance(error, SceneRefused) or self._next is None:
+                    raise
+            else:
+                self._running_choice = self.choice
+                self._keep_edits(opening.path == running.path, refusals)
+                return engines
+        if self._opening is None and self._next is not None:
+            path, self._next = self._next, None
+            same = path == running.path
+            if same:
+                self._tried_edits = self._sensor_edits.state
+            changes = self._sensor_edits.changes if same else ()
+            self._opening = Opening(path, self._build, changes=changes, known=running.files)
+        return None
+
+    def close(self) -> None:
+        self.cancel()
+        self._next = self._watch = None
+
+    def _is_outdated(self) -> bool:
+        """True if the running scene's files or its sensor edits have changed."""
+        return self._sensor_edits.state != self._tried_edits or (self._watch is not None and bool(self._watch.poll()))
+
+    def _keep_edits(self, same: bool, refusals: tuple[RefusedChange, ...]) -> None:
+        """Keep the sensor edits that the scene accepted; none of them if it is another scene."""
+        if same:
+            up_to_date = self._sensor_edits.state == self._tried_edits
+            self._sensor_edits.drop_refused(refusals)
+        else:
+            up_to_date = True
+            self._sensor_edits.clear()
+        if up_to_date:
+            self._tried_edits = self._sensor_edits.state
+
+    def _build(self, scene: OpenedScene) -> tuple[Engines, tuple[RefusedChange, ...]]:
+        if self.choice == DEFAULT:
+            return open_engines(scene, self.choice, self._envs), scene.refusals
+        # Other engines read the file, without the edits.
+        assert scene.path is not None
+        return open_engines(scene.path, self.choice, self._envs), ()
+
+
+def _result(opening: Opening[T]) -> T:
+    """What was opened; SceneError also where the file became something else meanwhile, such as a folder."""
+    try:
+        return opening.result()
+    except OSError as error:
+        raise SceneError(f"{opening.path}: cannot be read ({error.strerror or error})") from None

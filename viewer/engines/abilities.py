@@ -1,0 +1,143 @@
+"""What an engine may be able to do beyond stepping and reading: return to its past, explain, find instants."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from ..mjmodel.balance import Balance
+from ..mjmodel.crossings import Crossing
+from ..mjmodel.types import MjData
+from ..sensors.contacts import ContactBatch
+from ..sensors.friction import FrictionCones
+from ..sensors.layout import ContactLayout
+from ..settings import Reduce
+from .contact_sensor import ContactSensor, Row, SensorList
+
+
+class Diagnostics(Protocol):
+    """What is behind the arrays of an engine's sensors."""
+
+    def why_zero(self, name: str, batch: ContactBatch) -> str | None:
+        """One sentence on a sensor that reads nothing; None if it reads a force."""
+        ...
+
+    def balance(self, name: str) -> Balance | None:
+        """The forces on the whole thing that a sensor feels for, from its root on; None if it does not move."""
+        ...
+
+    def balanced_body(self, name: str) -> int | None:
+        """The body whose `balance` is that of a sensor."""
+        ...
+
+    def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
+        """What a sensor would report now in every reduce mode."""
+        ...
+
+    def body_name(self, body: int) -> str: ...
+    def cones(self, batch: ContactBatch) -> FrictionCones | None:
+        """Friction use and state of the filled slots; None for net contacts."""
+        ...
+
+
+@dataclass(frozen=True)
+class KeptStep:
+    """A step of the past, as a history keeps it."""
+
+    time: float
+    """Simulated time after it [s]."""
+    row: Row
+    """What the sensors said after it, (width,)."""
+    sensors: SensorList
+    """How the row is to be read: the sensors as they were then."""
+    state: Row
+    """The state from which it is reached, (state_size,) ..."""
+    count: int
+    """... by taking so many steps; 0 for the first step of a history."""
+    newest: bool
+    """True if it is the last step that was taken."""
+
+
+class Past(Protocol):
+    """What a history keeps of the steps of one environment, and how to look at them again.
+
+    A row is what all sensors said after a step. A state is everything from which the engine takes the following steps;
+    an engine that cannot return to a state shows the row and the picture of a step, and does not move.
+    """
+
+    width: int
+    """Values of a row."""
+    state_size: int
+    """Values of a state; 0 if the engine cannot return to one."""
+    spacing: int
+    """Most steps between two states: what has to be stepped again to return to a step."""
+    names: tuple[str, ...]
+    """Sensors whose contacts are in the rows."""
+
+    def read(self) -> memoryview:
+        """The row of the last step as bytes: of a copy, or of a view that the next step changes."""
+        ...
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        """Where a sensor is in the rows, and the layout of what is there, as the sensor is read now."""
+        ...
+
+    def show(self, kept: KeptStep) -> None:
+        """Make the engine's data, time, arrays and contacts those of a step."""
+        ...
+
+    def save(self, state: Row) -> None:
+        """Write the present state into an array, (state_size,)."""
+        ...
+
+    def restore(self, state: Row) -> None:
+        """Return to a state; its contacts and forces come with the next step."""
+        ...
+
+    def release(self) -> None:
+        """Let go of what a person pushed with in the step that is shown."""
+        ...
+
+    def equals(self, other: "Past") -> bool:
+        """True if this engine and that of another past are in the same state."""
+        ...
+
+
+class Verdict(StrEnum):
+    """What an engine does with a contact sensor."""
+
+    TAKE = "take"
+    IGNORE = "ignore"
+    """It leaves the sensor out, or in no state to be read, and runs the scene."""
+    REFUSE = "refuse"
+    """It does not run a scene with this sensor."""
+
+
+@dataclass(frozen=True)
+class Portability:
+    """The verdict of an engine on one sensor that a scene declares."""
+
+    verdict: Verdict
+    reason: str = ""
+    """Why it is not taken; the engine's own words where it was asked."""
+    notes: tuple[str, ...] = ()
+    """Where a sensor that is taken reads otherwise than in MuJoCo."""
+    verified: bool = False
+    """True if the engine was asked, False if the verdict is predicted."""
+
+
+class Substeps(Protocol):
+    """Finds instants inside steps by taking these again in parts, beside the simulation."""
+
+    def reset(self) -> None:
+        """Forget the states: the next one does not continue them."""
+        ...
+
+    def save(self, data: MjData) -> None:
+        """Keep a state to which a step has led, or from which the first one starts."""
+        ...
+
+    def locate(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
+        """When the distance of a pair passes a level [m] between two times [s]; None if no step led from one to the
+        other.
+        """
+        ...

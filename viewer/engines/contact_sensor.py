@@ -1,0 +1,106 @@
+"""Describes contact sensors as an engine reads them now, one and all of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from ..sensors.layout import ContactLayout, Field
+from ..settings import Reduce
+
+Row = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ContactSensor:
+    """One contact sensor as it is read now."""
+
+    name: str
+    label: str
+    """What it matches, such as `geom bar x geom freebox`."""
+    layout: ContactLayout
+    """Layout of its array, with the reduce mode in force."""
+    declared: ContactLayout
+    """Layout that the scene declares."""
+    reconstructed: bool = False
+    """True if its complete contacts are computed from the engine's contact list, not read from a companion sensor."""
+    virtual: bool = False
+    """True if the viewer made it, and the scene does not have it."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return self.layout.fields
+
+    @property
+    def slots(self) -> int:
+        return self.layout.slots
+
+    @property
+    def reduce(self) -> Reduce:
+        return self.layout.reduce
+
+    @property
+    def frame(self) -> str:
+        return self.layout.frame
+
+    @property
+    def size(self) -> int:
+        return self.layout.size
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.layout.columns
+
+    @property
+    def modified(self) -> bool:
+        """True if it is read otherwise than the scene declares."""
+        return self.layout != self.declared
+
+
+class SensorList(Sequence[ContactSensor]):
+    """Contact sensors in the scene's order, by position or by name."""
+
+    def __init__(self, sensors: Sequence[ContactSensor]) -> None:
+        self._sensors = tuple(sensors)
+        self._positions = {sensor.name: i for i, sensor in enumerate(self._sensors)}
+
+    @overload
+    def __getitem__(self, key: int | str) -> ContactSensor: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[ContactSensor]: ...
+    def __getitem__(self, key: int | str | slice) -> ContactSensor | Sequence[ContactSensor]:
+        return self._sensors[self.position(key) if isinstance(key, str) else key]
+
+    def __len__(self) -> int:
+        return len(self._sensors)
+
+    def __iter__(self) -> Iterator[ContactSensor]:
+        return iter(self._sensors)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._positions if isinstance(key, str) else key in self._sensors
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._positions)
+
+    def position(self, name: str) -> int:
+        """Index of the sensor of that name."""
+        if name not in self._positions:
+            known = ", ".join(self._positions) or "none"
+            raise SceneError(f"no contact sensor named {name!r}; the scene has: {known}")
+        return self._positions[name]
+
+
+@dataclass(frozen=True)
+class ContactDetails:
+    """What no array reports about the contacts of one sensor."""
+
+    geoms: tuple[tuple[str, str], ...]
+    """Names of the two geoms of each slot, in the sensor's order; empty strings where unknown."""
+    friction: NDArray[np.float64]
+    """Friction coefficients of each slot, (slots, 5): sliding along both tangents, torsion, rolling about both; 0 where
+    the contact has no such friction, NaN where unknown."""

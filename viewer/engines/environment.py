@@ -1,0 +1,261 @@
+"""One environment of an engine, as an engine of its own that can also show its past steps."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from ..errors import SceneError
+from ..mjmodel.distances import PairDistances
+from ..mjmodel.types import MjData, MjModel
+from ..sensors.contacts import Array, ContactBatch
+from ..sensors.layout import ContactLayout
+from ..touch.device import TouchSensor
+from ..touch.touch_sensors import TouchSensors
+from .abilities import Diagnostics, KeptStep, Past, Substeps
+from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from .contract import Engine
+from .values import SensorValues, stack_contacts
+
+_POSE = ("qpos", "mocap_pos", "mocap_quat")
+"""Arrays of an mjData from which the picture of a scene is computed."""
+
+
+class Environment(SensorValues):
+    """Reads one environment. Whatever moves or changes the scene does so in all of them.
+
+    While a past step is shown, `data`, `time`, arrays and contacts are those of that step.
+    """
+
+    num_envs = 1
+    diagnostics: Diagnostics | None = None
+
+    def __init__(self, engine: Engine, env: int) -> None:
+        if not 0 <= env < engine.num_envs:
+            raise SceneError(f"no environment {env}; there are {engine.num_envs}, from 0 to {engine.num_envs - 1}")
+        self.engine = engine
+        """The engine that runs all of them."""
+        self.index = env
+        """Which one this is."""
+        self.name: str = engine.name
+        self.path: Path | None = engine.path
+        self.model: MjModel = engine.model
+        self.files = engine.files
+        self.notes = engine.notes
+        self.can_watch_all: bool = engine.can_watch_all
+        self.can_edit_sensors: bool = engine.can_edit_sensors
+        self.has_contact_list: bool = engine.has_contact_list
+        self._past: PicturePast | None = None
+
+    @property
+    def data(self) -> MjData:
+        return self._shown.picture if self._shown is not None else self.live_data
+
+    @property
+    def live_data(self) -> MjData:
+        """`data` of the newest step, whichever is shown."""
+        return self.engine.pose(self.index)
+
+    @property
+    def past(self) -> Past:
+        if self._past is None:
+            self._past = PicturePast(self)
+        return self._past
+
+    @property
+    def sensors(self) -> SensorList:
+        return self.engine.sensors
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        return self.engine.unread
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        return self.engine.ignored
+
+    @property
+    def time(self) -> float:
+        past = self._past
+        return past.kept.time if past is not None and past.kept is not None else self.engine.time
+
+    @property
+    def timestep(self) -> float:
+        return self.engine.timestep
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.engine.keys
+
+    def step(self, count: int = 1) -> None:
+        self.engine.step(count)
+
+    def stepper(self) -> Callable[[], object]:
+        return self.engine.stepper()
+
+    def reset(self, key: str | int | None = None) -> None:
+        self.engine.reset(key)
+
+    def adopt_state(self, other: Engine) -> bool:
+        return self.engine.adopt_state(other.engine if isinstance(other, Environment) else other)
+
+    def substeps(self, distances: PairDistances) -> Substeps | None:
+        return self.engine.substeps(distances)
+
+    def warning(self) -> str | None:
+        return self.engine.warning()
+
+    def pose(self, env: int = 0) -> MjData:
+        return self.environment(env).data
+
+    def environment(self, env: int) -> Engine:
+        if env != 0:
+            raise SceneError(f"no environment {env}: this is one environment alone")
+        return self
+
+    def array(self, name: str) -> Array:
+        if self._shown is not None:
+            return self._shown.array(name)
+        array = self.engine.array(name)
+        return array[self.index] if self.engine.num_envs > 1 else array
+
+    def contacts(self, name: str) -> ContactBatch:
+        return self._shown.contacts(name) if self._shown is not None else self.live_contacts(name)
+
+    def live_contacts(self, name: str) -> ContactBatch:
+        """`contacts` of the newest step, whichever is shown."""
+        batch = self.engine.contacts(name)
+        return batch.at(self.index) if self.engine.num_envs > 1 else batch
+
+    def row(self, env: int = 0) -> Row:
+        self.environment(env)
+        return self.engine.row(self.index)
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        return self.engine.source(sensor)
+
+    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
+        return self.engine.array_in(row, sensor)
+
+    def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+        if self._shown is not None:
+            yield from stack_contacts(self)
+            return
+        for names, batch in self.engine.grouped_contacts():
+            yield names, batch.at(self.index) if self.engine.num_envs > 1 else batch
+
+    @property
+    def touch_sensors(self) -> TouchSensors | None:
+        return self.engine.touch_sensors if self.index == 0 else None
+
+    def touch(self, name: str) -> TouchSensor:
+        return self.engine.touch(name)
+
+    def dropped(self, name: str, env: int = 0) -> ContactBatch:
+        self.environment(env)
+        if self._shown is None:
+            return self.engine.dropped(name, self.index)
+        # The rows hold what the arrays report.
+        return _emptied(self.contacts(name).cut(0, 1))
+
+    def details(self, name: str, env: int = 0) -> ContactDetails:
+        self.environment(env)
+        if self._shown is None:
+            return self.engine.details(name, self.index)
+        slots = self.contacts(name).filled.shape[-1]
+        return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        self.engine.set_reduce(name, mode)
+
+    def watch_all(self) -> ContactSensor:
+        return self.engine.watch_all()
+
+    @property
+    def _shown(self) -> "PicturePast | None":
+        return self._past if self._past is not None and self._past.kept is not None else None
+
+
+class PicturePast:
+    """The past of an environment that cannot return to a state: the picture and the contacts of its steps.
+
+    A row is the pose of the scene, then the contacts of every sensor with all fields that its engine reports.
+    """
+
+    state_size = 0
+    spacing = 2**62
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self.kept: KeptStep | None = None
+        """The step that is shown; None for the newest."""
+        self.picture: MjData | None = None
+        """An mjData that shows it."""
+        self.names = tuple(sensor.name for sensor in environment.sensors if not sensor.virtual)
+        self._pose_size = sum(getattr(environment.live_data, name).size for name in _POSE)
+        self.width = self._pose_size + environment.row().size
+
+    def read(self) -> memoryview:
+        data = self._environment.live_data
+        row = np.concatenate([*(getattr(data, name).ravel() for name in _POSE), self._environment.row()])
+        return row.data.cast("B")
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        columns, layout = self._environment.source(sensor)
+        return slice(columns.start + self._pose_size, columns.stop + self._pose_size), layout
+
+    def show(self, kept: KeptStep) -> None:
+        self.kept = None if kept.newest else kept
+        if kept.newest:
+            return
+        model = self._environment.model
+        if self.picture is None:
+            self.picture = mujoco.MjData(model)
+        picture, start = self.picture, 0
+        for name in _POSE:
+            values = getattr(picture, name)
+            values[:] = kept.row[start : start + values.size].reshape(values.shape)
+            start += values.size
+        picture.time = kept.time
+        draw_pose(model, picture)
+
+    def contacts(self, name: str) -> ContactBatch:
+        """What a sensor said after the step that is shown; nothing of one that is not in the rows."""
+        assert self.kept is not None
+        if name in self.names:
+            columns, layout = self.source(self.kept.sensors[name])
+            return layout.decode(self.kept.row[columns])
+        return _emptied(self._environment.live_contacts(name))
+
+    def array(self, name: str) -> Array:
+        """The declared array of a sensor after the step that is shown."""
+        assert self.kept is not None
+        if name in self.names:
+            return self._environment.array_in(self.kept.row[self._pose_size :], self.kept.sensors[name])
+        return self._environment.sensors[name].layout.encode(self.contacts(name))
+
+    def save(self, state: Row) -> None:
+        """Nothing: there is no state to return to."""
+
+    def restore(self, state: Row) -> None:
+        raise SceneError("this engine cannot return to a state")
+
+    def release(self) -> None:
+        """Nothing: the simulation was not moved."""
+
+    def equals(self, other: Past) -> bool:
+        return False
+
+
+def _emptied(batch: ContactBatch) -> ContactBatch:
+    """As many slots, without a contact in any."""
+    return batch.mapped(lambda _, array: np.zeros_like(array))
+
+
+def draw_pose(model: MjModel, data: MjData) -> None:
+    """Compute what a renderer reads of an mjData whose positions were set."""
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_camlight(model, data)
+    mujoco.mj_tendon(model, data)

@@ -1,1 +1,0 @@
-"""Scene files: checked, compiled, watched, changed."""

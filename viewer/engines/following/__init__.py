@@ -1,1 +1,0 @@
-"""Contacts followed step by step: when they begin and end, how hard they press."""

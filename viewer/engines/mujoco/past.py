@@ -1,0 +1,166 @@
+"""Returns MuJoCo to its past steps, bit for bit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ...mjmodel.names import read_names, sensor_names
+from ...mjmodel.state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
+from ...mjmodel.types import MjData, MjModel
+from ...sensors.layout import ContactLayout
+from ..abilities import KeptStep, Past
+from ..contact_sensor import ContactSensor, Row
+from .sensor_reader import SensorReader
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_SPACING_LARGE, _SPACING_SMALL, _SPACING_SIZE = 32, 128, 4096
+"""Most steps between two states: in large scenes, in small ones, whose steps take less time, and in those in between,
+times degrees of freedom."""
+
+
+class MujocoPast:
+    """The past of a MuJoCo engine with one environment. A state is mjSTATE_INTEGRATION and what sleeps."""
+
+    def __init__(self, engine: SensorReader, after_show: Callable[[], object]) -> None:
+        """`after_show`: called when the data shows another step."""
+        self._engine, self._after_show = engine, after_show
+        self._model, self._data = engine.model, engine.data
+        self.names = tuple(sensor.name for sensor in engine.sensors if not sensor.virtual)
+        self._row = engine.row()
+        self._bytes = self._row.data.cast("B")
+        self.width = self._row.size
+        self._get_state = mujoco.mj_getState
+        self.spacing = min(max(_SPACING_LARGE, _SPACING_SIZE // max(self._model.nv, 1)), _SPACING_SMALL)
+        self._sleeps = bool(self._model.opt.enableflags & SLEEP)
+        self._physics_size = mujoco.mj_stateSize(self._model, _STATE)
+        self.state_size = self._physics_size + (self._sleep_state().size if self._sleeps else 0)
+
+    def read(self) -> memoryview:
+        return self._bytes
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        return self._engine.source(sensor)
+
+    def show(self, kept: KeptStep) -> None:
+        self.restore(kept.state)
+        if kept.count:
+            mujoco.mj_step(self._model, self._data, kept.count)
+        else:
+            mujoco.mj_forward(self._model, self._data)
+            self.restore(kept.state)
+            if kept.sensors is self._engine.sensors:
+                # Solved again, the forces would differ in their last digits.
+                self._row[:] = kept.row
+        self._after_show()
+
+    def save(self, state: Row) -> None:
+        if self._sleeps:
+            state[self._physics_size :] = self._sleep_state()
+            state = state[: self._physics_size]
+        self._get_state(self._model, self._data, state, _STATE)
+
+    def restore(self, state: Row) -> None:
+        physics = state[: self._physics_size]
+        if self._sleeps:
+            # What is asleep is not computed again: compute all of it awake, then put to sleep what slept.
+            mujoco.mj_resetData(self._model, self._data)
+            mujoco.mj_setState(self._model, self._data, physics, _STATE)
+            mujoco.mj_forward(self._model, self._data)
+            self._set_sleep_state(state[self._physics_size :])
+        mujoco.mj_setState(self._model, self._data, physics, _STATE)
+
+    def release(self) -> None:
+        self._data.xfrc_applied[:] = 0.0
+
+    def equals(self, other: Past) -> bool:
+        return isinstance(other, MujocoPast) and is_same_state(self._model, self._data, other._model, other._data)
+
+    def _sleep_state(self) -> Row:
+        data = self._data
+        counts = [getattr(data, name) for name in SLEEP_COUNTS]
+        return np.concatenate([data.sensordata, *(getattr(data, name) for name in SLEEP_ARRAYS), counts])
+
+    def _set_sleep_state(self, values: Row) -> None:
+        data: MjData = self._data
+        start = data.sensordata.size
+        data.sensordata[:] = values[:start]
+        for name in SLEEP_ARRAYS:
+            array = getattr(data, name)
+            array[:] = values[start : start + array.size]
+            start += array.size
+        for name, value in zip(SLEEP_COUNTS, values[start:], strict=True):
+            setattr(data, name, int(value))
+
+
+_HISTORY = int(getattr(mujoco.mjtState, "mjSTATE_HISTORY", 0))
+_CARRIED = int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~_HISTORY
+_MOTION = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart")
+
+
+def can_adopt(model: MjModel, before: Any) -> bool:
+    """True if two models have the same joints and actuators."""
+    same = all(np.array_equal(getattr(model, name), getattr(before, name)) for name in ("jnt_type", "jnt_bodyid"))
+    named = read_names(model, "jnt") == read_names(before, "jnt")
+    return same and named and model.na == before.na and model.nu == before.nu
+
+
+def is_same_state(model: MjModel, data: MjData, before: MjModel, old: MjData) -> bool:
+    """True if nothing but the histories of sensors differs."""
+    return _state_of(model, data).tobytes() == _state_of(before, old).tobytes()
+
+
+def adopt(model: MjModel, data: MjData, before: MjModel, old: MjData) -> None:
+    """Take over a state between models that `can_adopt` it: all of it where it has a place, else time and motion.
+
+    Where models differ in nothing but sensors, the run goes on bit for bit as it would have.
+    """
+    if model.opt.enableflags & SLEEP:
+        # What sleeps is not computed: all of it has to be awake until the end.
+        mujoco.mj_resetData(model, data)
+    data.time = old.time
+    whole = mujoco.mj_stateSize(model, _CARRIED) == mujoco.mj_stateSize(before, _CARRIED)
+    if whole:
+        mujoco.mj_setState(model, data, _state_of(before, old), _CARRIED)
+    else:
+        for name in _MOTION:
+            getattr(data, name)[:] = getattr(old, name)
+    _adopt_history(model, data, before, old)
+    mujoco.mj_forward(model, data)
+    if whole and model.opt.enableflags & before.opt.enableflags & SLEEP and model.ntree == before.ntree:
+        for name in SLEEP_ARRAYS:
+            getattr(data, name)[:] = getattr(old, name)
+        for name in SLEEP_COUNTS:
+            setattr(data, name, getattr(old, name))
+
+
+def _state_of(model: MjModel, data: MjData) -> NDArray[np.float64]:
+    state = np.empty(mujoco.mj_stateSize(model, _CARRIED))
+    mujoco.mj_getState(model, data, state, _CARRIED)
+    return state
+
+
+def _adopt_history(model: MjModel, data: MjData, before: MjModel, old: MjData) -> None:
+    """Take over the delay buffers of actuators and of sensors that are the same in both models."""
+    if not _HISTORY or not model.nhistory or not before.nhistory:
+        return
+    here, there = _buffers(model), _buffers(before)
+    for owner, part in here.items():
+        other = there.get(owner)
+        if other is not None and other.stop - other.start == part.stop - part.start:
+            data.history[part] = old.history[other]
+
+
+def _buffers(model: MjModel) -> dict[tuple[str, str | int], slice]:
+    """Where each delay buffer is, by its owner: the number of an actuator, the name of a sensor."""
+    starts: dict[tuple[str, str | int], int] = {
+        ("actuator", i): int(start) for i, start in enumerate(model.actuator_historyadr)
+    }
+    starts |= {
+        ("sensor", name): int(start) for name, start in zip(sensor_names(model), model.sensor_historyadr, strict=True)
+    }
+    owners = sorted((start, owner) for owner, start in starts.items() if start >= 0)
+    ends = [start for start, _ in owners[1:]] + [int(model.nhistory)]
+    return {owner: slice(start, end) for (start, owner), end in zip(owners, ends, strict=True)}

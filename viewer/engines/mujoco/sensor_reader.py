@@ -1,0 +1,265 @@
+"""Reads the contact sensors of a MuJoCo model: arrays as they are, contacts with all fields."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ...mjmodel.declarations import declared_sensors, is_delayed
+from ...mjmodel.friction import contact_friction
+from ...mjmodel.matching import ContactMatcher, companion_layout, full_layout, locate, rebuild_contacts, select
+from ...mjmodel.names import geom_names
+from ...mjmodel.state import SLEEP
+from ...mjmodel.types import MjData
+from ...scene_files.scene import LoadedScene
+from ...sensors.contacts import Array, ContactBatch
+from ...sensors.layout import ContactLayout, Field
+from ...sensors.layout_groups import LayoutGroup, group_by_layout
+from ...settings import Reduce
+from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from ..values import SensorValues
+
+_WATCH_ALL = "all contacts"
+_WATCH_ALL_SLOTS = 1000
+_REDUCE_NUMBERS = {reduce: number for number, reduce in enumerate(Reduce)}
+_ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How one sensor is read."""
+
+    sensor_id: int | None
+    """None for virtual sensors."""
+    companion_id: int | None
+    matcher: ContactMatcher
+    delayed: bool = False
+    """True if the array is older than the contact list."""
+
+    @property
+    def sensor_ids(self) -> tuple[int, ...]:
+        """Sensors in the model that this is read from, the one with the most fields last."""
+        return tuple(i for i in (self.sensor_id, self.companion_id) if i is not None)
+
+
+@dataclass(frozen=True)
+class _Grouping:
+    """How all sensors are read together."""
+
+    sensors: SensorList
+    """Those that it is made for."""
+    rows: tuple[memoryview, ...]
+    """`MujocoEngine.row` of each environment, as bytes."""
+    groups: tuple[tuple[tuple[str, ...], LayoutGroup], ...]
+    others: tuple[str, ...]
+    """Sensors without a companion."""
+
+
+class SensorReader(SensorValues):
+    """The contact sensors of one model in one mjData or many, which are never replaced."""
+
+    def __init__(self, scene: LoadedScene, datas: list[Any]) -> None:
+        self.model = scene.model
+        self.num_envs = len(datas)
+        self._datas = datas
+        self._owned = scene.owned
+        self._geom_names = geom_names(self.model)
+        starts, sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
+        self._columns = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+        # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
+        self._views: dict[int, list[Array]] = {}
+        self._readings: dict[str, _Reading] = {}
+        self._grouping: _Grouping | None = None
+        self._sensors = self._declared_sensors(scene.companions)
+        read = [self._columns[reading.sensor_ids[-1]] for reading in self._readings.values()]
+        self._row_start = min((columns.start for columns in read), default=0)
+        stop = max((columns.stop for columns in read), default=0)
+        # Views: stepping changes them. A scene without contact sensors leaves rows without a meaning.
+        self._rows: list[Row] = [
+            data.sensordata[self._row_start : stop] if read else np.zeros(1) for data in self._datas
+        ]
+
+    @property
+    def data(self) -> MjData:
+        return self._datas[0]
+
+    @property
+    def sensors(self) -> SensorList:
+        return self._sensors
+
+    def row(self, env: int = 0) -> Row:
+        return self._rows[env]
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        reading = self._readings[sensor.name]
+        columns = self._columns[reading.sensor_ids[-1]]
+        if reading.companion_id is not None:
+            layout = companion_layout(sensor.slots, sensor.reduce)
+        else:
+            # A user's model is left as it is: it writes the array as declared, however the sensor is read.
+            layout = sensor.layout if self._owned else sensor.declared
+        return slice(columns.start - self._row_start, columns.stop - self._row_start), layout
+
+    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
+        columns, layout = self.source(sensor)
+        complete = self._readings[sensor.name].companion_id is not None
+        return sensor.layout.encode(layout.decode(row[columns])) if complete else row[columns].copy()
+
+    def array(self, name: str) -> Array:
+        sensor, reading = self._sensors[name], self._readings[name]
+        if reading.sensor_id is None or (sensor.modified and not self._owned):
+            return sensor.layout.encode(self.contacts(name))
+        return self._values(reading.sensor_id)
+
+    def contacts(self, name: str) -> ContactBatch:
+        sensor, reading = self._sensors[name], self._readings[name]
+        if reading.companion_id is None:
+            return self._reconstruct(sensor, reading)
+        return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
+
+    def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+        plan = self._group()
+        if plan.groups:
+            # Joined as bytes, which takes a quarter of the time.
+            rows = np.frombuffer(bytearray().join(plan.rows))
+            if self.num_envs > 1:
+                rows = rows.reshape(self.num_envs, -1)
+            for names, group in plan.groups:
+                yield names, group.decode(rows)
+        for name in plan.others:
+            yield (name,), ContactBatch.stack([self.contacts(name)])
+
+    def dropped(self, name: str, env: int = 0) -> ContactBatch:
+        sensor, reading, data = self._sensors[name], self._readings[name], self._datas[env]
+        matches = reading.matcher.match(data)
+        dropped = select(self.model, data, matches, sensor.reduce, sensor.slots).dropped
+        return rebuild_contacts(self.model, data, dropped)
+
+    def details(self, name: str, env: int = 0) -> ContactDetails:
+        batch, data = self.contacts(name), self._datas[env]
+        if self.num_envs > 1:
+            batch = batch.at(env)
+        indices = np.full(batch.filled.shape, -1)
+        assert batch.pos is not None
+        assert batch.normal is not None
+        if not batch.in_world_frame:
+            matches = self._readings[name].matcher.match(data)
+            indices[batch.filled] = locate(data, batch.pos[batch.filled], matches.contacts)
+        known = np.flatnonzero(indices >= 0)
+        contact = data.contact
+        friction = np.full((len(indices), 5), np.nan)
+        friction[known] = contact_friction(data, indices[known])
+        geoms = [("", "")] * len(indices)
+        for slot in known:
+            pair = [self._geom_names[geom] if geom >= 0 else "flex" for geom in contact.geom[indices[slot]]]
+            # The sensor turns the contact so that its normal points from object 1 to object 2.
+            if np.dot(batch.normal[slot], contact.frame[indices[slot], :3]) < 0:
+                pair.reverse()
+            geoms[slot] = (pair[0], pair[1])
+        return ContactDetails(tuple(geoms), friction)
+
+    def preview(self, name: str, mode: str) -> ContactBatch:
+        """What a sensor would report now in another reduce mode, with all fields."""
+        sensor = self._sensors[name]
+        layout = ContactLayout(sensor.fields, sensor.slots, mode)
+        return self._reconstruct(replace(sensor, layout=layout), self._readings[name])
+
+    def sensor_id(self, name: str) -> int | None:
+        """Number of the declared sensor in the model; None for one that the viewer made."""
+        self._sensors.position(name)
+        return self._readings[name].sensor_id
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        sensor, reading = self._sensors[name], self._readings[name]
+        layout = _layout(sensor.fields, sensor.slots, mode)
+        changed = replace(sensor, layout=layout)
+        self._sensors = SensorList([changed if old.name == name else old for old in self._sensors])
+        if reading.sensor_id is None or not self._owned:
+            return
+        sensor_ids = reading.sensor_ids
+        for i in sensor_ids:
+            self.model.sensor_intprm[i, 1] = _REDUCE_NUMBERS[layout.reduce]
+            # Without the later stage, forces of a sensor declared without them would stay stale.
+            self.model.sensor_needstage[i] = _ACC
+        if not reading.delayed:
+            self._sense_again(sensor_ids)
+
+    def watch_all(self) -> ContactSensor:
+        if _WATCH_ALL not in self._readings:
+            layout = full_layout(_WATCH_ALL_SLOTS)
+            sensor = ContactSensor(_WATCH_ALL, "any x any", layout, layout, reconstructed=True, virtual=True)
+            self._readings[_WATCH_ALL] = _Reading(None, None, ContactMatcher(self.model, None))
+            self._sensors = SensorList([*self._sensors, sensor])
+        return self._sensors[_WATCH_ALL]
+
+    def _declared_sensors(self, companions: dict[int, int]) -> SensorList:
+        sensors = []
+        for declared in declared_sensors(self.model, hidden=companions.values()):
+            i, layout = declared.sensor_id, declared.layout
+            companion = companions.get(i)
+            sensors.append(
+                ContactSensor(declared.name, declared.label, layout, layout, reconstructed=companion is None)
+            )
+            self._readings[declared.name] = _Reading(
+                i, companion, ContactMatcher(self.model, i), delayed=is_delayed(self.model, i)
+            )
+        return SensorList(sensors)
+
+    def _group(self) -> _Grouping:
+        """How all sensors that there are now are read together."""
+        if self._grouping is None or self._grouping.sensors is not self._sensors:
+            complete = [sensor for sensor in self._sensors if not sensor.reconstructed]
+            sources = map(self.source, complete)
+            groups = group_by_layout((columns.start, layout) for columns, layout in sources)
+            self._grouping = _Grouping(
+                self._sensors,
+                tuple(row.data.cast("B") for row in self._rows),
+                tuple((tuple(complete[member].name for member in group.members), group) for group in groups),
+                tuple(sensor.name for sensor in self._sensors if sensor.reconstructed),
+            )
+        return self._grouping
+
+    def _sense_again(self, sensor_ids: Iterable[int]) -> None:
+        """Let MuJoCo write the arrays of some sensors again, from the contacts and forces at hand.
+
+        It does so in its next step; until then they would hold what they reported before they were changed.
+        """
+        options, columns = self.model.opt, [self._columns[i] for i in sensor_ids]
+        flags = options.enableflags
+        if flags & SLEEP:
+            # Sensors of sleeping objects are skipped.
+            options.enableflags = flags & ~SLEEP
+        for data in self._datas:
+            values = data.sensordata
+            kept = values.copy()
+            mujoco.mj_sensorAcc(self.model, data)
+            # Other sensors are written too, some of them from what the last step has changed since.
+            for place in columns:
+                kept[place] = values[place]
+            values[:] = kept
+        if flags & SLEEP:
+            options.enableflags = flags
+
+    def _values(self, sensor_id: int) -> Array:
+        """A sensor's values now, (size,) or (num_envs, size)."""
+        views = self._views.get(sensor_id)
+        if views is None:
+            columns = self._columns[sensor_id]
+            views = self._views[sensor_id] = [data.sensordata[columns] for data in self._datas]
+        return np.concatenate(views).reshape(self.num_envs, -1) if self.num_envs > 1 else views[0].copy()
+
+    def _reconstruct(self, sensor: ContactSensor, reading: _Reading) -> ContactBatch:
+        batches = [
+            rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
+            for data in self._datas
+        ]
+        return ContactBatch.stack(batches) if self.num_envs > 1 else batches[0]
+
+
+@cache
+def _layout(fields: tuple[Field, ...], slots: int, reduce: str) -> ContactLayout:
+    """A layout that was made before; to make one takes longer than to switch the mode."""
+    return ContactLayout(fields, slots, reduce)

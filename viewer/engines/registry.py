@@ -1,0 +1,85 @@
+"""Opens engines by name.
+
+A new engine is a folder of that name whose `engine.py` has `open_scene(scene, num_envs)`, a line in ENGINES, and an
+extra in pyproject.toml.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from ..errors import SceneError
+
+if TYPE_CHECKING:
+    from ..mjmodel.declarations import Declaration
+    from ..scene_files.safe_open import OpenedScene
+    from .abilities import Portability
+    from .contract import Engine
+    from .motrix.engine import MotrixEngine
+    from .mujoco.engine import MujocoEngine
+
+
+@dataclass(frozen=True)
+class EngineEntry:
+    """An engine, or a choice of two, for people."""
+
+    label: str
+    hint: str
+    ghost: str | None = None
+    """A second engine whose contacts are shown faintly beside those of the first."""
+
+
+ENGINES: Mapping[str, EngineEntry] = {
+    "mujoco": EngineEntry("MuJoCo", "MuJoCo steps the scene"),
+    "motrix": EngineEntry("MotrixSim", "MotrixSim steps the scene, from its start"),
+}
+"""By the name of the folder."""
+DEFAULT = "mujoco"
+CHOICES: Mapping[str, EngineEntry] = {
+    **ENGINES,
+    "both": EngineEntry("Both", "MuJoCo, with MotrixSim's contacts as faint arrows", ghost="motrix"),
+}
+"""Who can step a scene in a window or a recording."""
+MAX_ENVS = 65536
+"""Most environments of one engine."""
+
+
+@overload
+def open_engine(
+    scene: "str | Path | OpenedScene | Any" = None, engine: Literal["mujoco"] = "mujoco", num_envs: int = 1
+) -> "MujocoEngine": ...
+@overload
+def open_engine(scene: str | Path | Any, engine: Literal["motrix"], num_envs: int = 1) -> "MotrixEngine": ...
+@overload
+def open_engine(scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1) -> "Engine": ...
+def open_engine(scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1) -> "Engine":
+    """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is."""
+    from ..scene_files.scene import find_scene
+
+    if engine not in ENGINES:
+        raise SceneError(f"unknown engine {engine!r}: choose from {', '.join(ENGINES)}")
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= MAX_ENVS:
+        raise SceneError(f"num_envs must be a whole number from 1 to {MAX_ENVS}, not {num_envs!r}")
+    source = find_scene(scene) if scene is None or isinstance(scene, str | Path) else scene
+    opened: Engine = import_module(f".{engine}.engine", __package__).open_scene(source, num_envs)
+    return opened
+
+
+def open_engines(
+    scene: "str | Path | OpenedScene", choice: str = DEFAULT, num_envs: int = 1
+) -> "tuple[Engine, Engine | None]":
+    """The engine that a scene runs on, and the one whose contacts are shown as ghosts."""
+    ghost = CHOICES[choice].ghost
+    if ghost is None:
+        return open_engine(scene, choice, num_envs), None
+    if num_envs > 1:
+        raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
+    return open_engine(scene), open_engine(scene, ghost)
+
+
+def portability(engine: str, path: Path, model: Any, declared: "Sequence[Declaration]") -> "dict[str, Portability]":
+    """What an engine other than MuJoCo makes of a scene's contact sensors, by their names."""
+    checked: dict[str, Portability] = import_module(f".{engine}.portability", __package__).check(path, model, declared)
+    return checked

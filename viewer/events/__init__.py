@@ -1,0 +1,1 @@
+"""Turns steps into contact begins and ends."""

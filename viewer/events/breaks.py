@@ -1,0 +1,101 @@
+"""Finds contacts at which a simulation is to be stopped."""
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contract import Engine
+from ..mjmodel.friction import contact_cones
+from ..mjmodel.matching import Matches, rebuild_contacts
+from ..mjmodel.pair_selection import Pairs
+from ..sensors.friction import ContactState, FrictionCones
+from .event_log import LogEntry
+
+
+class BreakWhen(StrEnum):
+    """What a contact has to do."""
+
+    BEGIN = "begins"
+    END = "ends"
+    FORCE = "exceeds"
+    SLIP = "slips"
+
+
+@dataclass
+class Break:
+    """Stop when a pair, or a sensor, begins, ends, slips, or exceeds a force; without either, when any pair does."""
+
+    when: BreakWhen
+    pair_id: int | None = None
+    sensor: int | None = None
+    force: float = 0.0
+    """For `exceeds` [N]."""
+    enabled: bool = True
+    _above: bool = field(default=True, repr=False)
+    _sliding: AbstractSet[int] | None = field(default=None, repr=False)
+
+    def restart(self) -> None:
+        """Forget the last step: the next one does not continue it."""
+        self._above, self._sliding = True, None
+
+    def is_event(self, entry: LogEntry) -> bool:
+        """True if an event is the one to stop at."""
+        if not self.enabled or self.when.removesuffix("s") != entry.kind:
+            return False
+        if self.sensor is not None:
+            return entry.sensor == self.sensor
+        return entry.pair_id is not None and self.pair_id in (None, entry.pair_id)
+
+    def is_exceeded(self, forces: Iterable[float]) -> bool:
+        """True if the largest of some forces [N] has risen above the limit since the last time."""
+        above = max(forces, default=0.0) > self.force
+        rose, self._above = above and not self._above, above
+        return rose and self.enabled
+
+    def is_slip(self, sliding: AbstractSet[int], sticking: AbstractSet[int]) -> bool:
+        """True if any of some contacts, by number, slides that did not before.
+
+        What slides may lift off for a while: it has to stick before it can slip again.
+        """
+        before = self._sliding
+        self._sliding = sliding if before is None else (before | sliding) - sticking
+        return before is not None and not sliding <= before and self.enabled
+
+
+class Slip(NamedTuple):
+    """Which contacts slide and which stick, by number; those that do not press do neither."""
+
+    sliding: frozenset[int] = frozenset()
+    sticking: frozenset[int] = frozenset()
+
+
+def sensor_slip(engine: Engine, name: str) -> Slip:
+    """Slip of a sensor, as number 0: it slides if one of its contacts does. Unknown for netforce."""
+    if not engine.has_contact_list:
+        return Slip()
+    cones = contact_cones(engine.model, engine.data, engine.contacts(name))
+    return Slip() if cones is None else _slip(cones, np.zeros(len(cones.states), np.intp))
+
+
+def pair_slip(engine: Engine, pairs: Pairs) -> Slip:
+    """Slip of pairs of geoms, (n, 2), by their place: a pair slides if one of its contacts does."""
+    if not engine.has_contact_list or not engine.data.ncon:
+        return Slip()
+    geoms = np.sort(engine.data.contact.geom, axis=1)
+    contacts, owners = np.nonzero((geoms[:, np.newaxis] == np.sort(pairs, axis=1)).all(axis=2))
+    if not len(contacts):
+        return Slip()
+    batch = rebuild_contacts(engine.model, engine.data, Matches(contacts, np.zeros(len(contacts), bool)))
+    cones = contact_cones(engine.model, engine.data, batch)
+    assert cones is not None
+    return _slip(cones, owners)
+
+
+def _slip(cones: FrictionCones, owners: NDArray[np.intp]) -> Slip:
+    sliding = frozenset(owners[cones.states == ContactState.SLIDING].tolist())
+    return Slip(sliding, frozenset(owners[cones.states == ContactState.STICKING].tolist()) - sliding)

@@ -1,0 +1,305 @@
+"""Turns distances of geom pairs after every step into the instants at which contact begins and ends."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..mjmodel.crossings import Crossing, Sample, Trace, interpolate
+
+Geoms = tuple[Hashable, Hashable]
+"""Labels of the two geoms of a pair, usually their names."""
+
+
+class EventKind(StrEnum):
+    """What happened to a pair or to a sensor."""
+
+    BEGIN = "begin"
+    END = "end"
+
+
+class ContactEvent(NamedTuple):
+    """A pair that came into contact or lost it."""
+
+    time: float
+    """Simulation time [s], inside the step in which the pair's crossing function changed sign."""
+    pair_id: int
+    """Position of the pair in `ContactEvents.pairs`."""
+    geoms: Geoms
+    kind: EventKind
+    distance: float
+    """Distance between the surfaces at `time` [m]."""
+    normal_velocity: float
+    """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. NaN if unknown, the mean over
+    the step if no velocities are known."""
+    duration: float
+    """How long the pair has been in contact at `time` [s]: 0 at a begin."""
+
+    @property
+    def approach_speed(self) -> float:
+        """Speed at which the surfaces close in [m/s]; negative when they part."""
+        return -self.normal_velocity
+
+
+class ContactPair(NamedTuple):
+    """A pair in contact, as its own first event left it."""
+
+    pair_id: int
+    geoms: Geoms
+    time: float
+    """When contact began [s]; for an `initial` pair, the first update."""
+    normal_velocity: float
+    """Rate of change of the distance at `time` [m/s]: minus the approach speed."""
+    initial: bool
+    """True if it was already in contact at the first update, and began before."""
+
+
+class Locate(Protocol):
+    """Finds a crossing more closely than interpolation can, usually by taking the step again in parts."""
+
+    def __call__(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
+        """The instant in [start, end] at which the pair's distance passes `level` [m]; None to interpolate instead.
+
+        `start` and `end` are the times of the last two updates, whose distances lie on either side of the
+        level; one may lie on it, and a pair whose distance was unknown at `start` may have passed it before.
+        Of the two instants that enclose the crossing return the first: Runge-Kutta lets the contact force act in
+        a step that ends just past it, and the velocity there is no longer that of the approach.
+        Called inside `update`, once an event; it leaves the simulation as it was.
+        """
+
+
+class ContactEvents:
+    """Contact of pairs of geoms, with hysteresis: which are in contact, since when, and when that changes.
+
+    A pair begins when its distance falls below -2 eps and ends when it rises above 0; in between it keeps its
+    state, so that noise smaller than that band makes no events. This is the zero crossing of
+    `distance_with_hysteresis`. Every pair has its own event instants: what is reported of one does not depend
+    on which others are tracked, but for one rule. At any event, a pair exactly on its threshold is decided
+    too, by distance < -eps, so that no hysteresis distance is zero right after an event.
+
+    eps decides whether there is an event, not when: the time of an event is the instant at which the surfaces
+    meet or part, distance 0. Only where they met in an earlier step and sank in slowly is it the instant at
+    which -2 eps is passed, because an event lies inside the step that makes it.
+
+    The first update sets the state and returns no events: pairs closer than -eps are in contact, and are in
+    `contacts` as `initial`. Their end events count the duration from that update, the least it can have been.
+    """
+
+    def __init__(self, pairs: Sequence[Geoms], eps: float = 1e-8) -> None:
+        """`eps` is half the hysteresis band [m]."""
+        if not 0 < eps < math.inf:
+            raise ValueError(f"eps must be a positive length, not {eps!r}")
+        self.pairs: tuple[Geoms, ...] = tuple((first, second) for first, second in pairs)
+        """The geoms of each pair; a pair's id is its position here."""
+        self.eps = float(eps)
+        self.contacts: dict[int, ContactPair] = {}
+        """Pairs in contact by id; a new dictionary after every update with events."""
+        self.last_contacts: dict[int, ContactPair] = {}
+        """`contacts` as they were before the last update with events."""
+        count = len(self.pairs)
+        self._resumed: Mapping[int, ContactPair | None] = {}
+        self._in_contact = np.zeros(count, bool)
+        # The last three updates, the latest first.
+        self._times = (math.nan, math.nan, math.nan)
+        self._distances = (np.empty(count), np.empty(count), np.empty(count))
+        self._velocities = (np.empty(count), np.empty(count), np.empty(count))
+        self._offset = np.empty(count)
+        self._sign = np.empty(count)
+        self._hysteresis = np.empty(count)
+        self._progress = np.empty(count)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget every contact without ending it: the next update is a first one."""
+        self._started = False
+        self._resumed = {}
+        self.contacts = {}
+        self.last_contacts = {}
+        self._times = (math.nan, math.nan, math.nan)
+        self._distances[0].fill(math.inf)
+        self._decide()
+
+    def resume(self, contacts: Mapping[int, ContactPair | None]) -> None:
+        """Continue from what is known of an instant that was returned to: the next update is a first one there.
+
+        Pairs by id: those in contact, or None for those known to be apart. They keep their state if it is within the
+        hysteresis. The others are decided as at the start.
+        """
+        self.reset()
+        self._resumed = dict(contacts)
+
+    @property
+    def time(self) -> float:
+        """Simulation time of the last update [s]; NaN before the first."""
+        return self._times[0]
+
+    @property
+    def in_contact(self) -> NDArray[np.bool_]:
+        """Pairs in contact, (pairs,)."""
+        return self._in_contact.copy()
+
+    @property
+    def distance_with_hysteresis(self) -> NDArray[np.float64]:
+        """Distance where in contact, distance + 2 eps elsewhere [m], (pairs,). Infinite where never known."""
+        return self._hysteresis.copy()
+
+    @property
+    def z1(self) -> float:
+        """Largest hysteresis distance of the pairs in contact [m]; above 0 one ends. -inf without any."""
+        return float(self._hysteresis.max(where=self._in_contact, initial=-math.inf))
+
+    @property
+    def z2(self) -> float:
+        """Smallest hysteresis distance of the other pairs [m]; below 0 one begins. inf without any."""
+        return float(self._hysteresis.min(where=~self._in_contact, initial=math.inf))
+
+    def update(
+        self,
+        time: float,
+        distances: ArrayLike,
+        normal_velocities: ArrayLike,
+        locate: Locate | None = None,
+    ) -> list[ContactEvent]:
+        """The events since the last update, by time. To be called after every physics step.
+
+        `time` is simulation time [s]; when it runs backwards the simulation was reset, and open contacts are
+        dropped without an event as by `reset`. `distances` are negative when penetrating [m], (pairs,);
+        `normal_velocities` their rates of change [m/s], (pairs,). A NaN distance is unknown: the pair keeps
+        its state and the distance known last; one never known is infinitely far. A NaN velocity does no harm.
+        Events are located by interpolation, or by `locate`.
+        """
+        distance = self._checked(distances, "distances")
+        velocity = self._checked(normal_velocities, "normal velocities")
+        if not self._started or time < self._times[0]:
+            self._start(time, distance, velocity, {} if self._started else self._resumed)
+            return []
+        # This runs after every step: buffers change places, and arrays are made only where there is an event.
+        self._times = (time, *self._times[:2])
+        self._distances = (self._distances[2], *self._distances[:2])
+        self._velocities = (self._velocities[2], *self._velocities[:2])
+        np.copyto(self._distances[0], distance)
+        np.copyto(self._velocities[0], velocity)
+        progress = self._measure()
+        if math.isnan(progress):
+            unknown = np.isnan(distance)
+            np.copyto(self._distances[0], self._distances[1], where=unknown)
+            np.copyto(self._velocities[0], math.nan, where=unknown)
+            progress = self._measure()
+        if not progress > 0:
+            return []
+        # Past a threshold, distance < -eps is the opposite of the state that led there.
+        crossed = (self._progress >= 0).nonzero()[0].tolist()
+        return self._cross({pair_id: self._trace(pair_id) for pair_id in crossed}, locate)
+
+    def update_pairs(
+        self, time: float, traces: Mapping[int, Trace], locate: Locate | None = None
+    ) -> list[ContactEvent]:
+        """As `update`, for pairs that may have met or parted; all others keep their state and the distance known last.
+
+        `traces`: each pair in the last three steps, NaN where something is not known. Only after a first `update`.
+        """
+        self._times = (time, *self._times[:2])
+        crossed = {}
+        for pair_id, trace in traces.items():
+            distance = trace.after.distance
+            self._distances[0][pair_id] = distance
+            self._velocities[0][pair_id] = trace.after.velocity
+            self._hysteresis[pair_id] = distance + self._offset.item(pair_id)
+            if self._hysteresis.item(pair_id) * self._sign.item(pair_id) > 0:
+                crossed[pair_id] = trace
+        return self._cross(crossed, locate) if crossed else []
+
+    def _start(
+        self,
+        time: float,
+        distance: NDArray[np.float64],
+        velocity: NDArray[np.float64],
+        resumed: Mapping[int, ContactPair | None],
+    ) -> None:
+        self.reset()
+        self._started = True
+        self._times = (time, math.nan, math.nan)
+        np.copyto(self._distances[0], distance, where=~np.isnan(distance))
+        np.copyto(self._velocities[0], velocity)
+        self._decide()
+        for pair_id, contact in resumed.items():
+            known = self._distances[0].item(pair_id)
+            self._set_contact(pair_id, known < -2 * self.eps if contact is None else known <= 0)
+        self.contacts = {
+            pair_id: resumed.get(pair_id)
+            or ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
+            for pair_id in np.flatnonzero(self._in_contact).tolist()
+        }
+
+    def _cross(self, crossed: Mapping[int, Trace], locate: Locate | None) -> list[ContactEvent]:
+        """Flip pairs that passed their threshold, or lie on it; the events, by time."""
+        # Events come one or two at a time, for which single values cost less than arrays.
+        for pair_id in crossed:
+            self._set_contact(pair_id, not self._in_contact.item(pair_id))
+        events = [self._event(pair_id, trace, locate) for pair_id, trace in crossed.items()]
+        events.sort(key=lambda event: (event.time, event.pair_id))
+        self.last_contacts = self.contacts
+        self.contacts = dict(self.last_contacts)
+        for event in events:
+            if event.kind is EventKind.BEGIN:
+                self.contacts[event.pair_id] = ContactPair(
+                    event.pair_id, event.geoms, event.time, event.normal_velocity, initial=False
+                )
+            else:
+                del self.contacts[event.pair_id]
+        return events
+
+    def _event(self, pair_id: int, trace: Trace, locate: Locate | None) -> ContactEvent:
+        begins = self._in_contact.item(pair_id)
+        before = trace.before
+        level = -2 * self.eps if begins and before.distance <= 0 else 0.0
+        crossing = locate(pair_id, before.time, trace.after.time, level) if locate is not None else None
+        if crossing is None:
+            crossing = interpolate(trace, level)
+        time, distance, velocity = crossing
+        return ContactEvent(
+            time=time,
+            pair_id=pair_id,
+            geoms=self.pairs[pair_id],
+            kind=EventKind.BEGIN if begins else EventKind.END,
+            distance=distance,
+            normal_velocity=velocity,
+            duration=0.0 if begins else time - self.contacts[pair_id].time,
+        )
+
+    def _trace(self, pair_id: int) -> Trace:
+        """A pair as it was in the last updates."""
+        after, before, earlier = (
+            Sample(time, distances.item(pair_id), velocities.item(pair_id))
+            for time, distances, velocities in zip(self._times, self._distances, self._velocities, strict=True)
+        )
+        return Trace(after, before, lambda: earlier)
+
+    def _set_contact(self, pair_id: int, in_contact: bool) -> None:
+        offset = 0.0 if in_contact else 2 * self.eps
+        self._in_contact[pair_id] = in_contact
+        self._offset[pair_id] = offset
+        self._sign[pair_id] = 1.0 if in_contact else -1.0
+        self._hysteresis[pair_id] = self._distances[0].item(pair_id) + offset
+
+    def _decide(self) -> None:
+        """Set the state of all pairs from their distances, as at the first instant."""
+        np.less(self._distances[0], -self.eps, out=self._in_contact)
+        self._offset[:] = np.where(self._in_contact, 0.0, 2 * self.eps)
+        self._sign[:] = np.where(self._in_contact, 1.0, -1.0)
+        self._measure()
+
+    def _measure(self) -> float:
+        """Set hysteresis distances; how far past its threshold the foremost pair is [m], NaN if unknown."""
+        np.add(self._distances[0], self._offset, out=self._hysteresis)
+        np.multiply(self._hysteresis, self._sign, out=self._progress)
+        return float(np.maximum.reduce(self._progress, initial=-math.inf))
+
+    def _checked(self, values: ArrayLike, what: str) -> NDArray[np.float64]:
+        array = np.asarray(values, np.float64)
+        if array.shape != self._in_contact.shape:
+            raise ValueError(f"{what} of shape {array.shape} for {len(self.pairs)} pairs")
+        return array

@@ -1,0 +1,202 @@
+"""Keeps begins and ends of contacts in order of time, a bounded number, with the peak force of each contact."""
+
+import json
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contact_events import ContactEvent, EventKind
+from .timing import SensorEvent
+
+LIMIT = 20_000
+"""Events that are kept."""
+
+
+@dataclass(eq=False, slots=True)
+class LoggedContact:
+    """One contact of a pair or a sensor; the events at its two ends share it."""
+
+    begin: float
+    """When it began [s]; when the log began, if it was there before."""
+    end: float = math.nan
+    """When it ended [s]; NaN while it lasts."""
+    peak_force: float = math.nan
+    """Largest force so far [N]: the normal forces between a pair, the force of a sensor. NaN if not known."""
+    peak_time: float = math.nan
+    """When that was [s]."""
+
+    @property
+    def lasting(self) -> bool:
+        return math.isnan(self.end)
+
+    def duration(self, now: float) -> float:
+        """How long it lasted, or has lasted up to now [s]."""
+        return (now if self.lasting else self.end) - self.begin
+
+
+class LogEntry(NamedTuple):
+    """An event of a pair or of a sensor."""
+
+    time: float
+    """Simulation time of the event [s]."""
+    seen: float
+    """Simulation time of the first step that shows it [s]."""
+    kind: EventKind
+    subject: str
+    """The sensor, or the two geoms, for people."""
+    event: ContactEvent | SensorEvent
+    contact: LoggedContact
+
+    @property
+    def pair_id(self) -> int | None:
+        """The pair; None for a sensor's event."""
+        return self.event.pair_id if isinstance(self.event, ContactEvent) else None
+
+    @property
+    def sensor(self) -> int | None:
+        """Position of the sensor; None for a pair's event."""
+        return self.event.sensor if isinstance(self.event, SensorEvent) else None
+
+    @property
+    def approach_speed(self) -> float:
+        """Speed at which the surfaces of a pair closed in [m/s]; negative when they parted. NaN for a sensor."""
+        return self.event.approach_speed if isinstance(self.event, ContactEvent) else math.nan
+
+
+class PeakHold:
+    """The largest force in each open contact."""
+
+    def __init__(self, count: int) -> None:
+        """For `count` pairs or sensors."""
+        # The last place is for forces that belong to none of them.
+        self._peaks = np.full(count + 1, math.inf)
+        self._contacts: dict[int, LoggedContact] = {}
+
+    def open(self, place: int, contact: LoggedContact) -> None:
+        self._contacts[place] = contact
+        self._peaks[place] = -math.inf if math.isnan(contact.peak_force) else contact.peak_force
+
+    def close(self, place: int) -> LoggedContact | None:
+        """The contact that was open there, if any."""
+        self._peaks[place] = math.inf
+        return self._contacts.pop(place, None)
+
+    def update(self, time: float, places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
+        """Raise peaks to forces [N] at some places, (k,) each; -1 is no place."""
+        higher = forces > self._peaks[places]
+        if higher.any():
+            for place, force in zip(places[higher].tolist(), forces[higher].tolist(), strict=True):
+                self._raise(place, force, time)
+
+    def update_steps(self, times: Sequence[float], places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
+        """The same for several steps: times [s], (steps,), and forces [N], (steps, k)."""
+        highest = np.fmax.reduce(forces)
+        for i in (highest > self._peaks[places]).nonzero()[0].tolist():
+            force = highest.item(i)
+            self._raise(places.item(i), force, times[forces[:, i].tolist().index(force)])
+
+    def _raise(self, place: int, force: float, time: float) -> None:
+        self._peaks[place] = force
+        contact = self._contacts[place]
+        contact.peak_force, contact.peak_time = force, time
+
+
+class EventLog:
+    """The last events, in order of time."""
+
+    def __init__(self, limit: int | None = LIMIT) -> None:
+        """Without a limit every event is kept."""
+        self.entries: list[LogEntry] = []
+        self.dropped = 0
+        """Events that were left out, the oldest ones."""
+        self.version = 0
+        """Changes whenever the entries do."""
+        self._limit = limit
+
+    def add(self, entry: LogEntry) -> None:
+        self.version += 1
+        if not self.entries or self.entries[-1].time <= entry.time:
+            self.entries.append(entry)
+        else:
+            # A sensor's change is confirmed later than it happened.
+            self.entries.insert(bisect_right(self.entries, entry.time, key=_time), entry)
+        if self._limit is not None and len(self.entries) > 1.1 * self._limit:
+            self.dropped += len(self.entries) - self._limit
+            del self.entries[: -self._limit]
+
+    def clear(self) -> None:
+        self.version += 1
+        self.entries.clear()
+        self.dropped = 0
+
+    def truncate(self, time: float) -> list[LogEntry]:
+        """Drop what came after a time [s]; the last event of each pair and sensor up to then, oldest first.
+
+        Contacts that ended afterwards last again, with their peak if it was before.
+        """
+        self.version += 1
+        del self.entries[bisect_right(self.entries, time, key=_time) :]
+        self.dropped = self.dropped if self.entries else 0
+        last = {(entry.pair_id, entry.sensor): entry for entry in self.entries}
+        for entry in last.values():
+            contact = entry.contact
+            if entry.kind is EventKind.BEGIN:
+                contact.end = math.nan
+                if contact.peak_time > time:
+                    contact.peak_force = contact.peak_time = math.nan
+        return list(last.values())
+
+    def following(self, now: float) -> LogEntry | None:
+        """The first event that is not yet seen at a time [s]."""
+        return next((entry for entry in self.entries if entry.seen > now), None)
+
+    def preceding(self, now: float) -> LogEntry | None:
+        """The last event that was seen before a time [s]."""
+        return next((entry for entry in reversed(self.entries) if entry.seen < now), None)
+
+    def between(self, start: float, end: float) -> Sequence[LogEntry]:
+        """Events in a span of time [s], for marks on a time axis."""
+        first = bisect_right(self.entries, start, key=_time)
+        return self.entries[first : bisect_right(self.entries, end, key=_time)]
+
+    def __iter__(self) -> Iterator[LogEntry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+
+def _time(entry: LogEntry) -> float:
+    return entry.time
+
+
+def event_record(entry: LogEntry) -> dict[str, Any]:
+    """An event of a pair with its fields by name, in SI units; fit for JSON: what is not known is None."""
+    event = entry.event
+    assert isinstance(event, ContactEvent)
+    return {
+        "time": event.time,
+        "pair_id": event.pair_id,
+        "geoms": list(event.geoms),
+        "kind": str(event.kind),
+        "distance": _known(event.distance),
+        "normal_velocity": _known(event.normal_velocity),
+        "approach_speed": _known(event.approach_speed),
+        "duration": event.duration,
+        "peak_force": _known(entry.contact.peak_force),
+    }
+
+
+def events_as_json(entries: Iterable[LogEntry]) -> str:
+    """A list of objects, one a line."""
+    records = [json.dumps(event_record(entry)) for entry in entries if entry.pair_id is not None]
+    return "[\n" + ",\n".join(records) + "\n]\n" if records else "[]\n"
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,195 @@
+"""Turns the steps of an engine into contacts of tracked pairs of geoms: when they begin, when they end, how hard."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contract import Engine
+from ..mjmodel.contact_list import ContactList, ForceSummation
+from ..mjmodel.distances import NO_LIST, PairDistances, poses_of
+from ..mjmodel.pair_selection import PairSelection
+from ..mjmodel.state import ComputedPositions, leaves_intermediate
+from ..mjmodel.types import MjData
+from .contact_events import ContactEvent, ContactEvents, ContactPair, EventKind
+from .event_log import LogEntry, LoggedContact, PeakHold
+
+
+@dataclass(slots=True)
+class _BufferedSteps:
+    """Steps with the same contact list, whose forces are not summed up yet."""
+
+    pairs: NDArray[np.intp]
+    """Pairs that are pressed together, (k,); -1 for those that are not tracked."""
+    summation: ForceSummation
+    times: list[float]
+    """When the steps began [s]."""
+    rows: list[bytes]
+    """`efc_force` of each step."""
+
+
+def _decline(start: float) -> bool:
+    """Buffers no step."""
+    return False
+
+
+class PairContacts:
+    """Contacts of the tracked pairs, updated with every step.
+
+    As long as the same geoms touch, nothing begins or ends: such steps are only buffered. Their forces are summed up
+    for many steps at once, by `flush`; call it before forces, or peaks of contacts, are read.
+    """
+
+    def __init__(self, engine: Engine, choice: PairSelection, eps: float, precise: bool) -> None:
+        """`eps`: half the hysteresis band [m]. `precise`: find instants by taking steps again, where the engine can."""
+        model = engine.model
+        self.choice = choice
+        self.labels = [" · ".join(geoms) for geoms in choice.labels]
+        """Names of the pairs, for people."""
+        self._native = engine.has_contact_list
+        self._settings = model.opt
+        self.events = ContactEvents(choice.labels, eps)
+        """Contact of the pairs; of their distances only those at which they last met or parted."""
+        self.distances = PairDistances(model, choice, eps, has_velocities=self._native)
+        self.substeps = engine.substeps(self.distances) if precise else None
+        self._pressed = ContactList(model, choice.geoms)
+        self._computed = ComputedPositions(model)
+        self._state = engine.data
+        self.resume(())
+
+    def resume(self, last: Iterable[LogEntry]) -> None:
+        """Start again, or continue from an instant that was returned to: `last` are the last events before it."""
+        self.pressed_pairs: NDArray[np.intp] = np.zeros(0, np.intp)
+        """Pairs that are pressed together, (k,); -1 for those that are not tracked."""
+        self.forces: NDArray[np.float64] = np.zeros(0)
+        """Their normal forces [N], (k,)."""
+        self._peaks = PeakHold(len(self.labels))
+        self._buffered: list[_BufferedSteps] = []
+        self.buffer: Callable[[float], bool] = _decline
+        """Buffers a step that began at a time [s], if the same geoms touch as in the last one; True if it did."""
+        self._started = False
+        self._resumed: dict[int, LoggedContact] = {}
+        contacts: dict[int, ContactPair | None] = {}
+        for entry in last:
+            event = entry.event
+            if not isinstance(event, ContactEvent):
+                continue
+            contacts[event.pair_id] = None
+            if event.kind is EventKind.BEGIN:
+                self._resumed[event.pair_id] = entry.contact
+                contacts[event.pair_id] = ContactPair(
+                    event.pair_id, event.geoms, event.time, event.normal_velocity, initial=False
+                )
+        self.events.resume(contacts)
+        self.distances.reset()
+
+    def update(self, engine: Engine, start: float) -> list[LogEntry]:
+        """Read a step that began at a time [s]; the events that it shows."""
+        data, time = self._positions(engine, start)
+        self._state = data
+        self.buffer = _decline
+        change = self.distances.update(data, time, self.events.in_contact)
+        events = self._cross(time, change)
+        if events:
+            # Buffered forces belong to the contacts before them.
+            self.flush()
+        entries = [self._entry(event, engine.time) for event in events]
+        rests = self.distances.rest(self.events.in_contact)
+        if self._native:
+            groups = self.distances.groups
+            if data is not engine.data:
+                groups, rests = self._pressed, False
+                groups.read(engine.data)
+            self._press(engine.data, groups, start)
+            if self._buffered and rests and not groups.changed and self.substeps is None:
+                self.buffer = self._make_buffer(self._buffered[-1], data)
+        return entries
+
+    def flush(self) -> None:
+        """Sum up the forces of the buffered steps."""
+        for steps in self._buffered:
+            if steps.rows:
+                forces = steps.summation(np.frombuffer(b"".join(steps.rows)).reshape(len(steps.times), -1))
+                self._peaks.update_steps(steps.times, steps.pairs, forces)
+                self.pressed_pairs, self.forces = steps.pairs, forces[-1]
+                steps.rows.clear()
+                steps.times.clear()
+        # Steps to come may still be added to the last ones.
+        del self._buffered[:-1]
+        if leaves_intermediate(self._settings):
+            # The integrator was changed, and needs other positions: see `_positions`.
+            self.buffer = _decline
+
+    def crossing(self) -> tuple[float, float]:
+        """z1 and z2 after the last step [m]; -inf without a pair in contact, inf without one apart."""
+        largest, nearest = self.distances.gaps(self._state, self.events.in_contact)
+        return largest, nearest + 2 * self.events.eps
+
+    def _positions(self, engine: Engine, start: float) -> tuple[Any, float]:
+        """A state whose positions, contacts and velocities belong together, and its time [s]."""
+        if self._native and not leaves_intermediate(self._settings):
+            return engine.data, start
+        return self._computed.compute(engine.data), engine.time
+
+    def _cross(self, time: float, change: bool) -> list[ContactEvent]:
+        """The events at a time [s]. `change`: True if measured pairs may have met or parted."""
+        if not self._started:
+            self._started = True
+            self.events.update(*self.distances.start())
+            self._open()
+        elif change:
+            locate = self.substeps.locate if self.substeps is not None else None
+            return self.events.update_pairs(time, self.distances.traces(), locate)
+        return []
+
+    def _press(self, data: MjData, groups: ContactList, start: float) -> None:
+        """Read the forces of a step that began at a time [s], or buffer them."""
+        pairs, summation = groups.pairs, groups.summation(data)
+        if summation is not None:
+            self._buffered.append(_BufferedSteps(pairs, summation, [start], [data.efc_force.tobytes()]))
+            return
+        self.flush()
+        self._buffered.clear()
+        self.pressed_pairs, self.forces = pairs, groups.forces(data)
+        self._peaks.update(start, pairs, self.forces)
+
+    def _make_buffer(self, steps: _BufferedSteps, data: MjData) -> Callable[[float], bool]:
+        """A function that adds a step to others as long as the contact list is the one that `data` has now."""
+        # It runs after every step, so it has everything at hand. MuJoCo keeps the list in one place, and so does a
+        # view; memoryviews copy faster than arrays.
+        read_list, settings = data.contact.geom.data.tobytes, self._settings
+        count, listed, size = data.ncon, read_list(), data.efc_force.nbytes
+        positions, orientations, centers, velocities = (array.data.tobytes for array in poses_of(data))
+        keep, add_time, add_row = self.distances.states.appendleft, steps.times.append, steps.rows.append
+
+        def add_step(start: float) -> bool:
+            if data.ncon != count or read_list() != listed:
+                return False
+            forces = data.efc_force.tobytes()
+            if len(forces) != size or (not count and settings.disableflags & NO_LIST):
+                return False
+            keep((start, positions(), orientations(), centers(), velocities()))
+            add_time(start)
+            add_row(forces)
+            return True
+
+        return add_step
+
+    def _open(self) -> None:
+        """Begin the contacts that exist at the start, or at the instant that was returned to."""
+        for pair_id, pair in self.events.contacts.items():
+            resumed = self._resumed.pop(pair_id) if pair_id in self._resumed else None
+            self._peaks.open(pair_id, resumed or LoggedContact(pair.time))
+        for contact in self._resumed.values():
+            contact.end = self.events.time
+
+    def _entry(self, event: ContactEvent, seen: float) -> LogEntry:
+        if event.kind is EventKind.BEGIN:
+            contact = LoggedContact(event.time)
+            self._peaks.open(event.pair_id, contact)
+        else:
+            contact = self._peaks.close(event.pair_id) or LoggedContact(event.time - event.duration)
+            contact.end = event.time
+        return LogEntry(event.time, seen, event.kind, self.labels[event.pair_id], event, contact)

@@ -1,0 +1,282 @@
+"""Turns the steps of an engine into a log of contact events, and reasons to stop."""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contract import Engine
+from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
+from ..mjmodel.types import MjModel
+from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip
+from .event_log import LIMIT, EventLog, LogEntry
+from .pair_contacts import PairContacts
+from .sensor_contacts import SensorContacts
+
+CURVE_STEPS = 4000
+"""Steps of the crossing functions that are kept."""
+_BUFFER_STEPS = 512
+"""Steps that are buffered before they are read together ..."""
+_BUFFER_BYTES = 2**22
+"""... and memory that they may take."""
+
+
+@dataclass(frozen=True)
+class TrackingOptions:
+    """What counts as contact."""
+
+    eps: float = 1e-8
+    """Half the hysteresis band of a pair's distance [m]."""
+    precise: bool = False
+    """True to find the instants of events by taking steps again in parts, not by interpolation. MuJoCo only."""
+    on: float = 1.0
+    """A sensor is in contact above this force [N] ..."""
+    off: float = 0.5
+    """... until it is below this one [N]."""
+    min_duration: float = 0.0
+    """How long a sensor has to stay above or below before that counts [s]."""
+
+
+class ContactTracker:
+    """Observes an engine's steps.
+
+    Like the sensors' arrays, what is known of pairs after a step belongs to the state from which the step started: a
+    contact is seen when the arrays show it. Runge-Kutta leaves an intermediate state behind, and other engines none at
+    all: there the positions after the step count.
+
+    Most steps are only buffered, and read many at once: as soon as their result is needed, and in every step while
+    there are breaks.
+    """
+
+    _pairs: PairContacts
+    _sensors: SensorContacts
+
+    def __init__(
+        self,
+        engine: Engine,
+        choice: PairSelection | None = None,
+        options: TrackingOptions | None = None,
+        limit: int | None = LIMIT,
+    ) -> None:
+        """Tracks `default_pairs` without a choice. `limit`: events that are kept, None for all."""
+        self._log = EventLog(limit)
+        self.breaks: list[Break] = []
+        self.on_break: Callable[[str], None] = lambda reason: None
+        """Called when a break is hit, in the step that shows it: why, for a person."""
+        self.curves_wanted_until = -math.inf
+        """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
+        self._engine = engine
+        self._options = options or TrackingOptions()
+        self._curves = np.empty((3, 2 * CURVE_STEPS))
+        self._curve_count = 0
+        self._clock: Any = engine
+        self._time = engine.time
+        # Length of the last step, NaN if the next one does not continue it, and by how much the next may differ [s].
+        self._timestep, self._tolerance = math.nan, 0.0
+        self._jumped = False
+        self._entries: list[LogEntry] = []
+        """Events of the steps since the last flush."""
+        self._step_count = 0
+        """Number of these steps."""
+        self.select(choice or default_pairs(engine.model))
+
+    @property
+    def log(self) -> EventLog:
+        """What happened, oldest first."""
+        self._flush()
+        return self._log
+
+    @property
+    def pairs(self) -> PairContacts:
+        """Contacts of pairs."""
+        self._flush()
+        return self._pairs
+
+    @property
+    def sensors(self) -> SensorContacts:
+        """Contacts of sensors."""
+        self._flush()
+        return self._sensors
+
+    @property
+    def options(self) -> TrackingOptions:
+        return self._options
+
+    @property
+    def time(self) -> float:
+        """Simulation time of the last step that was seen [s]."""
+        return self._time
+
+    @property
+    def curves(self) -> NDArray[np.float64]:
+        """Time [s], z1 [m] and z2 [m] of the last steps, (3, steps); infinite where there is no such pair."""
+        return self._curves[:, : self._curve_count]
+
+    def configure(self, options: TrackingOptions) -> None:
+        """Count contacts in another way, from now on."""
+        self._options = options
+        self.select(self._pairs.choice)
+
+    def select(self, choice: PairSelection) -> None:
+        """Track other pairs, from now on."""
+        engine, options = self._engine, self._options
+        self._pairs = PairContacts(engine, choice, options.eps, options.precise)
+        model = engine.model
+        # Buffered of a step are the arrays of sensors, and constraint forces, a dozen or so a geom.
+        size = 8 * (model.nsensordata + 12 * model.ngeom + 1)
+        self._capacity = max(1, min(_BUFFER_STEPS, _BUFFER_BYTES // size))
+        self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
+        self.breaks = [each for each in self.breaks if each.pair_id is None]
+        self._log.clear()
+        self._entries.clear()
+        self._step_count = 0
+        self._curve_count = 0
+        self.after_reset(engine)
+
+    def after_step(self, engine: Engine) -> None:
+        time, start = self._clock.time, self._time
+        # Nearly always the step continues the one before, nothing begins or ends in it, and nothing waits for it.
+        if (
+            abs(time - start - self._timestep) < self._tolerance
+            and engine.sensors is self._sensors.bufferable
+            and engine is self._engine
+            and not self.breaks
+            and self._pairs.buffer(start)
+        ):
+            self._time = time
+            self._sensors.buffer(start, time)
+            self._step_count += 1
+            if self._step_count < self._capacity and self.curves_wanted_until < 0:
+                return
+            self._finish_step(start)
+        else:
+            self._ingest(engine)
+
+    def _ingest(self, engine: Engine) -> None:
+        """Read a step in which anything may have happened."""
+        if engine is not self._engine:
+            # Another environment is shown, to which nothing belongs that was seen so far.
+            self._engine = engine
+            self.select(self._pairs.choice)
+        # To read the time from the data takes half as long. They are those of the simulation now: while a past step was
+        # shown they may have been a picture of it.
+        self._clock = engine.data if engine.has_contact_list else engine
+        time, timestep = engine.time, engine.timestep
+        start = time - timestep
+        if abs(start - self._time) < 1e-6 * timestep:
+            # To the last digit the time by which the state was saved.
+            start = self._time
+        # Time that runs backwards is a reset by the program whose steps are observed.
+        if self._jumped or time <= self._time:
+            self._resume(start)
+        self._time, self._timestep, self._tolerance = time, timestep, 1e-6 * timestep
+        if self.breaks:
+            # Only what this step shows is a reason to stop.
+            self._flush()
+        self._save()
+        self._entries += self._pairs.update(engine, start)
+        self._entries += self._sensors.update(engine, start, time)
+        self._step_count += 1
+        self._finish_step(start)
+        if self.breaks:
+            self._check_breaks(self._flush())
+
+    def _finish_step(self, start: float) -> None:
+        """Flush full buffers and extend the curves, after a step that began at a time [s]."""
+        if self._step_count >= self._capacity and not self.breaks:
+            self._flush()
+        if self.curves_wanted_until > 0 and monotonic() < self.curves_wanted_until:
+            self._extend_curves(start)
+
+    def after_reset(self, engine: Engine) -> None:
+        """What was seen later than this instant is dropped once the simulation continues from here."""
+        self._jumped = True
+        self._time, self._timestep = engine.time, math.nan
+        if self._pairs.substeps is not None:
+            self._pairs.substeps.reset()
+        self._save()
+
+    def _save(self) -> None:
+        if self._pairs.substeps is not None:
+            self._pairs.substeps.save(self._engine.data)
+
+    def break_label(self, each: Break) -> str:
+        """A break, for people."""
+        if each.sensor is not None:
+            subject = self._sensors.names[each.sensor]
+        else:
+            subject = "any pair" if each.pair_id is None else self._pairs.labels[each.pair_id]
+        return f"{subject} {each.when}" + (f" {each.force:g} N" if each.when is BreakWhen.FORCE else "")
+
+    def _flush(self) -> list[LogEntry]:
+        """Read the buffered steps; the events since the last flush."""
+        if not self._step_count:
+            return []
+        self._pairs.flush()
+        entries = sorted(self._entries + self._sensors.flush(), key=_seen)
+        for entry in entries:
+            self._log.add(entry)
+        self._entries.clear()
+        self._step_count = 0
+        return entries
+
+    def _resume(self, time: float) -> None:
+        """Continue from an instant that was returned to, with what is known of it."""
+        self._flush()
+        last = self._log.truncate(time)
+        self._pairs.resume(last)
+        self._sensors.resume(last)
+        for each in self.breaks:
+            each.restart()
+        self._curve_count = int(np.searchsorted(self.curves[0], time, side="right"))
+        self._jumped = False
+
+    def _check_breaks(self, entries: Iterable[LogEntry]) -> None:
+        for each in self.breaks:
+            if each.when is BreakWhen.FORCE:
+                forces = self._forces_for(each)
+                if each.is_exceeded(forces.tolist()):
+                    self.on_break(f"{self.break_label(each)}: {forces.max():.4g} N")
+                continue
+            if each.when is BreakWhen.SLIP:
+                if each.is_slip(*self._slip_for(each)):
+                    self.on_break(f"{self.break_label(each)} at {self._time:.6f} s")
+                continue
+            hit = next((entry for entry in entries if each.is_event(entry)), None)
+            if hit is not None:
+                self.on_break(f"{hit.subject} {each.when} at {hit.time:.6f} s")
+
+    def _forces_for(self, each: Break) -> NDArray[np.float64]:
+        """Forces that a break depends on [N]."""
+        if each.sensor is not None:
+            return self._sensors.forces[each.sensor : each.sensor + 1]
+        pairs = self._pairs.pressed_pairs
+        return self._pairs.forces[pairs >= 0 if each.pair_id is None else pairs == each.pair_id]
+
+    def _slip_for(self, each: Break) -> Slip:
+        """What slides and sticks of the contacts that a break depends on."""
+        if each.sensor is not None:
+            return sensor_slip(self._engine, self._sensors.names[each.sensor])
+        geoms = self._pairs.choice.geoms
+        return pair_slip(self._engine, geoms if each.pair_id is None else geoms[each.pair_id : each.pair_id + 1])
+
+    def _extend_curves(self, time: float) -> None:
+        if self._curve_count == self._curves.shape[1]:
+            self._curves[:, :CURVE_STEPS] = self._curves[:, -CURVE_STEPS:]
+            self._curve_count = CURVE_STEPS
+        self._curves[:, self._curve_count] = time, *self._pairs.crossing()
+        self._curve_count += 1
+
+
+def default_pairs(model: MjModel) -> PairSelection:
+    """The pairs of the contact sensors; in a scene without sensors, all that can collide."""
+    choice = pairs_of_sensors(model)
+    return choice if choice.total else all_pairs(model)
+
+
+def _seen(entry: LogEntry) -> float:
+    return entry.seen

@@ -1,0 +1,173 @@
+"""Compares the contact forces on a body with its weight and its acceleration."""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sensors.contacts import cross
+from .matching import contact_forces, subtree
+from .names import sensor_targets
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """The forces on a body and all that hangs on it, in the step whose contacts the data holds.
+
+    contact + weight + applied + other = inertia. Contacts with a flex are among the others.
+    """
+
+    body: int
+    """Whose subtree it is."""
+    mass: float
+    """Of the subtree [kg]."""
+    center: Vector
+    """Its centre of mass [m], world, (3,)."""
+    acceleration: Vector
+    """Of the centre of mass [m/s²], world, (3,)."""
+    contact_points: Vector
+    """Where something else touches it [m], world, (k, 3)."""
+    contact_forces: Vector
+    """What that does to it [N], world, (k, 3)."""
+    weight: Vector
+    """[N], world, (3,)."""
+    applied: Vector
+    """Forces of a person's hand or a program: `xfrc_applied` [N], world, (3,)."""
+    attached: bool
+    """True if a joint ties it to another body or to the world, and bears what is missing."""
+    others: tuple[str, ...]
+    """What else may act on it in this scene; if empty, `other` is what the solver left over."""
+
+    @property
+    def contact(self) -> Vector:
+        """Sum of the contact forces [N], world, (3,)."""
+        return self.contact_forces.sum(axis=0)
+
+    @property
+    def inertia(self) -> Vector:
+        """Mass times acceleration [N], world, (3,)."""
+        return self.mass * self.acceleration
+
+    @property
+    def other(self) -> Vector:
+        """What neither contacts nor weight nor a hand explain [N], world, (3,)."""
+        return self.inertia - self.contact - self.weight - self.applied
+
+
+def sensor_body(model: mujoco.MjModel, sensor_id: int) -> int | None:
+    """The body whose contacts a sensor measures: object 2's if it moves, else object 1's; None if neither does."""
+    for kind, index in reversed(sensor_targets(model, sensor_id)):
+        if kind == mujoco.mjtObj.mjOBJ_GEOM:
+            index = int(model.geom_bodyid[index])
+        elif kind == mujoco.mjtObj.mjOBJ_SITE:
+            index = int(model.site_bodyid[index])
+        elif kind == mujoco.mjtObj.mjOBJ_UNKNOWN:
+            continue
+        if tree_root(model, index) is not None:
+            return index
+    return None
+
+
+def tree_root(model: mujoco.MjModel, body: int) -> int | None:
+    """The body at the root of the moving tree that a body belongs to; None if it does not move."""
+    root = None
+    while body:
+        if model.body_dofnum[body]:
+            root = body
+        body = int(model.body_parentid[body])
+    return root
+
+
+def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Balance:
+    """The balance of a body's subtree; `body` 0 is everything that moves."""
+    inside = subtree(model, body)
+    # The world neither moves nor has a weight, though it may be given a mass.
+    inside[0] = False
+    masses = model.body_mass[inside]
+    mass = float(masses.sum())
+    accelerations = _center_accelerations(model, data)[inside]
+    points, forces = _outer_contacts(model, data, inside)
+    gravity = np.zeros(3) if model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY else model.opt.gravity
+    first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
+    is_free = count == 1 and model.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE
+    attached = body != 0 and not is_free
+    heavy = max(mass, mujoco.mjMINVAL)
+    return Balance(
+        body=body,
+        mass=mass,
+        center=masses @ data.xipos[inside] / heavy,
+        acceleration=masses @ accelerations / heavy,
+        contact_points=points,
+        contact_forces=forces,
+        weight=mass * gravity,
+        applied=data.xfrc_applied[inside, :3].sum(axis=0),
+        attached=attached,
+        others=_other_causes(model, data, inside, attached),
+    )
+
+
+def _center_accelerations(model: mujoco.MjModel, data: mujoco.MjData) -> Vector:
+    """Acceleration of every body's centre of mass in the last step [m/s²], world, (nbody, 3).
+
+    From the positions, velocities and `qacc` that the forces were computed with. `qvel` is already one step further,
+    so the velocities of the joints are computed back from those of the bodies.
+    """
+    spatial = np.zeros((model.nbody, 6))
+    for body in range(1, model.nbody):
+        parent = model.body_parentid[body]
+        first, count = model.body_dofadr[body], model.body_dofnum[body]
+        spatial[body] = spatial[parent]
+        if count:
+            dofs = slice(first, first + count)
+            axes = data.cdof[dofs]
+            # Of joints that share an axis only the sum is known, and only it counts.
+            velocity = np.linalg.lstsq(axes.T, _relative_velocity(model, data, body), rcond=None)[0]
+            spatial[body] += data.cdof_dot[dofs].T @ velocity + axes.T @ data.qacc[dofs]
+    arms = data.xipos - data.subtree_com[model.body_rootid]
+    spin, drift = data.cvel[:, :3], data.cvel[:, 3:]
+    # From MuJoCo's spatial accelerations, about the tree's centre of mass, to those of points that move along.
+    return spatial[:, 3:] + cross(spatial[:, :3], arms) + cross(spin, drift + cross(spin, arms))
+
+
+def _relative_velocity(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Vector:
+    """Spatial velocity of a body relative to its parent, about the tree's centre of mass, (6,)."""
+    parent = model.body_parentid[body]
+    # The parent's is about the same point, unless it is the world, which stands still.
+    return data.cvel[body] - (data.cvel[parent] if parent else 0.0)
+
+
+def _outer_contacts(model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[np.bool_]) -> tuple[Vector, Vector]:
+    """Where and how hard others press on the bodies inside, (k, 3) each."""
+    geoms = data.contact.geom
+    own = inside[model.geom_bodyid[geoms]] & (geoms >= 0)
+    contacts = np.flatnonzero((own[:, 0] != own[:, 1]) & (geoms >= 0).all(axis=1))
+    components = contact_forces(model, data, contacts)[:, :3]
+    frames = data.contact.frame[contacts].reshape(-1, 3, 3)
+    # MuJoCo's contact force acts on the second geom.
+    sign = np.where(own[contacts, 1], 1.0, -1.0)[:, np.newaxis]
+    return data.contact.pos[contacts], sign * np.einsum("kij,ki->kj", frames, components)
+
+
+def _other_causes(
+    model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[np.bool_], attached: bool
+) -> tuple[str, ...]:
+    dofs = inside[model.dof_bodyid]
+    joints = inside[model.jnt_bodyid]
+    causes = {
+        "joints": attached,
+        "joint springs and damping": bool(model.dof_damping[dofs].any() or model.jnt_stiffness[joints].any()),
+        "joint friction": bool(model.dof_frictionloss[dofs].any()),
+        "applied joint forces": bool(data.qfrc_applied[dofs].any()),
+        "actuators": model.nu > 0,
+        "equality constraints": bool(data.eq_active.any()),
+        "tendons": model.ntendon > 0,
+        "the medium": bool(model.opt.density or model.opt.viscosity),
+        "gravity compensation": bool(model.body_gravcomp[inside].any()),
+        "flexes": model.nflex > 0,
+        # It leaves contacts and accelerations of different stages.
+        "Runge-Kutta": model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4,
+    }
+    return tuple(cause for cause, present in causes.items() if present)

@@ -1,0 +1,111 @@
+"""Turns a state into the forces on a body: the sum of its contacts, and what it passes on to its parent."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from .matching import contact_forces
+from .types import MjData, MjModel
+
+_ONE_STEP = 1.5
+"""Steps up to which a state counts as the next one: engines add up rounded times."""
+
+
+@dataclass(frozen=True, eq=False)
+class BodyContacts:
+    """The contacts of one body's own geoms."""
+
+    force: NDArray[np.float64]
+    """Their sum on the body [N], world, (3,)."""
+    found: int
+    """Number of those that touch. A pair that only a gap lists is apart, and does not count."""
+
+
+class BodyForces(Protocol):
+    """The forces on bodies, as an engine knows them."""
+
+    from_mujoco: bool
+    """True if the mjData that draws the scene is stepped itself, and holds MuJoCo's own sensors."""
+
+    def refusal(self, body: int, mount: bool) -> str | None:
+        """Why the contact or mount force on a body is not known; None if it is."""
+        ...
+
+    def read(self) -> None:
+        """Read the state after a step; all other methods report on it."""
+        ...
+
+    def contacts(self, body: int) -> BodyContacts: ...
+    def mount(self, body: int) -> NDArray[np.float64]:
+        """Force that a body passes on to its parent [N], world, (3,)."""
+        ...
+
+    def contact_points(self, body: int) -> NDArray[np.float64]:
+        """Where a body is touched [m], world, (n, 3); empty where the engine does not know."""
+        ...
+
+
+class MujocoForces:
+    """Forces in an mjData. With RK4 they are those of the step's last stage."""
+
+    from_mujoco = True
+
+    def __init__(self, model: MjModel, data: MjData) -> None:
+        self._model, self._data = model, data
+        # The -1 that stands for a flex in a contact picks the last value.
+        self._owners = np.append(model.geom_bodyid, -1)
+        self._time = -np.inf
+        self._qvel_now = np.zeros(model.nv)
+        self.read()
+
+    def refusal(self, body: int, mount: bool) -> str | None:
+        joint = self._model.body_jntadr[body]
+        floats = joint >= 0 and self._model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_FREE
+        attached = body > 0 and not floats
+        return "measure mount needs a body that is attached to another one" if mount and not attached else None
+
+    def read(self) -> None:
+        model, data = self._model, self._data
+        contact = data.contact
+        bodies = self._owners[contact.geom]
+        forces = contact_forces(model, data, np.arange(len(bodies)))[:, :3]
+        world = np.einsum("kij,ki->kj", contact.frame.reshape(-1, 3, 3), forces)
+        # One row more, for flexes.
+        self._sums = np.zeros((model.nbody + 1, 3))
+        np.add.at(self._sums, bodies[:, 1], world)
+        np.subtract.at(self._sums, bodies[:, 0], world)
+        self._counts = np.bincount(bodies[_touching(data)].ravel() + 1, minlength=model.nbody + 1)
+        elapsed = data.time - self._time
+        self._qvel_before = self._qvel_now if 0 < elapsed < _ONE_STEP * model.opt.timestep else data.qvel.copy()
+        self._qvel_now = data.qvel.copy()
+        self._time = data.time
+
+    def contacts(self, body: int) -> BodyContacts:
+        return BodyContacts(self._sums[body], int(self._counts[body + 1]))
+
+    def mount(self, body: int) -> NDArray[np.float64]:
+        data = self._data
+        if not data.flg_rnepost:
+            # Accelerations and all else belong to the state before the step, but the velocity is already the next one.
+            data.qvel[:] = self._qvel_before
+            mujoco.mj_rnePostConstraint(self._model, data)
+            data.qvel[:] = self._qvel_now
+        # What the parent does to the body, reversed.
+        return -data.cfrc_int[body, 3:]
+
+    def contact_points(self, body: int) -> NDArray[np.float64]:
+        contact = self._data.contact
+        return contact.pos[(self._owners[contact.geom] == body).any(axis=1) & _touching(self._data)]
+
+
+def _touching(data: MjData) -> NDArray[np.bool_]:
+    """True for contacts that intersect, or are near enough for a force, (k,).
+
+    By distance, not by constraint: bodies that cannot move or are asleep touch without one.
+    """
+    contact = data.contact
+    # Below 0 where an older MuJoCo takes the gap off the margin.
+    return np.asarray(contact.dist <= np.maximum(contact.includemargin, 0.0))

@@ -1,0 +1,111 @@
+"""Turns samples of a distance around a step into the instant at which the distance passes a level."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+FORCE_FREE = 5e-4
+"""Relative misfit between the velocities and the distances of a step up to which no contact force acted in it."""
+
+
+class Sample(NamedTuple):
+    """One pair at one instant."""
+
+    time: float
+    """Simulation time [s]."""
+    distance: float
+    """Distance between the surfaces [m]."""
+    velocity: float
+    """Rate of change of the distance [m/s]; NaN if unknown."""
+
+
+class Trace(NamedTuple):
+    """A pair in the last three steps."""
+
+    after: Sample
+    """The latest one."""
+    before: Sample
+    earlier: Callable[[], Sample]
+    """Computes the third, which is seldom needed."""
+
+
+class Crossing(NamedTuple):
+    """Where a pair's distance passes a level."""
+
+    time: float
+    """Simulation time [s]."""
+    distance: float
+    """Distance at `time` [m]: the level, as closely as it was reached."""
+    normal_velocity: float
+    """Rate of change of the distance at `time` [m/s]."""
+
+
+def interpolate(trace: Trace, level: float) -> Crossing:
+    """Where the distance passes `level` in the last step of a trace.
+
+    Assumes that the acceleration is constant, as integrators do within a step: the parabola through both
+    distances with the first velocity is then the motion itself. With the second velocity it would not be:
+    semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2. Runge-Kutta lets the contact force act in
+    the step in which a pair meets; then the step from `earlier`, if there was no contact in it, is continued.
+    Where only the velocity at the end is known, the motion is traced back from there: that is how far Euler's
+    step went, and `before` may be long ago.
+
+    Euler's velocity at the end of a step is the one that made the whole step, that of its middle: it lags by half a
+    step behind the rate at which the distance changes. This is corrected where geoms meet; where they part, the
+    contact force has changed the velocity in the step itself.
+    """
+    after, before, recall = trace
+    step = after.time - before.time
+    gap = before.distance - level
+    change = after.distance - before.distance
+    if change == 0 or not math.isfinite(change):
+        known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
+        return Crossing(after.time, after.distance, next(known, math.nan))
+    traced = 1 - (after.distance - level) / (after.velocity * step) if after.velocity * step else math.nan
+    if math.isnan(before.velocity) and 0 <= traced <= 1:
+        return Crossing(before.time + traced * step, level, after.velocity)
+    slope = before.velocity * step
+    bend = change - slope
+    turn = after.velocity - before.velocity
+    lag = 0.0
+    fraction = _passage(gap, slope, bend)
+    if fraction is None:
+        fraction = -gap / change
+    elif change < 0 and _euler_misfit(before, after) < _runge_kutta_misfit(before, after):
+        lag = 0.5
+    elif before.distance > 0 and _runge_kutta_misfit(before, after) > FORCE_FREE:
+        earlier = recall()
+        if earlier.distance > 0 and earlier.time < before.time:
+            stretch = step / (before.time - earlier.time)
+            bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
+            continued = _passage(gap, slope, bend)
+            if continued is not None:
+                fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
+    velocity = before.velocity + (fraction + lag) * turn
+    if math.isnan(velocity):
+        known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
+        velocity = next(known, change / step if step else math.nan)
+    if change < 0 <= velocity:
+        # A force has turned the velocity within the step, or another part of the surface came nearest.
+        velocity = min(before.velocity, change / step) if before.velocity < 0 else change / step
+    return Crossing(min(before.time + fraction * step, after.time), level, velocity)
+
+
+def _passage(gap: float, slope: float, bend: float) -> float | None:
+    """The u in [0, 1] at which gap + slope u + bend u^2 is 0. None unless it runs towards 0 all the way."""
+    square = slope * slope - 4 * bend * gap
+    if not (slope * gap < 0 < slope * (slope + 2 * bend) and square >= 0):
+        return None
+    return min(2 * abs(gap) / (abs(slope) + math.sqrt(square)), 1.0)
+
+
+def _euler_misfit(before: Sample, after: Sample) -> float:
+    """By how much semi-implicit Euler with these velocities misses the change of distance, relative to it."""
+    change = after.distance - before.distance
+    return abs(1 - after.velocity * (after.time - before.time) / change)
+
+
+def _runge_kutta_misfit(before: Sample, after: Sample) -> float:
+    """The same for Runge-Kutta, whose velocities are those at the ends of the step."""
+    change = after.distance - before.distance
+    return abs(1 - (before.velocity + after.velocity) / 2 * (after.time - before.time) / change)

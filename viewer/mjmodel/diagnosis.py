@@ -1,0 +1,212 @@
+"""Explains why a contact sensor reports nothing, in one sentence with the names."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+
+from ..sensors.contacts import ContactBatch
+from .distances import distance_bounds
+from .matching import ContactMatcher, contact_forces
+from .names import body_names, geom_names, sensor_targets, target_label
+from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
+
+_DISABLE = mujoco.mjtDisableBit
+_SWITCHES = (
+    (_DISABLE.mjDSBL_SENSOR, "Sensors are", "sensor"),
+    (_DISABLE.mjDSBL_CONTACT, "Contacts are", "contact"),
+    (_DISABLE.mjDSBL_CONSTRAINT, "All constraints are, and contacts with them,", "constraint"),
+)
+_DISTANCE_TESTS = 200
+"""Pairs whose distance is computed; beyond that, the nearest of those is reported."""
+
+
+class Diagnosis:
+    """Explains the zeros of one sensor. What can collide is found once; make a new one when the model changes."""
+
+    def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
+        """Without a sensor, for one that matches every contact."""
+        self._model = model
+        self._sensor_id = sensor_id
+        self._matcher = ContactMatcher(model, sensor_id)
+        self._pairs = sensor_pairs(model, sensor_id)
+        self._geoms = geom_names(model)
+        self._bodies = body_names(model)
+        self._targets = sensor_targets(model, sensor_id)
+        self._site = self._targets[0][1] if self._targets[0][0] == mujoco.mjtObj.mjOBJ_SITE else None
+        self._static = next(self._static_reasons(), None)
+
+    def explain(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
+        """Why a sensor that reports `batch` has no force now; None if it has."""
+        if batch.force is not None and batch.force.any():
+            return None
+        for flag, subject, name in _SWITCHES:
+            if self._model.opt.disableflags & flag:
+                return f'{subject} switched off: <flag {name}="disable"/>.'
+        return self._static or self._explain_contacts(data, batch) or self._explain_absence(data)
+
+    def _static_reasons(self) -> Iterator[str]:
+        """What holds whatever the scene does."""
+        for label, geoms in zip(self._labels, sensor_sides(self._model, self._sensor_id), strict=True):
+            if not geoms.any() and not self._model.nflex:
+                yield f"{_capital(label)} has no geoms that could touch anything."
+        if self._pairs.complete and not len(self._pairs.possible) and not self._model.nflex:
+            yield f"{self._subject} can never collide: {self._obstacles()}."
+
+    def _explain_contacts(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
+        """Why existing contacts are not reported, or have no force."""
+        contacts = self._matcher.match(data).contacts
+        if not len(contacts):
+            return self._explain_site(data)
+        forces = contact_forces(self._model, data, contacts)[:, :3]
+        pressed = forces.any(axis=1)
+        names = self._touching(data, contacts[pressed] if pressed.any() else contacts)
+        if not batch.filled.any():
+            return f"{names} now, but {self._lateness()}."
+        if not pressed.any():
+            return self._explain_no_force(data, contacts)
+        if batch.in_world_frame and batch.found > 1:
+            return f"The forces of its {len(contacts)} contacts cancel out."
+        return f"{names} now, but {self._lateness()}."
+
+    def _explain_site(self, data: mujoco.MjData) -> str | None:
+        """Contacts of the right geoms, but outside the site."""
+        if self._site is None:
+            return None
+        first, second = sensor_sides(self._model, self._sensor_id)
+        geoms = data.contact.geom
+        # A site covers every geom, so the other side decides.
+        fitting = np.flatnonzero(second[geoms].any(axis=1) & first[geoms].any(axis=1))
+        if not len(fitting):
+            return None
+        distances = np.linalg.norm(data.contact.pos[fitting] - data.site_xpos[self._site], axis=1)
+        count = f"{len(fitting)} contacts lie" if len(fitting) > 1 else "A contact lies"
+        nearest = _length(float(distances.min()))
+        return f"{count} outside the volume of {self._labels[0]}; the nearest is {nearest} from its centre."
+
+    def _explain_no_force(self, data: mujoco.MjData, contacts: Indices) -> str:
+        contact = data.contact
+        nearest = contacts[np.argmin(contact.dist[contacts])]
+        one, other = (self._name_side(geom) for geom in contact.geom[nearest])
+        distance = float(contact.dist[nearest])
+        # Constraints exist for contacts nearer than this.
+        limit = float(contact.includemargin[nearest])
+        if contact.exclude[nearest] == 1 and distance > limit:
+            apart = f"{_capital(one)} and {other} are {_length(distance)} apart"
+            return f"{apart}, in the gap zone: forces begin below {_length(limit)}."
+        if contact.efc_address[nearest] < 0:
+            return f"{_capital(one)} touches {other}, but MuJoCo had no memory left for the force."
+        depth = f"{_length(distance)} apart" if distance > 0 else f"{_length(-distance)} deep"
+        return f"{_capital(one)} and {other} touch ({depth}), but nothing presses them."
+
+    def _explain_absence(self, data: mujoco.MjData) -> str:
+        distance, pair = self._nearest(data)
+        if pair is None:
+            return "Nothing that it matches touches now."
+        one, other = (f"geom {self._geoms[geom]}" for geom in pair)
+        if distance <= 0:
+            full = data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL].number
+            why = "MuJoCo had no memory left for the contact" if full else "the next step will show"
+            return f"{_capital(one)} overlaps {other}, but {why}."
+        labels = [label for label in self._labels if label not in ("anything", one, other)]
+        whose = f" (the nearest of {' and '.join(labels)})" if labels else ""
+        return f"{_capital(one)} is {_length(distance)} away from {other}{whose}."
+
+    def _nearest(self, data: mujoco.MjData) -> tuple[float, Indices | None]:
+        """The smallest distance between geoms that can collide, and these two geoms."""
+        pairs = self._pairs.possible
+        if not len(pairs):
+            return np.inf, None
+        bounds = distance_bounds(self._model, data, pairs)
+        order = np.argsort(bounds, kind="stable")[:_DISTANCE_TESTS]
+        best, nearest = np.inf, None
+        for bound, pair in zip(bounds[order], pairs[order], strict=True):
+            if bound > best:
+                break
+            distance = mujoco.mj_geomDistance(self._model, data, *map(int, pair), min(best, 1e6), None)
+            if distance < best:
+                best, nearest = distance, pair
+        return best, nearest
+
+    def _obstacles(self) -> str:
+        """What keeps the pairs of geoms from colliding."""
+        obstacles = self._pairs.obstacles
+        counts = Counter(Obstacle(int(value)) for value in obstacles)
+        parts = []
+        for obstacle, count in counts.most_common():
+            example = self._pairs.geoms[np.flatnonzero(obstacles == obstacle)[0]]
+            share = f"{count} of {len(obstacles)} pairs of geoms: " if len(counts) > 1 else ""
+            parts.append(share + self._obstacle(obstacle, example))
+        return "; ".join(parts)
+
+    def _obstacle(self, obstacle: Obstacle, pair: Indices) -> str:
+        model = self._model
+        one, other = (self._geoms[geom] for geom in pair)
+        body1, body2 = (self._bodies[model.geom_bodyid[geom]] for geom in pair)
+        if obstacle is Obstacle.SAME_BODY:
+            return f"{one} and {other} belong to the same body, {body1}"
+        if obstacle is Obstacle.WELDED:
+            return f"there is no joint between body {body1} and body {body2}"
+        if obstacle is Obstacle.UNMOVED:
+            return f"neither {one} nor {other} is moved by the simulation"
+        if obstacle is Obstacle.PARENT:
+            return f"body {body1} and body {body2} are parent and child, which filterparent leaves out"
+        if obstacle is Obstacle.EXCLUDE:
+            return f"<exclude> leaves out body {body1} with body {body2}"
+        if obstacle is Obstacle.NO_FUNCTION:
+            return f"{one} and {other} are planes or height fields, which meet only solids"
+        bits = " and ".join(
+            f"{name} has contype {model.geom_contype[geom]}, conaffinity {model.geom_conaffinity[geom]}"
+            for name, geom in zip((one, other), pair, strict=True)
+        )
+        return f"{bits}, which have no common bit"
+
+    @property
+    def _labels(self) -> list[str]:
+        """What the two sides match."""
+        return [
+            "anything" if kind == mujoco.mjtObj.mjOBJ_UNKNOWN else target_label(self._model, kind, index)
+            for kind, index in self._targets
+        ]
+
+    @property
+    def _subject(self) -> str:
+        first, second = self._labels
+        if first == "anything":
+            first, second = second, first
+        if second == "anything":
+            return f"{_capital(first)} and other geoms"
+        return f"{_capital(first)} and {second}"
+
+    def _touching(self, data: mujoco.MjData, contacts: Indices) -> str:
+        one, other = (self._name_side(geom) for geom in data.contact.geom[contacts[0]])
+        return f"{_capital(one)} touches {other}"
+
+    def _name_side(self, geom: int) -> str:
+        return f"geom {self._geoms[geom]}" if geom >= 0 else "a flex"
+
+    def _lateness(self) -> str:
+        """What delays the array of a sensor whose contacts are already there."""
+        delay, interval = (
+            float(np.max(getattr(self._model, f"sensor_{word}")[self._sensor_id]))
+            if self._sensor_id is not None and hasattr(self._model, f"sensor_{word}")
+            else 0.0
+            for word in ("delay", "interval")
+        )
+        reasons = [f"reports {delay:g} s late"] if delay else []
+        reasons += [f"samples every {interval:g} s"] if interval else []
+        if reasons:
+            return f"the sensor {' and '.join(reasons)}"
+        return "the sensor has not been computed since"
+
+
+def _length(metres: float) -> str:
+    """A length with a unit that suits it."""
+    if abs(metres) < 1e-5:
+        return f"{metres * 1e6:.3g} µm"
+    return f"{metres * 1e3:.3g} mm" if abs(metres) < 0.1 else f"{metres:.3g} m"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,334 @@
+"""Turns `mjData.contact` into the contacts that a sensor matches, and what it would report of them."""
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sensors.contacts import Array, ContactBatch, cross
+from ..sensors.layout import ContactLayout, Field
+from ..settings import Reduce
+from .names import sensor_targets
+
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
+
+# Two rules that differ between versions, which no symbol shows.
+_FLEX_HAS_BODIES = mujoco.mj_version() >= 3_010_000
+"""A contact of a flex matches the bodies of its vertices; before, it matched only sensors without targets."""
+_NETFORCE_CAN_BE_EMPTY = mujoco.mj_version() >= 3_016_000
+"""Without matches the slot of netforce is zero; before, it held normal and tangent even so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Contacts, and how a sensor turns them."""
+
+    contacts: Indices
+    """Indices into `mjData.contact`, (k,)."""
+    flipped: Mask
+    """Reported with the normal reversed, so that it points from object 1 to object 2, (k,)."""
+
+    def take(self, index: Indices | slice) -> "Matches":
+        """A part of the contacts, or all of them in another order."""
+        return Matches(self.contacts[index], self.flipped[index])
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """Which of its matches a sensor reports."""
+
+    reported: Matches
+    """In the order of the sensor's slots; for netforce, the contacts that are merged."""
+    dropped: Matches
+    """Those without a slot, in the order in which further slots would hold them."""
+
+
+class ContactMatcher:
+    """Finds the contacts that one sensor matches, for the targets that the sensor has when this is made."""
+
+    def __init__(self, model: mujoco.MjModel, sensor_id: int | None) -> None:
+        """If `sensor_id` is None, every contact matches, as for a sensor without targets."""
+        self._model = model
+        if sensor_id is not None and model.sensor_type[sensor_id] != mujoco.mjtSensor.mjSENS_CONTACT:
+            raise ValueError(f"sensor {sensor_id} is not a contact sensor")
+        self._targets = first, _ = sensor_targets(model, sensor_id)
+        self._site = first[1] if first[0] == mujoco.mjtObj.mjOBJ_SITE else None
+
+    # Made when first asked for: each holds a value for every geom and body, and most sensors are never matched.
+    @cached_property
+    def _first(self) -> "Target":
+        return Target(self._model, *self._targets[0])
+
+    @cached_property
+    def _second(self) -> "Target":
+        return Target(self._model, *self._targets[1])
+
+    def match(self, data: mujoco.MjData) -> Matches:
+        """Every matching contact in the engine's order, also those without force (in the gap)."""
+        contact = data.contact
+        first, second = self._first.geoms[contact.geom], self._second.geoms[contact.geom]
+        if self._model.nflex and _FLEX_HAS_BODIES:
+            flexes = contact.geom < 0
+            bodies = _flex_bodies(self._model, data, flexes)
+            first[flexes], second[flexes] = self._first.bodies[bodies], self._second.bodies[bodies]
+        # A missing target and a site cover both sides, so these two lines hold for every combination.
+        in_order = first[:, 0] & second[:, 1]
+        in_reverse = first[:, 1] & second[:, 0]
+        contacts = np.flatnonzero(in_order | in_reverse)
+        if self._site is not None:
+            contacts = contacts[inside_site(self._model, data, self._site, contact.pos[contacts])]
+        # Where both orders fit (one subtree, overlapping targets), the native direction stays.
+        return Matches(contacts, ~in_order[contacts])
+
+
+def subtree(model: mujoco.MjModel, body: int) -> Mask:
+    """A body and all that hangs on it, (nbody,)."""
+    ancestors = np.arange(model.nbody)
+    # Parents come before their children: climb until nothing is beyond the body.
+    while (below := ancestors > body).any():
+        ancestors[below] = model.body_parentid[ancestors[below]]
+    return ancestors == body
+
+
+class Target:
+    """What one side of a sensor covers."""
+
+    geoms: Mask
+    """By geom, (ngeom + 1,); the last value is for the -1 that stands for a flex."""
+    bodies: Mask
+    """By body, for flexes, (nbody,)."""
+
+    def __init__(self, model: mujoco.MjModel, kind: int, target: int) -> None:
+        self.geoms = np.zeros(model.ngeom + 1, dtype=bool)
+        self.bodies = np.zeros(model.nbody, dtype=bool)
+        if kind in (mujoco.mjtObj.mjOBJ_UNKNOWN, mujoco.mjtObj.mjOBJ_SITE):
+            self.geoms[:] = self.bodies[:] = True
+        elif kind == mujoco.mjtObj.mjOBJ_GEOM:
+            self.geoms[target] = True
+        else:
+            is_subtree = kind == mujoco.mjtObj.mjOBJ_XBODY
+            self.bodies = subtree(model, target) if is_subtree else np.arange(model.nbody) == target
+            self.geoms[:-1] = self.bodies[model.geom_bodyid]
+
+
+def select(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce: Reduce, slots: int) -> Selection:
+    """Divide the matches into those that a sensor with this many slots reports and those that it drops."""
+    if reduce is Reduce.NETFORCE:
+        return Selection(reported=matches, dropped=matches.take(slice(0, 0)))
+    if reduce is Reduce.MINDIST:
+        ranked = matches.take(np.argsort(data.contact.dist[matches.contacts], kind="stable"))
+    elif reduce is Reduce.MAXFORCE:
+        normal, tangent0, tangent1 = contact_forces(model, data, matches.contacts)[:, :3].T
+        # The engine's own expression: contacts that tie there must tie here, and then keep their order.
+        ranked = matches.take(np.argsort(-(normal * normal + tangent0 * tangent0 + tangent1 * tangent1), kind="stable"))
+    else:
+        ranked = matches
+    return Selection(reported=ranked.take(slice(slots)), dropped=ranked.take(slice(slots, None)))
+
+
+def locate(data: mujoco.MjData, positions: Array, among: Indices | None = None) -> Indices:
+    """Index in `mjData.contact` of the contact at exactly each position (n, 3), -1 where there is none.
+
+    `among` are the contacts to search, all by default; of several at one position it is the first.
+    A sensor's array can be older than `mjData.contact`: with a delay or an interval, while its objects sleep,
+    and after a step with RK4, which leaves the contacts of its last stage.
+    """
+    if among is None:
+        among = np.arange(data.ncon)
+    points = np.concatenate([data.contact.pos[among], positions])
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    starts = np.ones(len(points), dtype=bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    # The sort is stable: a run of equal points begins with its first contact, if it has one.
+    first = np.empty(len(points), dtype=np.intp)
+    first[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
+    return np.concatenate([among, np.full(len(positions), -1)])[first[len(among) :]]
+
+
+@cache
+def full_layout(slots: int, reduce: Reduce = Reduce.NONE) -> ContactLayout:
+    """The layout with every field that the installed MuJoCo has for this reduce mode."""
+    known = mujoco.mjtConDataField.__members__
+    fields = [field for field in Field if f"mjCONDATA_{field.name}" in known]
+    if reduce is Reduce.NETFORCE:
+        fields = [field for field in fields if field not in (Field.LINVEL, Field.ANGVEL)]
+    return ContactLayout(fields, slots, reduce)
+
+
+@cache
+def companion_layout(slots: int, reduce: Reduce) -> ContactLayout:
+    """The layout of a companion's array: every field, also those that the compiler refuses with a reduce mode."""
+    return ContactLayout(full_layout(slots).fields, slots, reduce)
+
+
+def rebuild_contacts(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    matches: Matches,
+    reduce: Reduce = Reduce.NONE,
+    slots: int | None = None,
+) -> ContactBatch:
+    """What a sensor with `full_layout(slots, reduce)` would report of its matches; with a slot for each by default.
+
+    One empty slot if there are none. Velocities of contacts with a flex are NaN: no array holds the weights with
+    which the engine interpolates those of the flex's vertices.
+    """
+    found = len(matches.contacts)
+    slots = slots or max(1, found)
+    if reduce is not Reduce.NETFORCE:
+        reported = select(model, data, matches, reduce, slots).reported
+        count = len(reported.contacts)
+        values = _fields(model, data, reported)
+    else:
+        count = min(found, 1)
+        values = _merged(model, data, matches)
+        if not found and _NETFORCE_CAN_BE_EMPTY:
+            values = {name: value[:0] for name, value in values.items()}
+    padded: dict[str, Any] = {name: _padded(value, slots) for name, value in values.items()}
+    return ContactBatch(
+        found=np.array(float(found)),
+        filled=np.arange(slots) < count,
+        in_world_frame=reduce is Reduce.NETFORCE,
+        **padded,
+    )
+
+
+def contact_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:
+    """Force [N] and torque [N m] on the second geom, native contact frame, (k, 6); as `mj_contactForce`."""
+    contact = data.contact
+    address, dim = contact.efc_address[contacts], contact.dim[contacts]
+    solved = address >= 0
+    forces = np.zeros((len(address), 6))
+    if not solved.any():
+        return forces
+    pyramidal = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    # Two opposite edges of the pyramid for each direction of friction; else a row for each component.
+    row_count = np.where(dim > 1, 2 * (dim - 1), 1) if pyramidal else dim
+    row = np.arange(row_count.max())[:, np.newaxis]
+    used = solved & (row < row_count)
+    rows = np.where(used, data.efc_force[np.where(used, address + row, 0)], 0.0)
+    if pyramidal:
+        # Over the first axis numpy adds row by row, as the engine does: the sums agree to the last bit.
+        forces[:, 0] = rows.sum(axis=0)
+        edges = rows[: len(rows) // 2 * 2].reshape(-1, 2, len(address))
+        components = (edges[:, 0] - edges[:, 1]).T * contact.friction[contacts, : len(edges)]
+        forces[:, 1 : 1 + len(edges)] = np.where(dim[:, np.newaxis] > 1, components, 0.0)
+    else:
+        forces[:, : len(rows)] = rows.T
+    if hasattr(contact, "adhesion"):
+        # The rows hold what the cone carries; the surfaces also feel the pull of adhesion.
+        forces[:, 0] -= np.where(solved, contact.adhesion[contacts], 0.0)
+    return forces
+
+
+def _fields(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dict[str, NDArray[np.float64]]:
+    """The fields of these contacts, (k, ...) each, by their names in a ContactBatch."""
+    contact, contacts = data.contact, matches.contacts
+    frames = contact.frame[contacts].reshape(-1, 3, 3)
+    forces = contact_forces(model, data, contacts)
+    # Exchanging the objects turns the frame by half a turn about its second tangent and reverses the vectors:
+    # normal and tangent change sign, of the components in the frame only the third one does.
+    sign = np.where(matches.flipped, -1.0, 1.0)[:, np.newaxis]
+    mirror = np.hstack([np.ones((len(sign), 2)), sign])
+    fields = {
+        "force": mirror * forces[:, :3],
+        "torque": mirror * forces[:, 3:],
+        "dist": contact.dist[contacts],
+        "pos": contact.pos[contacts],
+        "normal": sign * frames[:, 0],
+        "tangent0": sign * frames[:, 1],
+    }
+    if Field.LINVEL in full_layout(1).fields:
+        linear, angular = _relative_velocities(model, data, contacts)
+        fields["linvel"] = mirror * np.einsum("kij,kj->ki", frames, linear)
+        fields["angvel"] = mirror * np.einsum("kij,kj->ki", frames, angular)
+    return fields
+
+
+def _merged(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dict[str, NDArray[np.float64]]:
+    """The fields of the one contact that netforce makes of all, (1, ...) each, by their names in a ContactBatch."""
+    contacts = matches.contacts
+    frames, positions = data.contact.frame[contacts].reshape(-1, 3, 3), data.contact.pos[contacts]
+    forces = np.where(matches.flipped, -1.0, 1.0)[:, np.newaxis] * contact_forces(model, data, contacts)
+    world_forces = np.einsum("kij,ki->kj", frames, forces[:, :3])
+    world_torques = np.einsum("kij,ki->kj", frames, forces[:, 3:])
+    weights = np.sqrt(np.square(forces[:, :3]).sum(axis=1))
+    center = weights @ positions / max(weights.sum(), mujoco.mjMINVAL)
+    torque = (world_torques + cross(positions - center, world_forces)).sum(axis=0)
+    return {
+        "force": world_forces.sum(axis=0, keepdims=True),
+        "torque": torque[np.newaxis],
+        "dist": np.zeros(1),
+        "pos": center[np.newaxis],
+        "normal": np.array([[1.0, 0.0, 0.0]]),
+        "tangent0": np.array([[0.0, 1.0, 0.0]]),
+    }
+
+
+def _padded(values: NDArray[np.float64], slots: int) -> NDArray[np.float64]:
+    """Values of some contacts, (k, ...), in the first of many slots, (slots, ...)."""
+    padded = np.zeros((slots, *values.shape[1:]))
+    padded[: len(values)] = values
+    return padded
+
+
+def _relative_velocities(
+    model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.
+
+    Of the material at the contact position, without the geoms' surface velocities. NaN with a flex.
+    """
+    geoms = data.contact.geom[contacts]
+    rigid = (geoms >= 0).all(axis=1)
+    bodies = model.geom_bodyid[geoms[rigid]]
+    # cvel is the velocity at the centre of mass of the body's tree.
+    arms = data.contact.pos[contacts[rigid], np.newaxis] - data.subtree_com[model.body_rootid[bodies]]
+    spin, drift = data.cvel[bodies, :3], data.cvel[bodies, 3:]
+    velocities = drift + cross(spin, arms)
+    linear, angular = np.full((2, len(contacts), 3), np.nan)
+    linear[rigid] = velocities[:, 1] - velocities[:, 0]
+    angular[rigid] = spin[:, 1] - spin[:, 0]
+    return linear, angular
+
+
+def _flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, sides: Mask) -> Indices:
+    """The one body that stands for the flex on each of these sides of contacts; `sides` is (ncon, 2)."""
+    contact = data.contact
+    flex, element, vertex = contact.flex[sides], contact.elem[sides], contact.vert[sides]
+    bodies = np.empty(len(flex), dtype=np.intp)
+    interpolated = model.flex_interp[flex] != 0
+    bodies[interpolated] = model.flex_nodebodyid[model.flex_nodeadr[flex[interpolated]]]
+    flex, element, vertex = flex[~interpolated], element[~interpolated], vertex[~interpolated]
+    # An element is represented by its first vertex.
+    on_element = vertex < 0
+    owner = flex[on_element]
+    corners = model.flex_dim[owner] + 1
+    vertex[on_element] = model.flex_elem[model.flex_elemdataadr[owner] + corners * element[on_element]]
+    bodies[~interpolated] = model.flex_vertbodyid[model.flex_vertadr[flex] + vertex]
+    return bodies
+
+
+def inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:
+    """Which points, (n, 3), are inside a site's volume; its surface is outside."""
+    shape, size = int(model.site_type[site]), model.site_size[site]
+    local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
+    height = np.abs(local[:, 2])
+    radius_squared = np.square(local[:, :2]).sum(axis=1)
+    if shape == mujoco.mjtGeom.mjGEOM_SPHERE:
+        return radius_squared + np.square(height) < size[0] ** 2
+    if shape == mujoco.mjtGeom.mjGEOM_CAPSULE:
+        return radius_squared + np.square(np.maximum(height - size[1], 0.0)) < size[0] ** 2
+    if shape == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+        return np.square(local / size).sum(axis=1) < 1.0
+    if shape == mujoco.mjtGeom.mjGEOM_CYLINDER:
+        return (height < size[1]) & (radius_squared < size[0] ** 2)
+    if shape == mujoco.mjtGeom.mjGEOM_BOX:
+        return (np.abs(local) < size).all(axis=1)
+    # A mesh, of which only the engine knows the hull; it tests one point at a time.
+    return np.array([mujoco.mj_insideSite(model, data, site, point) for point in points], dtype=bool)

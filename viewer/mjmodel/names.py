@@ -1,0 +1,116 @@
+"""Turns a MuJoCo model into names of its objects, also where they are empty or not UTF-8."""
+
+from collections.abc import Callable
+from functools import cache
+
+import mujoco
+
+from ..errors import SceneError
+from .types import MjModel
+
+_ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
+_GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
+_BODY, _SUBTREE = int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_XBODY)
+COMPANION = "contact_viewer/companion/"
+"""Prefix of the names of companions, before the number of their sensor."""
+
+
+def read_names(model: MjModel, kind: str) -> list[str]:
+    """Names of all objects of a kind (`geom`, `body`, ...), as written in the model; empty for unnamed ones."""
+    # The accessors of the bindings raise on bytes that are not UTF-8, so read the bytes themselves.
+    raw: bytes = model.names
+    names = []
+    for start in getattr(model, f"name_{kind}adr").tolist():
+        end = raw.index(b"\0", start)
+        names.append(raw[start:end].decode("utf-8", "replace"))
+    return names
+
+
+def body_names(model: MjModel) -> list[str]:
+    """A name for every body; unnamed ones get their number."""
+    return [name or f"body {i}" for i, name in enumerate(read_names(model, "body"))]
+
+
+def geom_names(model: MjModel) -> list[str]:
+    """A name for every geom; unnamed ones get their number and their body."""
+    bodies, holders = body_names(model), model.geom_bodyid.tolist()
+    return [name or f"geom {i} of {bodies[holders[i]]}" for i, name in enumerate(read_names(model, "geom"))]
+
+
+def sensor_names(model: MjModel) -> list[str]:
+    """A name for every sensor; unnamed ones get their number. No two are the same."""
+    return label_sensors(read_names(model, "sensor"))
+
+
+def label_sensors(written: list[str]) -> list[str]:
+    """Names of sensors with one made up for each that has none."""
+    names = list(written)
+    taken = set(names)
+    for i, name in enumerate(names):
+        if not name:
+            name = f"sensor-{i}"
+            while name in taken:
+                name += "'"
+            names[i] = name
+            taken.add(name)
+    return names
+
+
+def sensor_targets(model: MjModel, sensor_id: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
+    """What the two sides of a contact sensor match: mjtObj and number of each; anything without a sensor."""
+    if sensor_id is None:
+        return (_ANYTHING, -1), (_ANYTHING, -1)
+    first = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
+    second = int(model.sensor_reftype[sensor_id]), int(model.sensor_refid[sensor_id])
+    return first, second
+
+
+def target_label(model: MjModel, kind: int, index: int) -> str:
+    """What one side of a contact sensor matches, such as `geom bar`."""
+    return target_labeller(model)(kind, index)
+
+
+def target_labeller(model: MjModel) -> Callable[[int, int], str]:
+    """`target_label` for many targets of one model, whose names are read only once."""
+
+    @cache
+    def labels(kind: int) -> list[str]:
+        if kind == _GEOM:
+            return [f"geom {name}" for name in geom_names(model)]
+        if kind in (_BODY, _SUBTREE):
+            word = "body" if kind == _BODY else "subtree"
+            return [f"{word} {name}" for name in body_names(model)]
+        return [f"site {name or i}" for i, name in enumerate(read_names(model, "site"))]
+
+    def label(kind: int, index: int) -> str:
+        return labels(int(kind))[index] if kind in (_GEOM, _BODY, _SUBTREE, _SITE) else "any"
+
+    return label
+
+
+def key_names(model: MjModel) -> tuple[str, ...]:
+    """A name for every keyframe; unnamed ones get their number."""
+    return tuple(name or f"key {i}" for i, name in enumerate(read_names(model, "key")))
+
+
+def find_key(model: MjModel, key: str | int) -> int:
+    """Number of the keyframe with this name or number; SceneError if there is none."""
+    keys = key_names(model)
+    if key in keys:
+        return keys.index(str(key))
+    try:
+        index = int(key)
+    except ValueError:
+        index = -1
+    if not 0 <= index < len(keys):
+        known = ", ".join(f"{name} ({i})" for i, name in enumerate(keys)) or "none"
+        raise SceneError(f"no keyframe {key!r}; the scene has: {known}")
+    return index
+
+
+_NAMES = {int(shape): name.removeprefix("mjGEOM_").lower() for name, shape in mujoco.mjtGeom.__members__.items()}
+
+
+def shape_name(number: int) -> str:
+    """The shape of a geom or site, such as `capsule`, from `geom_type` or `site_type`; empty for an unknown number."""
+    return _NAMES.get(int(number), "")

@@ -1,0 +1,121 @@
+"""Turns contact sensors, a body, or names into the pairs of geoms whose contact is tracked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from .declarations import declared_sensors
+from .names import body_names, geom_names
+from .pairs import Obstacle, find_obstacles, sensor_pairs
+from .types import MjModel
+
+MAX_PAIRS = 2048
+"""Most pairs that are tracked at once."""
+
+Pairs = NDArray[np.intp]
+
+
+class PairSource(StrEnum):
+    """Where the tracked pairs come from."""
+
+    SENSORS = "sensors"
+    BODY = "body"
+    ALL = "all"
+    NAMED = "named"
+
+
+@dataclass(frozen=True, eq=False)
+class PairSelection:
+    """Pairs of geoms to track."""
+
+    source: PairSource
+    geoms: Pairs
+    """Ids of the two geoms of each pair, (pairs, 2)."""
+    labels: tuple[tuple[str, str], ...]
+    """Their names."""
+    total: int
+    """Pairs that were requested; those beyond MAX_PAIRS are left out."""
+    able: NDArray[np.bool_]
+    """Pairs that can collide, so that the engine lists their contacts, (pairs,)."""
+
+    @property
+    def dropped(self) -> int:
+        """Number of pairs left out."""
+        return self.total - len(self.labels)
+
+
+def pairs_of_sensors(model: MjModel) -> PairSelection:
+    """The pairs that the scene's contact sensors can match. A site matches wherever it is."""
+    targets = np.stack([model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid], axis=1)
+    # Many sensors may have the same targets, companions always do.
+    sensors = {tuple(targets[declared.sensor_id]): declared.sensor_id for declared in declared_sensors(model)}
+    found = [sensor_pairs(model, sensor).possible for sensor in sensors.values()]
+    return _select(model, PairSource.SENSORS, np.concatenate([*found, np.zeros((0, 2), np.intp)]))
+
+
+def pairs_of_body(model: MjModel, body: int) -> PairSelection:
+    """The pairs of a body's own geoms."""
+    own = np.flatnonzero(model.geom_bodyid == body)
+    one, other = (side.ravel() for side in np.meshgrid(own, np.arange(model.ngeom), indexing="ij"))
+    pairs = np.stack([one, other], axis=1)[one != other]
+    return _select(model, PairSource.BODY, pairs[_can_collide(model, pairs)])
+
+
+def all_pairs(model: MjModel) -> PairSelection:
+    """Every pair that can collide."""
+    return _select(model, PairSource.ALL, sensor_pairs(model, None).possible)
+
+
+def named_pairs(model: MjModel, names: Iterable[tuple[str, str]]) -> PairSelection:
+    """The pairs between two geoms or bodies, in the order of their names.
+
+    Two geoms given by their own names are tracked even if they cannot collide; of bodies, the pairs that can.
+    """
+    geoms, bodies = geom_names(model), body_names(model)
+    found = [np.zeros((0, 2), np.intp)]
+    for first, second in names:
+        sides = [_named_geoms(model, name, geoms, bodies) for name in (first, second)]
+        pairs = np.array([(a, b) for a in sides[0] for b in sides[1] if a != b], np.intp).reshape(-1, 2)
+        if not (first in geoms and second in geoms):
+            pairs = pairs[_can_collide(model, pairs)]
+        if not len(pairs):
+            raise SceneError(f"no geoms of {first!r} and {second!r} can collide")
+        found.append(pairs)
+    return _select(model, PairSource.NAMED, np.concatenate(found))
+
+
+def split_names(model: MjModel, text: str) -> tuple[str, str]:
+    """The two names of `A,B`, where a name may hold commas itself."""
+    known = {*geom_names(model), *body_names(model)}
+    parts = text.split(",")
+    splits = [(",".join(parts[:i]).strip(), ",".join(parts[i:]).strip()) for i in range(1, len(parts))]
+    if not splits:
+        raise SceneError(f"{text!r} is not a pair: write two names with a comma between them")
+    return next((split for split in splits if known.issuperset(split)), splits[0])
+
+
+def _can_collide(model: MjModel, pairs: Pairs) -> NDArray[np.bool_]:
+    return find_obstacles(model, pairs) == Obstacle.NONE
+
+
+def _named_geoms(model: MjModel, name: str, geoms: Sequence[str], bodies: Sequence[str]) -> list[int]:
+    """The geoms that a name means: that geom, or those of that body."""
+    if name in geoms:
+        return [geoms.index(name)]
+    if name in bodies:
+        return np.flatnonzero(model.geom_bodyid == bodies.index(name)).tolist()
+    raise SceneError(f"no geom or body named {name!r}")
+
+
+def _select(model: MjModel, source: PairSource, pairs: Pairs) -> PairSelection:
+    """Each pair once, however often and in whichever order it is given."""
+    _, first = np.unique(np.sort(pairs, axis=1), axis=0, return_index=True)
+    unique = pairs[np.sort(first)]
+    kept = unique[:MAX_PAIRS]
+    names = geom_names(model)
+    labels = tuple((names[a], names[b]) for a, b in kept.tolist())
+    return PairSelection(source, kept, labels, len(unique), _can_collide(model, kept))

@@ -1,0 +1,151 @@
+"""Turns a contact sensor into the pairs of geoms that it matches: which of them can collide, and their friction."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from .friction import mask_friction
+from .matching import Target
+from .names import sensor_targets
+
+Indices = NDArray[np.intp]
+PAIRS_MAX = 1_000_000
+"""Pairs that are examined; a sensor that matches anything in a large scene has more."""
+
+
+class Obstacle(IntEnum):
+    """Why MuJoCo never tests a pair of geoms, in the order of its own filters."""
+
+    NONE = 0
+    SAME_BODY = 1
+    WELDED = 2
+    """No joint between them."""
+    UNMOVED = 3
+    """Neither is moved by the simulation."""
+    PARENT = 4
+    """One moves on the other, and filterparent is on."""
+    EXCLUDE = 5
+    BITMASK = 6
+    """contype and conaffinity."""
+    NO_FUNCTION = 7
+    """MuJoCo cannot collide these two types."""
+
+
+@dataclass(frozen=True, eq=False)
+class GeomPairs:
+    """Pairs of geoms, one of each side of a sensor."""
+
+    geoms: Indices
+    """Geom of object 1 and geom of object 2, (k, 2); a pair that fits in both orders is there once."""
+    obstacles: NDArray[np.int8]
+    """Values of Obstacle, (k,)."""
+    complete: bool
+    """True if these are all pairs."""
+
+    @property
+    def possible(self) -> Indices:
+        """Those that can collide, (n, 2)."""
+        return self.geoms[self.obstacles == Obstacle.NONE]
+
+
+def sensor_pairs(model: mujoco.MjModel, sensor_id: int | None, limit: int = PAIRS_MAX) -> GeomPairs:
+    """The pairs that a sensor matches, but for flexes, about `limit` at most; all pairs without a sensor."""
+    first, second = sensor_sides(model, sensor_id)
+    ones, others = np.flatnonzero(first), np.flatnonzero(second)
+    complete = len(ones) * len(others) <= limit
+    if not complete:
+        ones = ones[: limit // len(others) + 1]
+    geom1, geom2 = (side.ravel() for side in np.meshgrid(ones, others, indexing="ij"))
+    # Where both sides hold both geoms, one order is enough; a geom is no pair with itself.
+    both_ways = first[geom2] & second[geom1]
+    kept = (geom1 != geom2) & ~(both_ways & (geom1 > geom2))
+    geoms = np.stack([geom1[kept], geom2[kept]], axis=1)
+    return GeomPairs(geoms, find_obstacles(model, geoms), complete)
+
+
+def sensor_sides(model: mujoco.MjModel, sensor_id: int | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which geoms each side of a sensor covers, (ngeom,) each."""
+    first, second = sensor_targets(model, sensor_id)
+    return Target(model, *first).geoms[:-1], Target(model, *second).geoms[:-1]
+
+
+def find_obstacles(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.int8]:
+    """What keeps each pair, (k, 2), from ever colliding: values of Obstacle, (k,)."""
+    one, other = geoms.T
+    body1, body2 = model.geom_bodyid[one], model.geom_bodyid[other]
+    weld1, weld2 = model.body_weldid[body1], model.body_weldid[body2]
+    above1, above2 = (model.body_weldid[model.body_parentid[weld]] for weld in (weld1, weld2))
+    filters_parents = not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+    on_parent = (weld1 != 0) & (weld2 != 0) & ((weld1 == above2) | (weld2 == above1))
+    matching = (model.geom_contype[one] & model.geom_conaffinity[other]) | (
+        model.geom_contype[other] & model.geom_conaffinity[one]
+    )
+    unmoved = ~_is_moved(model)
+    obstacles = np.zeros(len(geoms), np.int8)
+    # Later ones are overwritten by earlier ones.
+    obstacles[matching == 0] = Obstacle.BITMASK
+    obstacles[_is_excluded(model, body1, body2)] = Obstacle.EXCLUDE
+    if filters_parents:
+        obstacles[on_parent] = Obstacle.PARENT
+    obstacles[unmoved[body1] & unmoved[body2]] = Obstacle.UNMOVED
+    obstacles[(weld1 == weld2) & (weld1 != 0)] = Obstacle.WELDED
+    obstacles[body1 == body2] = Obstacle.SAME_BODY
+    # A <pair> is tested whatever the filters say.
+    obstacles[find_declared_pairs(model, geoms) >= 0] = Obstacle.NONE
+    types = np.sort(np.stack([model.geom_type[one], model.geom_type[other]], axis=1), axis=1)
+    flat = int(mujoco.mjtGeom.mjGEOM_HFIELD)
+    # Planes and height fields bound half of space: they meet solids only.
+    obstacles[(types <= flat).all(axis=1) & (obstacles == Obstacle.NONE)] = Obstacle.NO_FUNCTION
+    return obstacles
+
+
+def find_declared_pairs(model: mujoco.MjModel, geoms: Indices) -> Indices:
+    """The <pair> element of each pair of geoms, (k,); -1 where there is none."""
+    found = np.full(len(geoms), -1)
+    if model.npair and len(geoms):
+        declared = np.sort(np.stack([model.pair_geom1, model.pair_geom2], axis=1), axis=1).astype(np.int64)
+        keys, wanted = (pairs[:, 0] * model.ngeom + pairs[:, 1] for pairs in (declared, np.sort(geoms, axis=1)))
+        order = np.argsort(keys, kind="stable")
+        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+        hit = keys[order][place] == wanted
+        found[hit] = order[place[hit]]
+    return found
+
+
+def pair_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64]:
+    """Friction coefficients of each pair, (k, 5), as in `contact_friction`."""
+    one, other = geoms.T
+    rank = np.sign(model.geom_priority[one] - model.geom_priority[other])[:, np.newaxis]
+    # The geom of higher priority decides, the larger value of equals.
+    values1, values2 = (np.column_stack([model.geom_friction[geom], model.geom_condim[geom]]) for geom in (one, other))
+    mixed = np.where(rank == 0, np.maximum(values1, values2), np.where(rank > 0, values1, values2))
+    friction, dim = mixed[:, [0, 0, 1, 2, 2]], mixed[:, 3]
+    declared = find_declared_pairs(model, geoms)
+    known = declared >= 0
+    friction[known], dim[known] = model.pair_friction[declared[known]], model.pair_dim[declared[known]]
+    return mask_friction(friction, dim)
+
+
+def sensor_friction(model: mujoco.MjModel, pairs: GeomPairs) -> NDArray[np.float64]:
+    """Sliding coefficients along both tangents that all contacts of a sensor have, (2,); NaN if they differ."""
+    possible = pairs.possible
+    if not pairs.complete or not len(possible):
+        return np.full(2, np.nan)
+    sliding = pair_friction(model, possible)[:, :2]
+    return sliding[0] if (sliding == sliding[0]).all() else np.full(2, np.nan)
+
+
+def _is_moved(model: mujoco.MjModel) -> NDArray[np.bool_]:
+    """Which bodies the simulation moves, (nbody,): those with a joint on the way to the world."""
+    moved = model.body_dofnum > 0
+    for body in range(1, model.nbody):
+        moved[body] |= moved[model.body_parentid[body]]
+    return moved
+
+
+def _is_excluded(model: mujoco.MjModel, body1: Indices, body2: Indices) -> NDArray[np.bool_]:
+    low, high = np.minimum(body1, body2).astype(np.int64), np.maximum(body1, body2)
+    return np.isin((low << 16) + high, model.exclude_signature)

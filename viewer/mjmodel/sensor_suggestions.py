@@ -1,0 +1,144 @@
+"""Turns what touches now, or belongs to a body, into contact sensors that would report it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind, unique_name
+from .declarations import TARGET_OBJECTS
+from .matching import Target, contact_forces
+from .names import geom_names, read_names
+from .pairs import Obstacle, find_obstacles
+from .types import MjData, MjModel
+
+_SLOTS_MIN = 4
+_ALL_SLOTS_MIN, _ALL_SLOTS_MAX = 64, 1000
+_ALL_NAME = "all_contacts"
+_PAIRS_MAX = 20_000
+
+
+@dataclass(frozen=True)
+class TouchingPair:
+    """Two geoms with contacts between them."""
+
+    geoms: tuple[int, int]
+    """The geom that does not move first, so that forces are those on what moves; -1 for a flex."""
+    labels: tuple[str, str]
+    count: int
+    """Contacts between them."""
+    force: float
+    """Sum of their normal forces [N]."""
+
+
+class SensorSuggestions:
+    """Sensors that fit a model."""
+
+    def __init__(self, model: MjModel) -> None:
+        self._model = model
+        self._labels = geom_names(model)
+        self._geoms, self._bodies = read_names(model, "geom"), read_names(model, "body")
+        self._reachable: dict[tuple[ContactTarget, ContactTarget], bool] = {}
+        self.sites = read_names(model, "site")
+        """Names of all sites; empty for unnamed ones."""
+
+    def touching(self, data: MjData) -> list[TouchingPair]:
+        """Pairs of geoms in contact, in the scene's order; data of the model."""
+        contact = data.contact
+        if not data.ncon:
+            return []
+        pairs, forces = self._in_order(contact.geom), contact_forces(self._model, data, np.arange(data.ncon))[:, 0]
+        unique, place = np.unique(pairs, axis=0, return_inverse=True)
+        counts = np.bincount(place.ravel(), minlength=len(unique))
+        sums = np.bincount(place.ravel(), forces, minlength=len(unique))
+        return [
+            TouchingPair((int(one), int(other)), (self._label(one), self._label(other)), int(count), float(total))
+            for (one, other), count, total in zip(unique, counts, sums, strict=True)
+        ]
+
+    def for_pair(self, pair: TouchingPair, taken: Collection[str]) -> ContactDeclaration | None:
+        """A sensor of what touches now, with slots for all contacts; None if neither side has a name."""
+        first, second = (self.target_of_geom(geom) for geom in pair.geoms)
+        if first.kind is TargetKind.ANY and second.kind is TargetKind.ANY:
+            return None
+        words = [target.name for target in (second, first) if target.name]
+        slots = max(_SLOTS_MIN, pair.count)
+        return ContactDeclaration(unique_name("_".join(words), set(taken)), first, second, num=slots)
+
+    def for_body(self, body: str, taken: Collection[str]) -> list[ContactDeclaration]:
+        """A sensor for each geom of a body that can collide and has a name: everything that touches it."""
+        used, found = set(taken), []
+        for geom in self._colliding(self._bodies.index(body)):
+            if name := self._geoms[geom]:
+                chosen = unique_name(name, used)
+                used.add(chosen)
+                found.append(ContactDeclaration(chosen, second=ContactTarget(TargetKind.GEOM, name)))
+        return found
+
+    def unnamed_of_body(self, body: str) -> int:
+        """How many geoms `for_body` has to leave out because they have no name."""
+        return sum(not self._geoms[geom] for geom in self._colliding(self._bodies.index(body)))
+
+    def for_everything(self, data: MjData, taken: Collection[str]) -> ContactDeclaration:
+        """A sensor of all contacts, with room for twice as many as there are now."""
+        slots = min(max(_ALL_SLOTS_MIN, 2 * data.ncon), _ALL_SLOTS_MAX)
+        return ContactDeclaration(unique_name(_ALL_NAME, set(taken)), num=slots)
+
+    def can_touch(self, declaration: ContactDeclaration) -> bool:
+        """True if anything could ever be reported, or if there are too many pairs to examine."""
+        targets = declaration.first, declaration.second
+        if targets not in self._reachable:
+            self._reachable[targets] = self._can_touch(*targets)
+        return self._reachable[targets]
+
+    def _can_touch(self, one: ContactTarget, other: ContactTarget) -> bool:
+        first, second = self._geoms_of(one), self._geoms_of(other)
+        if self._model.nflex or len(first) * len(second) > _PAIRS_MAX:
+            return True
+        pairs = np.stack([side.ravel() for side in np.meshgrid(first, second, indexing="ij")], axis=1)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        return bool((find_obstacles(self._model, pairs) == Obstacle.NONE).any())
+
+    def target_of_geom(self, geom: int) -> ContactTarget:
+        """A geom by its name, or else its body, or else anything."""
+        if geom < 0:
+            return ContactTarget()
+        if self._geoms[geom]:
+            return ContactTarget(TargetKind.GEOM, self._geoms[geom])
+        return self.target_of_body(int(self._model.geom_bodyid[geom]), TargetKind.BODY)
+
+    def target_of_body(self, body: int, kind: TargetKind) -> ContactTarget:
+        """A body or its subtree, if it has a name; else anything."""
+        return ContactTarget(kind, self._bodies[body]) if self._bodies[body] else ContactTarget()
+
+    @cached_property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies that have geoms that can collide."""
+        return tuple(name for body, name in enumerate(self._bodies) if name and len(self._colliding(body)))
+
+    def _geoms_of(self, target: ContactTarget) -> NDArray[np.intp]:
+        """Geoms that one side of a sensor covers."""
+        names = self._geoms if target.kind is TargetKind.GEOM else self._bodies
+        kind, index = TARGET_OBJECTS[target.kind], names.index(target.name) if target.name in names else -1
+        return np.flatnonzero(Target(self._model, int(kind), index).geoms[:-1])
+
+    def _label(self, geom: int) -> str:
+        return self._labels[geom] if geom >= 0 else "flex"
+
+    def _in_order(self, pairs: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Pairs with what does not move first, then by number."""
+        ordered = np.sort(pairs, axis=1)
+        moves = np.append(self._model.body_weldid[self._model.geom_bodyid] != 0, True)
+        turned = moves[ordered[:, 0]] & ~moves[ordered[:, 1]]
+        ordered[turned] = ordered[turned, ::-1]
+        return ordered
+
+    def _colliding(self, body: int) -> NDArray[np.intp]:
+        """Geoms of a body that can collide with something."""
+        model = self._model
+        start = int(model.body_geomadr[body])
+        geoms = np.arange(start, start + int(model.body_geomnum[body]))
+        able = (model.geom_contype[geoms] | model.geom_conaffinity[geoms]) != 0
+        return geoms[able | np.isin(geoms, [model.pair_geom1, model.pair_geom2])]

@@ -1,1 +1,0 @@
-"""What a person sees and clicks: one file a window."""

@@ -1,0 +1,1 @@
+"""The viewer inside a user's own program."""

@@ -1,0 +1,165 @@
+"""Turns contacts, touch values and contact events of every step into a data file in the format of its suffix."""
+
+import math
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Protocol, Self
+
+from ..errors import RecordingError, write_error
+from ..files import PartFile
+from ..session.session import Session
+from .event_table import EventCollector, SeenEvent
+from .schedule import Schedule
+from .table_files import CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter
+from .tables import NO_FRAME, StepSample, running_touches, take_sample
+
+_FILES: dict[str, type[TableFile]] = {".csv": CsvFile, ".npz": NpzFile, ".parquet": ParquetFile}
+_ONE_TABLE = (".csv", ".parquet")
+"""Suffixes of files that cannot hold several tables."""
+SUFFIXES = (*_FILES, ".rrd")
+_EXTRAS = {".parquet": ("parquet", "pyarrow"), ".rrd": ("rerun", "rerun")}
+"""Suffix to the extra of this package, and the module that it brings."""
+
+
+class Writer(Protocol):
+    """Writes steps and events to files."""
+
+    def write(self, sample: StepSample) -> None:
+        """Add all sensors at one step."""
+        ...
+
+    def write_events(self, events: list[SeenEvent]) -> None:
+        """Add all events, once, after the last step."""
+        ...
+
+    def close(self) -> None:
+        """Complete the files."""
+        ...
+
+    def abort(self) -> None:
+        """Close the files as they are."""
+        ...
+
+
+class DataFile:
+    """The shown contact sensors, touch sensors and contact events of a session.
+
+    A CSV or Parquet file holds one table: events and touch values are then in files of their own beside it, such as
+    contacts.events.csv. All are under their final names from `finish` on; without it, nothing is left.
+    """
+
+    def __init__(self, path: str | Path, session: Session, video: Schedule | None = None) -> None:
+        """`video`: of a video whose frames the rows are to name."""
+        suffix = check_data_path(path)
+        self.path = Path(path)
+        self.steps = 0
+        """Steps written so far."""
+        self.event_count = 0
+        """Events that were written; known from `finish` on."""
+        self.touch_count = len(running_touches(session))
+        """Touch sensors whose values are written."""
+        self.paths = {Table.CONTACTS: self.path, Table.EVENTS: self.path, Table.TOUCH: self.path}
+        """Where each table goes."""
+        if not self.touch_count:
+            del self.paths[Table.TOUCH]
+        if suffix in _ONE_TABLE:
+            names = {table: f"{self.path.stem}.{table}{self.path.suffix}" for table in self.paths}
+            names[Table.CONTACTS] = self.path.name
+            self.paths = {table: self.path.with_name(name) for table, name in names.items()}
+        for each in self.paths.values():
+            if each.is_dir():
+                raise RecordingError(f"{each}: is a folder")
+        self._session = session
+        self._video = video
+        self._span = (math.inf, -math.inf)
+        self._closed = False
+        self._files = {each: PartFile(each) for each in self.paths.values()}
+        try:
+            self._writer = self._open_writer(suffix)
+            self.events = EventCollector(session, video)
+            """From now on it sees every step, also those that are not written."""
+        except BaseException as error:
+            self._discard_files()
+            if isinstance(error, OSError):
+                raise write_error(self.path, error) from None
+            raise
+
+    def write(self, step: int, time: float) -> None:
+        """Write the sensors as they are now, at a step and a simulated time [s]; nothing once it is finished."""
+        if self._closed:
+            return
+        frame = self._video.frame(step) if self._video is not None else None
+        try:
+            self._writer.write(take_sample(self._session, step, time, NO_FRAME if frame is None else frame))
+        except OSError as error:
+            raise write_error(self.path, error) from None
+        self._span = min(self._span[0], time), time
+        self.steps += 1
+
+    def finish(self) -> Path:
+        """Complete the files under their final names; returns the path of the contacts. Takes one more step."""
+        if not self._closed:
+            self._closed = True
+            try:
+                events = self.events.finish(*self._span)
+                self.event_count = len(events)
+                self._writer.write_events(events)
+                self._writer.close()
+                # The contacts come last: where they are, the other files are too.
+                for file in reversed(self._files.values()):
+                    file.commit()
+            except BaseException as error:
+                self._discard()
+                if isinstance(error, OSError):
+                    raise write_error(self.path, error) from None
+                raise
+        return self.path
+
+    def abort(self) -> None:
+        """Stop and leave nothing behind. Safe at any time, also after `finish`."""
+        if not self._closed:
+            self._closed = True
+            self._discard()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abort()
+
+    def _open_writer(self, suffix: str) -> Writer:
+        session = self._session
+        if suffix == ".rrd":
+            from .rerun_file import RerunWriter
+
+            return RerunWriter(self._files[self.path].part, session)
+        notes = {
+            "engine": session.engine.name,
+            "scene": str(session.engine.path or ""),
+            "timestep": repr(session.engine.timestep),
+        }
+        parts = {table: self._files[path].part for table, path in self.paths.items()}
+        return TableWriter(_FILES[suffix], parts, notes, has_video=self._video is not None)
+
+    def _discard(self) -> None:
+        self.events.close()
+        # A file that is discarded need not be complete.
+        with suppress(OSError):
+            self._writer.abort()
+        self._discard_files()
+
+    def _discard_files(self) -> None:
+        for file in self._files.values():
+            file.discard()
+
+
+def check_data_path(path: str | Path) -> str:
+    """The suffix of a data file, if such files can be written here."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise RecordingError(f"{path}: unknown suffix {suffix!r}; data files are {', '.join(SUFFIXES)}")
+    extra, module = _EXTRAS.get(suffix, ("", ""))
+    if module and find_spec(module) is None:
+        raise RecordingError(f"{path}: {suffix} files need an extra: pip install 'contact-viewer[{extra}]'")
+    return suffix

@@ -1,0 +1,300 @@
+"""Turns a session's steps into a Rerun recording: shapes, arrows as in the window, curves and events."""
+
+import errno
+import math
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contact_sensor import ContactSensor
+from ..events.contact_events import EventKind
+from ..events.event_log import LogEntry
+from ..mjmodel.names import geom_names
+from ..render.glyphs import Floats, Glyphs
+from ..render.style import palette_colors
+from ..render.touch import AXIS_COLORS
+from ..sensors.contacts import Array, ContactBatch
+from ..session.contact_glyphs import ContactArrow, DrawnContacts
+from ..session.layer import DrawContext
+from ..session.layers import contact_parts, display_layers
+from ..session.layers.contacts import force_arrows
+from ..session.session import Session
+from ..settings import Reduce
+from ..touch.touch_sensors import SceneTouch
+from .event_table import SeenEvent
+from .overlay_shapes import Color, rgba
+from .rerun_shapes import drawn_geoms, geom_shape
+from .tables import StepSample, running_touches
+
+_STEPS = 256
+"""Steps that are sent at once."""
+_POSE_SECONDS = 1 / 60
+"""Simulated time between two poses of the scene's shapes; contacts come at every step."""
+_ROOM = 1_000_000
+"""Free bytes on the disk without which no recording is begun."""
+_TIME = "simulation"
+_TOUCH: Color = (224, 226, 229, 255)
+"""Of a touch sensor with one value."""
+
+
+class RerunWriter:
+    """Writes a recording that opens in Rerun's viewer with a layout of its own."""
+
+    def __init__(self, path: Path, session: Session) -> None:
+        # On a full disk Rerun never returns from writing the first bytes.
+        if shutil.disk_usage(path.parent).free < _ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._rerun: Any = _import_rerun()
+        self._session = session
+        self._colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+        self._sensors = session.shown_sensors
+        self._touches = running_touches(session)
+        self._samples: list[StepSample] = []
+        self._poses: list[tuple[float, Array, Array]] = []
+        gizmos = session.settings.gizmos
+        self._parts = contact_parts(gizmos)
+        self._layers = [layer for layer in display_layers() if layer.glyphs is not None and layer.is_on(gizmos)]
+        """Layers whose arrows are not at contacts."""
+        self._glyphs: list[tuple[float, list[Floats]]] = []
+        """Time [s] and arrows of each of those layers."""
+        self._next_pose = -np.inf
+        name = Path(session.engine.path or "scene").stem
+        self._stream = self._rerun.RecordingStream("contact-viewer", recording_id=f"contact-viewer-{name}")
+        self._stream.save(path, default_blueprint=self._blueprint())
+        self._stream.send_recording_name(name)
+        self._moving = self._send_shapes()
+        self._send_styles()
+
+    def write(self, sample: StepSample) -> None:
+        time = sample.time
+        if time >= self._next_pose:
+            self._next_pose = time + _POSE_SECONDS * (1 - 1e-6)
+            data = self._session.engine.data
+            self._poses.append((time, data.geom_xpos[self._moving], data.geom_xmat[self._moving]))
+            self._glyphs.append((time, self._layer_arrows()))
+        self._samples.append(sample)
+        if len(self._samples) >= _STEPS:
+            self._flush()
+
+    def write_events(self, events: list[SeenEvent]) -> None:
+        """A line of text and a mark for each, under the names of its geoms."""
+        pairs: dict[str, list[LogEntry]] = {}
+        for event in events:
+            pairs.setdefault(event.entry.subject, []).append(event.entry)
+        for pair, entries in pairs.items():
+            entity, times = ("events", pair), [entry.time for entry in entries]
+            self._send(entity, times, self._rerun.TextLog.columns(text=[_describe(entry) for entry in entries]))
+            speeds = [entry.approach_speed for entry in entries]
+            self._send(entity, times, self._rerun.Scalars.columns(scalars=speeds))
+            marks = self._rerun.SeriesPoints(markers=["diamond"], names=[pair], marker_sizes=[4.0])
+            self._stream.log(self._rerun.new_entity_path(list(entity)), marks, static=True)
+
+    def close(self) -> None:
+        self._flush()
+        self.abort()
+
+    def abort(self) -> None:
+        self._stream.disconnect()
+
+    def _layer_arrows(self) -> list[Floats]:
+        context = DrawContext(self._session)
+        glyphs = [layer.glyphs(context) for layer in self._layers if layer.glyphs is not None]
+        return [(each or Glyphs()).arrows for each in glyphs]
+
+    def _flush(self) -> None:
+        samples, self._samples = self._samples, []
+        poses, self._poses = self._poses, []
+        glyphs, self._glyphs = self._glyphs, []
+        if samples:
+            times = [sample.time for sample in samples]
+            for i, sensor in enumerate(self._sensors):
+                self._send_sensor(sensor, times, [sample.contacts[i].batch for sample in samples])
+            for i, touch in enumerate(self._touches):
+                values = [sample.touches[i] for sample in samples]
+                self._send_touch(touch.name, "value", times, [each.values for each in values])
+                self._send_touch(touch.name, "force", times, [each.force for each in values])
+        if poses:
+            self._send_poses(poses)
+            self._send_layers(glyphs)
+        try:
+            self._stream.flush()
+        except (RuntimeError, ValueError) as error:
+            # Rerun's writer has given up, most likely because the disk is full.
+            raise OSError(errno.EIO, "Rerun could not write the file") from error
+
+    def _send_sensor(self, sensor: ContactSensor, times: list[float], batches: list[ContactBatch]) -> None:
+        counts = [int(batch.filled.sum()) for batch in batches]
+        batch = _joined(batches)
+        if batch.pos is not None:
+            self._send_contacts(sensor, times, batch, batch.pos, counts)
+        force = np.zeros((len(batch.filled), 3)) if batch.force is None else batch.force
+        net = sensor.reduce is Reduce.NETFORCE
+        curves = [np.linalg.norm(force, axis=1)] if net else list(force.T)
+        for arrow, values in zip(force_arrows(net), curves, strict=True):
+            columns = self._rerun.Scalars.columns(scalars=_sums(values, counts))
+            self._send(("forces", sensor.name, arrow.name), times, columns)
+
+    def _send_contacts(
+        self, sensor: ContactSensor, times: list[float], batch: ContactBatch, pos: Array, counts: list[int]
+    ) -> None:
+        if self._parts.point is not None:
+            self._send(("contacts", sensor.name, "points"), times, self._rerun.Points3D.columns(positions=pos), counts)
+        # A file holds every force, also those that are too small for a picture.
+        settings = replace(self._session.settings.gizmos, min_force=0.0)
+        contacts = DrawnContacts(batch, pos, settings, self._session.scale)
+        for arrow in self._arrows_of(sensor):
+            built = arrow.build(contacts)
+            if built is not None:
+                columns = self._rerun.Arrows3D.columns(origins=built[0], vectors=built[1])
+                self._send(("contacts", sensor.name, arrow.name), times, columns, counts)
+
+    def _send_layers(self, glyphs: list[tuple[float, list[Floats]]]) -> None:
+        """Arrows that are not at contacts, of each layer that has some."""
+        times = [time for time, _ in glyphs]
+        for i, layer in enumerate(self._layers):
+            arrows = [rows[i] for _, rows in glyphs]
+            all_rows = np.concatenate(arrows)
+            columns = self._rerun.Arrows3D.columns(
+                origins=all_rows[:, :3],
+                vectors=all_rows[:, 4:7],
+                radii=all_rows[:, 3] / 2,
+                colors=np.rint(255 * all_rows[:, 8:]).astype(np.uint8),
+            )
+            self._send(("layers", layer.label), times, columns, [len(rows) for rows in arrows])
+
+    def _arrows_of(self, sensor: ContactSensor) -> list[ContactArrow]:
+        net = sensor.reduce is Reduce.NETFORCE
+        return [arrow for arrow in self._parts.arrows if arrow.net in (None, net)]
+
+    def _send_touch(self, name: str, part: str, times: list[float], values: list[Array]) -> None:
+        columns = self._rerun.Scalars.columns(scalars=np.concatenate(values))
+        self._send(("touch", name, part), times, columns, [len(each) for each in values])
+
+    def _send(self, entity: Sequence[str], times: list[float], columns: Any, counts: list[int] | None = None) -> None:
+        time = self._rerun.TimeColumn(_TIME, duration=times)
+        columns = columns if counts is None else columns.partition(counts)
+        self._stream.send_columns(self._rerun.new_entity_path(list(entity)), [time], columns)
+
+    def _send_poses(self, poses: list[tuple[float, Array, Array]]) -> None:
+        times = [time for time, _, _ in poses]
+        for i, geom in enumerate(self._moving):
+            columns = self._rerun.Transform3D.columns(
+                translation=np.array([pos[i] for _, pos, _ in poses]),
+                mat3x3=np.array([mat[i] for _, _, mat in poses]),
+            )
+            self._send(("scene", self._geom_names[geom]), times, columns)
+
+    def _send_shapes(self) -> NDArray[np.intp]:
+        """The drawn geoms, each an entity; which of them move."""
+        model, data = self._session.engine.model, self._session.engine.data
+        self._geom_names = geom_names(model)
+        moving = []
+        for geom in drawn_geoms(model):
+            entity = self._rerun.new_entity_path(["scene", self._geom_names[geom]])
+            self._stream.log(entity, geom_shape(self._rerun, model, geom), static=True)
+            if model.body_weldid[model.geom_bodyid[geom]]:
+                moving.append(geom)
+                continue
+            rotation = data.geom_xmat[geom].reshape(3, 3)
+            pose = self._rerun.Transform3D(translation=data.geom_xpos[geom], mat3x3=rotation)
+            self._stream.log(entity, pose, static=True)
+        return np.array(moving, np.intp)
+
+    def _send_styles(self) -> None:
+        rerun, scale, colors = self._rerun, self._session.scale, self._colors
+        self._stream.log("/", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
+        for sensor in self._sensors:
+            if self._parts.point is not None:
+                points = rerun.Points3D.from_fields(colors=[rgba(self._parts.point(colors))], radii=[scale.radius])
+                self._stream.log(rerun.new_entity_path(["contacts", sensor.name, "points"]), points, static=True)
+            for arrow in self._arrows_of(sensor):
+                arrows = rerun.Arrows3D.from_fields(colors=[rgba(arrow.color(colors))], radii=[scale.width / 2])
+                self._stream.log(rerun.new_entity_path(["contacts", sensor.name, arrow.name]), arrows, static=True)
+            for arrow in force_arrows(sensor.reduce is Reduce.NETFORCE):
+                line = rerun.SeriesLines(colors=[rgba(arrow.color(colors))], names=[arrow.name], widths=[2.0])
+                self._stream.log(rerun.new_entity_path(["forces", sensor.name, arrow.name]), line, static=True)
+        for touch in self._touches:
+            self._send_touch_styles(touch)
+
+    def _send_touch_styles(self, touch: SceneTouch) -> None:
+        """What the device reports in full colour and the true force faint, as in the window."""
+        colors, axes = [_TOUCH], [""]
+        if touch.device.size == 3:
+            colors, axes = [rgba(color) for color in AXIS_COLORS], [" x", " y", " z"]
+        for part, label, share in (("value", "device", 1.0), ("force", "true force [N]", 0.5)):
+            lines = self._rerun.SeriesLines(
+                colors=[tuple(round(share * value) for value in color[:3]) for color in colors],
+                names=[label + axis for axis in axes],
+                widths=[2.0] * len(axes),
+            )
+            self._stream.log(self._rerun.new_entity_path(["touch", touch.name, part]), lines, static=True)
+
+    def _blueprint(self) -> Any:
+        from rerun import blueprint
+
+        path = self._rerun.new_entity_path
+        curves = blueprint.TimeSeriesView
+        forces = [curves(origin=path(["forces", each.name]), name=f"{each.name} [N]") for each in self._sensors]
+        # Side by side, because a view has one axis only: newtons are no device's units.
+        touches = [
+            blueprint.Horizontal(
+                curves(origin=path(["touch", each.name, "value"]), name=each.name),
+                curves(origin=path(["touch", each.name, "force"]), name=f"{each.name}, true [N]"),
+            )
+            for each in self._touches
+        ]
+        speeds = curves(origin="events", name="approach speed [m/s]")
+        groups: dict[str, list[Any]] = {"forces": forces, "touch": touches, "events": [speeds]}
+        tabs = [blueprint.Vertical(*views, name=name) for name, views in groups.items() if views]
+        contents = ["+ /scene/**", "+ /contacts/**", *(["+ /layers/**"] if self._layers else [])]
+        scene = blueprint.Spatial3DView(origin="/", contents=contents, name="contacts")
+        events = blueprint.TextLogView(origin="events", name="events")
+        left = blueprint.Vertical(scene, events, row_shares=[4, 1])
+        layout = blueprint.Horizontal(left, blueprint.Tabs(*tabs), column_shares=[2, 1])
+        return blueprint.Blueprint(layout, collapse_panels=True)
+
+
+def _describe(entry: LogEntry) -> str:
+    """An event in a line: `wall · bumper begin, 0.12 m/s, peak 33 N`."""
+    words = [f"{entry.subject} {entry.kind}"]
+    if entry.kind is EventKind.END:
+        words[0] += f" after {entry.event.duration:.6f} s"
+    if not math.isnan(entry.approach_speed):
+        words.append(f"{entry.approach_speed:.4g} m/s")
+    if not math.isnan(entry.contact.peak_force):
+        words.append(f"peak {entry.contact.peak_force:.4g} N")
+    return ", ".join(words)
+
+
+def _joined(batches: Sequence[ContactBatch]) -> ContactBatch:
+    """The filled slots of all batches as one batch: fields of shape (contacts,) and (contacts, 3)."""
+    return batches[0].mapped(
+        lambda name, array: (
+            array if name == "found" else np.concatenate([getattr(batch, name)[batch.filled] for batch in batches])
+        )
+    )
+
+
+def _sums(values: Array, counts: Sequence[int]) -> Array:
+    """Sums of consecutive runs of values, as long as `counts` has them, (counts,)."""
+    ends = np.cumsum([0, *counts])
+    totals = np.concatenate([[0.0], np.cumsum(values)])
+    return np.asarray(totals[ends[1:]] - totals[ends[:-1]])
+
+
+def _import_rerun() -> Any:
+    """Rerun, with its log off: we report its errors in one line. Others who log so, such as MotrixSim, keep theirs."""
+    level = os.environ.get("RUST_LOG")
+    os.environ["RUST_LOG"] = level or "off"
+    try:
+        import rerun
+    finally:
+        if level is None:
+            del os.environ["RUST_LOG"]
+    return rerun

@@ -1,0 +1,256 @@
+"""Turns blocks of rows into CSV, NPZ and Parquet files, in bounded memory."""
+
+import csv
+import io
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, Any, Protocol, TypeVar
+
+import numpy as np
+
+from ..events.event_log import LogEntry
+from .event_table import EVENT_COLUMNS, SeenEvent, event_rows
+from .tables import (
+    CONTACT_COLUMNS,
+    NO_FRAME,
+    TOUCH_COLUMNS,
+    Block,
+    Columns,
+    Kind,
+    StepSample,
+    Values,
+    contact_rows,
+    shown_columns,
+    touch_rows,
+)
+
+_CHUNK = 1 << 16
+"""Values that are copied at once."""
+_VALUE_SIZE = 8
+"""Bytes of a number, and of a text's number."""
+
+
+class TableFile(Protocol):
+    """One file of columns."""
+
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+        """`notes`: metadata, where the format has room for it."""
+        ...
+
+    def write(self, block: Block) -> None:
+        """Add some rows; of a block, the columns that the file has."""
+        ...
+
+    def close(self) -> None:
+        """Complete the file."""
+        ...
+
+    def abort(self) -> None:
+        """Close the file as it is."""
+        self.close()
+
+
+class CsvFile(TableFile):
+    """Text: a heading, then a line a row. Numbers read back exactly; what is not known is empty."""
+
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+        self._columns = columns
+        self._file = path.open("w", encoding="utf-8", newline="")
+        self._csv = csv.writer(self._file, lineterminator="\n")
+        self._csv.writerow(columns)
+
+    def write(self, block: Block) -> None:
+        self._csv.writerows(_csv_rows(self._columns, block))
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def events_as_csv(entries: Iterable[LogEntry]) -> str:
+    """The events of pairs as a CSV file has them, without steps."""
+    columns = {name: kind for name, kind in EVENT_COLUMNS.items() if name not in ("step", "video_frame")}
+    events = [SeenEvent(0, NO_FRAME, entry) for entry in entries if entry.pair_id is not None]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *_csv_rows(columns, event_rows(events))])
+    return text.getvalue()
+
+
+def _csv_rows(columns: Columns, block: Block) -> Iterable[Sequence[Any]]:
+    return zip(*(_texts(block[name], kind) for name, kind in columns.items()), strict=True)
+
+
+def _texts(values: Values, kind: Kind) -> list[Any]:
+    if isinstance(values, list):
+        return values
+    if kind is Kind.COUNT:
+        return [int(value) if value == int(value) else value for value in values.tolist()]
+    if kind is Kind.INTEGER:
+        return ["" if value < 0 else value for value in values.tolist()]
+    return ["" if value != value else value for value in values.tolist()]
+
+
+class NpzFile(TableFile):
+    """NumPy arrays, one a column; text as unicode arrays, so that no pickle is needed.
+
+    A block may leave columns out: they need not be equally long.
+    """
+
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+        self._columns = columns
+        self._notes = notes
+        self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=4)
+        self._names: dict[str, int] = {}
+        # An array's length stands before its values: each column is buffered in a file without a name.
+        self._spools: dict[str, IO[bytes]] = {
+            name: tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115
+            for name in columns
+        }
+
+    def write(self, block: Block) -> None:
+        for name, values in block.items():
+            spool = self._spools.get(name)
+            if spool is None:
+                continue
+            if isinstance(values, list):
+                values = np.array([self._names.setdefault(text, len(self._names)) for text in values], np.int64)
+            spool.write(values.tobytes())
+
+    def close(self) -> None:
+        names = np.array(list(self._names) or [""])
+        for name, kind in self._columns.items():
+            spool = self._spools[name]
+            count = spool.seek(0, os.SEEK_END) // _VALUE_SIZE
+            spool.seek(0)
+            number: Any = np.dtype(np.int64 if kind is Kind.INTEGER else np.float64)
+            with self._entry(name, names.dtype if kind is Kind.TEXT else number, (count,)) as entry:
+                while data := spool.read(_VALUE_SIZE * _CHUNK):
+                    entry.write(names[np.frombuffer(data, np.int64)].tobytes() if kind is Kind.TEXT else data)
+        for note, text in self._notes.items():
+            value = np.array(float(text) if note == "timestep" else text)
+            with self._entry(note, value.dtype, ()) as entry:
+                entry.write(value.tobytes())
+        self.abort()
+
+    def abort(self) -> None:
+        for spool in self._spools.values():
+            spool.close()
+        self._zip.close()
+
+    def _entry(self, name: str, kind: Any, shape: tuple[int, ...]) -> IO[bytes]:
+        # An entry without a date: the same contacts make the same file.
+        info = zipfile.ZipInfo(f"{name}.npy")
+        info.compress_type = zipfile.ZIP_DEFLATED
+        entry = self._zip.open(info, "w", force_zip64=True)
+        header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(entry, header)
+        return entry
+
+
+class ParquetFile(TableFile):
+    """Parquet, a row group a block; what is not known is null."""
+
+    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+        import pyarrow
+        from pyarrow import parquet
+
+        self._arrow = pyarrow
+        number, types = pyarrow.float64(), {Kind.INTEGER: pyarrow.int64(), Kind.TEXT: pyarrow.string()}
+        fields = [(name, types.get(kind, number)) for name, kind in columns.items()]
+        self._schema = pyarrow.schema(fields, metadata=notes)
+        self._file = path.open("wb")
+        self._parquet = parquet.ParquetWriter(self._file, self._schema)
+
+    def write(self, block: Block) -> None:
+        arrays = [self._arrow.array(block[field.name], field.type, from_pandas=True) for field in self._schema]
+        self._parquet.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+
+    def close(self) -> None:
+        self._parquet.close()
+        self._file.close()
+
+
+T = TypeVar("T")
+
+_BUFFERED = 1024
+"""Readings, one a sensor and step, whose rows are written at once."""
+
+
+class Table(StrEnum):
+    """What a data file can hold."""
+
+    CONTACTS = "contacts"
+    EVENTS = "events"
+    TOUCH = "touch"
+
+
+_COLUMNS = {
+    Table.CONTACTS: CONTACT_COLUMNS,
+    Table.EVENTS: EVENT_COLUMNS,
+    Table.TOUCH: TOUCH_COLUMNS,
+}
+_PREFIXES = {Table.CONTACTS: "", Table.EVENTS: "event_", Table.TOUCH: "touch_"}
+"""Of columns, where one file holds several tables."""
+
+
+class TableWriter:
+    """Buffers steps and writes them as blocks of rows."""
+
+    def __init__(
+        self, kind: type[TableFile], paths: Mapping[Table, Path], notes: dict[str, str], has_video: bool
+    ) -> None:
+        """`paths`: of each table that is written. Tables with the same path share a file."""
+        self._paths = paths
+        self._shared = len(set(paths.values())) < len(paths)
+        self._samples: list[StepSample] = []
+        self._reading_count = 0
+        self._files: dict[Path, TableFile] = {}
+        columns: dict[Path, Columns] = {}
+        for table, path in paths.items():
+            own = self._named(table, shown_columns(_COLUMNS[table], has_video))
+            columns[path] = {**columns.get(path, {}), **own}
+        try:
+            for path, all_columns in columns.items():
+                self._files[path] = kind(path, all_columns, notes)
+        except BaseException:
+            self.abort()
+            raise
+
+    def write(self, sample: StepSample) -> None:
+        self._samples.append(sample)
+        self._reading_count += len(sample.contacts) + len(sample.touches)
+        if self._reading_count >= _BUFFERED:
+            self._flush()
+
+    def write_events(self, events: list[SeenEvent]) -> None:
+        self._write_block(Table.EVENTS, event_rows(events))
+
+    def close(self) -> None:
+        self._flush()
+        for file in self._files.values():
+            file.close()
+
+    def abort(self) -> None:
+        for file in self._files.values():
+            # A file that is discarded need not be complete.
+            with suppress(OSError):
+                file.abort()
+
+    def _flush(self) -> None:
+        samples, self._samples, self._reading_count = self._samples, [], 0
+        if samples:
+            self._write_block(Table.CONTACTS, contact_rows(samples))
+            if Table.TOUCH in self._paths:
+                self._write_block(Table.TOUCH, touch_rows(samples))
+
+    def _write_block(self, table: Table, block: Block) -> None:
+        self._files[self._paths[table]].write(self._named(table, block))
+
+    def _named(self, table: Table, columns: Mapping[str, T]) -> dict[str, T]:
+        """Columns of a table under their names in its file."""
+        prefix = _PREFIXES[table] if self._shared else ""
+        return {prefix + name: column for name, column in columns.items()}

@@ -1,0 +1,215 @@
+"""Turns a session at a physics step into rows of the tables of a data file: contacts and touch values."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contact_sensor import ContactSensor
+from ..sensors.contacts import Array, ContactBatch
+from ..session.session import Session
+from ..touch.touch_sensors import SceneTouch
+
+NO_FRAME = -1
+"""In place of a video frame's number: no frame shows this step."""
+
+
+@dataclass(frozen=True)
+class ContactSample:
+    """One contact sensor."""
+
+    sensor: ContactSensor
+    batch: ContactBatch
+    geoms: Sequence[tuple[str, str]]
+    """Names of the two geoms of each slot; empty strings where unknown."""
+
+
+@dataclass(frozen=True)
+class TouchSample:
+    """One touch sensor."""
+
+    name: str
+    values: Array
+    """What the device reports, (1,), or (3,) along its x, y, z; NaN before its first sample."""
+    force: Array
+    """What an ideal device would report [N], of the same shape."""
+    found: int
+    """Contacts of its body."""
+
+
+@dataclass(frozen=True)
+class StepSample:
+    """All sensors at one step."""
+
+    step: int
+    time: float
+    """Simulated time [s]."""
+    video_frame: int
+    """The first video frame that shows this step, or NO_FRAME."""
+    contacts: list[ContactSample]
+    touches: list[TouchSample]
+
+
+def running_touches(session: Session) -> list[SceneTouch]:
+    """Touch sensors that go into a file: those that are enabled."""
+    return [touch for touch in session.engine.touch_sensors or () if touch.enabled]
+
+
+def take_sample(session: Session, step: int, time: float, video_frame: int = NO_FRAME) -> StepSample:
+    """The values of the sensors now."""
+    engine = session.engine
+    contacts = [
+        ContactSample(sensor, engine.contacts(sensor.name), session.details(sensor.name).geoms)
+        for sensor in session.shown_sensors
+    ]
+    touches: list[TouchSample] = []
+    sensors = engine.touch_sensors
+    if sensors is not None:
+        touches = [
+            # No negative zeros.
+            TouchSample(touch.name, sensors.value(touch.name), sensors.true(touch.name) + 0.0, touch.found)
+            for touch in running_touches(session)
+        ]
+    return StepSample(step, time, video_frame, contacts, touches)
+
+
+class Kind(Enum):
+    """What a column holds."""
+
+    INTEGER = auto()
+    """A whole number; negative where there is none."""
+    NUMBER = auto()
+    """NaN where it is not known."""
+    COUNT = auto()
+    """A number that is nearly always whole, and always known."""
+    TEXT = auto()
+
+
+Columns = Mapping[str, Kind]
+"""In the order of a row."""
+Values = NDArray[np.int64] | NDArray[np.float64] | list[str]
+Block = Mapping[str, Values]
+"""Some rows, column by column."""
+
+
+def shown_columns(columns: Columns, has_video: bool) -> Columns:
+    """Those of a file that stands alone, or beside a video."""
+    return {name: kind for name, kind in columns.items() if has_video or name != "video_frame"}
+
+
+def as_column(kind: Kind, values: list[Any]) -> Values:
+    """Values of rows as a column; None is a number that is not known."""
+    if kind is Kind.TEXT:
+        return values
+    return np.array(values, np.int64) if kind is Kind.INTEGER else np.array(values, np.float64)
+
+
+_XYZ = ("x", "y", "z")
+_COMPONENTS = ("normal", "tangent0", "tangent1")
+_INTEGERS = ("step", "video_frame", "slot")
+_NUMBERS = (
+    "time",
+    "found",
+    *(f"force_{name}" for name in _COMPONENTS),
+    *(f"force_{name}" for name in _XYZ),
+    *(f"torque_{name}" for name in _COMPONENTS),
+    *(f"torque_{name}" for name in _XYZ),
+    "dist",
+    *(f"{vector}_{name}" for vector in ("pos", "normal", "tangent0", "tangent1") for name in _XYZ),
+)
+_DIST = _NUMBERS.index("dist")
+_VECTORS = (*range(2, _DIST, 3), *range(_DIST + 1, len(_NUMBERS), 3))
+"""Where the vectors of a contact begin among the numbers."""
+_TEXTS = ("sensor", "geom1", "geom2")
+CONTACT_COLUMNS: Columns = {
+    "step": Kind.INTEGER,
+    "time": Kind.NUMBER,
+    "video_frame": Kind.INTEGER,
+    "sensor": Kind.TEXT,
+    "slot": Kind.INTEGER,
+    "found": Kind.COUNT,
+    **dict.fromkeys(_NUMBERS[2:], Kind.NUMBER),
+    "geom1": Kind.TEXT,
+    "geom2": Kind.TEXT,
+}
+"""SI units. Forces and torques act on object 2 (`geom2`), during the step that ends at `time`: along the contact's
+normal and tangents (NaN for netforce sensors, which have none), and along the world's axes."""
+
+
+def contact_rows(samples: Iterable[StepSample]) -> Block:
+    """A row for each filled slot. A sensor that finds nothing has one row: `found` is 0, its values are NaN.
+
+    So every sensor has a row at every step, and sums over rows are sums over contacts.
+    """
+    blocks = [_sensor_rows(sample, contacts) for sample in samples for contacts in sample.contacts]
+    integers = np.concatenate([part for part, _, _ in blocks] or [np.zeros((0, len(_INTEGERS)), np.int64)])
+    numbers = np.concatenate([part for _, part, _ in blocks] or [np.zeros((0, len(_NUMBERS)))])
+    texts = [row for _, _, part in blocks for row in part]
+    block: dict[str, Values] = {name: integers[:, i] for i, name in enumerate(_INTEGERS)}
+    block |= {name: numbers[:, i] for i, name in enumerate(_NUMBERS)}
+    block |= {name: [row[i] for row in texts] for i, name in enumerate(_TEXTS)}
+    return block
+
+
+def _sensor_rows(
+    sample: StepSample, contacts: ContactSample
+) -> tuple[NDArray[np.int64], NDArray[np.float64], list[tuple[str, str, str]]]:
+    batch = contacts.batch
+    slots = np.flatnonzero(batch.filled)
+    empty = not slots.size
+    slots = np.zeros(1, np.intp) if empty else slots
+    integers = np.empty((len(slots), len(_INTEGERS)), np.int64)
+    integers[:] = sample.step, sample.video_frame, 0
+    integers[:, 2] = slots
+    numbers = np.full((len(slots), len(_NUMBERS)), np.nan)
+    numbers[:, 0] = sample.time
+    numbers[:, 1] = batch.found
+    name = contacts.sensor.name
+    if empty:
+        return integers, numbers, [(name, "", "")]
+    local = not batch.in_world_frame
+    vectors = (
+        batch.force if local else None,
+        batch.force_world,
+        batch.torque if local else None,
+        batch.torque_world,
+        batch.pos,
+        batch.normal if local else None,
+        batch.tangent0 if local else None,
+        batch.tangent1 if local else None,
+    )
+    if batch.dist is not None:
+        numbers[:, _DIST] = batch.dist[slots]
+    for at, vector in zip(_VECTORS, vectors, strict=True):
+        if vector is not None:
+            numbers[:, at : at + 3] = vector[slots]
+    return integers, numbers, [(name, *contacts.geoms[slot]) for slot in slots.tolist()]
+
+
+TOUCH_COLUMNS: Columns = {
+    "step": Kind.INTEGER,
+    "time": Kind.NUMBER,
+    "video_frame": Kind.INTEGER,
+    "sensor": Kind.TEXT,
+    "component": Kind.INTEGER,
+    "value": Kind.NUMBER,
+    "force": Kind.NUMBER,
+    "found": Kind.INTEGER,
+}
+"""`component` is 0, or 0, 1, 2 for the x, y, z of force-3d. `value` is in units of the device's table; `force` is what
+an ideal device would report [N]."""
+
+
+def touch_rows(samples: Iterable[StepSample]) -> Block:
+    """A row for each value of each touch sensor."""
+    rows = [
+        (sample.step, sample.time, sample.video_frame, touch.name, component, value, force, touch.found)
+        for sample in samples
+        for touch in sample.touches
+        for component, (value, force) in enumerate(zip(touch.values.tolist(), touch.force.tolist(), strict=True))
+    ]
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(TOUCH_COLUMNS)}
+    return {name: as_column(TOUCH_COLUMNS[name], values) for name, values in columns.items()}

@@ -1,0 +1,211 @@
+"""Turns pictures into a file that appears when it is complete; encodes in a thread of its own."""
+
+import io
+import threading
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from queue import Full, Queue
+from typing import Self
+
+from ..errors import RecordingError, write_error
+from ..files import PartFile, replace_file
+from .encoders import FolderEncoder, Picture, fitted, open_encoder, save_png
+from .formats import FOLDER, PNG, check_rate, check_size, format_of
+from .schedule import frame_rate
+
+_QUEUE_LENGTH = 4
+"""Pictures that wait for the encoder at most: they bound the memory of a recording of any length."""
+
+
+class VideoWriter:
+    """Writes pictures to a video, an animation, a picture or a folder, by the path's suffix.
+
+    The file has a hidden name until `finish`; without `finish` nothing is left behind.
+    """
+
+    def __init__(self, path: str | Path, size: tuple[int, int], fps: float | Fraction = 60) -> None:
+        """`size`: width and height of the pictures [px]; a format that needs even ones cuts off an odd last pixel."""
+        self.format = kind = format_of(path)
+        self.fps = frame_rate(fps)
+        check_rate(kind, self.fps)
+        check_size(kind, size)
+        self.size = (size[0] - size[0] % 2, size[1] - size[1] % 2) if kind.even else size
+        """Width and height of the video [px]."""
+        self.path = Path(path)
+        """Where the file will be."""
+        self.frames = 0
+        """Frames added so far."""
+        if kind is FOLDER and self.path.is_dir() and not FolderEncoder.owns(self.path):
+            raise RecordingError(f"{path}: the folder holds other files than frames")
+        self._file = PartFile(path)
+        self._queue: Queue[tuple[Picture, int] | None] = Queue(_QUEUE_LENGTH)
+        self._error: Exception | None = None
+        self._stopped = self._cancelled = self._closed = False
+        try:
+            self._encoder = open_encoder(kind, self._file.part, self.size, self.fps)
+        except RecordingError:
+            raise
+        except Exception as error:  # Errors of FFmpeg and of files are of many types.
+            self._file.discard()
+            raise write_error(self.path, error) from None
+        self._thread = threading.Thread(target=self._encode, name="encoder", daemon=True)
+        self._thread.start()
+
+    @property
+    def seconds(self) -> float:
+        """Length of what was added so far [s]."""
+        return float(self.frames / self.fps)
+
+    @property
+    def bytes_written(self) -> int:
+        """Size of the file so far."""
+        return self._file.size
+
+    def add(self, picture: Picture, count: int = 1, timeout: float | None = None) -> bool:
+        """Add a picture, (height, width, 3) of uint8, shown for `count` frames; waits while the queue is full.
+
+        The picture is encoded later: it must not be changed any more. One of another size, such as of a window that
+        was resized, is fitted in. False if the queue stayed full for `timeout` seconds.
+        """
+        if self._stopped:
+            raise RecordingError(f"{self.path}: the recording is closed")
+        self._raise_error()
+        try:
+            self._queue.put((picture, count), timeout=timeout)
+        except Full:
+            return False
+        self.frames += count
+        return True
+
+    def stop(self) -> None:
+        """Accept no more pictures and let the encoder complete the file, without waiting for it. Safe twice."""
+        if not self._stopped:
+            self._stopped = True
+            self._queue.put(None)
+
+    @property
+    def completed(self) -> bool:
+        """True if the encoder is done: `finish` will not wait."""
+        return self._stopped and not self._thread.is_alive()
+
+    def finish(self) -> Path:
+        """Complete the file under its final name; returns its path."""
+        if self._closed:
+            return self.path
+        if not self.frames:
+            self.abort()
+            raise RecordingError(f"{self.path}: nothing was recorded")
+        self.stop()
+        self._thread.join()
+        self._closed = True
+        try:
+            self._raise_error()
+        except RecordingError:
+            self._file.discard()
+            raise
+        return self._file.commit()
+
+    def abort(self) -> None:
+        """Stop and leave nothing behind. Safe at any time; after `finish` it does nothing."""
+        if not self._closed:
+            self._closed = self._cancelled = True
+            self.stop()
+            self._thread.join()
+            self._file.discard()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.abort()
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise write_error(self.path, self._error) from None
+
+    def _encode(self) -> None:
+        """The encoder's thread. After an error it still empties the queue, so that `add` does not block."""
+        while (item := self._queue.get()) is not None:
+            if self._error is None and not self._cancelled:
+                self._attempt(self._write, *item)
+        if self._error is None and not self._cancelled:
+            self._attempt(self._encoder.close)
+        else:
+            self._attempt(self._encoder.abort)
+
+    def _write(self, picture: Picture, count: int) -> None:
+        self._encoder.write(fitted(picture, self.size), count)
+
+    def _attempt(self, action: Callable[..., None], *arguments: object) -> None:
+        try:
+            action(*arguments)
+        except Exception as error:
+            # The first error is the cause, later ones its consequence.
+            self._error = self._error or error
+
+
+def save_picture(path: str | Path, picture: Picture) -> Path:
+    """Write a screenshot, (height, width, 3) of uint8, as PNG; returns its path."""
+    if Path(path).suffix.lower() != PNG.suffix or Path(path).is_dir():
+        raise RecordingError(f"{path}: a picture's name ends with {PNG.suffix}")
+    content = io.BytesIO()
+    save_png(content, picture)
+    return replace_file(Path(path), content.getvalue())
+
+
+_PATIENCE = 0.1
+"""Longest that the window waits for the encoder [s]: longer, and the simulation would lose its pace."""
+
+
+class LiveVideoWriter(VideoWriter):
+    """Records a window while it runs.
+
+    Call `add_now` after each displayed frame. Of a window that is faster than the video, frames are left out; the
+    pictures of a slower one are shown longer. If the encoder falls behind, the window waits for it, up to a limit:
+    the display loses frames first. Beyond the limit a picture is lost (`missed`), but not the time it stands for.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        size: tuple[int, int],
+        fps: float | Fraction = 60,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        super().__init__(path, size, fps)
+        self.missed = 0
+        """Pictures that were dropped because the queue was full."""
+        self._clock = clock
+        self._recorded = 0.0
+        """Time up to the last pause [s]."""
+        self._resumed: float | None = clock()
+
+    @property
+    def paused(self) -> bool:
+        return self._resumed is None
+
+    def pause(self) -> None:
+        """Let time pass that the video does not show."""
+        if self._resumed is not None:
+            self._recorded += self._clock() - self._resumed
+            self._resumed = None
+
+    def resume(self) -> None:
+        if self._resumed is None:
+            self._resumed = self._clock()
+
+    @property
+    def due(self) -> int:
+        """Frames that the video lacks now: without any, the window need not read its pixels."""
+        if self._resumed is None:
+            return 0
+        elapsed = self._recorded + self._clock() - self._resumed
+        return max(0, int(elapsed * self.fps + 1e-6) + 1 - self.frames)
+
+    def add_now(self, picture: Picture) -> None:
+        """Add what the window shows now, for as many frames as are due."""
+        due = self.due
+        if due and not self.add(picture, due, timeout=_PATIENCE):
+            self.missed += 1

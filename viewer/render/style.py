@@ -1,0 +1,229 @@
+"""Turns a model and a person's settings into sizes and colours of gizmos: metres per newton, metres and RGBA."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..mjmodel.types import MjModel
+from ..settings import GizmoSettings, Palette, ScaleMode
+
+RGBA = tuple[float, float, float, float]
+
+_REFERENCE_LENGTH = 0.35
+"""Length of the reference force's arrow, as a fraction of the scene's size."""
+_SIZE_PER_BODY = 20.0
+"""Largest width of a scene, in mean body sizes: a robot on a large terrain keeps glyphs of its own size."""
+_RADIUS, _WIDTH, _LIFT = 0.0095, 0.0085, 0.010
+"""Sphere radius, arrow shaft diameter and tangent lift, as fractions of the scene's size."""
+_TORQUE_ARM = 0.2
+"""A torque draws as long as its force at this lever, as a fraction of the mean body size."""
+_LOG_SPAN = 1000.0
+"""In logarithmic lengths, the reference force by the one at which arrows begin to grow."""
+_EARTH_GRAVITY = 9.81
+_NO_WEIGHT = 10.0
+"""Reference force of a scene in which nothing with mass moves [N]."""
+
+_SENSOR_COLORS: tuple[RGBA, ...] = (
+    (0.96, 0.53, 0.10, 1.0),
+    (0.12, 0.60, 0.95, 1.0),
+    (0.30, 0.74, 0.26, 1.0),
+    (0.90, 0.22, 0.32, 1.0),
+    (0.60, 0.38, 0.93, 1.0),
+    (0.05, 0.72, 0.68, 1.0),
+    (0.95, 0.80, 0.12, 1.0),
+    (0.95, 0.42, 0.76, 1.0),
+    (0.58, 0.40, 0.24, 1.0),
+    (0.66, 0.88, 0.16, 1.0),
+    (0.22, 0.30, 0.80, 1.0),
+    (0.52, 0.86, 0.98, 1.0),
+)
+
+
+@dataclass(frozen=True)
+class GlyphScale:
+    """How large gizmos are drawn."""
+
+    force: float
+    """Arrow length per force [m/N]."""
+    torque: float
+    """Arrow length per torque [m/(N m)]."""
+    radius: float
+    """Radius of a contact's sphere [m]."""
+    width: float
+    """Diameter of an arrow's shaft [m]."""
+    lift: float
+    """How far tangent arrows start off the contact, along the normal [m]."""
+    reference: float
+    """The force whose arrow is as long in logarithmic as in proportional lengths [N]."""
+    log_length: bool = False
+
+
+@dataclass(frozen=True)
+class PaletteColors:
+    """Colours of what is drawn at a contact."""
+
+    normal: RGBA
+    tangent0: RGBA
+    tangent1: RGBA
+    point: RGBA
+    total: RGBA
+    torque: RGBA
+    sticking: RGBA
+    """Friction cone of a contact that holds: calm, for it is the usual state."""
+    sliding: RGBA
+    """Friction cone of a contact that slips: warm."""
+    open: RGBA
+    """Ring around a contact that bears no force."""
+    weight: RGBA
+    """In a body's balance: neutral, for it is always there."""
+    contact_sum: RGBA
+    """In a body's balance, the sum of all contact forces."""
+    inertia: RGBA
+    """In a body's balance, mass times acceleration."""
+
+
+_STANDARD = PaletteColors(
+    normal=(0.05, 0.70, 0.22, 1.0),
+    tangent0=(0.90, 0.13, 0.11, 1.0),
+    tangent1=(0.11, 0.36, 0.95, 1.0),
+    point=(1.0, 1.0, 1.0, 1.0),
+    total=(1.0, 0.70, 0.04, 1.0),
+    torque=(0.62, 0.24, 0.88, 1.0),
+    sticking=(0.82, 0.90, 0.97, 0.75),
+    sliding=(1.0, 0.42, 0.05, 1.0),
+    open=(0.62, 0.66, 0.70, 1.0),
+    weight=(0.93, 0.94, 0.96, 1.0),
+    contact_sum=(1.0, 0.70, 0.04, 1.0),
+    inertia=(0.72, 0.42, 1.0, 1.0),
+)
+_COLORBLIND = PaletteColors(
+    # Okabe and Ito's set: distinct with all common kinds of colour blindness.
+    normal=(0.0, 0.62, 0.45, 1.0),
+    tangent0=(0.84, 0.37, 0.0, 1.0),
+    tangent1=(0.0, 0.45, 0.70, 1.0),
+    point=(1.0, 1.0, 1.0, 1.0),
+    total=(0.94, 0.89, 0.26, 1.0),
+    torque=(0.80, 0.47, 0.65, 1.0),
+    sticking=(0.34, 0.71, 0.91, 0.75),
+    sliding=(0.90, 0.62, 0.0, 1.0),
+    open=(0.62, 0.62, 0.62, 1.0),
+    weight=(0.93, 0.93, 0.93, 1.0),
+    contact_sum=(0.94, 0.89, 0.26, 1.0),
+    inertia=(0.80, 0.47, 0.65, 1.0),
+)
+
+
+def glyph_scale(model: MjModel, settings: GizmoSettings) -> GlyphScale:
+    """Sizes for a model: fixed for its life, so that arrows never jump for another reason than their forces."""
+    size = scene_size(model)
+    body = _positive(model.stat.meansize, size)
+    arm = _TORQUE_ARM * min(body, size)
+    if settings.scale_mode is ScaleMode.FIXED:
+        force = settings.fixed_scale
+        torque = force / arm
+    elif settings.scale_mode is ScaleMode.MUJOCO:
+        mass = _positive(model.stat.meanmass, 1.0)
+        force, torque = float(model.vis.map.force) / mass, float(model.vis.map.torque) / mass
+    else:
+        force = _REFERENCE_LENGTH * size / reference_force(model)
+        torque = force / arm
+    force = _positive(force, 1e-12)
+    return GlyphScale(
+        force=force * settings.length,
+        torque=_positive(torque, force / arm) * settings.length,
+        radius=_RADIUS * size * settings.point_size,
+        width=_WIDTH * size * settings.width,
+        lift=_LIFT * size,
+        reference=_REFERENCE_LENGTH * size / force,
+        log_length=settings.log_length,
+    )
+
+
+def scene_size(model: MjModel) -> float:
+    """The length that gizmos are sized by [m]: the model's extent, but not many times its bodies' mean size."""
+    extent = _positive(model.stat.extent, 1.0)
+    return min(extent, _SIZE_PER_BODY * _positive(model.stat.meansize, extent))
+
+
+def reference_force(model: MjModel) -> float:
+    """The force that `auto` draws at the reference length [N].
+
+    It is the geometric mean of the weight of all that moves and of the heaviest single tree. For one robot or one
+    object both are its weight. In a pile contacts carry a few objects each: the total weight alone would draw dust,
+    the weight of one object alone would draw a thicket.
+    """
+    moving = model.body_treeid >= 0
+    trees = np.bincount(model.body_treeid[moving], model.body_mass[moving])
+    gravity = float(np.linalg.norm(model.opt.gravity))
+    # Without gravity contacts come from motion and actuators; the weight on earth is still the order of size.
+    gravity = gravity if 1e-6 < gravity < math.inf else _EARTH_GRAVITY
+    mass = math.sqrt(trees.sum() * trees.max()) if trees.size else 0.0
+    return _positive(mass * gravity, _NO_WEIGHT)
+
+
+def arrow_length(force: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
+    """Signed length of the arrow of a signed force component [N], in metres, of any shape."""
+    forces = np.asarray(force, float)
+    if not scale.log_length:
+        return forces * scale.force
+    growth = np.log1p(np.abs(forces) * (_LOG_SPAN / scale.reference)) / math.log1p(_LOG_SPAN)
+    return np.sign(forces) * growth * (scale.reference * scale.force)
+
+
+def torque_length(torque: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:
+    """Signed length of the arrow of a signed torque component [N m], in metres, of any shape."""
+    # Where a torque draws as long as a force does, it also grows as that force does.
+    return arrow_length(np.asarray(torque, float) * (scale.torque / scale.force), scale)
+
+
+def nice_force(scale: GlyphScale, target_length: float) -> float:
+    """The largest force of the series 1, 2, 5, 10, ... whose arrow is at most `target_length` [m] long [N]."""
+    longest = max(target_length, 0.0) / scale.force
+    if scale.log_length:
+        steps = min(longest / scale.reference * math.log1p(_LOG_SPAN), 200.0)
+        longest = math.expm1(steps) * scale.reference / _LOG_SPAN
+    if not 0.0 < longest < math.inf:
+        return 1.0
+    decade = 10.0 ** math.floor(math.log10(longest))
+    # A hair of tolerance: 10 N must not become 5 N because of rounding.
+    return float(decade * max(step for step in (0.5, 1.0, 2.0, 5.0, 10.0) if step * decade <= longest * (1 + 1e-9)))
+
+
+def palette_colors(model: MjModel, palette: Palette) -> PaletteColors:
+    """The colours of a palette; `mujoco` means those of the model's visual/rgba."""
+    if palette is Palette.COLORBLIND:
+        return _COLORBLIND
+    if palette is Palette.MUJOCO:
+        rgba = model.vis.rgba
+        friction = _rgba(rgba.contactfriction)
+        darker = (0.6 * friction[0], 0.6 * friction[1], 0.6 * friction[2], friction[3])
+        return replace(
+            _STANDARD,
+            normal=_rgba(rgba.contactforce),
+            tangent0=friction,
+            # MuJoCo draws friction as one arrow; two need two shades.
+            tangent1=darker,
+            point=_rgba(rgba.contactpoint),
+            total=_rgba(rgba.contactforce),
+            torque=_rgba(rgba.contacttorque),
+            open=_rgba(rgba.contactgap),
+        )
+    return _STANDARD
+
+
+def sensor_color(index: int) -> RGBA:
+    """The colour that stands for a sensor; twelve, then again from the first."""
+    return _SENSOR_COLORS[index % len(_SENSOR_COLORS)]
+
+
+def _positive(value: float, otherwise: float) -> float:
+    value = float(value)
+    return value if 0.0 < value < math.inf else otherwise
+
+
+def _rgba(values: Any) -> RGBA:
+    red, green, blue, alpha = (float(value) for value in values)
+    return red, green, blue, alpha

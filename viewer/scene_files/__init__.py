@@ -1,0 +1,1 @@
+"""Turns any file into a scene that is safe to step."""

@@ -1,0 +1,222 @@
+"""Compiles a scene that may kill, hang or exhaust MuJoCo, here or in a process of its own, or reports why not."""
+
+import os
+import signal
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from ..errors import SceneError
+from ..files import size_text
+from ..mjmodel.types import MjModel
+from ..worker import Job, Limits, Worker, describe_signal, run_job
+from .error_messages import NOT_UTF8, explain, is_out_of_memory
+from .index_checks import check_references
+from .model_checks import check_model
+from .preflight import Survey, survey_scene
+from .scene import LoadedScene, engine_warnings, load_scene, one_line
+from .spec_changes import RefusedChange, SensorChange, refuse
+
+_MODEL_FILE = "model.mjb"
+_EXIT_OUT_OF_MEMORY = 3
+DEFAULT_LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled scene, the files it was compiled from, and what a person should know of it."""
+
+    scene: LoadedScene
+    survey: Survey
+    notes: tuple[str, ...]
+
+
+def compile_scene(survey: Survey, changes: Sequence[SensorChange] = ()) -> Compiled:
+    """Compile a scene in this process; raises SceneError with the file and line at fault.
+
+    Changes that only the compiler refuses are left out: the newest if that helps, else all of them.
+    """
+    try:
+        return _compile(survey, changes)
+    except SceneError as error:
+        if not changes:
+            raise
+        reason = str(error).removeprefix(f"{survey.path}: ")
+    kept = changes[:-1]
+    try:
+        compiled = _compile(survey, kept)
+    except SceneError:
+        kept = ()
+        compiled = _compile(survey, kept)
+    refusals = (*compiled.scene.refusals, *refuse(changes[len(kept) :], reason))
+    return replace(compiled, scene=replace(compiled.scene, refusals=refusals))
+
+
+def _compile(survey: Survey, changes: Sequence[SensorChange]) -> Compiled:
+    path = survey.path
+    binary = path.suffix.lower() == ".mjb"
+    earlier = engine_warnings[-1] if engine_warnings else None
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scene = _load(path, changes)
+        if binary:
+            check_references(scene.model)
+        notes = (*scene.notes, *check_model(scene.model))
+        _try_model(scene.model)
+    except SceneError as error:
+        message = str(error).removeprefix(f"{path}: ")
+        latest = engine_warnings[-1] if engine_warnings else None
+        if binary and latest is not None and latest is not earlier and "failed to load" in message:
+            # MuJoCo reports the reason for a compiled model as a warning.
+            message = f"damaged compiled model: {latest.strip()}"
+        raise SceneError(f"{path}: {explain(message, survey)}") from None
+    said = dict.fromkeys(explain(" ".join(str(warning.message).split()), survey) for warning in caught)
+    return Compiled(scene, survey, (*survey.notes, *notes, *said))
+
+
+def _load(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
+    try:
+        return load_scene(path, changes)
+    except SceneError as error:
+        if NOT_UTF8 not in str(error):
+            raise
+    # Names that are not UTF-8 cannot be given to companions, so there are none.
+    try:
+        model = mujoco.MjModel.from_xml_path(str(path))
+        return LoadedScene(path, model, refusals=refuse(changes, "names in the scene are not UTF-8"))
+    except Exception as error:  # Out of memory and parser faults arrive as several types.
+        raise SceneError(f"{path}: {one_line(error)}") from None
+
+
+def _try_model(model: MjModel) -> None:
+    """Compute forces once, as every step does; raises SceneError with the engine's message."""
+    try:
+        mujoco.mj_forward(model, mujoco.MjData(model))
+    except Exception as error:  # Out of memory and engine faults arrive as several types.
+        raise SceneError(one_line(error)) from None
+
+
+class Compilation:
+    """One scene being compiled by a process of its own. `wait` for its end, ask for its `result`, close it."""
+
+    def __init__(
+        self,
+        path: Path,
+        doubts: tuple[str, ...] = (),
+        limits: Limits | None = None,
+        changes: Sequence[SensorChange] = (),
+    ) -> None:
+        """`doubts`: what the scene is suspected of, for the message if it fails."""
+        self._path = path
+        self._doubts = doubts
+        self._changes = tuple(changes)
+        self._cancelled = False
+        request = {"path": str(path), "changes": [change.to_json() for change in changes]}
+        try:
+            self._worker = Worker(__name__, request, limits or DEFAULT_LIMITS)
+        except OSError as error:
+            raise SceneError(f"{path}: no process to compile it in ({error.strerror})") from None
+
+    @property
+    def stage(self) -> str:
+        """What the process is doing, for a person."""
+        return self._worker.stage
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for at most so long; True if it has ended."""
+        return self._worker.wait(seconds)
+
+    def cancel(self) -> None:
+        """End it at once; `result` then raises SceneError."""
+        self._cancelled = not self._worker.poll()
+        self._worker.stop()
+
+    def result(self) -> Compiled:
+        """Wait for the end; returns the scene, or raises SceneError."""
+        self._worker.wait()
+        answer = next(iter(self._worker.results()), None)
+        if self._cancelled or answer is None:
+            suspected = f"; suspected: {', '.join(self._doubts[:3])}" if self._doubts and not self._cancelled else ""
+            raise SceneError(f"{self._path}: {self._describe_end()}{suspected}")
+        if "error" in answer:
+            raise SceneError(str(answer["error"]))
+        try:
+            model = mujoco.MjModel.from_binary_path(str(self._worker.folder / _MODEL_FILE))
+        except Exception as error:  # Out of memory arrives as several types.
+            raise SceneError(f"{self._path}: compiled, but it cannot be read back: {one_line(error)}") from None
+        companions = {int(sensor): companion for sensor, companion in answer["companions"]}
+        survey = Survey(
+            self._path,
+            {Path(name): None if stamp is None else tuple(stamp) for name, stamp in answer["files"]},
+            texts=tuple(Path(name) for name in answer["texts"]),
+            missing=tuple(answer["missing"]),
+            doubts=tuple(answer["doubts"]),
+            notes=tuple(answer["survey_notes"]),
+        )
+        refusals = tuple(RefusedChange(self._changes[place], reason) for place, reason in answer["refusals"])
+        scene = LoadedScene(self._path, model, companions, refusals=refusals)
+        return Compiled(scene, survey, tuple(answer["notes"]))
+
+    def close(self) -> None:
+        """End the process and remove its files. Safe twice."""
+        self._worker.close()
+
+    def _describe_end(self) -> str:
+        """Why there is no answer."""
+        if self._cancelled:
+            return "cancelled"
+        limits, code, stderr = self._worker.limits, self._worker.exit_code, self._worker.stderr
+        if self._worker.timed_out:
+            return f"stopped after {limits.time:g} s of compiling"
+        if code == _EXIT_OUT_OF_MEMORY or is_out_of_memory(stderr):
+            return f"needs more than {size_text(limits.memory or 0)} of memory"
+        if code == -getattr(signal, "SIGKILL", 0):
+            return "the process that compiled it was ended from outside, perhaps because memory was short"
+        if name := describe_signal(code):
+            return f"MuJoCo crashed on it ({name})"
+        return f"could not be compiled ({stderr.splitlines()[-1] if stderr else f'exit code {code}'})"
+
+
+def _work(job: Job) -> None:
+    """The program of the process: replies with an error, or with a description of the model that it leaves."""
+    try:
+        job.reply(_compile_into(job))
+    except SceneError as error:
+        if is_out_of_memory(str(error)):
+            os._exit(_EXIT_OUT_OF_MEMORY)
+        job.reply({"error": str(error)})
+    except MemoryError:
+        os._exit(_EXIT_OUT_OF_MEMORY)
+
+
+def _compile_into(job: Job) -> dict[str, Any]:
+    path = Path(job.request["path"])
+    changes = [SensorChange.from_json(saved) for saved in job.request["changes"]]
+    job.set_stage("checking")
+    survey = survey_scene(path, thorough=True)
+    job.set_stage("compiling")
+    compiled = compile_scene(survey, changes)
+    job.set_stage("handing over")
+    try:
+        mujoco.mj_saveModel(compiled.scene.model, str(job.folder / _MODEL_FILE), None)
+    except Exception as error:  # Out of memory arrives as several types.
+        raise SceneError(f"{path}: {one_line(error)}") from None
+    return {
+        "companions": list(compiled.scene.companions.items()),
+        "notes": compiled.notes,
+        "refusals": [(changes.index(refusal.change), refusal.reason) for refusal in compiled.scene.refusals],
+        "files": [(str(file), stamp) for file, stamp in survey.files.items()],
+        "texts": [str(file) for file in survey.texts],
+        "missing": survey.missing,
+        "doubts": survey.doubts,
+        "survey_notes": survey.notes,
+    }
+
+
+if __name__ == "__main__":
+    run_job(_work)

@@ -1,0 +1,74 @@
+"""Reports which of a scene's files have changed, once they are completely written."""
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+Stamp = tuple[int, int, int, int]
+"""Modification and change time [ns], size [bytes] and number of a file: any way to write a file changes one."""
+
+STILL_TIME = 0.2
+"""A file counts as written once it has not changed for this long [s]."""
+POLL_INTERVAL = 0.1
+"""Files are looked at no more often than this [s]: a look at 200 of them takes half a millisecond."""
+ABSENCE_TIME = 1.0
+"""Some editors delete a file before they write it again: only after this long is it gone [s]."""
+
+
+def take_stamp(path: Path) -> Stamp | None:
+    """A file's stamp now, None if there is no such file."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return stamp_of(status)
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
+
+
+class FileWatch:
+    """Looks at files when polled. It has neither threads nor handles, and needs no closing."""
+
+    def __init__(self, files: Mapping[Path, Stamp | None]) -> None:
+        """`files`: stamps from before the files were read, so that no change in between is missed."""
+        self._known = dict(files)
+        self._seen = dict(files)
+        self._changed_at: float | None = None
+        self._looked_at = float("-inf")
+
+    def add(self, files: Mapping[Path, Stamp | None]) -> None:
+        """Watch these files too, for what a scene that failed to load would have read."""
+        for path, stamp in files.items():
+            self._known.setdefault(path, stamp)
+            self._seen.setdefault(path, stamp)
+
+    def poll(self, now: float | None = None) -> frozenset[Path]:
+        """Files that have changed and are written, each change once; empty most of the time. `now`: a clock [s]."""
+        now = time.monotonic() if now is None else now
+        if now - self._looked_at < POLL_INTERVAL:
+            return frozenset()
+        self._looked_at = now
+        current = {path: take_stamp(path) for path in self._known}
+        if current != self._seen:
+            self._seen = current
+            self._changed_at = now
+        changed = frozenset(path for path, stamp in current.items() if stamp != self._known[path])
+        if not changed:
+            self._changed_at = None
+            return changed
+        if self._changed_at is None:
+            # Changed between the stamps that the watch was made from and its first poll.
+            self._changed_at = now
+        wait = ABSENCE_TIME if _any_gone(changed, current) else STILL_TIME
+        if now - self._changed_at < wait:
+            return frozenset()
+        self._known = current
+        self._changed_at = None
+        return changed
+
+
+def _any_gone(paths: Iterable[Path], stamps: Mapping[Path, Stamp | None]) -> bool:
+    return any(stamps[path] is None for path in paths)

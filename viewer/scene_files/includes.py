@@ -1,0 +1,72 @@
+"""Finds the files that a scene names, and reads its elements through the files that it includes."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import SceneError
+from .xml_tags import Tag, find_tags, read_bytes, read_text
+
+_LFS = b"version https://git-lfs.github.com/spec/"
+"""How the file begins that stands in for another until Git LFS fetches it."""
+_LFS_SIZE_MAX = 1024
+"""Longest such file [bytes], as Git LFS has it."""
+
+
+class Element(NamedTuple):
+    """An element of a scene and the file that holds it."""
+
+    path: Path
+    text: str
+    """Of the whole file."""
+    tag: Tag
+    around: tuple[str, ...]
+    """Names of the elements that contain it, from the root on, as if included files were pasted in."""
+
+
+def named_paths(name: str, folders: Iterable[Path]) -> list[Path]:
+    """The places of a file that a scene names, in the order in which MuJoCo tries them."""
+    name = name.replace("\\", "/")
+    return list(dict.fromkeys(Path(os.path.normpath(folder / name)) for folder in folders))
+
+
+def find_include(name: str, scene: Path, source: Path) -> Path | None:
+    """The file that an include element of `source` means in a scene; None if there is none."""
+    if not name or "\0" in name:
+        return None
+    return next((path for path in named_paths(name, (scene.parent, source.parent)) if path.is_file()), None)
+
+
+def read_elements(scene: Path) -> Iterator[Element]:
+    """All elements but the root and includes, in the order in which MuJoCo reads them. Raises XmlError."""
+    return _read_elements(scene, scene, (), set())
+
+
+def _read_elements(scene: Path, path: Path, above: tuple[str, ...], seen: set[Path]) -> Iterator[Element]:
+    """`above`: names of the elements around the one that includes this file, from the root on."""
+    if path in seen:
+        return
+    seen.add(path)
+    text = read_text(path)
+    inside: list[str] = []
+    for tag in find_tags(text):
+        if tag.opens and inside:
+            # The root element of an included file vanishes.
+            around = (*above, *inside[1:]) if above else tuple(inside)
+            if tag.name.lower() != "include":
+                yield Element(path, text, tag, around)
+            elif (included := find_include(tag.attributes.get("file", ""), scene, path)) is not None:
+                yield from _read_elements(scene, included, around, seen)
+        if tag.opens and not tag.closes:
+            inside.append(tag.name)
+        elif tag.closes and not tag.opens and inside:
+            inside.pop()
+
+
+def is_lfs_pointer(path: Path) -> bool:
+    """True for a file that Git LFS left in place of the real one."""
+    try:
+        return read_bytes(path, _LFS_SIZE_MAX, "Git LFS pointer", count=len(_LFS)) == _LFS
+    except SceneError:  # Too large for one, or not to be read: whoever reads it says so.
+        return False

@@ -1,0 +1,176 @@
+"""Checks that the indices of a compiled model from a file stay within its arrays, also those that MuJoCo trusts."""
+
+from itertools import pairwise
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ..errors import SceneError
+from ..mjmodel.types import MjModel
+
+_INDEX_ENDINGS = {
+    "bodyid": "nbody",
+    "jntid": "njnt",
+    "treeid": "ntree",
+    "matid": "nmat",
+    "texid": "ntex",
+    "mocapid": "nmocap",
+    "dofid": "nv",
+    "_parentid": "nbody",
+    "_rootid": "nbody",
+    "_weldid": "nbody",
+    "_colind": "nv",
+    "bvh_child": "nbvh",
+    "oct_child": "noct",
+    "pair_geom1": "ngeom",
+    "pair_geom2": "ngeom",
+}
+"""Endings of arrays that hold indices, and how many of what they count; -1 stands for none."""
+_SPANS = {
+    ("body_jntadr", "body_jntnum"): "njnt",
+    ("body_dofadr", "body_dofnum"): "nv",
+    ("body_geomadr", "body_geomnum"): "ngeom",
+    ("body_bvhadr", "body_bvhnum"): "nbvh",
+    ("tree_bodyadr", "tree_bodynum"): "nbody",
+    ("tree_dofadr", "tree_dofnum"): "nv",
+    ("mesh_vertadr", "mesh_vertnum"): "nmeshvert",
+    ("mesh_normaladr", "mesh_normalnum"): "nmeshnormal",
+    ("mesh_texcoordadr", "mesh_texcoordnum"): "nmeshtexcoord",
+    ("mesh_faceadr", "mesh_facenum"): "nmeshface",
+    ("mesh_bvhadr", "mesh_bvhnum"): "nbvh",
+    ("mesh_octadr", "mesh_octnum"): "noct",
+    ("mesh_polyadr", "mesh_polynum"): "nmeshpoly",
+    ("mesh_polyvertadr", "mesh_polyvertnum"): "nmeshpolyvert",
+    ("mesh_polymapadr", "mesh_polymapnum"): "nmeshpolymap",
+    ("flex_vertadr", "flex_vertnum"): "nflexvert",
+    ("flex_nodeadr", "flex_nodenum"): "nflexnode",
+    ("flex_edgeadr", "flex_edgenum"): "nflexedge",
+    ("flex_elemadr", "flex_elemnum"): "nflexelem",
+    ("flex_bvhadr", "flex_bvhnum"): "nbvh",
+    ("skin_vertadr", "skin_vertnum"): "nskinvert",
+    ("skin_faceadr", "skin_facenum"): "nskinface",
+    ("skin_boneadr", "skin_bonenum"): "nskinbone",
+    ("skin_bonevertadr", "skin_bonevertnum"): "nskinbonevert",
+    ("tendon_adr", "tendon_num"): "nwrap",
+    ("sensor_adr", "sensor_dim"): "nsensordata",
+    ("numeric_adr", "numeric_size"): "nnumericdata",
+    ("text_adr", "text_size"): "ntextdata",
+    ("tuple_adr", "tuple_size"): "ntupledata",
+}
+"""Arrays that hold beginnings and lengths of parts of others, and how long those are."""
+_KINDS = {
+    "geom_type": mujoco.mjtGeom,
+    "site_type": mujoco.mjtGeom,
+    "jnt_type": mujoco.mjtJoint,
+    "sensor_type": mujoco.mjtSensor,
+    "sensor_needstage": mujoco.mjtStage,
+    "tex_type": mujoco.mjtTexture,
+    "eq_type": mujoco.mjtEq,
+    "wrap_type": mujoco.mjtWrap,
+    "actuator_trntype": mujoco.mjtTrn,
+    "cam_mode": mujoco.mjtCamLight,
+    "light_mode": mujoco.mjtCamLight,
+}
+_TARGETS = {
+    int(mujoco.mjtObj.mjOBJ_BODY): "nbody",
+    int(mujoco.mjtObj.mjOBJ_XBODY): "nbody",
+    int(mujoco.mjtObj.mjOBJ_GEOM): "ngeom",
+    int(mujoco.mjtObj.mjOBJ_SITE): "nsite",
+}
+_REDUCE_COUNT = 4
+
+
+def check_references(model: MjModel) -> None:
+    """Raise SceneError if an index of a model leads out of its arrays."""
+    for name in dir(model):
+        ending = next((known for known in _INDEX_ENDINGS if name.endswith(known)), None)
+        if ending is not None and not name.startswith("_"):
+            limit = model.nv if name == "dof_parentid" else getattr(model, _INDEX_ENDINGS[ending])
+            _require(_within(getattr(model, name), limit), name)
+    for (start, length), total in _SPANS.items():
+        if hasattr(model, start):
+            _require(_spans_within(getattr(model, start), getattr(model, length), getattr(model, total)), start)
+    for name, kind in _KINDS.items():
+        _require(np.isin(getattr(model, name), [int(member) for member in kind.__members__.values()]).all(), name)
+    for mesh in range(model.nmesh):
+        _check_mesh(model, mesh)
+    for flex in range(model.nflex):
+        _check_flex(model, flex)
+    _check_contact_sensors(model)
+    _check_names(model)
+
+
+def _require(true: Any, name: str) -> None:
+    if not true:
+        raise SceneError(f"damaged compiled model: {name} leads out of the model")
+
+
+def _within(indices: Any, limit: int) -> bool:
+    return indices.size == 0 or bool(indices.min() >= -1 and indices.max() < limit)
+
+
+def _spans_within(starts: Any, lengths: Any, total: int) -> bool:
+    starts, lengths = starts.astype(np.int64), lengths.astype(np.int64)
+    used = lengths != 0
+    return bool((lengths >= 0).all() and (starts[used] >= 0).all() and (starts + lengths)[used].max(initial=0) <= total)
+
+
+def _check_mesh(model: MjModel, mesh: int) -> None:
+    vertices = int(model.mesh_vertnum[mesh])
+    start, count = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+    faces = slice(start, start + count)
+    _require(_within(model.mesh_face[faces], vertices), "mesh_face")
+    _require(_within(model.mesh_facenormal[faces], int(model.mesh_normalnum[mesh])), "mesh_facenormal")
+    if model.mesh_texcoordadr[mesh] >= 0:
+        _require(_within(model.mesh_facetexcoord[faces], int(model.mesh_texcoordnum[mesh])), "mesh_facetexcoord")
+    first = int(model.mesh_graphadr[mesh])
+    if first < 0:
+        return
+    graph = model.mesh_graph[first:]
+    _require(first <= model.nmeshgraph - 2, "mesh_graphadr")
+    corners, sides = int(graph[0]), int(graph[1])
+    _require(0 <= corners <= vertices and 0 <= sides <= 2 * corners, "mesh_graph")
+    # The convex hull: first edge and vertex of each corner, neighbours by corner with -1 behind each list, faces.
+    parts = np.cumsum([2, corners, corners, corners + 3 * sides, 3 * sides])
+    _require(parts[-1] <= len(graph), "mesh_graph")
+    edges, vertex, neighbours, hull = (graph[a:b] for a, b in pairwise(parts))
+    _require(_within(edges, len(neighbours)) and _within(neighbours, corners), "mesh_graph")
+    _require(_within(vertex, vertices) and _within(hull, vertices), "mesh_graph")
+    _require(edges.size == 0 or (edges.min() >= 0 and neighbours[-1] == -1), "mesh_graph")
+
+
+def _check_flex(model: MjModel, flex: int) -> None:
+    dim, vertices = int(model.flex_dim[flex]), int(model.flex_vertnum[flex])
+    _require(1 <= dim <= 3, "flex_dim")
+    for name, limit, start, length in (
+        ("flex_edge", vertices, model.flex_edgeadr[flex], model.flex_edgenum[flex]),
+        ("flex_elem", vertices, model.flex_elemdataadr[flex], model.flex_elemnum[flex] * (dim + 1)),
+        ("flex_shell", vertices, model.flex_shelldataadr[flex], model.flex_shellnum[flex] * dim),
+    ):
+        first, count, array = int(start), int(length), getattr(model, name)
+        _require(count == 0 or (first >= 0 and count > 0 and first + count <= len(array)), name)
+        _require(_within(array[first : first + count], limit), name)
+
+
+def _check_contact_sensors(model: MjModel) -> None:
+    contacts = model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT
+    bits, reduce, number = model.sensor_intprm[contacts, :3].T
+    fields = 1 << int(mujoco.mjtConDataField.mjNCONDATA)
+    _require(((bits > 0) & (bits < fields) & (reduce >= 0) & (reduce < _REDUCE_COUNT)).all(), "sensor_intprm")
+    _require((number > 0).all() and (model.sensor_dim[contacts] > 0).all(), "sensor_intprm")
+    for kinds, ids, name in (
+        (model.sensor_objtype, model.sensor_objid, "sensor_objid"),
+        (model.sensor_reftype, model.sensor_refid, "sensor_refid"),
+    ):
+        for kind, index in zip(kinds[contacts], ids[contacts], strict=True):
+            limit = getattr(model, _TARGETS[int(kind)]) if int(kind) in _TARGETS else None
+            _require(limit is None or 0 <= index < limit, name)
+
+
+def _check_names(model: MjModel) -> None:
+    _require(model.names.endswith(b"\0"), "names")
+    for name in dir(model):
+        if name.startswith("name_") and name.endswith("adr"):
+            starts = getattr(model, name)
+            _require(starts.size == 0 or (starts.min() >= 0 and starts.max() < len(model.names)), name)

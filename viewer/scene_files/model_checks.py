@@ -1,0 +1,89 @@
+"""Turns a compiled model into one that can be stepped and drawn, or into the reason why not."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ..errors import SceneError
+from ..mjmodel.names import read_names
+from ..mjmodel.types import MjModel
+
+TIMESTEP_MIN = 1e-10
+"""Shorter steps would not move a clock of double precision [s]."""
+CONTACTS_MAX = 200_000
+"""Contacts that all sensors together may report. Real scenes have up to 3500."""
+_SOLVER_MAX = 1000
+"""With a tolerance of 0 the solver takes all of them in every step; a hundred is usual."""
+_ITERATIONS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints")
+_QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize": 16384, "offsamples": 64}
+"""Beyond these a picture takes minutes to prepare, or does not fit on a graphics card."""
+_MAY_BE_INFINITE = ("range", "cutoff", "user")
+_DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "body_ipos", "body_iquat", "body_margin")
+"""Endings of arrays that the compiler computes from others, in which the mistake was made."""
+
+
+def check_model(model: MjModel) -> tuple[str, ...]:
+    """Lower settings that are too high; returns which. Raises SceneError for a model that cannot be simulated."""
+    timestep = float(model.opt.timestep)
+    if not TIMESTEP_MIN <= timestep < np.inf:
+        raise SceneError(f"timestep is {timestep:g} s: time would not advance")
+    contacts = int(model.sensor_intprm[model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT, 2].sum(dtype=np.int64))
+    if contacts > CONTACTS_MAX:
+        raise SceneError(f"the contact sensors' num is {contacts:,} in all; at most {CONTACTS_MAX:,} can be shown")
+    _check_finite(model)
+    return lower_settings(model.opt, model.vis)
+
+
+def lower_settings(option: Any, visual: Any) -> tuple[str, ...]:
+    """Lower iterations and picture quality of a model or a specification that would hang it; returns which."""
+    notes = [_lowered(option, name, _SOLVER_MAX) for name in _ITERATIONS]
+    notes += [_lowered(visual.quality, name, limit) for name, limit in _QUALITY_MAX.items()]
+    return tuple(note for note in notes if note)
+
+
+def _lowered(settings: Any, name: str, limit: int) -> str:
+    value = getattr(settings, name, 0)
+    if value <= limit:
+        return ""
+    setattr(settings, name, limit)
+    return f"{name} lowered from {value:,} to {limit:,}"
+
+
+def _check_finite(model: MjModel) -> None:
+    broken = {}
+    for name, array in _numbers(model):
+        # The sum alone is several times faster than a test of each, and almost always enough.
+        if array.size == 0 or np.isfinite(np.sum(array)):
+            continue
+        allowed = np.isinf if name.endswith(_MAY_BE_INFINITE) else np.zeros_like
+        rows = np.flatnonzero(~(np.isfinite(array) | allowed(array).astype(bool)).reshape(len(array), -1).all(axis=1))
+        if rows.size:
+            broken[name] = int(rows[0])
+    if broken:
+        name = min(broken, key=lambda name: (name != "qpos0" and name.endswith(_DERIVED), name))
+        raise SceneError(f"{name}{_owner(model, name, broken[name])} is not a finite number")
+    for settings, label in ((model.opt, "option"), (model.stat, "statistic")):
+        for name, value in _numbers(settings):
+            if not np.isfinite(value).all():
+                raise SceneError(f"{name} of {label} is not a finite number")
+
+
+def _numbers(holder: Any) -> list[tuple[str, Any]]:
+    """Names and values of all attributes that are arrays of floats, or floats."""
+    found = []
+    for name in dir(holder):
+        if not name.startswith("_"):
+            value = getattr(holder, name)
+            if isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f"):
+                found.append((name, value))
+    return found
+
+
+def _owner(model: MjModel, array: str, row: int) -> str:
+    """Whose value a row of an array is, as far as that is known."""
+    kind = array.partition("_")[0]
+    if not hasattr(model, f"name_{kind}adr"):
+        return ""
+    words = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture", "eq": "equality"}
+    return f" of {words.get(kind, kind)} {read_names(model, kind)[row] or row}"

@@ -1,0 +1,169 @@
+"""Turns any file into a scene that is safe to step and draw, or into one line that says why not."""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import mujoco
+
+from ..errors import SceneError
+from ..worker import Limits
+from .compile_worker import Compilation, Compiled, compile_scene
+from .error_messages import readable
+from .file_watch import Stamp
+from .preflight import SceneRefused, Survey, survey_scene
+from .scene import LoadedScene
+from .spec_changes import SensorChange
+
+T = TypeVar("T")
+_WAIT = 0.02
+"""Time between two looks at a process [s]."""
+_asset_stamps: dict[Path, Stamp | None] = {}
+"""Of the files that MuJoCo may keep decoded, when it last read them."""
+
+
+@dataclass(frozen=True)
+class OpenedScene(LoadedScene):
+    """A compiled scene that passed all checks."""
+
+    survey: Survey | None = None
+    """The files that it was made from, for a FileWatch."""
+
+
+class OpeningCancelled(SceneError):
+    """An opening that a person cancelled."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: cancelled")
+
+
+class Progress:
+    """What is done to open a scene, shared with another thread."""
+
+    def __init__(self) -> None:
+        self.stage = "checking"
+        """For a person."""
+        self.cancelled = threading.Event()
+
+
+def open_safely(
+    path: Path,
+    progress: Progress | None = None,
+    limits: Limits | None = None,
+    changes: Sequence[SensorChange] = (),
+    apart: bool = False,
+    known: Mapping[Path, Stamp | None] | None = None,
+) -> OpenedScene:
+    """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line.
+
+    Changes that do not fit it are listed in its notes. `apart`: True to compile it in a process of its own in any case,
+    as a window must that goes on running; otherwise only a scene in doubt is. `known`: the files of a scene that runs
+    already; if they are still the same it needs no process of its own.
+    """
+    progress = progress or Progress()
+    files: Mapping[Path, Stamp | None] = {path: None}
+    try:
+        survey = survey_scene(path)
+        files = survey.files
+        if survey.doubts or (apart and survey.files != known):
+            compiled = _compile_apart(survey, progress, limits, changes)
+        else:
+            progress.stage = "compiling"
+            _forget_changed_assets(survey)
+            compiled = compile_scene(survey, changes)
+        if progress.cancelled.is_set():
+            raise OpeningCancelled(path)
+    except OpeningCancelled:
+        raise
+    except SceneError as error:
+        raise SceneRefused(readable(str(error)), getattr(error, "files", files)) from None
+    scene = compiled.scene
+    left_out = [str(refusal) for refusal in scene.refusals if refusal.reason is not None]
+    notes = tuple(readable(note) for note in (*compiled.notes, *left_out))
+    return OpenedScene(path, scene.model, scene.companions, scene.owned, scene.refusals, notes, compiled.survey)
+
+
+class Opening(Generic[T]):
+    """A scene being opened in a thread and compiled in a process, while a window goes on drawing: `poll` each frame."""
+
+    def __init__(
+        self,
+        path: Path,
+        build: Callable[[OpenedScene], T],
+        limits: Limits | None = None,
+        changes: Sequence[SensorChange] = (),
+        known: Mapping[Path, Stamp | None] | None = None,
+    ) -> None:
+        """`build`: makes something of the scene in the same thread, such as an engine. `known`: as in `open_safely`."""
+        self.path = path
+        self._changes = tuple(changes)
+        self._build = build
+        self._limits = limits
+        self._known = known
+        self._progress = Progress()
+        self._started = time.monotonic()
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        # Not a daemon: the interpreter must not end while MuJoCo runs. Cancelling ends it soon enough.
+        self._thread = threading.Thread(target=self._run, name=f"open {path.name}", daemon=False)
+        self._thread.start()
+
+    @property
+    def stage(self) -> str:
+        """What is being done, for a person."""
+        return self._progress.stage
+
+    @property
+    def elapsed(self) -> float:
+        """Time since the start [s]."""
+        return time.monotonic() - self._started
+
+    def poll(self) -> bool:
+        """True if it has ended."""
+        return not self._thread.is_alive()
+
+    def cancel(self) -> None:
+        """Stop as soon as possible; `result` raises OpeningCancelled."""
+        self._progress.cancelled.set()
+
+    def result(self) -> T:
+        """What was built; waits for it. Raises SceneError."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._result
+
+    def _run(self) -> None:
+        try:
+            scene = open_safely(self.path, self._progress, self._limits, self._changes, True, self._known)
+            self._result = self._build(scene)
+        except BaseException as error:  # Raised by `result`.
+            self._error = error
+
+
+def _compile_apart(
+    survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SensorChange]
+) -> Compiled:
+    with closing(Compilation(survey.path, survey.doubts, limits, changes)) as compilation:
+        while not compilation.wait(_WAIT):
+            progress.stage = compilation.stage
+            if progress.cancelled.is_set():
+                compilation.cancel()
+                raise OpeningCancelled(survey.path)
+        return compilation.result()
+
+
+def _forget_changed_assets(survey: Survey) -> None:
+    """Make MuJoCo read changed files again: it compares their times in whole seconds only."""
+    texts = set(survey.texts)
+    assets = {path: stamp for path, stamp in survey.files.items() if path not in texts}
+    changed = any(_asset_stamps.get(path, stamp) != stamp for path, stamp in assets.items())
+    _asset_stamps.update(assets)
+    clear: Any = getattr(mujoco, "mj_clearCache", None)
+    if changed and clear is not None:
+        clear(mujoco.mj_getCache())

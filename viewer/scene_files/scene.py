@@ -1,0 +1,138 @@
+"""Turns scene files into compiled MuJoCo models in which each contact sensor has a companion with every field."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from ..assets import DEFAULT_SCENE, bundled_scene, bundled_scenes
+from ..errors import SceneError
+from ..mjmodel.names import COMPANION
+from ..mjmodel.types import MjModel
+from .model_checks import lower_settings
+from .spec_changes import RefusedChange, SensorChange, apply_changes, refuse
+
+SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
+_COMPANION_VALUES_MAX = 1_000_000
+"""Longest companion array. Sensors with a larger `num` are reconstructed instead."""
+
+engine_warnings: deque[str] = deque(maxlen=100)
+"""MuJoCo's warnings, newest last."""
+
+
+@dataclass(frozen=True)
+class LoadedScene:
+    """A compiled scene."""
+
+    path: Path | None
+    model: MjModel
+    companions: dict[int, int] = field(default_factory=dict)
+    """Id of a declared contact sensor -> id of its companion."""
+    owned: bool = True
+    """True if it is ours to change. A user's own model is read only."""
+    refusals: tuple[RefusedChange, ...] = ()
+    """Changes that were asked for and do not fit it."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of it, such as settings that were lowered."""
+
+
+def find_scene(scene: str | Path | None) -> Path:
+    """Absolute path of a scene given by path, by the name of a bundled scene, or not at all (the default one)."""
+    text = str(scene or DEFAULT_SCENE)
+    bundled = bundled_scene(text)
+    path = Path(text).expanduser()
+    try:
+        path.exists()
+    except OSError as error:  # A name that no file system accepts.
+        raise SceneError(f"{text[:60]}...: cannot be read ({error.strerror})") from None
+    if bundled is not None and not path.exists():
+        return bundled.path
+    if not path.exists():
+        names = ", ".join(known.name for known in bundled_scenes())
+        hint = "" if path.suffix else f"; bundled scenes: {names}"
+        raise SceneError(f"{text}: no such file{hint}")
+    if path.is_dir():
+        if bundled is not None:
+            return bundled.path
+        raise SceneError(f"{text}: is a folder, not a scene file")
+    if not path.is_file():
+        raise SceneError(f"{text}: not a regular file")
+    if path.suffix.lower() not in SUFFIXES:
+        raise SceneError(f"{text}: unknown kind of scene; expected {', '.join(SUFFIXES)}")
+    try:
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise SceneError(f"{text}: the file is empty")
+    except OSError as error:
+        raise SceneError(f"{text}: cannot be read ({error.strerror})") from None
+    # MuJoCo resolves includes of a relative path wrongly, so it never sees one.
+    return path.resolve()
+
+
+def load_scene(path: Path, changes: Sequence[SensorChange] = ()) -> LoadedScene:
+    """Compile a scene file with some changes of its sensors, which a compiled model does not accept."""
+    # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
+    mujoco.set_mju_user_warning(engine_warnings.append)
+    try:
+        if path.suffix.lower() == ".mjb":
+            return LoadedScene(
+                path,
+                mujoco.MjModel.from_binary_path(str(path)),
+                refusals=refuse(changes, "a compiled model cannot be changed"),
+            )
+        spec = _read_spec(path)
+        # Before it is compiled: the compiler simulates.
+        notes = lower_settings(spec.option, spec.visual)
+        refusals = apply_changes(spec, changes)
+        declared = list(spec.sensors)
+        companions = add_companions(spec)
+        model = spec.compile()
+    except Exception as error:  # Out of memory and parser faults arrive as several types.
+        raise SceneError(f"{path}: {one_line(error)}") from None
+    ids = {sensor: len(declared) + k for k, sensor in enumerate(companions)}
+    for sensor, companion in ids.items():
+        model.sensor_intprm[companion, 1] = model.sensor_intprm[sensor, 1]
+    return LoadedScene(path, model, ids, refusals=tuple(refusals), notes=notes)
+
+
+def _read_spec(path: Path) -> Any:
+    if path.suffix in (".xml", ".urdf"):
+        return mujoco.MjSpec.from_file(str(path))
+    # MuJoCo decides by the suffix, so it gets the text under one that it knows.
+    name = f"{path}.xml"
+    return mujoco.MjSpec.from_file(name, include={name: path.read_bytes()})
+
+
+def add_companions(spec: Any) -> list[int]:
+    """Give each contact sensor of a spec a companion with all fields; returns the ids of the sensors that have one."""
+    all_fields = (1 << int(mujoco.mjtConDataField.mjNCONDATA)) - 1
+    accompanied = []
+    for index, sensor in enumerate(list(spec.sensors)):
+        if sensor.type != mujoco.mjtSensor.mjSENS_CONTACT:
+            continue
+        slots = max(1, int(sensor.intprm[2]))
+        if slots * 23 > _COMPANION_VALUES_MAX:
+            continue
+        companion = spec.add_sensor(
+            name=f"{COMPANION}{index}",
+            type=sensor.type,
+            objtype=sensor.objtype,
+            objname=sensor.objname,
+            reftype=sensor.reftype,
+            refname=sensor.refname,
+        )
+        # The compiler refuses velocities with netforce, the engine does not: reduce is set after compiling.
+        companion.intprm[:3] = (all_fields, 0, slots)
+        for attribute in ("nsample", "interp", "delay", "interval"):
+            if hasattr(sensor, attribute):
+                setattr(companion, attribute, getattr(sensor, attribute))
+        accompanied.append(index)
+    return accompanied
+
+
+def one_line(error: BaseException) -> str:
+    """An engine's message on one line."""
+    return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__

@@ -1,0 +1,204 @@
+"""Turns sensors into edits of a scene's own text, which leave everything else in it as it was."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import SceneError
+from ..files import replace_file
+from .includes import Element, read_elements
+from .xml_tags import Tag, XmlError, encode, escape, find_tags, read_text
+
+_SPACES = " \t\r\n"
+_INDENT = "  "
+_INDENT_LINE = re.compile(r"\r?\n[ \t]+(?=\r?\n)")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit of one file, ready to be saved."""
+
+    path: Path
+    before: bytes
+    after: bytes
+
+    def save(self) -> None:
+        """Write the file, whole or not at all; SceneError if it is no longer what the edit was made for."""
+        path = self.path.resolve()
+        if encode(read_text(path)) != self.before:
+            raise SceneError(f"{self.path}: has been changed by someone else since; nothing was saved")
+        replace_file(path, self.after)
+
+    def undone(self) -> "Edit":
+        """The edit that reverses this one."""
+        return Edit(self.path, self.after, self.before)
+
+
+def contact_element(attributes: Mapping[str, str]) -> str:
+    """MJCF of a contact sensor."""
+    return f"<contact{''.join(_written(name, value) for name, value in attributes.items())}/>"
+
+
+def insert_sensors(path: Path, elements: Sequence[str]) -> Edit:
+    """Put elements at the end of a scene's last sensor section, or into a new one at the end of the scene."""
+    text = read_text(path)
+    root, sections = find_sections(path, text)
+    if root.open.name.lower() != "mujoco":
+        raise SceneError(f"{path}: sensors can be saved into MJCF only, and this is <{root.open.name}>")
+    existing = [section for section in sections if section.open.name == "sensor"]
+    if existing:
+        return make_edit(path, text, append_elements(text, sections, existing[-1], elements))
+    newline, unit = _newline(text), _indent_unit(text, sections)
+    lines = newline.join(f"{unit}{unit}{element}" for element in elements)
+    lines = f"{unit}<sensor>{newline}{lines}{newline}{unit}</sensor>"
+    if sections and _follows_blank_line(text, sections[-1].open):
+        lines = newline + lines
+    return make_edit(path, text, _append(text, root, lines, newline, ""))
+
+
+def append_elements(text: str, sections: "Sequence[Section]", section: "Section", elements: Sequence[str]) -> str:
+    """Text with elements at the end of one of its sections, one a line, indented as what is there."""
+    newline = _newline(text)
+    outer = _indent_of(text, section.open) or ""
+    inner = section.child_indent(text) or outer + _indent_unit(text, sections)
+    return _append(text, section, newline.join(f"{inner}{element}" for element in elements), newline, outer)
+
+
+def change_sensor(path: Path, names: Sequence[str], index: int, changes: Mapping[str, str | None]) -> Edit:
+    """Set attributes of a sensor, or remove those that are None, in the file that declares it.
+
+    `path`: the scene; `names`: of all its sensors in order, empty for unnamed ones; `index`: which of them.
+    """
+    declared = _find_declared(path)
+    if [_name_of(sensor) for sensor in declared] == list(names):
+        sensor = declared[index]
+    else:
+        # Copies made by replicate or attach have no text of their own, so the order says nothing.
+        alike = [sensor for sensor in declared if names[index] and _name_of(sensor) == names[index]]
+        if len(alike) != 1:
+            label = f"sensor {names[index]!r}" if names[index] else f"unnamed sensor {index}"
+            raise SceneError(f"{path}: {label} has no element of its own in the file (replicate or attach make it)")
+        sensor = alike[0]
+    return make_edit(sensor.path, sensor.text, with_attributes(sensor.text, sensor.tag, changes))
+
+
+def make_edit(path: Path, before: str, after: str) -> Edit:
+    """An edit; SceneError if it would leave something that is not a scene."""
+    find_sections(path, after)
+    return Edit(path, encode(before), encode(after))
+
+
+@dataclass(frozen=True)
+class Section:
+    """An element with content."""
+
+    open: Tag
+    close: Tag | None
+    """None for an element such as `<sensor/>`."""
+    last_child: Tag | None
+
+    def child_indent(self, text: str) -> str | None:
+        return _indent_of(text, self.last_child) if self.last_child else None
+
+
+def find_sections(path: Path, text: str) -> tuple[Section, list[Section]]:
+    """The root element and the elements in it."""
+    open_tags: list[Tag] = []
+    children: dict[int, Tag] = {}
+    """Last child of the open element at each depth."""
+    sections: list[Section] = []
+    root: Section | None = None
+    try:
+        for tag in find_tags(text):
+            if tag.opens:
+                children[len(open_tags)] = tag
+                open_tags.append(tag)
+                children.pop(len(open_tags), None)
+            if tag.closes and open_tags and root is None:
+                depth = len(open_tags)
+                section = Section(open_tags.pop(), None if tag.opens else tag, children.get(depth))
+                if depth == 2:
+                    sections.append(section)
+                elif depth == 1:
+                    root = section
+    except XmlError:
+        root = None
+    if root is None:
+        raise broken(path)
+    return root, sections
+
+
+def broken(path: Path) -> SceneError:
+    """A file that cannot be edited because its XML is broken."""
+    return SceneError(f"{path}: broken XML; mend it first")
+
+
+def _append(text: str, section: Section, lines: str, newline: str, outer: str) -> str:
+    """Text with lines at the end of a section."""
+    if section.close is None:
+        opening = text[section.open.start : section.open.end].removesuffix("/>").rstrip(_SPACES)
+        element = f"{opening}>{newline}{lines}{newline}{outer}</{section.open.name}>"
+        return text[: section.open.start] + element + text[section.open.end :]
+    end = max(section.open.end, len(text[: section.close.start].rstrip(_SPACES)))
+    space = text[end : section.close.start]
+    # New lines take the place of those that hold nothing but an indent.
+    closing = _INDENT_LINE.sub("", space) if "\n" in space else newline + outer
+    return text[:end] + newline + lines + closing + text[section.close.start :]
+
+
+def with_attributes(text: str, tag: Tag, changes: Mapping[str, str | None]) -> str:
+    """Text with attributes of a tag set, or removed where they are None."""
+    spans = tag.attribute_spans()
+    end = max((span[3] for span in spans.values()), default=tag.start + 1 + len(tag.name))
+    pieces: list[tuple[int, int, str]] = []
+    added = ""
+    for name, value in changes.items():
+        if name in spans:
+            front, first, last, behind = spans[name]
+            if value is None:
+                pieces.append((front, behind, ""))
+            else:
+                quoted = escape(value)
+                pieces.append((first, last, quoted.replace("'", "&apos;") if text[first - 1] == "'" else quoted))
+        elif value is not None:
+            added += _written(name, value)
+    # From the back, so that offsets stay true.
+    for first, last, words in sorted([*pieces, (end, end, added)], reverse=True):
+        text = text[:first] + words + text[last:]
+    return text
+
+
+def _find_declared(path: Path) -> list[Element]:
+    """All sensor elements in the order in which MuJoCo reads them, also those in included files."""
+    try:
+        return [found for found in read_elements(path) if len(found.around) == 2 and found.around[1] == "sensor"]
+    except XmlError:
+        raise broken(path) from None
+
+
+def _name_of(element: Element) -> str:
+    return element.tag.attributes.get("name", "")
+
+
+def _written(name: str, value: str) -> str:
+    return f' {name}="{escape(value)}"'
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
+
+
+def _indent_unit(text: str, sections: Sequence[Section]) -> str:
+    return next((_indent_of(text, section.open) for section in sections), None) or _INDENT
+
+
+def _indent_of(text: str, tag: Tag) -> str | None:
+    """Space before a tag that begins its line; None for others."""
+    start = text.rfind("\n", 0, tag.start) + 1
+    space = text[start : tag.start]
+    return space if space.strip(" \t") == "" else None
+
+
+def _follows_blank_line(text: str, tag: Tag) -> bool:
+    return re.search(r"\n[ \t]*\r?\n[ \t]*\Z", text[: tag.start]) is not None

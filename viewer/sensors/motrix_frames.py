@@ -1,0 +1,123 @@
+"""Turns MotrixSim's own frames and signs into forces on object 2 in the world, and back."""
+
+from dataclasses import replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contacts import Array, ContactBatch
+
+# What MotrixSim 0.10 does, each measured against its own get_link_net_contact_forces:
+#
+# 1. It keeps one contact per pair of colliders, from the lower index to the higher. Where a sensor names them the
+#    other way round, normal and tangent are turned to run from object 1 to object 2, but the third component of force
+#    and torque keeps its sign, which should change with them.
+# 2. Netforce is not in the world frame: force and torque are along the contacts' mean normal and its tangents, which
+#    the same array reports as normal and tangent. Without both of these the direction cannot be known.
+# 3. Netforce keeps the colliders' order whatever order the sensor has: reversed, it is the force on object 1.
+# 4. Where a sensor has pairs in both orders, (1) holds for each contact by its own pair, and (3) adds up forces of
+#    opposite sense: a sum of which not even the magnitude means anything.
+# 5. Where the normals cancel, as on a clamped object, force, torque, normal and tangent of netforce are NaN, and the
+#    array holds nothing to replace them with. An engine adds up the single contacts instead: `complete_net`.
+#
+# The torque of netforce is the sum of the contacts' own torques, without moment arms. It is passed on as it is.
+
+
+class PairOrder(StrEnum):
+    """How the objects of a MotrixSim sensor stand to the order of the engine's colliders."""
+
+    NATIVE = "native"
+    REVERSED = "reversed"
+    MIXED = "mixed"
+    """Some pairs one way, some the other, as two subtrees can have them."""
+
+    @classmethod
+    def of(cls, collider_pairs: list[tuple[int, int]]) -> "PairOrder":
+        """The order of a sensor's `collider_pairs`."""
+        turned = [first > second for first, second in collider_pairs]
+        if not any(turned):
+            return cls.NATIVE
+        return cls.REVERSED if all(turned) else cls.MIXED
+
+
+def correct(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBatch:
+    """A batch as the array has it, with forces on object 2 and the frame of netforce turned into the world's."""
+    if batch.force is None and batch.torque is None:
+        return batch
+    if not netforce:
+        if order is PairOrder.MIXED:
+            return replace(batch, frame_known=False)
+        return batch if order is PairOrder.NATIVE else correct_contacts(batch, np.ones_like(batch.filled))
+    if order is PairOrder.MIXED:
+        return replace(batch, force=None, torque=None, frame_known=False)
+    if order is PairOrder.REVERSED:
+        batch = replace(batch, force=_negative(batch.force), torque=_negative(batch.torque))
+    if batch.normal is None or batch.tangent0 is None:
+        return replace(batch, frame_known=False)
+    x_axis, y_axis = _world_axes(batch.filled, batch.normal)
+    return replace(
+        batch,
+        force=batch.to_world(batch.force),
+        torque=batch.to_world(batch.torque),
+        normal=x_axis,
+        tangent0=y_axis,
+        in_world_frame=True,
+    )
+
+
+def undo(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBatch:
+    """The inverse of `correct`, with the world axes as the mean frame of netforce."""
+    if order is PairOrder.NATIVE:
+        return batch
+    if netforce:
+        if order is PairOrder.MIXED:
+            return replace(batch, force=None, torque=None)
+        return replace(batch, force=_negative(batch.force), torque=_negative(batch.torque))
+    return batch if order is PairOrder.MIXED else correct_contacts(batch, np.ones_like(batch.filled))
+
+
+def correct_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactBatch:
+    """Single contacts with rule 1 applied where their own pair is reversed; `turned` is (..., slots)."""
+    return replace(
+        batch, force=_mirrored(batch.force, turned), torque=_mirrored(batch.torque, turned), frame_known=True
+    )
+
+
+def complete_net(net: ContactBatch, contacts: ContactBatch) -> ContactBatch:
+    """A decoded netforce with all fields, added up from its single contacts where MotrixSim has no sum of its own.
+
+    NaN remains where there are more contacts than `contacts` has slots for.
+    """
+    forces, torques = contacts.force_world, contacts.torque_world
+    if forces is None or torques is None or net.normal is None:
+        raise ValueError("a net force is added up from contacts with force, torque, normal and tangent")
+    all_there = (contacts.found <= contacts.filled.shape[-1])[..., np.newaxis, np.newaxis]
+    force = np.where(all_there, forces.sum(axis=-2, keepdims=True), np.nan)
+    torque = np.where(all_there, torques.sum(axis=-2, keepdims=True), np.nan)
+    if net.force is not None and net.torque is not None:
+        lost = np.isnan(net.force).any(axis=-1, keepdims=True)
+        force, torque = np.where(lost, force, net.force), np.where(lost, torque, net.torque)
+    x_axis, y_axis = _world_axes(net.filled, net.normal)
+    return replace(
+        net, force=force, torque=torque, normal=x_axis, tangent0=y_axis, in_world_frame=True, frame_known=True
+    )
+
+
+def _world_axes(filled: NDArray[np.bool_], like: Array) -> Array:
+    """x and y of the world for each filled slot, (2, ..., slots, 3)."""
+    axes = np.zeros((2, *like.shape), like.dtype)
+    axes[0, ..., 0] = axes[1, ..., 1] = filled
+    return axes
+
+
+def _negative(vectors: Array | None) -> Array | None:
+    return None if vectors is None else -vectors
+
+
+def _mirrored(components: Array | None, turned: NDArray[np.bool_]) -> Array | None:
+    if components is None:
+        return None
+    mirrored = components.copy()
+    mirrored[..., 2] *= np.where(turned, -1, 1).astype(components.dtype)
+    return mirrored

@@ -1,0 +1,1 @@
+"""Holds one open scene: its simulation, history, and what is drawn of it."""

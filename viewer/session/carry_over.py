@@ -1,0 +1,163 @@
+"""Carries over to a new session on the same scene what can be kept of the one before: state, history, choices."""
+
+import contextlib
+import dataclasses
+from itertools import pairwise
+from time import perf_counter
+
+import numpy as np
+
+from ..engines.contract import Engine
+from ..errors import EngineError, SceneError, UnstableError
+from ..events.tracker import ContactTracker
+from ..touch.touch_sensors import TouchSensors
+from .session import Session
+from .simulation import Simulation
+
+_RETRACE_TIME, _RETRACE_TIME_PAUSED = 0.1, 0.4
+"""Wall time in which the steps so far are taken again, as many as that allows [s]: in a paused scene a stop is not
+seen."""
+_TRIAL_STEPS = 40
+"""Steps that are taken again first: they distinguish most models, and show how long a step takes."""
+
+
+def successor(before: Session, engine: Engine, ghost: Engine | None) -> Session:
+    """A session on another scene, or on the same file read again, with what can be kept of the one before."""
+    session = Session(engine, before.settings, ghost=ghost)
+    session.pace.speed = before.pace.speed
+    if engine.path == before.engine.path:
+        _carry_over(session, before)
+    return session
+
+
+def _carry_over(session: Session, before: Session) -> None:
+    engine = session.simulation.engine
+    session.key = before.key if before.key in engine.keys else None
+    session.view.copy_from(before.view, engine.model)
+    session.paused = before.paused
+    if any(sensor.virtual for sensor in before.engine.sensors) and session.engine.can_watch_all:
+        selected = session.selected
+        session.watch_all()
+        session.selected = selected or session.selected
+    session.visible = {name: before.visible.get(name, True) for name in session.visible}
+    if before.selected in session.visible:
+        session.selected = before.selected
+    _keep_reduce(session, before)
+    touch, old_touch = session.engine.touch_sensors, before.engine.touch_sensors
+    if touch is not None and old_touch is not None:
+        _keep_touch(touch, old_touch)
+    if before.events is not None:
+        session.track_events()
+        assert session.events is not None
+        if session.events.options != before.events.options:
+            session.events.configure(before.events.options)
+    if not _keep_history(session.simulation, before.simulation, before.paused):
+        if session.events is not None:
+            session.events.select(session.events.pairs.choice)
+        engine.adopt_state(before.simulation.engine)
+        session.simulation.restart()
+    session.forget()
+    if before.events is not None and session.events is not None:
+        _keep_breaks(session.events, before.events)
+    if 0 < before.env < engine.num_envs:
+        session.show_environment(before.env)
+
+
+def _keep_history(simulation: Simulation, before: Simulation, paused: bool) -> bool:
+    """Take the steps so far again, where that leads to the same states, so that new sensors have a past too.
+
+    As many of the newest steps as there is time for. Then the step is shown that was shown before. False where the
+    physics differ.
+    """
+    old = before.history
+    if simulation.history is None or old is None or not (simulation.history.can_resume and old.can_resume):
+        return False
+    current, stop = old.current, old.last
+    start = max(old.first, stop - _TRIAL_STEPS)
+    try:
+        began = perf_counter()
+        if not retrace(simulation, before, start, stop):
+            return False
+        seconds = _RETRACE_TIME_PAUSED if paused else _RETRACE_TIME
+        count = round(seconds * (stop - start) / (perf_counter() - began))
+        if stop - count > current:
+            stop = current
+        start = max(old.first, stop - count)
+        if not retrace(simulation, before, start, stop):
+            return False
+    except (EngineError, UnstableError):
+        # It has diverged, and does so again.
+        return False
+    simulation.go_to(current - start)
+    _copy_changes(simulation, before)
+    return True
+
+
+def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -> bool:
+    """Begin a history with the steps of another simulation from `start` to `stop`; True if they led to the same state.
+
+    Changes of the other one's state between its steps are made again. Leaves the other one as it was.
+    """
+    engine, past, old = simulation.shown, before.shown.past, before.history
+    assert old is not None
+    shown, now = old.current, np.empty(past.state_size)
+    past.save(now)
+    try:
+        old.go_to(start)
+        if not engine.adopt_state(before.shown):
+            return False
+        simulation.restart()
+        for step, following in pairwise([start, *old.states_between(start, stop), stop]):
+            old.show_left(step)
+            _copy_changes(simulation, before)
+            simulation.step(following - step)
+        old.go_to(stop)
+        return engine.past.equals(past)
+    finally:
+        old.go_to(shown)
+        past.restore(now)
+
+
+def _copy_changes(simulation: Simulation, before: Simulation) -> None:
+    """Copy a change of the other simulation's state since its last step, if there was one."""
+    if not simulation.shown.past.equals(before.shown.past):
+        simulation.shown.adopt_state(before.shown)
+
+
+def _keep_reduce(session: Session, before: Session) -> None:
+    """Reduce modes that were switched, of sensors that are still declared as they were."""
+    for sensor in before.engine.sensors:
+        if not sensor.modified or sensor.name not in session.engine.sensors.names:
+            continue
+        new = session.engine.sensors[sensor.name]
+        if new.declared.reduce is sensor.declared.reduce:
+            session.set_reduce(sensor.name, sensor.reduce)
+
+
+def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:
+    """Touch sensors that were made or changed in the viewer, unless their declaration in the file has changed."""
+    names = {sensor.name for sensor in touch}
+    for sensor in before:
+        declaration = sensor.declaration
+        known = touch[sensor.name] if sensor.name in names else None
+        if declaration is None or not sensor.modified or (known.saved if known else None) != sensor.saved:
+            continue
+        # What it was on may be gone.
+        with contextlib.suppress(SceneError):
+            if known is None:
+                touch.add(declaration)
+            else:
+                touch.change(
+                    sensor.name, **{name: value for name, value in vars(declaration).items() if name != "name"}
+                )
+
+
+def _keep_breaks(tracker: ContactTracker, before: ContactTracker) -> None:
+    """Breaks on sensors and pairs that are still there."""
+    sensors, pairs = list(tracker.sensors.names), list(tracker.pairs.labels)
+    for each in before.breaks:
+        # What it was on may be gone.
+        with contextlib.suppress(ValueError):
+            sensor = None if each.sensor is None else sensors.index(before.sensors.names[each.sensor])
+            pair_id = None if each.pair_id is None else pairs.index(before.pairs.labels[each.pair_id])
+            tracker.breaks.append(dataclasses.replace(each, sensor=sensor, pair_id=pair_id))

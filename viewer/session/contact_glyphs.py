@@ -1,0 +1,189 @@
+"""Turns contacts into the glyphs at each of them: a sphere, and any number of arrows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..render.glyphs import LARGEST, OTHER, SMALLEST, Floats, Glyphs, Owners
+from ..render.style import RGBA, GlyphScale, PaletteColors, arrow_length
+from ..sensors.contacts import Array, ContactBatch
+from ..settings import ColorMode, GizmoSettings
+
+GHOST_ALPHA = 0.35
+_GHOST_SIZE = 0.65
+"""Thickness of ghosts and size of their points: what lies behind geometry is faint too, but not thin."""
+
+ColorOf = Callable[[PaletteColors], RGBA]
+"""A colour of a palette, or one of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class SensorGlyphs:
+    """One sensor's contacts and how they are to look."""
+
+    index: int
+    """The sensor's number, which becomes the glyphs' owner."""
+    batch: ContactBatch
+    """Contacts of one environment: arrays of shape (slots,) and (slots, 3)."""
+    color: RGBA
+    """For `ColorMode.SENSOR`."""
+    ghost: bool = False
+    """True if it is to be faint and thin: contacts that the array does not report."""
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnContacts:
+    """Contacts that all have a position, and how large they are drawn."""
+
+    batch: ContactBatch
+    pos: Array
+    """Of the contacts [m], world, (contacts, 3)."""
+    settings: GizmoSettings
+    scale: GlyphScale
+
+    @cached_property
+    def axis_arrows(self) -> tuple[Array, Array, Array] | None:
+        """Arrows of the force along normal, tangent0 and tangent1 [m], world, (contacts, 3) each.
+
+        None for net contacts, whose components lie along the world's axes, and where the contact frame is not known.
+        """
+        batch = self.batch
+        force, axes = batch.force, (batch.normal, batch.tangent0, batch.tangent1)
+        if batch.in_world_frame or not batch.frame_known or force is None:
+            return None
+        normal, tangent0, tangent1 = axes
+        if normal is None or tangent0 is None or tangent1 is None:
+            return None
+        lengths = np.where(np.abs(force) >= self.settings.min_force, arrow_length(force, self.scale), 0.0)
+        return lengths[:, :1] * normal, lengths[:, 1:2] * tangent0, lengths[:, 2:] * tangent1
+
+    @cached_property
+    def lifted(self) -> Array:
+        """Positions a little off the surface, along the normal [m], world, (contacts, 3)."""
+        return self.pos if self.batch.normal is None else self.pos + self.scale.lift * self.batch.normal
+
+
+Arrows = tuple[Array, Array]
+"""Starts, and vectors from start to tip [m], world, (contacts, 3) each; a zero vector draws nothing."""
+
+
+@dataclass(frozen=True)
+class ContactArrow:
+    """An arrow at every contact."""
+
+    name: str
+    """In data files, such as `tangent0`."""
+    text: str
+    """In legends."""
+    color: ColorOf
+    build: Callable[[DrawnContacts], Arrows | None]
+    """None where the contacts lack what it shows."""
+    net: bool | None = None
+    """True if net contacts alone have it, False if they alone do not."""
+    component: int = OTHER
+    """In the arrow's owner."""
+
+
+class ContactParts(NamedTuple):
+    """What is drawn at every contact."""
+
+    point: ColorOf | None
+    """Colour of the sphere; None for no sphere."""
+    arrows: Sequence[ContactArrow]
+
+
+def build_glyphs(
+    sensors: Sequence[SensorGlyphs],
+    parts: ContactParts,
+    settings: GizmoSettings,
+    scale: GlyphScale,
+    colors: PaletteColors,
+) -> Glyphs:
+    """Spheres and arrows of the filled slots of all sensors."""
+    return Glyphs.concat([_sensor_glyphs(sensor, parts, settings, scale, colors) for sensor in sensors])
+
+
+def scaled_vectors(
+    vectors: Array, smallest: float, length: Callable[[Array], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Vectors (n, 3) with `length` of their norms as lengths; those of a smaller norm are zero."""
+    size = np.linalg.norm(vectors, axis=1)
+    lengths = np.where(size >= smallest, length(size), 0.0)
+    return np.asarray(vectors * (lengths / np.where(size > 0, size, 1.0))[:, None])
+
+
+def _sensor_glyphs(
+    sensor: SensorGlyphs, parts: ContactParts, settings: GizmoSettings, scale: GlyphScale, colors: PaletteColors
+) -> Glyphs:
+    slots = np.flatnonzero(_drawable(sensor.batch))
+    batch = sensor.batch
+    if len(slots) < len(batch.filled):
+        # Nothing is computed from garbage in the other slots.
+        batch = batch.mapped(lambda name, array: array if name == "found" else array[slots])
+    if batch.pos is None or not len(slots):
+        return Glyphs()
+    alpha, size = (GHOST_ALPHA, _GHOST_SIZE) if sensor.ghost else (1.0, 1.0)
+
+    def color(of: ColorOf) -> RGBA:
+        red, green, blue, opacity = sensor.color if settings.color_mode is ColorMode.SENSOR else of(colors)
+        return red, green, blue, opacity * alpha
+
+    drawn = DrawnContacts(batch, batch.pos, settings, scale)
+    built = [(arrow, arrow.build(drawn)) for arrow in parts.arrows if arrow.net in (None, batch.in_world_frame)]
+    columns = [(color(arrow.color), arrow.component, arrows) for arrow, arrows in built if arrows is not None]
+    arrows, arrow_owner = _arrow_rows(sensor.index, slots, columns, size * scale.width)
+    if parts.point is None:
+        slots = slots[:0]
+    spheres = np.empty((len(slots), 8), np.float32)
+    spheres[:, :3] = batch.pos[: len(slots)]
+    spheres[:, 3] = size * scale.radius
+    if parts.point is not None:
+        spheres[:, 4:] = color(parts.point)
+    sphere_owner = np.empty((len(slots), 2), np.int32)
+    sphere_owner[:, 0] = sensor.index
+    sphere_owner[:, 1] = slots
+    return Glyphs(spheres, arrows, sphere_owner, arrow_owner)
+
+
+def _arrow_rows(
+    index: int, slots: NDArray[np.intp], columns: Sequence[tuple[RGBA, int, Arrows]], width: float
+) -> tuple[Floats, Owners]:
+    """Rows of `Glyphs.arrows` and their owners, all arrows of a contact before those of the next.
+
+    `columns`: colour, component, and the arrows at all contacts.
+    """
+    starts = np.empty((len(slots), len(columns), 3))
+    vectors = np.empty_like(starts)
+    for column, (_, _, (start, vector)) in enumerate(columns):
+        starts[:, column] = start
+        vectors[:, column] = vector
+    longest = np.abs(vectors).max(axis=2, initial=0.0)
+    contact, column_of = np.nonzero((longest > SMALLEST) & (longest < LARGEST))
+    rgba = np.array([color for color, _, _ in columns], np.float32).reshape(-1, 4)
+    components = np.array([component for _, component, _ in columns], np.intp)
+    rows = np.zeros((len(contact), 12), np.float32)
+    rows[:, :3] = starts[contact, column_of]
+    rows[:, 3] = width
+    rows[:, 4:7] = vectors[contact, column_of]
+    rows[:, 8:] = rgba[column_of]
+    owner = np.empty((len(contact), 3), np.int32)
+    owner[:, 0] = index
+    owner[:, 1] = slots[contact]
+    owner[:, 2] = components[column_of]
+    return rows, owner
+
+
+def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
+    """Filled slots whose values can all be drawn, (slots,)."""
+    drawable = batch.filled.copy()
+    for values in (batch.pos, batch.normal, batch.tangent0, batch.force, batch.torque):
+        if values is not None:
+            drawable &= (np.abs(values) < LARGEST).all(axis=-1)
+    if batch.in_world_frame and batch.force is not None:
+        # Without force a net contact has no position: the engine reports the origin.
+        drawable &= (batch.force != 0).any(axis=-1)
+    return drawable

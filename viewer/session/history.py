@@ -1,0 +1,322 @@
+"""Keeps every step of a simulation, to look at again, to continue from, and as curves."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.abilities import KeptStep, Past
+from ..engines.contact_sensor import ContactSensor
+from ..engines.contract import Engine
+from ..mjmodel.declarations import declared_sensors
+from ..mjmodel.friction import model_cone
+from ..mjmodel.pairs import sensor_friction, sensor_pairs
+from ..sensors.contacts import ContactBatch
+from ..sensors.curves import BYTES_PER_VALUE, Curves, Reduced, Values
+from ..sensors.layout import ContactLayout
+from ..sensors.layout_groups import group_by_layout
+from ..sensors.signals import Signal, mean, measure_signals, peak
+from ..settings import Moment
+from .ring import DEFAULT_BUDGET, STATE_SPACING, Rows, StepRing
+
+
+class History:
+    """The past steps of an engine with one environment, numbered from the last reset.
+
+    It is fed by `Simulation`. A change of the engine's state between two steps is noticed at the next one: the
+    history then continues from the changed state. Changes of the model are not noticed; steps taken before one are
+    shown as the changed model takes them.
+    """
+
+    def __init__(self, engine: Engine, budget: int = DEFAULT_BUDGET) -> None:
+        """`budget` in bytes, curves included."""
+        self._engine = engine
+        self._past: Past = engine.past
+        self.budget = budget
+        self._ring = StepRing(self._past.width, self._past.state_size, budget, curve_bytes(self._past))
+        self.record = self._ring.recorder(self._past.read, self._past.spacing, self._add_state)
+        """Keeps the step that was just taken."""
+        self._shown: int | None = None
+        self._frame_start = 0
+        self._left: Rows = np.empty(self._past.state_size)
+        self._now: Rows = np.empty(self._past.state_size)
+        self._time = 0.0
+        self.curves = HistoryCurves(self, self._ring, engine)
+        """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
+        self.start()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Sensors whose contacts are kept; those that the viewer made are not."""
+        return self._past.names
+
+    @property
+    def can_resume(self) -> bool:
+        """True if the simulation can continue from a past step; else steps can only be looked at."""
+        return self._past.state_size > 0
+
+    @property
+    def current(self) -> int:
+        """The step that is shown."""
+        return self._ring.stop - 1 if self._shown is None else self._shown
+
+    @property
+    def first(self) -> int:
+        """Oldest step that can be shown."""
+        return self._ring.first
+
+    @property
+    def last(self) -> int:
+        """Newest step."""
+        return self._ring.last
+
+    @property
+    def at_end(self) -> bool:
+        """True if the newest step is shown."""
+        return self._shown is None
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time that is kept [s]."""
+        return self._ring.seconds
+
+    @property
+    def capacity(self) -> int:
+        """Steps that fit into the memory it may use."""
+        return self._ring.capacity
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use."""
+        return self._ring.bytes
+
+    def time(self, step: int) -> float:
+        """Simulated time of a step [s]."""
+        return self._ring.time(step)
+
+    def times(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Simulated times of steps in ascending order [s]."""
+        return self._ring.times(steps)
+
+    def step_at(self, time: float) -> int:
+        """The step that is shown at a time."""
+        return min(max(self._ring.step_at(time), self.first), self.last)
+
+    def start(self) -> None:
+        """Begin with the engine's present state: after loading and after a reset."""
+        self._ring.clear()
+        self._shown, self._frame_start = None, 0
+        self._mark_epoch()
+        self._add_state()
+        self.record()
+        self._remember()
+
+    def prepare(self) -> None:
+        """Get ready for the next steps: keep the state from which they start if it is not known yet."""
+        engine = self._engine
+        time = engine.time
+        if time < self._time:
+            # The engine was reset elsewhere.
+            self.start()
+        if self._epoch is not engine.sensors:
+            self._mark_epoch()
+        ring = self._ring
+        if ring.stop - 1 - ring.newest_state >= STATE_SPACING or self._is_changed():
+            self._past.save(self._ring.add_state(time, engine.timestep))
+
+    def finish(self) -> None:
+        """After some steps: remember the state that they left."""
+        ring = self._ring
+        if ring.stop - 1 - ring.newest_state < STATE_SPACING:
+            self._remember()
+        else:
+            self._time = self._engine.time
+
+    def go_to(self, step: int, since: int | None = None) -> bool:
+        """Show a step: the engine's data and contacts are those of that step.
+
+        False if its sensors now read otherwise than then: the model was changed since. Sensors that are read in
+        another way now are read so, where the engine returns to the step itself. `since`: the step of the picture
+        before, for peak and mean; none without it.
+        """
+        step = min(max(step, self.first), self.last)
+        state, origin = self._ring.origin(step)
+        row, sensors = self._ring.row(step), self._ring.meaning(step)
+        self._past.show(KeptStep(self.time(step), row, sensors, state, step - origin, newest=step == self.last))
+        self._shown = None if step == self.last else step
+        self._frame_start = step if since is None else min(max(since, self.first - 1), step)
+        if not self.can_resume:
+            return True
+        self._remember()
+        return sensors is not self._engine.sensors or self._past.read() == row.tobytes()
+
+    def resume(self) -> None:
+        """Let the simulation continue from the step that is shown, if it can; else from the newest."""
+        if self.at_end:
+            return
+        if not self.can_resume:
+            self.go_to(self.last)
+            return
+        self._ring.truncate(self.current)
+        self._shown = None
+        # Such forces come from dragging with the mouse, which has ended since.
+        self._past.release()
+
+    def begin_frame(self) -> None:
+        """What is stepped from now on belongs to the next picture."""
+        self._frame_start = self.current
+
+    def moment(self, name: str, moment: Moment) -> ContactBatch | None:
+        """A sensor's peak or mean over the steps since the last picture.
+
+        None where there is only one, or where the steps are kept in another reduce mode than the sensor is read in.
+        """
+        start, stop = self._frame_start + 1, self.current + 1
+        if moment is Moment.INSTANT or stop - start < 2:
+            return None
+        # Steps that were read in another way do not mix with the newest.
+        start = max(start, self._ring.epochs[-1][0], self.first)
+        batch = self.contacts(name, start, stop) if stop - start > 1 else None
+        if batch is None:
+            return None
+        sensor = self._engine.sensors[name]
+        if self._past.source(sensor)[1].reduce is not sensor.reduce:
+            return None
+        return peak(batch) if moment is Moment.PEAK else mean(batch)
+
+    def contacts(self, name: str, start: int, stop: int) -> ContactBatch | None:
+        """Contacts of a sensor after steps start to stop - 1, (n, slots); None if it is not kept.
+
+        The steps must be of one epoch.
+        """
+        if name not in self.names:
+            return None
+        columns, layout = self._past.source(self._ring.meaning(start)[name])
+        return layout.decode(self._ring.rows(start, stop)[:, columns])
+
+    def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[list[int], ContactBatch]]:
+        """Contacts of all kept sensors: positions in `names` of those with the same layout, and contacts after
+        steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
+        """
+        rows, sensors = self._ring.rows(start, stop), self._ring.meaning(start)
+        for group in group_by_layout(self._place(sensors[name]) for name in self.names):
+            yield group.members, group.decode(rows)
+
+    def states_between(self, start: int, stop: int) -> list[int]:
+        """Steps after `start` and before `stop` whose states are kept: all after which something may have
+        changed.
+        """
+        found: list[int] = []
+        step = self._ring.origin(stop)[1]
+        while step > start:
+            found.insert(0, step)
+            step = self._ring.origin(step)[1]
+        return found
+
+    def show_left(self, step: int) -> None:
+        """Show the state from which the step after this one was taken: with changes made there, if it is kept."""
+        state, kept = self._ring.origin(min(step + 1, self.last))
+        if kept == step:
+            self._past.restore(state)
+        else:
+            self.go_to(step)
+
+    def recover(self) -> None:
+        """Return to the newest step after one that failed, and forget what was changed since: it may be the cause."""
+        self.go_to(self.last)
+        self._ring.truncate(self.last)
+
+    def _place(self, sensor: ContactSensor) -> tuple[int, ContactLayout]:
+        columns, layout = self._past.source(sensor)
+        return columns.start, layout
+
+    def _mark_epoch(self) -> None:
+        # The list is replaced whenever a sensor is read in another way.
+        self._epoch = self._engine.sensors
+        self._ring.mark(self._epoch)
+
+    def _add_state(self) -> None:
+        self._past.save(self._ring.add_state(self._engine.time, self._engine.timestep))
+
+    def _remember(self) -> None:
+        """Note the state that the last step left."""
+        self._past.save(self._left)
+        self._time = self._engine.time
+
+    def _is_changed(self) -> bool:
+        """True if state or inputs changed since the last step."""
+        self._past.save(self._now)
+        return self._now.tobytes() != self._left.tobytes()
+
+
+_UPDATE_STEPS = 512
+"""Most steps that one update reads, so that a panel opened late does not freeze the window."""
+_FRICTION_PAIRS = 20_000
+"""Pairs of geoms beyond which the friction of a sensor is not looked for."""
+
+
+class HistoryCurves:
+    """Every signal of every kept sensor after every step that the history holds.
+
+    They are computed only while they are shown: call `update` once a frame.
+    """
+
+    def __init__(self, history: History, ring: StepRing, engine: Engine) -> None:
+        self._history, self._ring = history, ring
+        self.names = history.names
+        """Sensors with curves."""
+        self._curves = Curves(len(self.names) * len(Signal), ring.capacity)
+        ring.derived.append(self._curves)
+        model = engine.model
+        self._cone = model_cone(model)
+        self._friction = np.full((len(self.names), 2), np.nan)
+        if engine.has_contact_list:
+            ids = {declared.name: declared.sensor_id for declared in declared_sensors(model)}
+            for place, name in enumerate(self.names):
+                self._friction[place] = sensor_friction(model, sensor_pairs(model, ids[name], _FRICTION_PAIRS))
+
+    @property
+    def first(self) -> int:
+        """Oldest step that has values."""
+        return max(self._curves.first, self._ring.first)
+
+    @property
+    def stop(self) -> int:
+        """The step after the newest that has values."""
+        return self._curves.stop
+
+    def update(self, limit: int = _UPDATE_STEPS) -> bool:
+        """Compute the curves of new steps, at most `limit`; True if none is left."""
+        ring, curves = self._ring, self._curves
+        if curves.stop < ring.first:
+            curves.restart(ring.first)
+        stop = min(ring.last + 1, curves.stop + limit)
+        starts = [step for step, _ in ring.epochs if curves.stop < step < stop]
+        for start, end in zip([curves.stop, *starts], [*starts, stop], strict=True):
+            if start < end:
+                curves.extend(self._measure(start, end))
+        return curves.stop > ring.last
+
+    def reduce(self, name: str, signal: Signal, start: int, stop: int, columns: int) -> Reduced:
+        """A signal between two steps in at most `columns` columns, with the extremes of each."""
+        return self._curves.reduce(self._row(name, signal), max(start, self.first), stop, columns)
+
+    def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
+        """A signal at steps start to stop - 1, (n,)."""
+        return self._curves.values(self._row(name, signal), max(start, self.first), stop)
+
+    def _row(self, name: str, signal: Signal) -> int:
+        return self.names.index(name) * len(Signal) + list(Signal).index(signal)
+
+    def _measure(self, start: int, stop: int) -> Values:
+        block = np.empty((len(self.names), len(Signal), stop - start), np.float32)
+        for members, batch in self._history.grouped_contacts(start, stop):
+            signals = measure_signals(batch, self._friction[members], self._cone)
+            block[members] = signals.transpose(2, 0, 1)
+        return block.reshape(-1, stop - start)
+
+
+def curve_bytes(past: Past) -> int:
+    """Memory that the curves of a past take a step."""
+    return math.ceil(len(past.names) * len(Signal) * BYTES_PER_VALUE)

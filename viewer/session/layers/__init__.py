@@ -1,0 +1,84 @@
+"""Turns a session into what is drawn of it, layer by layer: a module of this folder has a list of them, `LAYERS`.
+
+To add a layer, add a module and the flag that turns it on, in `GizmoSettings`.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from ...render.glyphs import Glyphs, highlight_glyphs
+from ...render.style import sensor_color
+from ...settings import ColorMode, GizmoSettings
+from ..contact_glyphs import ContactParts, build_glyphs
+from ..layer import DrawContext, Layer, LegendEntry
+from ..session import Session
+
+_FIRST = ("contacts", "cones", "balance", "ghosts", "labels", "touch")
+"""Modules in the order of legends and of the Display panel; all others follow."""
+_NAMED_SENSORS = 12
+"""Sensors that a legend names when their colours distinguish them."""
+
+
+def find_layers() -> list[Layer]:
+    """The layers of all modules."""
+    others = sorted({module.name for module in iter_modules(__path__)} - set(_FIRST))
+    modules = [import_module(f"{__name__}.{name}") for name in (*_FIRST, *others)]
+    return [layer for module in modules for layer in module.LAYERS]
+
+
+LAYERS = find_layers()
+
+
+def session_glyphs(session: Session) -> Glyphs:
+    """Glyphs of all layers that are on, now."""
+    context = DrawContext(session)
+    gizmos = context.gizmos
+    layers = _layers_on(gizmos)
+    contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
+    at_contacts = build_glyphs(contacts, contact_parts(gizmos), gizmos, context.scale, context.colors)
+    others = [layer.glyphs(context) for layer in layers if layer.glyphs is not None]
+    parts = [at_contacts, *(part for part in others if part is not None)]
+    glyphs = Glyphs.concat(parts) if len(parts) > 1 else at_contacts
+    pointed, sensors = session.highlight, session.engine.sensors
+    if pointed is None or pointed.sensor not in sensors.names:
+        return glyphs
+    return highlight_glyphs(glyphs, (sensors.position(pointed.sensor), pointed.slot, pointed.component))
+
+
+def contact_parts(gizmos: GizmoSettings) -> ContactParts:
+    """What the layers that are on draw at every contact."""
+    layers = _layers_on(gizmos)
+    point = next((layer.point for layer in layers if layer.point is not None), None)
+    return ContactParts(point, [arrow for layer in layers for arrow in layer.arrows])
+
+
+def add_volumes(session: Session, scene: Any) -> None:
+    """Add the shapes of all layers that are on to an updated `MjvScene`."""
+    context = DrawContext(session)
+    for layer in _layers_on(context.gizmos):
+        if layer.geoms is not None:
+            layer.geoms(context, scene)
+
+
+def legend_entries(session: Session) -> list[LegendEntry]:
+    """The meaning of the colours of all layers that are on; empty if no sensor is shown."""
+    context = DrawContext(session)
+    if not context.shown:
+        return []
+    by_sensor = context.gizmos.color_mode is ColorMode.SENSOR
+    named = context.shown[:_NAMED_SENSORS] if by_sensor else []
+    entries = [LegendEntry(sensor_color(i), sensor.name, False) for i, sensor in named]
+    for layer in _layers_on(context.gizmos):
+        if not (by_sensor and layer.colored_by_sensor):
+            entries += layer.legend_entries(context)
+    return entries
+
+
+def display_layers() -> list[Layer]:
+    """Layers that a person can turn on and off, in the order of the Display panel."""
+    return [layer for layer in LAYERS if layer.label]
+
+
+def _layers_on(gizmos: GizmoSettings) -> list[Layer]:
+    return [layer for layer in LAYERS if layer.is_on(gizmos)]

@@ -1,0 +1,60 @@
+"""Draws the balance of the selected sensor's body: weight, contact forces and m·a at its centre of mass."""
+
+import numpy as np
+
+from ...mjmodel.balance import Balance
+from ...render.glyphs import GizmoList, Glyphs
+from ...render.style import GlyphScale, PaletteColors, arrow_length
+from ...settings import GizmoSettings
+from ..layer import DrawContext, Layer, LegendEntry
+
+_WIDTH = 1.5
+"""Shaft diameter, in those of a contact's force: a sum must not look like one of them."""
+_APART = 2.6
+"""Distance of mass times acceleration from the other arrows, in shaft diameters."""
+
+
+def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, settings: GizmoSettings) -> Glyphs:
+    """A sphere at the centre of mass and up to three arrows, as long as contact forces of that size."""
+    gizmos = GizmoList(_WIDTH * scale.width)
+    gizmos.draw_sphere(1.2 * scale.radius, balance.center, colors.weight)
+    # In free fall it is the weight: beside it both are seen.
+    beside = balance.center + _APART * gizmos.width * np.array([0.6, 0.8, 0.0])
+    for start, force, color in (
+        (balance.center, balance.weight, colors.weight),
+        (balance.center, balance.contact, colors.contact_sum),
+        (beside, balance.inertia, colors.inertia),
+    ):
+        size = float(np.linalg.norm(force))
+        if size >= max(settings.min_force, 1e-300):
+            gizmos.draw_arrow(start, start + force * (float(arrow_length(size, scale)) / size), color)
+    return gizmos.take()
+
+
+def _selected_balance(context: DrawContext) -> Glyphs | None:
+    session = context.session
+    if session.diagnostics is None or session.selected is None:
+        return None
+    balance = session.diagnostics.balance(session.selected)
+    return None if balance is None else balance_glyphs(balance, context.scale, context.colors, context.gizmos)
+
+
+def _legend(context: DrawContext) -> list[LegendEntry]:
+    if context.session.diagnostics is None:
+        return []
+    return [
+        LegendEntry(context.colors.weight, "weight", True),
+        LegendEntry(context.colors.contact_sum, "sum of contacts", True),
+        LegendEntry(context.colors.inertia, "m·a", True),
+    ]
+
+
+LAYERS = [
+    Layer(
+        "balance",
+        "Balance",
+        "Weight, sum of the contact forces and m·a of the selected sensor's body, at its centre of mass",
+        glyphs=_selected_balance,
+        legend=_legend,
+    )
+]

@@ -1,0 +1,248 @@
+"""Keeps sensor arrays after every physics step, and states from which steps can be taken again, in bounded memory."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Rows = NDArray[np.float64]
+
+DEFAULT_BUDGET = 256 * 2**20
+"""Memory of a history [bytes]."""
+STATE_SPACING = 8
+"""Steps between two states at which the memory is divided up; states closer than that shorten the history."""
+_VALUE = 8
+"""Bytes a value."""
+
+
+class Derived(Protocol):
+    """Something that is computed from the rows of a ring."""
+
+    def truncate(self, stop: int) -> None:
+        """The steps from `stop` on are no longer what they were."""
+        ...
+
+
+class StepRing:
+    """The last steps of a simulation.
+
+    Steps are numbered from 0, where the ring was cleared, and keep their number when older ones are forgotten.
+    Every step has a row: the sensors' values after it. Some steps have a state: everything from which the
+    engine takes the following ones. To see step n again, the engine goes to the last state before n and steps;
+    the forces of a step are those that led to it, so a state of n itself would not do. Only step 0 has no step
+    before it.
+    """
+
+    def __init__(self, width: int, state_size: int, budget: int = DEFAULT_BUDGET, extra: int = 0) -> None:
+        """Rows of `width` values, at least one, states of `state_size`, in `budget` bytes.
+
+        `extra` bytes a step are left to the caller for what it derives from the rows.
+        """
+        state_bytes = (state_size + 2) * _VALUE + _VALUE
+        step_bytes = width * _VALUE + extra + state_bytes / STATE_SPACING
+        self.capacity = max(2, int((budget - 2 * state_bytes) / step_bytes))
+        """Steps that fit."""
+        self.budget = budget
+        self.epochs: list[tuple[int, Any]] = []
+        """First step and meaning of rows that are to be read in the same way, oldest first."""
+        self.derived: list[Derived] = []
+        """They are informed when steps are forgotten because the simulation goes another way."""
+        state_count = self._state_count = self.capacity // STATE_SPACING + 2
+        # Untouched memory costs nothing: the rings grow into their size.
+        self._rows: Rows = np.empty((self.capacity, width))
+        self._states: Rows = np.empty((state_count, state_size))
+        self._times: Rows = np.empty(state_count)
+        self._timesteps: Rows = np.empty(state_count)
+        self._state_steps: NDArray[np.int64] = np.empty(state_count, np.int64)
+        self._step_bytes = width * _VALUE + extra
+        self._state_bytes = state_bytes
+        self.stop = self._peak = self._used = 0
+        """The step after the newest."""
+        self._state_stop = self._state_peak = self._states_used = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Start with step 0 again."""
+        self._note_use()
+        self.stop = self._peak = 0
+        self._state_stop = self._state_peak = 0
+        self.newest_state = 0
+        self.epochs.clear()
+        for each in self.derived:
+            each.truncate(0)
+
+    def __len__(self) -> int:
+        """Steps that can be returned to."""
+        return self.stop - self.first
+
+    @property
+    def first(self) -> int:
+        """Oldest step that can be returned to."""
+        if self._state_stop == 0:
+            return self.stop
+        known = int(self._state_steps[self._oldest_state % len(self._states)])
+        return max(0, self.stop - self.capacity, self._peak - self.capacity, known + 1 if known else 0)
+
+    @property
+    def last(self) -> int:
+        """Newest step; -1 without any."""
+        return self.stop - 1
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use, `extra` included; never more than the budget, but for a few rows that always fit."""
+        self._note_use()
+        return self._used * self._step_bytes + self._states_used * self._state_bytes
+
+    @property
+    def seconds(self) -> float:
+        """Simulated time from the oldest step to the newest."""
+        return self.time(self.last) - self.time(self.first) if len(self) else 0.0
+
+    @property
+    def state_age(self) -> int:
+        """Steps since the newest state."""
+        return self.stop - 1 - self.newest_state
+
+    def add_state(self, time: float, timestep: float) -> Rows:
+        """The place for the state of the newest step, to be filled by the caller, (state_size,).
+
+        A state of the same step is replaced. The first state of a history belongs to step 0, which is yet to come.
+        """
+        step = self.stop - 1 if self.stop else 0
+        if self.newest_state == step and self._state_stop:
+            self._state_stop -= 1
+        place = self._state_stop % self._state_count
+        self._state_stop += 1
+        self.newest_state = step
+        self._state_steps[place] = step
+        self._times[place] = time
+        self._timesteps[place] = timestep
+        return self._states[place]
+
+    def recorder(
+        self, read: Callable[[], memoryview], spacing: int, add_state: Callable[[], object]
+    ) -> Callable[[], None]:
+        """A function that keeps the row of the next step, which it reads as bytes, and adds states that are due.
+
+        It is called after every step, so it looks nothing up; copying bytes takes half the time of arrays.
+        """
+        rows, size, capacity = self._rows.data.cast("B"), self._rows.shape[1] * _VALUE, self.capacity
+
+        def record() -> None:
+            stop = self.stop
+            place = stop % capacity * size
+            rows[place : place + size] = read()
+            self.stop = stop + 1
+            if stop - self.newest_state >= spacing:
+                add_state()
+
+        def record_view() -> None:
+            stop = self.stop
+            place = stop % capacity * size
+            rows[place : place + size] = view
+            self.stop = stop + 1
+            if stop - self.newest_state >= spacing:
+                add_state()
+
+        view = read()
+        return record_view if read() is view else record
+
+    def mark(self, meaning: Any) -> None:
+        """From the next step on, rows are to be read in another way."""
+        while self.epochs and self.epochs[-1][0] >= self.stop:
+            self.epochs.pop()
+        self.epochs.append((self.stop, meaning))
+        while len(self.epochs) > 1 and self.epochs[1][0] <= self.first:
+            self.epochs.pop(0)
+
+    def epoch(self, step: int) -> tuple[int, Any]:
+        """First step and meaning of the epoch that a step is in."""
+        return self.epochs[bisect_right(self.epochs, step, key=lambda epoch: epoch[0]) - 1]
+
+    def meaning(self, step: int) -> Any:
+        """How the row of a step is to be read, as given to `mark`."""
+        return self.epoch(step)[1]
+
+    def row(self, step: int) -> Rows:
+        """The sensors' values after a step, (width,)."""
+        self._check(step)
+        return self._rows[step % self.capacity]
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """The sensors' values after steps start to stop - 1, (n, width): a view unless the ring's end is between."""
+        self._check(start)
+        self._check(stop - 1)
+        begin, end = start % self.capacity, (stop - 1) % self.capacity + 1
+        if begin < end:
+            return self._rows[begin:end]
+        return np.concatenate([self._rows[begin:], self._rows[:end]])
+
+    def origin(self, step: int) -> tuple[Rows, int]:
+        """The state from which to take the steps up to this one, and the step it belongs to."""
+        self._check(step)
+        place = self._last_state(self._state_steps, step)
+        return self._states[place], int(self._state_steps[place])
+
+    def time(self, step: int) -> float:
+        """Simulated time after a step [s]."""
+        self._check(step)
+        place = self._last_state(self._state_steps, step)
+        return float(self._times[place] + (step - self._state_steps[place]) * self._timesteps[place])
+
+    def times(self, steps: NDArray[np.int64]) -> Rows:
+        """Simulated times after some steps, in ascending order [s], (n,)."""
+        if not len(steps):
+            return np.empty(0)
+        self._check(int(steps[0]))
+        self._check(int(steps[-1]))
+        order = np.arange(self._oldest_state, self._state_stop) % len(self._states)
+        places = order[np.maximum(np.searchsorted(self._state_steps[order], steps) - 1, 0)]
+        return self._times[places] + (steps - self._state_steps[places]) * self._timesteps[places]
+
+    def step_at(self, time: float) -> int:
+        """The step whose time is nearest."""
+        if time <= self.time(self.first):
+            return self.first
+        place = self._last_state(self._times, time)
+        passed, timestep = float(time - self._times[place]), float(self._timesteps[place])
+        known = int(self._state_steps[place])
+        return max(self.first, known + round(min(passed / timestep, self.last - known) if timestep > 0 else 0))
+
+    def truncate(self, step: int) -> None:
+        """Forget what followed a step: the simulation goes on from there in another way."""
+        self._check(step)
+        self._note_use()
+        self.stop = step + 1
+        # A state of this step is where the forgotten steps began; it may hold other inputs than those to come.
+        oldest, count = self._oldest_state, len(self._states)
+        while self.newest_state >= step and self._state_stop > oldest + 1:
+            self._state_stop -= 1
+            self.newest_state = int(self._state_steps[(self._state_stop - 1) % count])
+        while len(self.epochs) > 1 and self.epochs[-1][0] > step:
+            self.epochs.pop()
+        for each in self.derived:
+            each.truncate(step + 1)
+
+    @property
+    def _oldest_state(self) -> int:
+        return max(0, self._state_stop - len(self._states), self._state_peak - len(self._states))
+
+    def _note_use(self) -> None:
+        # What the ring has overwritten stays lost when the newest steps are forgotten.
+        self._peak, self._state_peak = max(self._peak, self.stop), max(self._state_peak, self._state_stop)
+        self._used = max(self._used, min(self._peak, self.capacity))
+        self._states_used = max(self._states_used, min(self._state_peak, len(self._states)))
+
+    def _last_state(self, ring: NDArray[Any], value: float) -> int:
+        """Place of the last state whose entry in a ring is less than a value; of the oldest one if none is."""
+        count = len(self._states)
+        numbers = range(self._oldest_state, self._state_stop)
+        after = bisect_left(numbers, value, key=lambda number: ring[number % count])
+        return numbers[max(after - 1, 0)] % count
+
+    def _check(self, step: int) -> None:
+        if not self.first <= step <= self.last:
+            raise IndexError(f"step {step} is not in the history, which holds {self.first} to {self.last}")

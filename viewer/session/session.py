@@ -1,0 +1,326 @@
+"""Holds one open scene: its simulation, its picture, and what a person chose to see of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.abilities import Diagnostics
+from ..engines.contact_sensor import ContactDetails, ContactSensor
+from ..engines.contract import Engine
+from ..errors import EngineError, SceneError, UnstableError
+from ..events.tracker import ContactTracker
+from ..render.style import GlyphScale, glyph_scale
+from ..render.view import View
+from ..sensors.contacts import Array, ContactBatch
+from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
+from .history import History
+from .pace import Pace
+from .simulation import Simulation, Step
+
+SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Speeds that the slower and faster keys walk through."""
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A contact, or one of its components, that a person points at."""
+
+    sensor: str
+    slot: int
+    component: int | None = None
+    """0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
+
+
+@dataclass(frozen=True)
+class SensorReading:
+    """One sensor at one step."""
+
+    sensor: ContactSensor
+    batch: ContactBatch
+    array: Array
+    """The declared sensor's array."""
+    found: int
+    """Number of matching contacts."""
+    reported: int
+    """Number of filled slots."""
+    net_force: Array
+    """Sum of the reported contacts' forces on object 2 [N], world, (3,)."""
+
+    @property
+    def dropped(self) -> int:
+        """Matching contacts that did not fit into the slots."""
+        return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
+
+
+class Session:
+    """An engine with its picture, pace and choices. Knows nothing of windows."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: ViewState,
+        options: Options | None = None,
+        ghost: Engine | None = None,
+        keeps_history: bool = True,
+    ) -> None:
+        """Of an engine with several environments the first is shown. A ghost is stepped along for comparison.
+
+        A session that only goes forward, such as that of a recording, needs no history.
+        """
+        self.simulation = Simulation(engine, ghost)
+        self.env = 0
+        self.settings = settings
+        self.view = View(engine.model)
+        self.pace = Pace()
+        self.paused = False
+        self.selected: str | None = None
+        """Name of the sensor that the inspector shows."""
+        self.highlight: Highlight | None = None
+        """What the mouse points at; the window sets it in every frame."""
+        self.picked: tuple[str, int] | None = None
+        """Sensor and slot of the contact that a person clicked."""
+        self.stepped_outside = False
+        """True if a user's own loop steps the engine."""
+        self.trouble: str | None = None
+        """Why the simulation was stopped, to show to a person."""
+        self.events: ContactTracker | None = None
+        """When contacts begin and end, once `track_events` was called."""
+        self._readings: dict[str, SensorReading] = {}
+        self._details: dict[str, ContactDetails] = {}
+        self._changes = 0
+        """Of the simulation, when sensors were read last."""
+        self.key: str | None = None
+        """Keyframe that a reset returns to; the scene's start without one."""
+        self.visible = dict.fromkeys(engine.sensors.names, True)
+        if options is not None:
+            self._apply(options)
+        if keeps_history:
+            self.keep_history()
+        if self.selected is None:
+            self.selected = next((name for name, shown in self.visible.items() if shown), None)
+
+    @property
+    def engine(self) -> Engine:
+        """Reads the environment that is shown."""
+        return self.simulation.shown
+
+    @property
+    def ghost(self) -> Engine | None:
+        """A second engine on the same scene, of which only the contacts are shown."""
+        return self.simulation.ghost
+
+    @property
+    def history(self) -> History | None:
+        """Every step so far; None where none are kept."""
+        return self.simulation.history
+
+    @property
+    def diagnostics(self) -> Diagnostics | None:
+        """What is behind the arrays; None where the engine does not report it."""
+        return self.engine.diagnostics
+
+    def advance(self, budget: float) -> None:
+        """Physics up to real time, for at most `budget` seconds of wall time."""
+        if self.paused or self.stepped_outside:
+            self.pace.restart()
+            # A paused body follows the hand; its contacts stay those of the last step.
+            if self.paused and not self.stepped_outside:
+                self.view.apply_perturb(self.engine.model, self.engine.data, paused=True)
+            return
+        self._begin_frame()
+        self._attempt(lambda: self.pace.advance(self._step_on, self.engine.timestep, budget))
+
+    def observe(self, step: Step) -> None:
+        """Show a step that was taken elsewhere."""
+        self.simulation.observe(step)
+
+    def track_events(self) -> None:
+        """Find contact events from now on, after every step."""
+        self.events = ContactTracker(self.engine)
+        self.events.on_break = self._break
+        self.simulation.observers.append(self.events)
+
+    def keep_history(self) -> None:
+        """Keep every step from now on, within the memory that the settings allow."""
+        self.simulation.keep_history(round(self.settings.history_megabytes * 2**20))
+
+    def set_history(self, megabytes: float) -> None:
+        """Allow the history another amount of memory; it starts again."""
+        self.settings.history_megabytes = min(max(megabytes, 1.0), MAX_HISTORY_MEGABYTES)
+        self.keep_history()
+
+    def step_once(self) -> None:
+        """Pause and take one step, or show the next one of the history."""
+        self.paused = True
+        if self.history is not None and not self.history.at_end:
+            self.go_to(self.history.current + 1)
+        else:
+            self._begin_frame()
+            self._attempt(lambda: self._step(1))
+
+    def step_back(self) -> None:
+        """Pause and show the step before."""
+        if self.history is not None:
+            self.go_to(self.history.current - 1)
+
+    def go_to(self, step: int, since: int | None = None) -> None:
+        """Pause and show a step of the history. `since`: see `History.go_to`."""
+        if self.history is not None:
+            self.paused = True
+            self.simulation.go_to(step, since)
+
+    def go_to_event(self, direction: int) -> None:
+        """Pause and show the next (1) or the previous (-1) event."""
+        if self.events is None or self.history is None:
+            return
+        time, half = self.engine.time, 0.5 * self.engine.timestep
+        log = self.events.log
+        entry = log.following(time + half) if direction > 0 else log.preceding(time - half)
+        if entry is not None:
+            self.go_to_time(entry.seen)
+
+    def go_to_time(self, time: float) -> None:
+        """Pause and show the step of a simulated time."""
+        if self.history is not None:
+            self.go_to(self.history.step_at(time))
+
+    def reset(self, key: str | None = None) -> None:
+        """Back to the start, to a keyframe, or to the one chosen last."""
+        self.key = key if key is not None else self.key
+        self.simulation.reset(self.key)
+        self.view.end_perturb()
+        self.trouble = None
+        self.pace.restart()
+
+    def show_environment(self, env: int) -> None:
+        """Show another environment; past the last comes the first."""
+        self.view.end_perturb()
+        self.env = env % self.simulation.engine.num_envs
+        self.simulation.show(self.env)
+
+    def toggle_paused(self) -> None:
+        self.paused = not self.paused
+        self.trouble = None
+
+    def set_speed(self, speed: float) -> None:
+        self.pace.speed = min(max(speed, MIN_SPEED), MAX_SPEED)
+
+    def change_speed(self, direction: int) -> None:
+        """To the next slower (-1) or faster (+1) of SPEEDS."""
+        nearest = int(np.argmin(np.abs(np.log(np.array(SPEEDS) / self.pace.speed))))
+        self.set_speed(SPEEDS[min(max(nearest + direction, 0), len(SPEEDS) - 1)])
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        """Switch a sensor's reduce mode, in all environments."""
+        self.engine.set_reduce(name, mode)
+        if self.ghost is not None and name in self.ghost.sensors.names:
+            self.ghost.set_reduce(name, mode)
+        self.forget()
+
+    def watch_all(self) -> None:
+        """Add a sensor that matches every contact, show and select it."""
+        sensor = self.engine.watch_all()
+        self.visible[sensor.name] = True
+        self.selected = sensor.name
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop what was read: the engine's state has changed."""
+        self._readings.clear()
+        self._details.clear()
+
+    def _refresh(self) -> None:
+        """Drop what was read before the simulation changed."""
+        if self._changes != self.simulation.changes:
+            self._changes = self.simulation.changes
+            self.forget()
+
+    def reading(self, name: str) -> SensorReading:
+        """A sensor's contacts now; read once a step, however many panels need it."""
+        self._refresh()
+        if name not in self._readings:
+            moment = self.settings.gizmos.moment
+            past = self.history.moment(name, moment) if self.history is not None else None
+            batch = past or self.engine.contacts(name)
+            net_force = batch.net_force
+            self._readings[name] = SensorReading(
+                sensor=self.engine.sensors[name],
+                batch=batch,
+                array=self.engine.array(name),
+                found=round(float(batch.found)),
+                reported=int(batch.filled.sum()),
+                net_force=np.zeros(3) if net_force is None else net_force,
+            )
+        return self._readings[name]
+
+    def details(self, name: str) -> ContactDetails:
+        """Geom names and friction of a sensor's contacts now."""
+        self._refresh()
+        if name not in self._details:
+            self._details[name] = self.engine.details(name)
+        return self._details[name]
+
+    @property
+    def scale(self) -> GlyphScale:
+        return glyph_scale(self.engine.model, self.settings.gizmos)
+
+    @property
+    def shown_sensors(self) -> list[ContactSensor]:
+        """The visible sensors, in the engine's order."""
+        return [sensor for sensor in self.engine.sensors if self.visible[sensor.name]]
+
+    @property
+    def contact_count(self) -> int:
+        """Contacts that are drawn now."""
+        return sum(self.reading(sensor.name).reported for sensor in self.shown_sensors)
+
+    def _apply(self, options: Options) -> None:
+        sensors = self.engine.sensors
+        for name in options.sensors:
+            sensors.position(name)
+        if options.sensors:
+            self.visible = {name: name in options.sensors for name in sensors.names}
+        if options.reduce is not None:
+            for name, shown in self.visible.items():
+                if shown:
+                    self.set_reduce(name, options.reduce)
+        if options.camera is not None:
+            if options.camera not in self.view.cameras:
+                known = ", ".join(self.view.cameras) or "none"
+                raise SceneError(f"no camera named {options.camera!r}; the scene has: {known}")
+            self.view.set_camera(options.camera)
+        if options.key is not None:
+            self.reset(options.key)
+        self.paused = options.paused
+        self.set_speed(options.speed)
+
+    def _begin_frame(self) -> None:
+        if self.history is not None:
+            self.history.begin_frame()
+
+    def _step_on(self, count: int) -> None:
+        """Take steps unless a break has paused the simulation in this frame."""
+        if not self.paused:
+            self._step(count)
+
+    def _step(self, count: int) -> None:
+        self.simulation.resume()
+        self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
+        self.simulation.step(count)
+
+    def _break(self, reason: str) -> None:
+        """Pause at the step that a break asks for."""
+        self.simulation.halt()
+        self.paused = True
+        self.trouble = f"paused: {reason}"
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        try:
+            action()
+            trouble = self.simulation.engine.warning()
+        except (UnstableError, EngineError) as error:
+            trouble = str(error)
+        if trouble is not None:
+            self.paused = True
+            self.trouble = trouble

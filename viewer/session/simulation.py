@@ -1,0 +1,162 @@
+"""Advances time, alone: steps an engine, or observes steps that were taken elsewhere."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..engines.contact_sensor import Row
+from ..engines.contract import Engine
+from ..errors import EngineError, UnstableError
+from .history import History
+
+
+@dataclass(frozen=True)
+class Step:
+    """A physics step that was taken elsewhere, such as in a user's loop."""
+
+    state: Row | None = None
+    """The state from which it started, as `Past.save` writes it (MuJoCo: mjSTATE_INTEGRATION), (state_size,); the step
+    is then taken again from there. None if the engine's data and arrays already are those after the step."""
+
+
+class Observer(Protocol):
+    """Is called after every physics step, taken here or elsewhere."""
+
+    def after_step(self, engine: Engine) -> None:
+        """A step was taken; the engine, or the environment that is shown of it, is at it."""
+        ...
+
+    def after_reset(self, engine: Engine) -> None:
+        """The state jumped: to the start, a keyframe, or another step, from which the simulation continues."""
+        ...
+
+
+class Simulation:
+    """An engine whose every step is kept in the history, if there is one, and shown to all observers.
+
+    Touch sensors need no entry among the observers: they belong to the engine, which feeds them in every step.
+    """
+
+    def __init__(self, engine: Engine, ghost: Engine | None = None, history_bytes: int | None = None) -> None:
+        """Of several environments the first is shown. Without `history_bytes` no history is kept."""
+        self.engine = engine
+        """Runs all environments."""
+        self.shown = engine.environment(0)
+        """The environment that is shown, kept and observed."""
+        self.ghost = ghost
+        """A second engine on the same scene that is stepped along."""
+        self.observers: list[Observer] = []
+        self.history: History | None = None
+        self.halted = False
+        """True if an observer called `halt` in the last `step`."""
+        self.changes = 0
+        """Counts how often another instant came to be shown: what was read before is then out of date."""
+        self.keep_history(history_bytes)
+
+    def keep_history(self, budget: int | None) -> None:
+        """Keep the steps from now on, in `budget` bytes; none without a budget."""
+        self.history = None if budget is None else History(self.shown, budget)
+
+    def step(self, count: int = 1) -> None:
+        """Take steps from the one that is shown; fewer if an observer calls `halt`.
+
+        Raises UnstableError or EngineError where a step fails. The newest step is then shown again where the engine can
+        return to it; else the engine has started again.
+        """
+        history, engine, shown, ghost, observers = self.history, self.engine, self.shown, self.ghost, self.observers
+        self.halted = False
+        if history is not None:
+            if not history.at_end:
+                self.resume()
+            history.prepare()
+        take, record = engine.stepper(), _do_nothing if history is None else history.record
+        try:
+            for _ in range(count):
+                take()
+                record()
+                if observers or ghost is not None:
+                    self.changes += 1
+                    if ghost is not None:
+                        ghost.step()
+                    for observer in observers:
+                        observer.after_step(shown)
+                    if self.halted:
+                        break
+        except (UnstableError, EngineError) as error:
+            self._recover(error)
+            raise
+        finally:
+            self.changes += 1
+        if history is not None:
+            history.finish()
+
+    def observe(self, step: Step) -> None:
+        """Record and show to all observers a step that was taken elsewhere."""
+        if step.state is not None:
+            self.shown.past.restore(step.state)
+            self.step()
+            return
+        touch = self.shown.touch_sensors
+        if touch is not None:
+            touch.after_step(self.shown)
+        if self.history is not None:
+            self.history.record()
+        self.changes += 1
+        for observer in self.observers:
+            observer.after_step(self.shown)
+
+    def halt(self) -> None:
+        """Take no more steps in this call of `step`."""
+        self.halted = True
+
+    def reset(self, key: str | None = None) -> None:
+        """Return to the start, or to a keyframe."""
+        self.engine.reset(key)
+        if self.ghost is not None:
+            self.ghost.reset(key)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin a history with the engine's present state, and let all observers know."""
+        if self.history is not None:
+            self.history.start()
+        self.changes += 1
+        self._notify_reset()
+
+    def go_to(self, step: int, since: int | None = None) -> None:
+        """Show a step of the history; `step` continues from there, if the engine can. `since`: see `History.go_to`."""
+        if self.history is not None:
+            self.history.go_to(step, since)
+            self.changes += 1
+
+    def resume(self) -> None:
+        """Continue from the step that is shown and forget those after it; from the newest if the engine cannot."""
+        history = self.history
+        if history is not None and not history.at_end:
+            history.resume()
+            if history.can_resume:
+                self._notify_reset()
+
+    def show(self, env: int) -> None:
+        """Show another environment. The history is then one of that environment, from now on."""
+        self.shown = self.engine.environment(env)
+        self.changes += 1
+        if self.history is not None:
+            self.history = History(self.shown, self.history.budget)
+
+    def _recover(self, error: UnstableError | EngineError) -> None:
+        if self.history is None:
+            return
+        if self.history.can_resume:
+            self.history.recover()
+            if isinstance(error, UnstableError):
+                error.outcome = "this is the last step before"
+        else:
+            self.restart()
+
+    def _notify_reset(self) -> None:
+        for observer in self.observers:
+            observer.after_reset(self.shown)
+
+
+def _do_nothing() -> None:
+    """Keeps no step."""

@@ -1,0 +1,1 @@
+"""Turns contacts into what a touch sensor would report."""

@@ -1,0 +1,329 @@
+"""Turns contact forces into what a touch sensor would report: looked up, noisy, quantised and sampled."""
+
+import math
+from collections.abc import Iterable
+from contextlib import suppress
+from enum import StrEnum
+from numbers import Real
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..sensors.contacts import Array
+from ..settings import member
+
+Table = tuple[tuple[float, float, float], ...]
+"""Rows of input force [N], output, noise level (0 to 1, a fraction of the output); the inputs increase."""
+
+DEFAULT_TABLE: Table = ((0.0, 0.0, 0.0), (5000.0, 50000.0, 0.0))
+"""Newtons to tenths of a newton, up to 5000 N."""
+INFINITE_RESOLUTION = -1.0
+SHORTEST_PERIOD = 1e-6
+"""Anything shorter [ms] is a slip, and would overflow the count of samples."""
+
+
+class TouchType(StrEnum):
+    """What a touch sensor measures."""
+
+    BUMPER = "bumper"
+    """Whether anything touched since the last sample: 0 or 1."""
+    FORCE = "force"
+    """The push along the sensor's x axis: one value."""
+    FORCE3D = "force-3d"
+    """The force in the sensor's frame: three values."""
+
+
+class Measure(StrEnum):
+    """Which force a touch sensor is fed with."""
+
+    CONTACT = "contact"
+    """The sum of the contact forces on the sensor's body."""
+    MOUNT = "mount"
+    """The force that the sensor passes on to its parent body, so without its own weight. MuJoCo's `<force>`
+    is the opposite: what the parent does to the sensor, in the frame of its site."""
+
+
+class TouchSensor:
+    """A touch sensor after Webots' device of the same name.
+
+    x points out of the robot, to where it is touched; under a foot, downwards. A push against x is positive,
+    where the reference's |f| cos(a), read literally, is negative. The held force passes lookup table, noise,
+    then resolution when it is read, so that an edited table shows at once.
+    """
+
+    BUMPER: ClassVar[TouchType] = TouchType.BUMPER
+    FORCE: ClassVar[TouchType] = TouchType.FORCE
+    FORCE3D: ClassVar[TouchType] = TouchType.FORCE3D
+
+    def __init__(
+        self,
+        type: str = TouchType.BUMPER,
+        *,
+        name: str = "",
+        lookup_table: Iterable[Iterable[float]] = DEFAULT_TABLE,
+        resolution: float = INFINITE_RESOLUTION,
+        sampling_period: float = 0.0,
+        measure: str = Measure.CONTACT,
+        seed: int = 0,
+    ) -> None:
+        """Enabled from the start if `sampling_period` [ms] is greater than 0.
+
+        An empty `lookup_table` leaves newtons. `seed` and `name` together fix the noise, so that sensors with
+        the same seed are noisy independently.
+        """
+        self.name = name
+        self.type = member(TouchType, type, "type")
+        self.measure = member(Measure, measure, "measure")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise ValueError(f"seed must be a whole number of at least 0, not {seed!r}")
+        self.seed = int(seed)
+        self.lookup_table = lookup_table
+        self.resolution = resolution
+        self._period = _checked_period(sampling_period)
+        # The name goes in too: a left and a right foot with the default seed must not be noisy in step.
+        self._noise_key = np.random.SeedSequence([self.seed, *name.encode(errors="replace")]).generate_state(
+            2, np.uint64
+        )
+        self._forget()
+
+    def _forget(self) -> None:
+        self._start: float | None = None
+        self._time = 0.0
+        self._due_count = 0
+        self._sample: Array | None = None
+        self._noise: Array = np.zeros(())
+        self._hit = False
+
+    @property
+    def lookup_table(self) -> Table:
+        """Rows of input force [N], output, noise level. May be set while the sensor runs."""
+        return self._lookup_table
+
+    @lookup_table.setter
+    def lookup_table(self, rows: Iterable[Iterable[float]]) -> None:
+        self._lookup_table = checked_table(rows)
+        self._columns = np.array(self._lookup_table, np.float64).reshape(-1, 3).T
+
+    @property
+    def resolution(self) -> float:
+        """Smallest change of the output, or -1 for infinitely fine. May be set while the sensor runs."""
+        return self._resolution
+
+    @resolution.setter
+    def resolution(self, resolution: float) -> None:
+        value = _number(resolution, "resolution")
+        if value != INFINITE_RESOLUTION and value <= 0:
+            raise ValueError(f"resolution must be -1 (infinite) or greater than 0, not {value:g}")
+        self._resolution = value
+
+    def enable(self, sampling_period: float) -> None:
+        """Start sampling every `sampling_period` [ms], counted from the next update."""
+        period = _checked_period(sampling_period)
+        if period == 0:
+            raise ValueError("sampling_period must be greater than 0 ms; disable() turns a sensor off")
+        self._period = period
+        self._forget()
+
+    def disable(self) -> None:
+        """Stop sampling. The sensor then has no value."""
+        self._period = 0.0
+        self._forget()
+
+    def get_sampling_period(self) -> float:
+        """Sampling period [ms]; 0 when disabled."""
+        return self._period
+
+    def get_type(self) -> TouchType:
+        """`TouchSensor.BUMPER`, `FORCE` or `FORCE3D`."""
+        return self.type
+
+    def get_lookup_table(self) -> Array:
+        """A copy of the lookup table, (rows, 3): input force [N], output, noise level."""
+        return self._columns.T.copy()
+
+    def get_lookup_table_size(self) -> int:
+        """Number of rows of the lookup table."""
+        return len(self._lookup_table)
+
+    def get_value(self) -> float:
+        """The last sample of a bumper or force sensor; NaN while there is none."""
+        if self.type is TouchType.FORCE3D:
+            raise TypeError("a force-3d sensor has three values: call get_values(), not get_value()")
+        return math.nan if self._sample is None else float(self.respond(self._sample, self._noise))
+
+    def get_values(self) -> Array:
+        """The last sample of a force-3d sensor along its x, y, z, (3,); NaN while there is none."""
+        if self.type is not TouchType.FORCE3D:
+            raise TypeError(f"a {self.type} sensor has one value: call get_value(), not get_values()")
+        return np.full(3, np.nan) if self._sample is None else self.respond(self._sample, self._noise)
+
+    # By their names in Webots, which has lists for arrays.
+    getSamplingPeriod, getType, getValue = get_sampling_period, get_type, get_value
+    getLookupTableSize = get_lookup_table_size
+
+    def getLookupTable(self) -> list[float]:
+        """The rows of the lookup table one after the other: three numbers a row."""
+        return [number for row in self._lookup_table for number in row]
+
+    def getValues(self) -> list[float]:
+        return [float(value) for value in self.get_values()]
+
+    @property
+    def size(self) -> int:
+        """Number of values: 1, or 3 for force-3d."""
+        return 3 if self.type is TouchType.FORCE3D else 1
+
+    @property
+    def values(self) -> Array:
+        """The last sample of a sensor of any type, (1,) or (3,); NaN while there is none."""
+        return self.respond_to(self.save())
+
+    def save(self) -> Array:
+        """What later samples and values depend on, (2 + 2 * size,).
+
+        First update [s], count of samples due, the last sample [N] and its noise; NaN where there is none. A bumper,
+        which has no noise, keeps there whether it was hit since the last sample.
+        """
+        state = np.full(2 + 2 * self.size, np.nan)
+        if self._start is not None:
+            state[:2] = self._start, self._due_count
+        if self._sample is not None:
+            state[2:] = np.concatenate([np.ravel(self._sample), np.ravel(self._noise)])
+        if self.type is TouchType.BUMPER:
+            state[3] = self._hit
+        return state
+
+    def restore(self, time: float, state: Array) -> None:
+        """Go back to what was saved after the update at a time [s]."""
+        self._forget()
+        if self._period and not math.isnan(state[0]):
+            self._start, self._due_count, self._time = float(state[0]), int(state[1]), time
+            passed = (time - self._start) / (self._period / 1000)
+            if abs(passed - self._due_count) > 1.5:  # saved with another period
+                self._due_count = math.floor(passed)
+        if self._period and not math.isnan(state[2]):
+            shape = (3,) if self.size == 3 else ()
+            self._sample, self._noise = (part.reshape(shape).copy() for part in np.split(state[2:], 2))
+        if self._period and self.type is TouchType.BUMPER:
+            self._hit = bool(state[3] == 1)
+
+    def respond_to(self, states: Array) -> Array:
+        """What the device, as it is set now, makes of saved samples; (..., 2 + 2 * size) to (..., size)."""
+        return self.respond(states[..., 2 : 2 + self.size], states[..., 2 + self.size :])
+
+    def hold(self, sample: ArrayLike) -> None:
+        """Hold a sample that another sensor has measured [N], () or (3,), whatever the sampling period."""
+        if self._period:
+            self._sample = np.asarray(sample, np.float64)
+            self._noise = np.zeros(self._sample.shape)
+
+    def update(self, time: float, *, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
+        """Feed the state after a physics step; a sample is taken of it when one is due.
+
+        A bumper keeps a hit until its next sample, so that one shorter than the sampling period is not lost.
+
+        `time` [s]: where it goes backwards, as in a reset, sampling and noise start again. `force` on the body
+        [N], world, (3,). `rotation`: the sensor's axes as columns, world, (3, 3). `found`: contacts that touch.
+        """
+        if self._period == 0:
+            return
+        if not math.isfinite(time):
+            raise ValueError(f"time must be a finite number, not {time!r}")
+        if self._start is None or time < self._time:
+            self._forget()
+            self._start = self._time = time
+            self._hit = found > 0
+            return
+        # A state that is fed again has been looked at: its hit may have been reported already.
+        self._hit |= time > self._time and found > 0
+        step, self._time = time - self._time, time
+        period = self._period / 1000
+        # Engines add up steps, so a due time is met only nearly; a hundredth of a step is far above that.
+        slack = 0.01 * min(step, period)
+        due_count = math.floor((time - self._start + slack) / period)
+        if due_count > self._due_count:
+            self._due_count = due_count
+            self._take(force, rotation)
+
+    def project(self, force: ArrayLike, rotation: ArrayLike) -> Array:
+        """What an ideal device would report [N]: the push along x, (), or for force-3d x, y, z, (3,)."""
+        world, axes = np.asarray(force, np.float64), np.asarray(rotation, np.float64)
+        if world.shape != (3,) or axes.shape != (3, 3):
+            raise ValueError(f"force must be (3,) and rotation (3, 3), not {world.shape} and {axes.shape}")
+        components = axes.T @ world
+        return components if self.type is TouchType.FORCE3D else np.maximum(0.0, -components[0])
+
+    def respond(self, sample: Array, noise: Array | float = 0.0) -> Array:
+        """What the device makes of ideal samples [N] with standard normal noise: lookup table, noise, resolution.
+
+        Of any shape; nothing is kept.
+        """
+        if self.type is TouchType.BUMPER:
+            return sample
+        values = sample
+        inputs, outputs, levels = self._columns
+        if inputs.size:
+            # A table without negative forces says how hard, not which way: it holds for both directions.
+            sign = np.where((sample < 0) & (inputs[0] >= 0), -1.0, 1.0)
+            level = np.interp(sign * sample, inputs, levels)
+            values = sign * np.interp(sign * sample, inputs, outputs) * (1 + level * noise)
+        if self._resolution != INFINITE_RESOLUTION:
+            values = _quantise(values, self._resolution)
+        return values + 0.0  # no negative zeros
+
+    def _take(self, force: ArrayLike, rotation: ArrayLike) -> None:
+        if self.type is TouchType.BUMPER:
+            self._sample, self._hit = np.array(float(self._hit)), False
+            return
+        self._sample = self.project(force, rotation)
+        # Of the sample's number alone, so that the same noise comes after a return to an earlier sample.
+        place = np.array([0, self._due_count, 0, 0], np.uint64)
+        random = np.random.Generator(np.random.Philox(key=self._noise_key, counter=place))
+        self._noise = np.asarray(random.standard_normal(self._sample.shape))
+
+
+def checked_table(rows: Iterable[Iterable[float]]) -> Table:
+    """A lookup table's rows as numbers, or a ValueError that names the row that is wrong."""
+    table: list[tuple[float, float, float]] = []
+    for number, row in enumerate(_items(rows, "lookup table"), start=1):
+        where = f"lookup table row {number}"
+        values = [_number(value, where) for value in _items(row, where)]
+        if len(values) != 3:
+            raise ValueError(f"{where} must be three numbers: force, output, noise level; not {len(values)}")
+        force, output, noise = values
+        if table and force <= table[-1][0]:
+            raise ValueError(f"{where} must have a larger force than the one before: {force:g} is not")
+        if not 0 <= noise <= 1:
+            raise ValueError(f"{where} must have a noise level from 0 to 1, not {noise:g}")
+        table.append((force, output, noise))
+    return tuple(table)
+
+
+def _quantise(values: Array, resolution: float) -> Array:
+    with np.errstate(over="ignore"):
+        steps = np.abs(values) / resolution
+    # More steps than a number can count: the value itself is coarser than the resolution.
+    return np.where(np.isfinite(steps), np.copysign(np.floor(steps + 0.5) * resolution, values), values)
+
+
+def _items(values: object, what: str) -> list[object]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ValueError(f"{what} must be a sequence, not {values!r}")
+    return list(values)
+
+
+def _number(value: object, what: str) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            number = float(value)
+            if math.isfinite(number):
+                return number
+    raise ValueError(f"{what}: expected a finite number, not {value!r}")
+
+
+def _checked_period(value: float) -> float:
+    period = _number(value, "sampling_period")
+    if period < 0 or 0 < period < SHORTEST_PERIOD:
+        raise ValueError(f"sampling_period must be 0 or at least {SHORTEST_PERIOD:g} ms, not {period:g}")
+    return period

@@ -1,0 +1,201 @@
+"""Keys: one table that acts on key presses and is shown as help."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from imgui_bundle import ImVec2, imgui
+
+from ..render.view import View
+from ..session.session import Session
+from .shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS, Shell
+from .widgets import dim_text, number_font
+
+Key = imgui.Key
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A key and what it does."""
+
+    key: imgui.Key
+    text: str
+    """The key as people write it."""
+    does: str
+    act: Callable[[Shell], object]
+    ctrl: bool = False
+    shift: bool = False
+    repeat: bool = False
+
+
+def _on_session(act: Callable[[Session], object]) -> Callable[[Shell], object]:
+    return lambda shell: act(shell.app.session)
+
+
+def _on_view(act: Callable[[View], object]) -> Callable[[Shell], object]:
+    return lambda shell: act(shell.app.session.view)
+
+
+def _toggle_gizmos(flag: str) -> Callable[[Shell], object]:
+    def toggle(shell: Shell) -> None:
+        gizmos = shell.app.session.settings.gizmos
+        setattr(gizmos, flag, not getattr(gizmos, flag))
+
+    return toggle
+
+
+def _toggle_split(session: Session) -> None:
+    gizmos = session.settings.gizmos
+    gizmos.total = gizmos.normal or gizmos.tangents
+    gizmos.normal = gizmos.tangents = not gizmos.total
+
+
+def _select_parent(session: Session) -> None:
+    session.view.select_parent(session.engine.model)
+
+
+def _toggle_help(shell: Shell) -> None:
+    shell.help_shown = not shell.help_shown
+
+
+def _flag(letter: str, name: str, does: str) -> Binding:
+    return Binding(getattr(Key, letter.lower()), letter, does, _on_view(lambda view: view.toggle(name)))
+
+
+SIMULATION = (
+    Binding(Key.space, "Space", "Play or pause", _on_session(Session.toggle_paused)),
+    Binding(Key.right_arrow, "Right", "One step", _on_session(Session.step_once), repeat=True),
+    Binding(Key.left_arrow, "Left", "One step back", _on_session(Session.step_back), repeat=True),
+    Binding(Key.backspace, "Backspace", "Reset", _on_session(Session.reset)),
+    Binding(Key.minus, "-", "Slower", _on_session(lambda s: s.change_speed(-1))),
+    Binding(Key.equal, "=", "Faster", _on_session(lambda s: s.change_speed(1))),
+    Binding(Key.n, "N", "Next event", _on_session(lambda s: s.go_to_event(1))),
+    Binding(Key.n, "Shift+N", "Previous event", _on_session(lambda s: s.go_to_event(-1)), shift=True),
+    Binding(Key.comma, ",", "Previous environment", _on_session(lambda s: s.show_environment(s.env - 1))),
+    Binding(Key.period, ".", "Next environment", _on_session(lambda s: s.show_environment(s.env + 1))),
+    Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.choose_scene(), ctrl=True),
+    Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.app.reload(), ctrl=True),
+    Binding(Key.z, "Ctrl+Z", "Undo a change of a sensor", lambda shell: shell.app.undo(), ctrl=True),
+)
+CONTACTS = (
+    Binding(Key.c, "C", "Contact points", _toggle_gizmos("points")),
+    Binding(Key.f, "F", "Contact forces", _toggle_gizmos("forces")),
+    Binding(Key.p, "P", "Split: components or total", _on_session(_toggle_split)),
+)
+CAMERA = (
+    Binding(Key.left_bracket, "[", "Previous camera", _on_view(View.previous_camera)),
+    Binding(Key.right_bracket, "]", "Next camera", _on_view(View.next_camera)),
+    Binding(Key.escape, "Esc", "Free camera", _on_view(View.free_camera)),
+    Binding(Key.a, "Ctrl+A", "Align the free camera", _on_view(View.align), ctrl=True),
+    Binding(
+        Key.page_up,
+        "PgUp",
+        "Select the parent body",
+        _on_session(_select_parent),
+    ),
+)
+SCENE = (
+    _flag("T", "transparent", "Transparent bodies"),
+    _flag("H", "hull", "Convex hulls"),
+    _flag("J", "joints", "Joints"),
+    _flag("M", "com", "Centres of mass"),
+    _flag("I", "inertia", "Inertia"),
+    _flag("D", "static", "Static bodies"),
+    _flag("B", "perturb_force", "Perturbation force"),
+    _flag("O", "perturb_object", "Perturbed object"),
+    _flag("W", "wireframe", "Wireframe"),
+    _flag("S", "shadow", "Shadows"),
+    _flag("R", "reflection", "Reflections"),
+    _flag("G", "fog", "Fog"),
+    _flag("K", "skybox", "Sky"),
+    Binding(Key.f6, "F6", "Cycle frames", _on_view(View.cycle_frame)),
+    Binding(Key.f7, "F7", "Cycle labels", _on_view(View.cycle_label)),
+)
+WINDOW = (
+    Binding(Key.tab, "Tab", "Left panels", lambda shell: shell.toggle_panel(SENSORS, DISPLAY)),
+    Binding(
+        Key.tab, "Shift+Tab", "Right panels", lambda shell: shell.toggle_panel(INSPECTOR, SENSOR_EDITOR), shift=True
+    ),
+    Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
+    Binding(Key.f1, "F1", "This help", _toggle_help),
+    Binding(Key.f9, "F9", "Start or stop recording", lambda shell: shell.app.toggle_recording()),
+    Binding(Key.f9, "Shift+F9", "Record the last seconds", lambda shell: shell.app.record_last(), shift=True),
+    Binding(Key.p, "Ctrl+P", "Save a screenshot", lambda shell: shell.app.save_screenshot(), ctrl=True),
+    Binding(Key.f11, "F11", "Full screen", lambda shell: shell.toggle_fullscreen()),
+    Binding(Key.q, "Ctrl+Q", "Quit", lambda shell: shell.quit(), ctrl=True),
+)
+GROUPS = tuple(
+    Binding(
+        key,
+        f"{'Shift+' if kind == 'site' else ''}{group}",
+        f"{kind.capitalize()} group {group}",
+        _on_view(lambda view, kind=kind, group=group: view.toggle_group(kind, group)),  # type: ignore[misc]
+        shift=kind == "site",
+    )
+    for kind in ("geom", "site")
+    for group, key in enumerate((Key._0, Key._1, Key._2, Key._3, Key._4, Key._5))
+)
+_MOUSE = (
+    ("Left drag", "Orbit"),
+    ("Right drag", "Pan (Shift: in the horizontal plane)"),
+    ("Wheel, middle drag", "Zoom"),
+    ("Left double click", "Select a body"),
+    ("Right double click", "Centre the view"),
+    ("Ctrl+right double click", "Track a body"),
+    ("Ctrl+left drag", "Turn the selected body"),
+    ("Ctrl+right drag", "Pull the selected body"),
+)
+
+
+def handle_keys(shell: Shell) -> None:
+    """Act on key presses, unless a text field has the focus."""
+    io = imgui.get_io()
+    if io.want_text_input:
+        return
+    for binding in (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS):
+        if binding.ctrl != io.key_ctrl or binding.shift != io.key_shift:
+            continue
+        if imgui.is_key_pressed(binding.key, binding.repeat):
+            binding.act(shell)
+
+
+def show_help(shell: Shell) -> None:
+    """The help window, while it is open."""
+    if not shell.help_shown:
+        return
+    center = imgui.get_main_viewport().get_center()
+    imgui.set_next_window_pos(center, imgui.Cond_.appearing, ImVec2(0.5, 0.5))
+    flags = imgui.WindowFlags_.no_docking | imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_collapse
+    expanded, opened = imgui.begin("Keys and mouse", True, flags)
+    if expanded:
+        columns = (
+            (("Simulation", _rows(SIMULATION)), ("Contacts", _rows(CONTACTS)), ("Window", _rows(WINDOW))),
+            (("Scene", _rows(SCENE)), ("", (("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups")))),
+            (("Camera", _rows(CAMERA)), ("Mouse", _MOUSE)),
+        )
+        for i, groups in enumerate(columns):
+            if i:
+                imgui.same_line(0, 2 * imgui.get_font_size())
+            imgui.begin_group()
+            for title, rows in groups:
+                _show_group(title, rows)
+            imgui.end_group()
+    imgui.end()
+    shell.help_shown = bool(opened)
+
+
+def _rows(bindings: tuple[Binding, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((binding.text, binding.does) for binding in bindings)
+
+
+def _show_group(title: str, rows: tuple[tuple[str, str], ...]) -> None:
+    if title:
+        imgui.spacing()
+        dim_text(title)
+    with number_font():
+        indent = imgui.get_cursor_pos_x() + imgui.calc_text_size(max((keys for keys, _ in rows), key=len) + "  ").x
+    for keys, does in rows:
+        with number_font():
+            imgui.text_unformatted(keys)
+        imgui.same_line()
+        imgui.set_cursor_pos_x(indent)
+        imgui.text_unformatted(does)

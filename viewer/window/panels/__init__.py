@@ -1,0 +1,1 @@
+"""One file a panel: what a person sees and clicks."""

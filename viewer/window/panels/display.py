@@ -1,0 +1,87 @@
+"""Shows the Display window: what is drawn of contacts, and how."""
+
+from enum import StrEnum
+from typing import TypeVar
+
+from imgui_bundle import imgui
+
+from ...session.layers import display_layers
+from ...session.session import Session
+from ...settings import GizmoSettings, ScaleMode
+from ..widgets import button, checkbox, choose, disabled, heading, tooltip
+
+E = TypeVar("E", bound=StrEnum)
+
+
+def show_display(session: Session) -> None:
+    """The window's content."""
+    gizmos = session.settings.gizmos
+    _show_layers(gizmos)
+    _show_lengths(gizmos)
+    _show_looks(gizmos)
+    imgui.spacing()
+    if button("Defaults", "Draw contacts as on the first launch"):
+        session.settings.gizmos = GizmoSettings()
+
+
+def _show_layers(gizmos: GizmoSettings) -> None:
+    """A checkbox for each layer, two in a row where they fit."""
+    in_left_half = False
+    for layer in display_layers():
+        assert layer.flag is not None
+        if in_left_half and not layer.own_row:
+            imgui.same_line(imgui.get_content_region_avail().x * 0.5)
+            in_left_half = False
+        else:
+            in_left_half = not layer.own_row
+        with disabled(layer.needs is not None and not getattr(gizmos, layer.needs)):
+            setattr(gizmos, layer.flag, checkbox(layer.label, getattr(gizmos, layer.flag), layer.tooltip))
+
+
+def _show_lengths(gizmos: GizmoSettings) -> None:
+    heading("Length")
+    gizmos.scale_mode = _choice(
+        "scale",
+        gizmos.scale_mode,
+        "auto: from the scene's moving weight and extent\n"
+        "fixed: metres per newton\n"
+        "mujoco: the model's visual/map/force",
+    )
+    if gizmos.scale_mode is ScaleMode.FIXED:
+        gizmos.fixed_scale = _slider("m/N", gizmos.fixed_scale, 1e-5, 1.0, "%.5f", "Arrow length per force")
+    gizmos.length = _slider("length", gizmos.length, 0.1, 10.0, "%.2f x", "Factor on all arrow lengths")
+    gizmos.min_force = _slider(
+        "smallest", gizmos.min_force, 0.0, 10.0, "%.3f N", "Smaller force components draw no arrow"
+    )
+    help_text = "Arrow length grows with the logarithm of the force: for forces of very different size"
+    gizmos.log_length = checkbox("Logarithmic", gizmos.log_length, help_text)
+
+
+def _show_looks(gizmos: GizmoSettings) -> None:
+    heading("Look")
+    gizmos.width = _slider("width", gizmos.width, 0.2, 5.0, "%.2f x", "Factor on arrow widths")
+    gizmos.point_size = _slider("points", gizmos.point_size, 0.2, 5.0, "%.2f x", "Factor on the spheres' size")
+    gizmos.color_mode = _choice("colour by", gizmos.color_mode, "What an arrow's colour shows")
+    gizmos.palette = _choice(
+        "palette", gizmos.palette, "colorblind: safe for all common kinds\nmujoco: the model's visual/rgba"
+    )
+    gizmos.moment = _choice(
+        "moment",
+        gizmos.moment,
+        "Of the physics steps since the last picture, gizmos show the newest (instant),\n"
+        "the one pressed hardest (peak), or their mean",
+    )
+    help_text = "Gizmos behind geometry stay visible, dimmed"
+    gizmos.see_through = checkbox("See through", gizmos.see_through, help_text)
+
+
+def _slider(label: str, value: float, low: float, high: float, text: str, help_text: str) -> float:
+    imgui.set_next_item_width(imgui.get_content_region_avail().x - 5 * imgui.get_font_size())
+    value = imgui.slider_float(label, value, low, high, text, imgui.SliderFlags_.logarithmic)[1]
+    tooltip(help_text)
+    return value
+
+
+def _choice(label: str, value: E, help_text: str) -> E:
+    width = imgui.get_content_region_avail().x - 5 * imgui.get_font_size()
+    return choose(label, value, type(value), width, help_text)

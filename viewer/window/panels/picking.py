@@ -1,0 +1,88 @@
+"""Contacts under the mouse: pointed at, clicked, and named; and labels beside them."""
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui
+
+from ...render.camera import CameraMatrices
+from ...render.glyphs import Glyphs, pick_glyph
+from ...session.session import Highlight, Session
+from ..viewport import Viewport
+from ..widgets import format_number, number_font
+
+_TOLERANCE = 4.0
+"""How near to a gizmo the mouse must be [px]."""
+_LABEL_OFFSET = 8
+_MOST_LABELS = 200
+
+
+def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: CameraMatrices) -> Highlight | None:
+    """The contact under the mouse; a click on it selects it, its sensor and its table row."""
+    if not viewport.hovered or viewport.dragging:
+        return None
+    tolerance = _TOLERANCE * imgui.get_io().display_framebuffer_scale.x
+    owner = pick_glyph(glyphs, matrices, viewport.pixels, *viewport.mouse_pixel, tolerance)
+    if owner is None or owner[0] < 0:
+        return None
+    component = owner[2] if len(owner) > 2 and owner[2] < 3 else None
+    pointed = Highlight(session.engine.sensors[owner[0]].name, owner[1], component)
+    if viewport.clicked:
+        session.selected = pointed.sensor
+        session.picked = (pointed.sensor, pointed.slot)
+    return pointed
+
+
+def show_pointed(session: Session, pointed: Highlight | None) -> None:
+    """What the contact under the mouse is, beside the mouse."""
+    if pointed is None or pointed.sensor not in session.engine.sensors.names:
+        return
+    batch = session.reading(pointed.sensor).batch
+    if pointed.slot >= len(batch.filled) or not batch.filled[pointed.slot] or batch.force is None:
+        return
+    first, second = session.details(pointed.sensor).geoms[pointed.slot]
+    axes = ("F_x", "F_y", "F_z") if batch.in_world_frame else ("F_n", "F_t0", "F_t1")
+    forces = "  ".join(
+        f"{axis} {format_number(float(value))}" for axis, value in zip(axes, batch.force[pointed.slot], strict=True)
+    )
+    if imgui.begin_tooltip():
+        imgui.text_unformatted(f"{pointed.sensor}, slot {pointed.slot}")
+        if first or second:
+            imgui.text_unformatted(f"{first} on {second}")
+        with number_font():
+            imgui.text_unformatted(f"{forces}  N")
+            if batch.dist is not None and not batch.in_world_frame:
+                imgui.text_unformatted(f"distance {format_number(1000 * float(batch.dist[pointed.slot]))} mm")
+        imgui.end_tooltip()
+
+
+def show_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> None:
+    """The force of each shown contact in newtons beside it."""
+    if not session.settings.gizmos.labels:
+        return
+    io = imgui.get_io()
+    scale = io.display_framebuffer_scale
+    draw = imgui.get_background_draw_list()
+    left, top, right, bottom = viewport.rect
+    draw.push_clip_rect(ImVec2(left, top), ImVec2(right, bottom))
+    with number_font():
+        count = 0
+        for name in [name for name, visible in session.visible.items() if visible]:
+            batch = session.reading(name).batch
+            if batch.pos is None or batch.force is None:
+                continue
+            pixels, depths = matrices.project(batch.pos[batch.filled], viewport.pixels)
+            sizes = np.linalg.norm(batch.force[batch.filled], axis=-1)
+            for (x, y), depth, size in zip(pixels, depths, sizes, strict=True):
+                if depth <= 0 or size < session.settings.gizmos.min_force or count >= _MOST_LABELS:
+                    continue
+                place = ImVec2(x / scale.x + _LABEL_OFFSET, io.display_size.y - y / scale.y)
+                _outlined(draw, place, f"{size:.3g} N")
+                count += 1
+    draw.pop_clip_rect()
+
+
+def _outlined(draw: imgui.ImDrawList, place: ImVec2, text: str) -> None:
+    """White text that stays readable on any picture."""
+    dark = imgui.color_convert_float4_to_u32(ImVec4(0, 0, 0, 0.75))
+    for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+        draw.add_text(ImVec2(place.x + dx, place.y + dy), dark, text)
+    draw.add_text(place, imgui.color_convert_float4_to_u32(ImVec4(1, 1, 1, 1)), text)

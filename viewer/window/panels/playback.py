@@ -1,0 +1,141 @@
+"""Playback bar: run, step, reset, speed, keyframe, camera, time."""
+
+from imgui_bundle import icons_fontawesome_6 as icons
+from imgui_bundle import imgui, imgui_ctx
+
+from ...session.history import History
+from ...session.session import SPEEDS, Session
+from ..theme import dim_color, plain_color
+from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, text_color, tooltip
+
+FREE_CAMERA = "free camera"
+
+
+def format_speed(speed: float) -> str:
+    """Speed as text: 1/10 x, 2 x."""
+    return f"1/{round(1 / speed)} x" if speed < 0.999 else f"{speed:g} x"
+
+
+def show_playback(session: Session) -> None:
+    """The bar's content."""
+    width = 2.4 * imgui.get_font_size()
+    imgui.begin_disabled(session.stepped_outside)
+    if button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
+        session.reset()
+    imgui.same_line(0, 4)
+    history = session.history
+    with disabled(history is None or history.current <= history.first):
+        if button(f"{icons.ICON_FA_BACKWARD_STEP}###back", "One step back (Left)", width):
+            session.step_back()
+    imgui.same_line(0, 4)
+    icon, does = (icons.ICON_FA_PLAY, "Play") if session.paused else (icons.ICON_FA_PAUSE, "Pause")
+    if button(f"{icon}###play", f"{does} (Space)", width):
+        session.toggle_paused()
+    imgui.same_line(0, 4)
+    if button(f"{icons.ICON_FA_FORWARD_STEP}###step", "One step (Right)", width):
+        session.step_once()
+    imgui.same_line(0, 16)
+    _show_speed(session)
+    imgui.end_disabled()
+    if session.engine.keys:
+        imgui.same_line(0, 16)
+        _show_keys(session)
+    imgui.same_line(0, 16)
+    _show_cameras(session)
+    imgui.same_line(0, 16)
+    if session.stepped_outside:
+        dim_text("stepped by your program")
+    else:
+        _show_scrubber(session)
+    imgui.same_line()
+    _show_time(session)
+
+
+def _show_scrubber(session: Session) -> None:
+    history = session.history
+    if history is None:
+        return
+    width = imgui.get_content_region_avail().x - 7 * imgui.get_font_size()
+    if width < 60:
+        return
+    imgui.set_next_item_width(width)
+    moved, step = imgui.slider_int("##scrub", history.current, history.first, max(history.last, history.first + 1), "")
+    if moved:
+        session.go_to(step)
+    start = "from there" if history.can_resume else "with the newest step"
+    tooltip(f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.")
+
+
+def _show_time(session: Session) -> None:
+    """The time, right-aligned; a click opens what can be done with it."""
+    color = dim_color() if session.paused else plain_color()
+    with number_font(), text_color(color), imgui_ctx.push_style_color(imgui.Col_.button, NO_COLOR):
+        text = f"{session.engine.time:.3f} s"
+        width = imgui.calc_text_size(text).x + 2 * imgui.get_style().frame_padding.x
+        imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(0.0, imgui.get_content_region_avail().x - width))
+        clicked = imgui.button(f"{text}###time")
+    if session.history is None:
+        return
+    tooltip("Simulated time. Click to go to another, or to change how much is kept")
+    if clicked:
+        imgui.open_popup("time")
+    if imgui.begin_popup("time"):
+        _show_time_popup(session, session.history)
+        imgui.end_popup()
+
+
+def _show_time_popup(session: Session, history: History) -> None:
+    entered = imgui.InputTextFlags_.enter_returns_true
+    imgui.set_next_item_width(7 * imgui.get_font_size())
+    if imgui.is_window_appearing():
+        imgui.set_keyboard_focus_here()
+    jump, time = imgui.input_double("go to [s]", session.engine.time, 0.0, 0.0, "%.3f", entered)
+    tooltip(f"Pause at this time, from {history.time(history.first):.3f} to {history.time(history.last):.3f} s")
+    if jump:
+        session.go_to_time(time)
+        imgui.close_current_popup()
+    imgui.set_next_item_width(7 * imgui.get_font_size())
+    change, megabytes = imgui.input_double(
+        "MB for the history", session.settings.history_megabytes, 0.0, 0.0, "%.0f", entered
+    )
+    tooltip("Memory that the history may take. Changing this clears it")
+    if change:
+        session.set_history(megabytes)
+    dim_text(_history_text(session, history))
+
+
+def _history_text(session: Session, history: History) -> str:
+    used, limit = history.bytes / 2**20, session.settings.history_megabytes
+    return f"{history.seconds:.1f} s of history, {used:.0f} of {limit:.0f} MB"
+
+
+def _show_speed(session: Session) -> None:
+    help_text = "Speed, as a multiple of real time (- and =)"
+    width, now = 6 * imgui.get_font_size(), session.pace.speed
+    if (speed := choose("##speed", now, SPEEDS, width, help_text, format_speed)) != now:
+        session.set_speed(speed)
+
+
+def _show_keys(session: Session) -> None:
+    imgui.set_next_item_width(8 * imgui.get_font_size())
+    if imgui.begin_combo("##key", "keyframe"):
+        for key in session.engine.keys:
+            if imgui.selectable(key, False)[0]:
+                session.reset(key)
+        imgui.end_combo()
+    else:
+        tooltip("Reset to a keyframe of the scene")
+
+
+def _show_cameras(session: Session) -> None:
+    view = session.view
+    imgui.set_next_item_width(9 * imgui.get_font_size())
+    if imgui.begin_combo("##camera", view.camera_name or FREE_CAMERA):
+        if imgui.selectable(FREE_CAMERA, view.camera_name is None)[0]:
+            view.free_camera()
+        for name in view.cameras:
+            if imgui.selectable(name, name == view.camera_name)[0]:
+                view.set_camera(name)
+        imgui.end_combo()
+    else:
+        tooltip("Camera ([ and ], Esc for the free one)")

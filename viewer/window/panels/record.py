@@ -1,0 +1,77 @@
+"""Record button: start, pause and stop a video of the window."""
+
+from pathlib import Path
+
+from imgui_bundle import ImVec2, ImVec4, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ...app.application import Application
+from ..widgets import button, checkbox, dim_text, number_font, paragraph, text_color, tooltip
+
+_RED = ImVec4(0.93, 0.25, 0.22, 1.0)
+
+
+class RecordButton:
+    """The button in the playback bar, and the dialog behind it."""
+
+    def __init__(self) -> None:
+        self._path = ""
+
+    def show(self, app: Application) -> None:
+        recording = app.recorder.running
+        width = 2.4 * imgui.get_font_size()
+        if recording is None:
+            with text_color(_RED):
+                clicked = imgui.button(f"{icons.ICON_FA_CIRCLE}###record", ImVec2(width, 0))
+            tooltip("Record a video (F9 starts at once)")
+            if clicked:
+                self._path = str(app.next_recording)
+                imgui.open_popup("Record")
+            self._show_dialog(app)
+            return
+        if button(f"{icons.ICON_FA_STOP}###stop recording", f"Stop and save {recording.path} (F9)", width):
+            app.recorder.stop()
+        imgui.same_line(0, 4)
+        icon = icons.ICON_FA_PLAY if recording.paused else icons.ICON_FA_PAUSE
+        help_text = "Continue recording" if recording.paused else "Pause recording"
+        if button(f"{icon}###pause recording", help_text, width):
+            app.recorder.toggle_paused()
+        imgui.same_line()
+        imgui.text_colored(_RED, icons.ICON_FA_CIRCLE)
+        imgui.same_line(0, 4)
+        minutes, seconds = divmod(recording.seconds, 60)
+        with number_font():
+            imgui.text_unformatted(
+                f"{minutes:.0f}:{seconds:04.1f} {recording.frames:5d} frames {recording.bytes_written / 2**20:5.1f} MB"
+            )
+
+    def _show_dialog(self, app: Application) -> None:
+        if not imgui.begin_popup("Record"):
+            return
+        paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
+        imgui.set_next_item_width(28 * imgui.get_font_size())
+        _, self._path = imgui.input_text("file", self._path)
+        settings = app.session.settings
+        help_text = "Record the whole window, or the scene alone"
+        settings.record_panels = checkbox("with panels", settings.record_panels, help_text)
+        path = Path(self._path.strip()).expanduser() if self._path.strip() else None
+        if imgui.button("Start recording") and path is not None:
+            app.start_recording(path)
+            imgui.close_current_popup()
+        history = app.session.history
+        imgui.begin_disabled(history is None)
+        imgui.same_line(0, 2 * imgui.get_font_size())
+        help_text = "Show the newest part of the history again, every frame at its time, and record it (Shift+F9)"
+        if button("Record the last", help_text) and path is not None:
+            app.record_last(path)
+            imgui.close_current_popup()
+        imgui.same_line()
+        imgui.set_next_item_width(4 * imgui.get_font_size())
+        changed, seconds = imgui.input_float("s", settings.record_last, 0, 0, "%g")
+        if changed and seconds > 0:
+            settings.record_last = seconds
+        if history is not None:
+            imgui.same_line()
+            dim_text(f"of {history.seconds:.1f} s")
+        imgui.end_disabled()
+        imgui.end_popup()

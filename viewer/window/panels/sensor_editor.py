@@ -1,0 +1,326 @@
+"""Sensor editor window: contact sensors made and changed while the scene runs, copied, and saved into its file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from imgui_bundle import icons_fontawesome_6 as icons
+from imgui_bundle import imgui
+
+from ...app.application import Application, why_not_live, why_not_saved
+from ...mjmodel.names import sensor_names
+from ...mjmodel.sensor_suggestions import SensorSuggestions
+from ...mjmodel.types import MjModel
+from ...scene_files.sensor_edits import SensorEdits
+from ...scene_files.spec_changes import SensorChange, read_declarations
+from ...scene_files.xml_edits import contact_element
+from ...sensors.contact_declaration import NUM_MAX, ContactDeclaration, unique_name
+from ...session.session import Session
+from ...settings import Reduce
+from ..theme import warning_color
+from ..viewport import Viewport
+from ..widgets import Message, button, choose, disabled, heading, paragraph, small_button, tooltip
+from .sensor_form import choose_fields, sensors_by_sides, show_element, show_pairs
+from .target_chooser import BodyChooser, TargetChooser
+
+_REDUCE_HELP = (
+    "Which contacts are reported if there are more than num\n"
+    "none: the first ones\nmindist: the deepest\nmaxforce: the strongest\nnetforce: all of them as one, in world axes"
+)
+
+
+@dataclass(frozen=True)
+class _Awaited:
+    """A sensor that was requested and that the scene does not have yet."""
+
+    name: str
+    declaration: ContactDeclaration
+    model: MjModel
+    """Model of the scene at the time of the request."""
+
+
+class SensorEditor:
+    """The window's content, and the sensor that is being made or changed in it."""
+
+    def __init__(self) -> None:
+        self.draft = ContactDeclaration("")
+        """What the form holds."""
+        self.editing: str | None = None
+        """Name of the sensor that is being changed; None for a new one."""
+        self.message = Message()
+        self._named = False
+        """True if a person chose the name; otherwise it is made from the targets."""
+        self._original: ContactDeclaration | None = None
+        """How the sensor that is being changed is declared now."""
+        self._awaited: _Awaited | None = None
+        self._chooser = TargetChooser()
+        self._bodies = BodyChooser()
+        self._model: MjModel | None = None
+        self._last_shown = 0
+        """Frame in which the window was last seen."""
+
+    @property
+    def picking(self) -> bool:
+        """True if the next click on the scene is for this window."""
+        return self._chooser.picking is not None
+
+    def begin(self, session: Session, name: str | None = None) -> None:
+        """Start with a new sensor, or with one of the scene's."""
+        self._read(session)
+        self.message.set("")
+        self._chooser.picking = None
+        self._awaited = None
+        original = self._declared.get(name) if name is not None else None
+        if name is not None and original is None:
+            self.message.set(f"{name} matches something that has no name: MJCF cannot declare it.", failed=True)
+        self.editing = name if original is not None else None
+        self._original = original
+        self._named = original is not None
+        self.draft = original or ContactDeclaration("")
+
+    def point(self, session: Session, viewport: Viewport, scene_pass: Any) -> None:
+        """Use what is picked in the scene; call it once a frame."""
+        side = self._chooser.picking
+        if side is None:
+            return
+        if imgui.is_key_pressed(imgui.Key.escape) or imgui.get_frame_count() > self._last_shown + 1:
+            self._chooser.picking = None
+            return
+        self._read(session)
+        kind = self.draft.first.kind if side == 1 else self.draft.second.kind
+        target = self._chooser.point(session, viewport, scene_pass, kind, self._suggestions)
+        if target is not None:
+            self.draft = replace(self.draft, first=target) if side == 1 else replace(self.draft, second=target)
+
+    def show(self, app: Application) -> None:
+        """The window's content."""
+        session, sensor_edits = app.session, app.sensor_edits
+        self._last_shown = imgui.get_frame_count()
+        self._read(session)
+        self._update(session)
+        obstacle = why_not_live(session)
+        self._show_title(sensor_edits)
+        if obstacle is not None:
+            paragraph(obstacle)
+        self._show_form(session)
+        problem = self._problem()
+        if problem is None:
+            show_element(self.draft, self._suggestions.can_touch(self.draft))
+        else:
+            imgui.spacing()
+            paragraph(f"{problem[0].upper()}{problem[1:]}.", warning_color())
+        self._show_actions(app, problem, obstacle)
+        self.message.show()
+        self._show_unsaved(app)
+        self._show_touching(app)
+        self._show_more(app, obstacle)
+
+    def make(self, app: Application, declarations: Sequence[ContactDeclaration]) -> None:
+        """Add sensors to the running scene; where it takes none, put the first of them into the form."""
+        if why_not_live(app.session) is not None:
+            self.begin(app.session)
+            self.draft, self._named = declarations[0], True
+            return
+        app.sensor_edits.make([SensorChange(declaration) for declaration in declarations])
+        self._await(declarations[0].name, declarations[0])
+
+    def show_all_contacts(self, app: Application) -> None:
+        """Make a sensor of all contacts, and show it once the scene has it."""
+        declaration = app.show_all_contacts()
+        if declaration is not None:
+            self._read(app.session)
+            self._await(declaration.name, declaration)
+
+    def _read(self, session: Session) -> None:
+        model = session.engine.model
+        if model is not self._model:
+            self._model = model
+            self._suggestions = SensorSuggestions(model)
+            self._declared = read_declarations(model)
+            self._by_sides = sensors_by_sides(self._declared)
+            self._names = set(sensor_names(model))
+
+    def _update(self, session: Session) -> None:
+        """Select a new sensor once the scene has it; show what undo and the file change."""
+        awaited = self._awaited
+        if awaited is not None and self._declared.get(awaited.name) == awaited.declaration:
+            if awaited.name in session.visible:
+                session.selected, session.visible[awaited.name] = awaited.name, True
+            self._awaited, self.editing, self._named = None, awaited.name, True
+            self.draft = self._original = awaited.declaration
+        elif awaited is not None and awaited.model is not self._model:
+            reason = next((note for note in session.engine.notes if repr(awaited.name) in note), None)
+            if reason is not None:
+                self._awaited = None
+                self.message.set(reason, failed=True)
+        if self.editing is None:
+            return
+        declared = self._declared.get(self.editing)
+        if declared is None and self._awaited is None:
+            self.editing = self._original = None
+        elif declared is not None and declared != self._original:
+            if self.draft == self._original:
+                self.draft = declared
+            self._original = declared
+
+    def _show_title(self, sensor_edits: SensorEdits) -> None:
+        name = self.editing
+        imgui.text_unformatted("New sensor" if name is None else f"Sensor {name}")
+        if name is None:
+            return
+        imgui.same_line()
+        if small_button(f"{icons.ICON_FA_PLUS} New###new", "Make another one like this"):
+            self.editing = self._original = None
+            self.draft, self._named = replace(self.draft, name=""), False
+            self.message.set("")
+        change = sensor_edits.unsaved.get(name)
+        if change is None:
+            return
+        imgui.same_line()
+        if change.before is None:
+            pressed = small_button("Remove", "Remove this sensor: the file does not have it")
+        else:
+            pressed = small_button("Revert", "As the file has it")
+        if pressed:
+            sensor_edits.revert(name)
+            if change.before is not None:
+                self._await(change.replaces, change.before)
+
+    def _show_form(self, session: Session) -> None:
+        width = imgui.get_content_region_avail().x - 4.4 * imgui.get_font_size()
+        if not self._named:
+            self.draft = replace(self.draft, name=self._suggested_name())
+        imgui.set_next_item_width(width)
+        changed, name = imgui.input_text("name", self.draft.name)
+        tooltip("What the sensor is called in the scene")
+        if changed:
+            self._named = bool(name)
+            self.draft = replace(self.draft, name=name)
+        model = session.engine.model
+        first = self._chooser.show(1, self.draft.first, model, width)
+        second = self._chooser.show(2, self.draft.second, model, width)
+        reduce = choose("reduce", self.draft.reduce, Reduce, width, _REDUCE_HELP)
+        imgui.set_next_item_width(width)
+        num = imgui.input_int("num", self.draft.num, 1, 10)[1]
+        tooltip(f"Contacts that the array has slots for, 1 to {NUM_MAX:,}")
+        num = min(max(num, 1), NUM_MAX)
+        fields = choose_fields(self.draft.fields)
+        self.draft = replace(self.draft, first=first, second=second, fields=fields, num=num, reduce=reduce)
+
+    def _show_actions(self, app: Application, problem: str | None, obstacle: str | None) -> None:
+        session, sensor_edits = app.session, app.sensor_edits
+        unchanged = self.editing is not None and self.draft == self._original
+        imgui.begin_disabled(problem is not None)
+        with disabled(obstacle is not None or unchanged):
+            help_text = obstacle or "The running scene has it at once; its state is kept, its file is not changed"
+            if button("Add sensor###apply" if self.editing is None else "Apply###apply", help_text):
+                self._apply(sensor_edits)
+        imgui.same_line()
+        if button("Copy MJCF", "Put the element into the clipboard"):
+            imgui.set_clipboard_text(contact_element(self.draft.attributes))
+            self.message.set("Copied. It belongs into <sensor>.")
+        imgui.same_line()
+        kept = why_not_saved(session)
+        with disabled(kept is not None or (unchanged and self.editing not in sensor_edits.unsaved)):
+            if button("Save to file", kept or "Write the element into the scene file; nothing else in it changes"):
+                self._save_draft(app, unchanged, obstacle is None)
+        imgui.end_disabled()
+
+    def _show_unsaved(self, app: Application) -> None:
+        sensor_edits = app.sensor_edits
+        if not sensor_edits.changes and sensor_edits.last is None:
+            return
+        imgui.spacing()
+        count = len(sensor_edits.changes)
+        kept = why_not_saved(app.session)
+        with disabled(kept is not None or not count):
+            help_text = kept or "Write every sensor that was made or changed here into the scene file"
+            if button(f"Save all {count}###save all" if count else "Save all###save all", help_text):
+                self.message.attempt(lambda: self._save(app, sensor_edits.changes))
+        imgui.same_line()
+        last = sensor_edits.last
+        with disabled(last is None):
+            help_text = f"Undo: {last} (Ctrl+Z)" if last else "Nothing to undo"
+            if button(f"{icons.ICON_FA_ROTATE_LEFT} Undo###undo", help_text):
+                app.undo()
+
+    def _show_touching(self, app: Application) -> None:
+        session = app.session
+        heading("Touching now")
+        if not session.engine.has_contact_list:
+            paragraph("MotrixSim does not report which geoms touch.")
+            return
+        pairs = self._suggestions.touching(session.engine.data)
+        clicked = show_pairs(pairs, self._suggestions, self._by_sides)
+        if clicked is not None and clicked.sensor is not None:
+            session.selected = clicked.sensor
+            self.begin(session, clicked.sensor)
+        elif clicked is not None:
+            proposed = self._suggestions.for_pair(clicked.pair, self._taken(app.sensor_edits))
+            if proposed is not None:
+                self.make(app, [proposed])
+
+    def _show_more(self, app: Application, obstacle: str | None) -> None:
+        session = app.session
+        imgui.spacing()
+        with disabled(obstacle is not None and not session.engine.can_watch_all):
+            if button("Watch all contacts", "Make a sensor that matches every contact"):
+                self.show_all_contacts(app)
+        heading("One sensor per geom")
+        body = self._bodies.show(session.view.selected_body, self._suggestions)
+        if not body:
+            paragraph("No body has a name and a geom that can collide.")
+            return
+        declarations = self._suggestions.for_body(body, self._taken(app.sensor_edits))
+        unnamed = self._suggestions.unnamed_of_body(body)
+        imgui.same_line(0, imgui.get_style().item_inner_spacing.x)
+        names = ", ".join(declaration.name for declaration in declarations[:8])
+        left_out = f"\n{unnamed} without a name left out" if unnamed else ""
+        help_text = obstacle or f"One for everything that touches: {names or 'none has a name'}{left_out}"
+        with disabled(obstacle is not None or not declarations):
+            if button(f"Make {len(declarations)}###per geom", help_text):
+                self.make(app, declarations)
+
+    def _suggested_name(self) -> str:
+        words = [target.name for target in (self.draft.second, self.draft.first) if target.name]
+        return unique_name("_".join(words) or "contacts", self._names)
+
+    def _taken(self, sensor_edits: SensorEdits) -> set[str]:
+        return self._names | set(sensor_edits.unsaved)
+
+    def _problem(self) -> str | None:
+        """Why the form cannot be applied."""
+        name, unnamed = self.draft.name, self._original is not None and not self._original.name
+        if not name and not unnamed:
+            return "give it a name"
+        if name and name != self.editing and name in self._names:
+            return f"the scene has a sensor named {name}"
+        return self.draft.problem
+
+    def _change(self) -> SensorChange:
+        return SensorChange(self.draft, self._original, self.editing or "")
+
+    def _apply(self, sensor_edits: SensorEdits) -> None:
+        change = self._change()
+        sensor_edits.make([change])
+        self._await(change.name, change.after)
+
+    def _await(self, name: str, declaration: ContactDeclaration) -> None:
+        self._awaited = _Awaited(name, declaration, self._model)
+        self.message.set("")
+
+    def _save_draft(self, app: Application, unchanged: bool, live: bool) -> None:
+        """Write the form into the file. A scene that accepts it live gets it first: undo then takes two steps."""
+        change = self._change()
+        if live and not unchanged:
+            self._apply(app.sensor_edits)
+        if live:
+            change = app.sensor_edits.unsaved.get(change.name, change)
+        self._await(change.name, change.after)
+        self.message.attempt(lambda: self._save(app, [change]))
+
+    def _save(self, app: Application, changes: Sequence[SensorChange]) -> None:
+        engine = app.session.engine
+        assert engine.path is not None
+        app.sensor_edits.save(engine.path, engine.model, list(changes))
+        self.message.set(f"Saved into {engine.path.name}.")

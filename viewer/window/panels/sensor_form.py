@@ -1,0 +1,156 @@
+"""Parts of the sensor editor: the fields that a sensor reports, the MJCF element, and the pairs that touch now."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from imgui_bundle import ImVec2, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ...mjmodel.matching import full_layout
+from ...mjmodel.sensor_suggestions import SensorSuggestions, TouchingPair
+from ...scene_files.xml_edits import contact_element
+from ...sensors.contact_declaration import ContactDeclaration, ContactTarget
+from ...sensors.layout import UNITS, Field
+from ..widgets import (
+    checkbox,
+    dim_text,
+    disabled,
+    fit_text,
+    format_number,
+    icon_button,
+    number_font,
+    paragraph,
+    table_headings,
+    text_right,
+    tooltip,
+    visible_rows,
+)
+
+_FIELD_HELP = {
+    Field.FOUND: "Number of matching contacts",
+    Field.FORCE: "Force: along the normal, tangent 0 and tangent 1",
+    Field.TORQUE: "Torque, in the same axes",
+    Field.DIST: "Distance between the surfaces, negative when they penetrate",
+    Field.POS: "Position, world",
+    Field.NORMAL: "Normal from object 1 to object 2, world",
+    Field.TANGENT: "First tangent, world",
+    Field.LINVEL: "Velocity of object 2 against object 1; not with netforce",
+    Field.ANGVEL: "Angular velocity of object 2 against object 1; not with netforce",
+}
+
+
+def choose_fields(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+    """A box for each field that the installed MuJoCo knows; those that are chosen."""
+    left, third = imgui.get_cursor_pos_x(), imgui.get_content_region_avail().x / 3
+    chosen = set(fields)
+    for i, field in enumerate(full_layout(1).fields):
+        if i % 3:
+            imgui.same_line(left + (i % 3) * third)
+        help_text = _FIELD_HELP[field] + (f" [{UNITS[field]}]" if UNITS[field] else "")
+        on = checkbox(str(field), field in chosen, help_text)
+        chosen = chosen | {field} if on else chosen - {field}
+    return tuple(field for field in Field if field in chosen)
+
+
+def show_element(declaration: ContactDeclaration, can_touch: bool) -> None:
+    """MJCF of a sensor and the size of its array."""
+    imgui.spacing()
+    layout = declaration.layout
+    slots = "1 slot" if layout.slots == 1 else f"{layout.slots} slots"
+    with number_font():
+        imgui.text_unformatted(f"{slots} × {layout.slot_size} values = {layout.size}")
+        imgui.push_text_wrap_pos(0.0)
+        dim_text(_in_lines(declaration.attributes, imgui.get_content_region_avail().x))
+        imgui.pop_text_wrap_pos()
+    if not can_touch:
+        paragraph("These two can never touch: the sensor would stay empty. The Inspector shows the reason.")
+
+
+def _in_lines(attributes: Mapping[str, str], width: float) -> str:
+    """MJCF of a sensor, broken between attributes where a line would be too long."""
+    text, line = "<contact", "<contact"
+    for name, value in attributes.items():
+        word = contact_element({name: value}).removeprefix("<contact").removesuffix("/>")
+        # What is longer than a line is left to break inside.
+        fits = imgui.calc_text_size(f"{line}{word}/>").x <= width or imgui.calc_text_size(f" {word}/>").x > width
+        text, line = (text + word, line + word) if fits else (f"{text}\n {word}", f" {word}")
+    return f"{text}/>"
+
+
+_ROWS = 8
+"""Pairs that the list shows at once."""
+
+Sides = frozenset[ContactTarget]
+
+
+@dataclass(frozen=True)
+class PairClick:
+    """A pair that a person clicked."""
+
+    pair: TouchingPair
+    sensor: str | None
+    """A sensor that matches these two already; None if there is none."""
+
+
+def sensors_by_sides(declared: Mapping[str, ContactDeclaration]) -> dict[Sides, str]:
+    """The two sides of each sensor, in any order, and its name."""
+    return {frozenset((sensor.first, sensor.second)): name for name, sensor in declared.items()}
+
+
+def show_pairs(
+    pairs: Sequence[TouchingPair], suggestions: SensorSuggestions, by_sides: Mapping[Sides, str]
+) -> PairClick | None:
+    """The list; what was clicked in it."""
+    if not pairs:
+        paragraph("Nothing touches now.")
+        return None
+    line = imgui.get_text_line_height() + 2 * imgui.get_style().frame_padding.y
+    row = line + 2 * imgui.get_style().cell_padding.y
+    size = ImVec2(0, (min(len(pairs), _ROWS) + 1) * row + 2)
+    flags = imgui.TableFlags_
+    if not imgui.begin_table("##pairs", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x, size):
+        return None
+    with number_font():
+        count_width, force_width = imgui.calc_text_size("000").x, imgui.calc_text_size("0000.00").x
+    columns = (
+        ("geoms", "", "Object 1 and object 2; forces act on the second"),
+        ("n", count_width, "Contacts between them"),
+        ("N", force_width, "Sum of their normal forces [N]"),
+        ("", imgui.get_frame_height(), ""),
+    )
+    table_headings(columns, left=("geoms",))
+    clicked = None
+    for i in visible_rows(len(pairs), row):
+        pair = pairs[i]
+        # By its geoms: rows come and go while the scene runs.
+        imgui.push_id(f"{pair.labels[0]} x {pair.labels[1]}")
+        first, second = (suggestions.target_of_geom(geom) for geom in pair.geoms)
+        clicked = _show_row(pair, first, second, by_sides.get(frozenset((first, second)))) or clicked
+        imgui.pop_id()
+    imgui.end_table()
+    return clicked
+
+
+def _show_row(pair: TouchingPair, first: ContactTarget, second: ContactTarget, sensor: str | None) -> PairClick | None:
+    imgui.table_next_row()
+    imgui.table_next_column()
+    imgui.align_text_to_frame_padding()
+    label = f"{pair.labels[0]} × {pair.labels[1]}"
+    imgui.text_unformatted(fit_text(label, imgui.get_content_region_avail().x))
+    tooltip(label)
+    with number_font():
+        for text in (str(pair.count), format_number(pair.force, 2)):
+            imgui.table_next_column()
+            imgui.align_text_to_frame_padding()
+            text_right(text)
+    imgui.table_next_column()
+    nameless = not first.name and not second.name
+    with disabled(nameless):
+        pressed = icon_button(icons.ICON_FA_EYE if sensor else icons.ICON_FA_PLUS, "make")
+    if nameless:
+        tooltip("Neither of them has a name that a sensor could go by")
+    elif sensor:
+        tooltip(f"Sensor {sensor} matches these two: select it")
+    else:
+        tooltip(f"Make a sensor: {first} × {second}")
+    return PairClick(pair, sensor) if pressed else None

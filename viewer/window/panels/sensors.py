@@ -1,0 +1,195 @@
+"""Sensors window: one row a sensor, to show, select and switch."""
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ...engines.contact_sensor import ContactSensor
+from ...render.style import sensor_color
+from ...session.session import SensorReading, Session
+from ...settings import ColorMode, Reduce
+from ..shell import Shell
+from ..theme import dim_color, plain_color, warning_color
+from ..widgets import (
+    NO_COLOR,
+    button,
+    dim_text,
+    eye_button,
+    fitted_text,
+    format_number,
+    number_font,
+    paragraph,
+    small_button,
+    text_color,
+    text_right,
+    tooltip,
+    visible_rows,
+)
+
+_REDUCE_HELP = {
+    Reduce.NONE: "none: the first contacts, in the engine's order",
+    Reduce.MINDIST: "mindist: the deepest contacts first",
+    Reduce.MAXFORCE: "maxforce: the strongest contacts first",
+    Reduce.NETFORCE: "netforce: one net contact, in world axes",
+}
+
+
+def show_sensors(shell: Shell) -> None:
+    """The window's content."""
+    session, unsaved = shell.app.session, shell.app.sensor_edits.unsaved
+    sensors = session.engine.sensors
+    if not len(sensors):
+        _show_empty(shell)
+        _show_unread(session)
+        return
+    _show_header(shell)
+    for i in visible_rows(len(sensors), _row_height()):
+        imgui.push_id(i)
+        _show_row(shell, i, session.reading(sensors[i].name), sensors[i].name in unsaved)
+        imgui.pop_id()
+    _show_unread(session)
+
+
+def _show_unread(session: Session) -> None:
+    """Sensors of the scene that the engine does not read, and why."""
+    for engine in (session.engine, session.ghost):
+        for name, reason in engine.unread.items() if engine else ():
+            imgui.spacing()
+            dim_text(name)
+            paragraph(f"not read by {engine.name if engine else ''}: {reason}")
+
+
+def _show_empty(shell: Shell) -> None:
+    paragraph("This scene has no contact sensors.")
+    imgui.spacing()
+    if shell.app.session.engine.can_watch_all:
+        help_text = "Add a sensor that matches every contact. The scene file is not changed."
+        if button("Watch all contacts", help_text):
+            shell.show_all_contacts()
+    help_text = "Choose what it matches and what it reports, or one of the pairs that touch now"
+    if button(f"{icons.ICON_FA_PLUS} New sensor###new", help_text):
+        shell.edit_sensor(None)
+    imgui.spacing()
+    paragraph(
+        "Or declare one in the scene:\n"
+        '<sensor>\n  <contact name="foot" geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>'
+    )
+
+
+def _show_header(shell: Shell) -> None:
+    session = shell.app.session
+    shown = sum(session.visible.values())
+    everything = shown == len(session.visible)
+    help_text = "Hide all sensors" if everything else "Show all sensors"
+    if small_button(icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH, help_text):
+        session.visible = dict.fromkeys(session.visible, not everything)
+    imgui.same_line()
+    dim_text(f"{shown} of {len(session.visible)} shown")
+    imgui.same_line()
+    size = imgui.get_text_line_height() + 2 * imgui.get_style().frame_padding.x
+    imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - size)
+    if small_button(f"{icons.ICON_FA_PLUS}###new", "Make a contact sensor"):
+        shell.edit_sensor(None)
+    imgui.separator()
+
+
+def _row_height() -> float:
+    """Three lines: name, what it matches, what it reads."""
+    return 3 * imgui.get_text_line_height() + 16 + imgui.get_style().item_spacing.y
+
+
+def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -> None:
+    session, sensor = shell.app.session, reading.sensor
+    name = sensor.name
+    start = imgui.get_cursor_pos()
+    right = start.x + imgui.get_content_region_avail().x - 4
+    height = _row_height() - imgui.get_style().item_spacing.y
+    line = imgui.get_text_line_height() + 3
+
+    # The whole row selects; what stands on it is drawn over it.
+    imgui.set_next_item_allow_overlap()
+    flags = imgui.SelectableFlags_.allow_overlap
+    if imgui.selectable("##row", session.selected == name, flags, ImVec2(0, height))[0]:
+        session.selected = name
+
+    imgui.set_cursor_pos(ImVec2(start.x + 2, start.y + 4))
+    _show_eye(session, index, name)
+    imgui.same_line(0, 6)
+    text_x = imgui.get_cursor_pos_x()
+    pencil_x = right - imgui.get_text_line_height()
+    with text_color(_text_color(session.visible[name])):
+        fitted_text(f"{name} *" if unsaved else name, pencil_x - text_x - 4)
+        if unsaved:
+            tooltip(f"{name}: made or changed here, and not saved into the scene file")
+    if not sensor.virtual:
+        imgui.set_cursor_pos(ImVec2(pencil_x, start.y + 4))
+        _show_pencil(shell, name)
+
+    imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
+    with text_color(dim_color()):
+        fitted_text(sensor.label, right - text_x)
+
+    imgui.set_cursor_pos(ImVec2(text_x - 5, start.y + 5 + 2 * line))
+    _show_reduce(session, sensor)
+    with number_font():
+        force = f"{format_number(float(np.linalg.norm(reading.net_force)), 2)} N"
+        force_width = imgui.calc_text_size("0000.00 N").x
+        imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
+        count_color = warning_color() if reading.dropped else dim_color()
+        text_right(f"{reading.found}/{sensor.slots}", count_color, right - force_width - 6)
+        tooltip(_count_help(reading))
+        imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
+        text_right(force, _text_color(bool(reading.reported)), right)
+        tooltip("Net force of the reported contacts on object 2")
+    imgui.set_cursor_pos(start)
+    imgui.dummy(ImVec2(0, height))
+
+
+def _text_color(strong: bool) -> ImVec4:
+    return plain_color() if strong else dim_color()
+
+
+def _count_help(reading: SensorReading) -> str:
+    text = f"{reading.found} matching contacts, {reading.sensor.slots} slots"
+    if reading.dropped:
+        text += f"\n{reading.dropped} dropped: raise num, or choose another reduce mode"
+    return text
+
+
+def _show_eye(session: Session, index: int, name: str) -> None:
+    shown = session.visible[name]
+    by_sensor = session.settings.gizmos.color_mode is ColorMode.SENSOR
+    color = ImVec4(*sensor_color(index)[:3], 1.0) if by_sensor and shown else _text_color(shown)
+    session.visible[name] = eye_button(shown, "this sensor's contacts", color)
+
+
+def _show_pencil(shell: Shell, name: str) -> None:
+    with (
+        text_color(dim_color()),
+        imgui_ctx.push_style_color(imgui.Col_.button, NO_COLOR),
+        imgui_ctx.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(1, 0)),
+    ):
+        if imgui.small_button(f"{icons.ICON_FA_PEN}###edit"):
+            shell.edit_sensor(name)
+    tooltip("Change what this sensor matches and reports")
+
+
+def _show_reduce(session: Session, sensor: ContactSensor) -> None:
+    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(5, 0))
+    preview = f"{sensor.reduce}{' *' if sensor.modified else ''}"
+    flags = imgui.ComboFlags_.width_fit_preview
+    opened = imgui.begin_combo("##reduce", preview, flags)
+    imgui.pop_style_var()
+    if not opened:
+        tooltip(
+            f"Declared: {sensor.declared.reduce}. Switched in the viewer, not in the file."
+            if sensor.modified
+            else _REDUCE_HELP[sensor.reduce]
+        )
+        return
+    for mode in Reduce:
+        declared = "  (declared)" if mode is sensor.declared.reduce else ""
+        if imgui.selectable(f"{mode}{declared}###{mode}", mode is sensor.reduce)[0]:
+            session.set_reduce(sensor.name, mode)
+        tooltip(_REDUCE_HELP[mode])
+    imgui.end_combo()

@@ -1,0 +1,49 @@
+"""Status bar: who steps, who draws, and whether they keep up."""
+
+from imgui_bundle import hello_imgui, imgui
+
+from ...session.session import Session
+from ..shell import Shell
+from ..theme import warning_color
+from ..widgets import dim_text, tooltip
+
+_SEPARATOR = "  ·  "
+
+
+def show_status(shell: Shell) -> None:
+    """The bar's content."""
+    session = shell.app.session
+    engines = session.engine.name + (f" and {session.ghost.name} as ghosts" if session.ghost else "")
+    if session.simulation.engine.num_envs > 1:
+        engines += f", environment {session.env + 1} of {session.simulation.engine.num_envs}"
+    dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
+    ignored = session.engine.ignored or (session.ghost.ignored if session.ghost else ())
+    tooltip(
+        "Engine; renderer and quality. --quality low or high overrides"
+        + (f"\nThis engine does not know: {', '.join(ignored)}" if ignored else "")
+    )
+    imgui.same_line(0, 0)
+    dim_text(_SEPARATOR)
+    imgui.same_line(0, 0)
+    _show_pace(session)
+    imgui.same_line(0, 0)
+    count = session.contact_count
+    dim_text(f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
+    tooltip("Frames per second; contacts drawn")
+    if session.history is not None:
+        imgui.same_line(0, 0)
+        history = session.history
+        dim_text(f"{_SEPARATOR}history {history.seconds:.0f} s, {history.bytes / 2**20:.0f} MB")
+        tooltip("What is kept to go back to. Click the time to change how much")
+
+
+def _show_pace(session: Session) -> None:
+    if session.stepped_outside:
+        dim_text("your loop")
+    elif session.paused:
+        dim_text("paused")
+    elif session.pace.behind or session.pace.achieved < 0.9 * session.pace.speed:
+        imgui.text_colored(warning_color(), f"{session.pace.achieved:.2f}x real time, cannot keep up")
+        tooltip("Physics takes longer than real time at this speed; the window stays responsive")
+    else:
+        dim_text(f"{session.pace.achieved:.2f}x real time")

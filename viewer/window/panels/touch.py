@@ -1,0 +1,296 @@
+"""Touch window: what each device reports beside the true force, in numbers, lamps and curves."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ...assets import is_bundled
+from ...render.touch import AXIS_COLORS
+from ...sensors.contacts import Array
+from ...session.session import Session
+from ...touch.declaration import TouchDeclaration, save_touch
+from ...touch.device import TouchType
+from ...touch.samples import thin
+from ...touch.touch_sensors import SceneTouch, TouchSensors
+from ..theme import dim_color, faded, plain_color, text_tint, warning_color
+from ..widgets import (
+    dim_text,
+    eye_button,
+    fit_text,
+    format_number,
+    heading,
+    number_font,
+    paragraph,
+    text_right,
+    tooltip,
+    visible_rows,
+)
+from .touch_editor import TouchEditor
+
+SECONDS = 10.0
+"""Time across a curve."""
+_WIDE = 900.0
+"""From this width [px] on, list, curves and editor stand side by side."""
+_LIST_PART, _CURVES_PART = 0.35, 0.30
+_CURVE_HEIGHT = 170.0
+_EDITOR_HEIGHT = 430.0
+_DIGITS = "-0000.00"
+_LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
+_TRUE_ALPHA = 0.45
+_LEAST_FORCE = 0.01
+"""A force axis shows at least this [N]: less is what the solver leaves over."""
+_DECLARE = (
+    'Or declare one in the scene:\n<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
+)
+
+
+class TouchPanel:
+    """The window's content, and what a person chose in it."""
+
+    def __init__(self) -> None:
+        self.selected: str | None = None
+        """Name of the sensor whose curves and settings are shown."""
+        self.editor = TouchEditor()
+
+    def show(self, session: Session) -> None:
+        """The window's content."""
+        touch, path = session.engine.touch_sensors, session.engine.path
+        if touch is None:
+            paragraph("Touch sensors are shown of the first environment.")
+            return
+        names = [sensor.name for sensor in touch]
+        if self.selected not in names:
+            self.selected = names[0] if names else None
+        avail = imgui.get_content_region_avail()
+        wide = avail.x >= _WIDE
+        list_width = _LIST_PART * avail.x if wide else 0.0
+        list_height = 0.0 if wide else min(_list_height(len(names)), 0.5 * max(avail.y, 300.0))
+        if imgui.begin_child("##list", ImVec2(list_width, list_height)):
+            self._show_list(touch)
+        imgui.end_child()
+        if self.selected is None:
+            return
+        sensor = touch[self.selected]
+        if wide:
+            imgui.same_line()
+        if imgui.begin_child("##curves", ImVec2(_CURVES_PART * avail.x if wide else 0.0, 0 if wide else _CURVE_HEIGHT)):
+            _show_curves(touch, sensor)
+        imgui.end_child()
+        if wide:
+            imgui.same_line()
+        if imgui.begin_child("##editor", ImVec2(0, 0 if wide else _EDITOR_HEIGHT)):
+            self.editor.show(touch, sensor, _saving(path))
+        imgui.end_child()
+
+    def _show_list(self, touch: TouchSensors) -> None:
+        for problem in touch.problems:
+            paragraph(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {problem}", warning_color())
+        self.selected = self.editor.show_add(touch) or self.selected
+        if not len(touch):
+            paragraph("This scene has no touch sensors. Put one on a site or body.")
+            imgui.spacing()
+            paragraph(_DECLARE)
+            return
+        flags = imgui.TableFlags_
+        if not imgui.begin_table("##sensors", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
+            return
+        with number_font():
+            digits = imgui.calc_text_size(_DIGITS).x
+        imgui.table_setup_scroll_freeze(0, 1)
+        imgui.table_setup_column("sensor", imgui.TableColumnFlags_.width_stretch, 1.0)
+        imgui.table_setup_column("device", imgui.TableColumnFlags_.width_fixed, digits)
+        imgui.table_setup_column("true [N]", imgui.TableColumnFlags_.width_fixed, digits)
+        imgui.table_setup_column("curve", imgui.TableColumnFlags_.width_stretch, 0.8)
+        _show_headings()
+        sensors = list(touch)
+        for i in visible_rows(len(sensors), _row_height()):
+            imgui.push_id(sensors[i].name)
+            if _show_row(touch, sensors[i], sensors[i].name == self.selected):
+                self.selected = sensors[i].name
+            imgui.pop_id()
+        imgui.end_table()
+
+
+def _saving(path: Path | None) -> Callable[[TouchDeclaration], None] | None:
+    """What writes a declaration into the scene file; None where changes can only be copied."""
+    if path is None or path.suffix.lower() == ".mjb" or is_bundled(path):
+        return None
+    return lambda declaration: save_touch(path, declaration).save()
+
+
+def _list_height(count: int) -> float:
+    return (count + 1) * _row_height() + 2 * imgui.get_frame_height_with_spacing()
+
+
+def _row_height() -> float:
+    """Three lines: name, place and warning; or the three axes."""
+    return 3 * imgui.get_text_line_height_with_spacing() + 2 * imgui.get_style().cell_padding.y
+
+
+def _show_headings() -> None:
+    imgui.table_next_row()
+    for text, help_text in (
+        ("sensor", "Its name, place and type"),
+        ("device", "What the device reports: looked up, noisy, quantised, sampled"),
+        ("true [N]", "What an ideal device would report; of bumpers and MuJoCo's own, the force on the body"),
+        ("curve", f"The last {SECONDS:g} s: bright what the device reports, faint the true force"),
+    ):
+        imgui.table_next_column()
+        if text in ("sensor", "curve"):
+            dim_text(text)
+        else:
+            text_right(text, dim_color())
+        tooltip(help_text)
+
+
+def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool) -> bool:
+    """A sensor in the list; True if it was clicked."""
+    height = _row_height()
+    imgui.table_next_row(0, height)
+    imgui.table_next_column()
+    start = imgui.get_cursor_pos()
+    imgui.set_next_item_allow_overlap()
+    spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
+    clicked = imgui.selectable("##row", selected, spans, ImVec2(0, height - 4))[0]
+    imgui.set_cursor_pos(start)
+    sensor.visible = eye_button(sensor.visible, "axes and volume in the scene", plain_color())
+    imgui.same_line(0, 6)
+    indent = imgui.get_cursor_pos_x()
+    width = imgui.get_content_region_avail().x
+    imgui.text_unformatted(fit_text(f"{sensor.name}{' *' if sensor.modified else ''}", width))
+    tooltip(f"{sensor.name}: {sensor.label}{_modified_text(sensor)}")
+    imgui.set_cursor_pos_x(indent)
+    dim_text(fit_text(sensor.label, width))
+    imgui.set_cursor_pos_x(indent)
+    _show_warning(touch, sensor, width)
+    imgui.table_next_column()
+    with number_font():
+        _show_values(sensor, touch.value(sensor.name))
+        imgui.table_next_column()
+        _show_true(touch, sensor)
+    imgui.table_next_column()
+    implot.push_style_var(implot.StyleVar_.plot_min_size, ImVec2(20, 20))
+    if implot.begin_plot("##spark", ImVec2(-1, height - 4), implot.Flags_.canvas_only | implot.Flags_.no_inputs):
+        _draw_curves(sensor, touch.time, bare=True)
+        implot.end_plot()
+    implot.pop_style_var()
+    return clicked
+
+
+def _modified_text(sensor: SceneTouch) -> str:
+    if not sensor.modified:
+        return ""
+    return "\nNot as in the scene file" if sensor.saved else "\nNot in the scene file"
+
+
+def _show_warning(touch: TouchSensors, sensor: SceneTouch, width: float) -> None:
+    outside = touch.outside(sensor.name)
+    if not outside or not sensor.enabled:
+        dim_text(str(sensor.device.type) if sensor.enabled else f"{sensor.device.type}, disabled")
+    else:
+        text = fit_text(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {outside} of {sensor.found} outside", width)
+        imgui.text_colored(warning_color(), text)
+        counted = (
+            "MuJoCo's own sensor leaves them out" if sensor.native else "They count, for the whole body is the sensor"
+        )
+        tooltip(f"{outside} of {sensor.found} contacts of this body are outside the site's volume.\n{counted}.")
+
+
+def _show_values(sensor: SceneTouch, values: Array) -> None:
+    if sensor.device.type is TouchType.BUMPER:
+        _show_lamp(float(values[0]))
+        return
+    for value, color in zip(values, _colors(sensor), strict=True):
+        text_right("-" if np.isnan(value) else format_number(float(value), 2), color)
+
+
+def _show_true(touch: TouchSensors, sensor: SceneTouch) -> None:
+    if not sensor.enabled:
+        return
+    for value, color in zip(touch.true(sensor.name), _colors(sensor), strict=True):
+        text_right(format_number(float(value), 2), color if sensor.device.size == 3 else dim_color())
+
+
+def _show_lamp(value: float) -> None:
+    """Lit in contact, dark without, and only a rim while there is no value."""
+    line = imgui.get_text_line_height()
+    corner, width = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
+    radius = 0.42 * line
+    center = ImVec2(corner.x + width - 2.4 * line, corner.y + 0.5 * line)
+    draw = imgui.get_window_draw_list()
+    if value == value:
+        color = _LIT if value else imgui.get_style().color_(imgui.Col_.frame_bg)
+        draw.add_circle_filled(center, radius, imgui.color_convert_float4_to_u32(color))
+    draw.add_circle(center, radius, imgui.get_color_u32(imgui.Col_.text, 0.5))
+    text_right("-" if value != value else f"{value:.0f}")
+    tooltip("1 in contact, 0 without")
+
+
+def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
+    heading(f"{sensor.name}: device bright, true force faint")
+    if not len(sensor.history):
+        paragraph("No samples yet.")
+        return
+    size = ImVec2(-1, max(imgui.get_content_region_avail().y, 90.0))
+    if implot.begin_plot("##curves", size, implot.Flags_.canvas_only | implot.Flags_.no_inputs):
+        _draw_curves(sensor, touch.time)
+        implot.end_plot()
+
+
+def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
+    """True force and device values inside a plot, and where an earlier time `now` is; `bare`: without axes."""
+    history = sensor.history
+    times = history.times
+    end = float(times[-1]) if len(times) else 0.0
+    shown = int(np.searchsorted(times, end - SECONDS))
+    times, true, values = times[shown:], history.true[shown:], history.values(sensor.device, shown)
+    slope, offset = _device_axis(sensor, true, values)
+    shared = np.concatenate([true, (values - offset) / slope])
+    top = max(1.1 * float(np.abs(shared[np.isfinite(shared)]).max(initial=0.0)), _LEAST_FORCE)
+    bottom = -top if float(np.nanmin(shared, initial=0.0)) < -0.01 * top else -0.06 * top
+    axes, flags = implot.ImAxis_, implot.AxisFlags_
+    look = flags.no_decorations if bare else flags.none
+    implot.setup_axis(axes.x1, "s", look | flags.no_grid_lines)
+    implot.setup_axis_limits(axes.x1, end - SECONDS, end, implot.Cond_.always)
+    implot.setup_axis(axes.y1, "N", look)
+    implot.setup_axis_limits(axes.y1, bottom, top, implot.Cond_.always)
+    implot.setup_axis(axes.y2, "device", look | flags.opposite | flags.no_grid_lines)
+    implot.setup_axis_limits(axes.y2, slope * bottom + offset, slope * top + offset, implot.Cond_.always)
+    points = max(2 * int(implot.get_plot_size().x), 100)
+    colors = _colors(sensor)
+    first = history.first + shown
+    for i, color in enumerate(colors):
+        x, y = thin(times, true[:, i], first, points)
+        implot.plot_line(f"##true{i}", x, y, implot.Spec(line_color=faded(color, _TRUE_ALPHA), line_weight=2.5))
+    implot.set_axes(axes.x1, axes.y2)
+    for i, color in enumerate(colors):
+        x, y = thin(times, values[:, i], first, points)
+        implot.plot_line(f"##device{i}", x, y, implot.Spec(line_color=color, line_weight=1.5))
+    if now < end:
+        implot.plot_inf_lines("##now", np.array([now]), implot.Spec(line_color=dim_color()))
+
+
+def _device_axis(sensor: SceneTouch, true: Array, values: Array) -> tuple[float, float]:
+    """Device value of a newton, and of no force, by which both curves stand on one axis.
+
+    They lie on each other where the table is the line from its first row to its last, and part where it bends or ends.
+    """
+    table = sensor.device.lookup_table
+    if sensor.device.type is TouchType.BUMPER:
+        return 1.0 / (float(np.nanmax(true, initial=0.0)) or 1.0), 0.0
+    if len(table) > 1 and table[-1][1] > table[0][1]:
+        slope = (table[-1][1] - table[0][1]) / (table[-1][0] - table[0][0])
+        return slope, table[0][1] - slope * table[0][0]
+    if not table:
+        return 1.0, 0.0
+    return float(np.nanmax(np.abs(values), initial=1e-9) / max(np.nanmax(np.abs(true), initial=0.0), 1e-9)), 0.0
+
+
+def _colors(sensor: SceneTouch) -> list[ImVec4]:
+    """Of each value: those of the axes, or that of text."""
+    if sensor.device.size == 1:
+        return [plain_color()]
+    return [text_tint(color) for color in AXIS_COLORS]

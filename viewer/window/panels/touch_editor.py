@@ -1,0 +1,313 @@
+"""Part of the Touch window that changes a device: its lookup table as a curve with points to drag, and its settings."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from imgui_bundle import ImVec2, imgui, implot
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ...touch.declaration import TouchDeclaration
+from ...touch.device import DEFAULT_TABLE, INFINITE_RESOLUTION, Measure, Table, TouchType
+from ...touch.touch_sensors import SceneTouch, TouchSensors
+from ..theme import dim_color, plain_color
+from ..widgets import (
+    Message,
+    button,
+    choose,
+    disabled,
+    heading,
+    number_font,
+    paragraph,
+    popup,
+    small_button,
+    text_right,
+    tooltip,
+)
+
+_PLOT_HEIGHT = 130.0
+"""Least height of a table's plot [px]; it grows with the window."""
+_ROOM = 1.15
+"""How far beyond its rows a table is drawn."""
+_NEAREST = 1e-3
+"""Inputs stay apart by this part of the table's range while a point is dragged."""
+_ROWS_SHOWN = 4
+_TYPE_HELP = "bumper: 1 in contact, else 0\nforce: the push along x\nforce-3d: the force along x, y, z"
+_MEASURE_HELP = "contact: the sum of the contact forces on the body\nmount: what the body passes on to its parent"
+
+
+class TouchEditor:
+    """Settings of one sensor at a time, and the form for a new one."""
+
+    def __init__(self) -> None:
+        self.message = Message()
+        self._shown: str | None = None
+        self._limits: tuple[float, float, float, float] | None = None
+        """Of the table's plot: they stay while a point is dragged, or it would run away."""
+        self._new_name = ""
+        self._new_target = 0
+        self._new_type = TouchType.FORCE
+
+    def show(
+        self,
+        touch: TouchSensors,
+        sensor: SceneTouch,
+        save: Callable[[TouchDeclaration], None] | None,
+    ) -> None:
+        """The editor of a sensor."""
+        if self._shown != sensor.name:
+            self._shown, self._limits = sensor.name, None
+            self.message.set("")
+        if sensor.native:
+            heading("Device")
+            paragraph(
+                "One of MuJoCo's own touch sensors: the sum of the normal forces inside its site, in newtons, after "
+                "every step. To see what a device would make of it, add a touch sensor to the site."
+            )
+            return
+        heading("Device")
+        self._show_saving(touch, sensor, save)
+        self.message.show()
+        self._show_settings(touch, sensor)
+        if sensor.device.type is TouchType.BUMPER:
+            paragraph("A bumper ignores the lookup table.")
+        else:
+            self._show_table(touch, sensor)
+
+    def show_add(self, touch: TouchSensors) -> str | None:
+        """The button for a new sensor, and its form; the name of one that was added."""
+        if small_button(f"{icons.ICON_FA_PLUS} Add###add", "Put a touch sensor on a site or body"):
+            self.message.set("")
+            imgui.open_popup("##new")
+        with popup("##new") as opened:
+            return self._show_form(touch) if opened else None
+
+    def _show_form(self, touch: TouchSensors) -> str | None:
+        targets = touch.targets()
+        if not targets:
+            paragraph("The scene has no site and no body with a name.")
+            return None
+        self._new_target = min(self._new_target, len(targets) - 1)
+        imgui.set_next_item_width(200)
+        self._new_name = imgui.input_text("name", self._new_name)[1]
+        tooltip("The entry will be named touch:NAME")
+        imgui.set_next_item_width(200)
+        labels = [f"{kind} {name}" for kind, name in targets]
+        self._new_target = imgui.combo("on", self._new_target, labels)[1]
+        tooltip("Where it is, and whose axes are its own: x must point out of the robot")
+        self._new_type = choose("type", self._new_type, TouchType, 200, _TYPE_HELP)
+        added = None
+        if button("Add sensor", "It starts with the default table and a sampling period of 10 ms"):
+            kind, target = targets[self._new_target]
+            place: dict[str, Any] = {kind: target}
+            added = self.message.attempt(
+                lambda: touch.add(TouchDeclaration(self._new_name, self._new_type, **place)).name
+            )
+            if added:
+                self._new_name = ""
+                imgui.close_current_popup()
+        self.message.show()
+        return added
+
+    def _show_settings(self, touch: TouchSensors, sensor: SceneTouch) -> None:
+        declaration = sensor.declaration
+        assert declaration is not None
+        name = sensor.name
+        width = 0.5 * imgui.get_content_region_avail().x
+        field = width - 5.5 * imgui.get_font_size()
+        chosen = choose("type", declaration.type, TouchType, field, _TYPE_HELP)
+        if chosen is not declaration.type:
+            self.message.attempt(lambda: touch.change(name, type=chosen))
+        imgui.same_line(width)
+        measure = choose("measure", declaration.measure, Measure, field, _MEASURE_HELP)
+        if measure is not declaration.measure:
+            self.message.attempt(lambda: touch.change(name, measure=measure))
+        imgui.set_next_item_width(field)
+        # Values count once they are complete: a half-typed number is often not allowed.
+        flags = imgui.InputTextFlags_.enter_returns_true
+        changed, period = imgui.input_double("period", declaration.sampling_period, 0, 0, "%.6g ms", flags)
+        tooltip("Sampling period [ms]; 0 turns the sensor off. Enter sets it")
+        if changed:
+            self.message.attempt(lambda: touch.change(name, sampling_period=period))
+        imgui.same_line(width)
+        imgui.set_next_item_width(field)
+        infinite = declaration.resolution == INFINITE_RESOLUTION
+        changed, resolution = imgui.input_double(
+            "resolution", declaration.resolution, 0, 0, "infinite" if infinite else "%.6g", flags
+        )
+        tooltip("Smallest change of the output, or -1 for infinitely fine. Enter sets it")
+        if changed:
+            self.message.attempt(lambda: touch.change(name, resolution=resolution))
+
+    def _show_table(self, touch: TouchSensors, sensor: SceneTouch) -> None:
+        imgui.spacing()
+        if small_button("Default", "Newtons to tenths of a newton, up to 5000 N"):
+            self._set_table(touch, sensor, DEFAULT_TABLE)
+        imgui.same_line()
+        if small_button("Newtons", "An empty table: the device reports newtons"):
+            self._set_table(touch, sensor, ())
+        imgui.same_line()
+        if small_button(f"{icons.ICON_FA_PLUS} Row###row", "Add a row at the end"):
+            self._set_table(touch, sensor, _with_row(sensor.device.lookup_table))
+        if not sensor.device.lookup_table:
+            paragraph("Empty: the device reports newtons.")
+            return
+        self._show_plot(touch, sensor)
+        self._show_rows(touch, sensor)
+
+    def _show_plot(self, touch: TouchSensors, sensor: SceneTouch) -> None:
+        table = np.array(sensor.device.lookup_table)
+        if self._limits is None:
+            self._limits = _limits(table)
+        left, right, bottom, top = self._limits
+        height = max(imgui.get_content_region_avail().y - _rows_height(len(table)), _PLOT_HEIGHT)
+        flags = implot.Flags_.canvas_only | implot.Flags_.no_inputs
+        if not implot.begin_plot("##table", ImVec2(-1, height), flags):
+            return
+        implot.setup_axes("N", "output")
+        implot.setup_axes_limits(left, right, bottom, top, implot.Cond_.always)
+        text = plain_color()
+        inputs, outputs = (np.ascontiguousarray(column) for column in table[:, :2].T)
+        # Beyond its rows a table saturates.
+        x = np.concatenate([[min(left, inputs[0])], inputs, [max(right, inputs[-1])]])
+        y = np.concatenate([outputs[:1], outputs, outputs[-1:]])
+        implot.plot_line("##response", x, y, implot.Spec(line_color=text, line_weight=1.5))
+        self._draw_now(touch, sensor, bottom)
+        held = False
+        for i, (force, output) in enumerate(table[:, :2]):
+            moved, force, output, _, hovered, pressed = implot.drag_point(
+                i, force, output, text, 5, 0, False, False, False
+            )
+            held |= bool(pressed)
+            if hovered or pressed:
+                imgui.set_tooltip(f"row {i + 1}: {force:.5g} N to {output:.5g}\nDrag to change it")
+            if moved:
+                self._move(touch, sensor, i, force, output)
+        implot.end_plot()
+        if not held:
+            self._limits = None
+
+    def _draw_now(self, touch: TouchSensors, sensor: SceneTouch, bottom: float) -> None:
+        """Where the device is on its curve."""
+        forces = touch.true(sensor.name)
+        # A table without negative forces holds for both directions.
+        if sensor.device.lookup_table[0][0] >= 0:
+            forces = np.abs(forces)
+        outputs = sensor.device.respond(forces)
+        spec = implot.Spec(line_color=dim_color(), line_weight=1.0)
+        for i, (force, output) in enumerate(zip(forces, outputs, strict=True)):
+            x, y = np.array([force, force]), np.array([bottom, output])
+            implot.plot_line(f"##now{i}", x, y, spec)
+
+    def _move(self, touch: TouchSensors, sensor: SceneTouch, row: int, force: float, output: float) -> None:
+        """A row to where its point was dragged, short of its neighbours."""
+        table = [list(values) for values in sensor.device.lookup_table]
+        gap = _NEAREST * (table[-1][0] - table[0][0])
+        low = table[row - 1][0] + gap if row > 0 else -np.inf
+        high = table[row + 1][0] - gap if row + 1 < len(table) else np.inf
+        table[row][0] = _rounded(min(max(force, low), high), gap)
+        span = max(abs(values[1]) for values in table) or 1.0
+        table[row][1] = _rounded(output, _NEAREST * span)
+        self.message.attempt(lambda: touch.change(sensor.name, lookup_table=table))
+
+    def _show_rows(self, touch: TouchSensors, sensor: SceneTouch) -> None:
+        table = sensor.device.lookup_table
+        flags = imgui.TableFlags_
+        size = ImVec2(0, _rows_height(len(table)))
+        if not imgui.begin_table("##rows", 4, flags.scroll_y | flags.sizing_stretch_same, size):
+            return
+        imgui.table_setup_scroll_freeze(0, 1)
+        for name in ("force", "output", "noise"):
+            imgui.table_setup_column(name)
+        imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed, imgui.get_frame_height())
+        imgui.table_next_row()
+        for name, help_text in (
+            ("force [N]", "Input; each row must have a larger one than the row before"),
+            ("output", "What the device reports for it"),
+            ("noise", "Standard deviation from 0 to 1, as a fraction of the output"),
+        ):
+            imgui.table_next_column()
+            text_right(name, dim_color())
+            tooltip(help_text)
+        for i, row in enumerate(table):
+            imgui.push_id(i)
+            self._show_row(touch, sensor, i, row)
+            imgui.pop_id()
+        imgui.end_table()
+
+    def _show_row(self, touch: TouchSensors, sensor: SceneTouch, index: int, row: tuple[float, float, float]) -> None:
+        table = [list(values) for values in sensor.device.lookup_table]
+        imgui.table_next_row()
+        with number_font():
+            for column, value in enumerate(row):
+                imgui.table_next_column()
+                imgui.set_next_item_width(-1)
+                flags = imgui.InputTextFlags_.enter_returns_true
+                changed, entered = imgui.input_double(f"##{column}", value, 0, 0, "%.6g", flags)
+                tooltip("Enter sets it")
+                if changed:
+                    table[index][column] = entered
+                    self._set_table(touch, sensor, table)
+        imgui.table_next_column()
+        if small_button(f"{icons.ICON_FA_XMARK}###remove", "Remove this row"):
+            self._set_table(touch, sensor, [values for i, values in enumerate(table) if i != index])
+
+    def _show_saving(
+        self, touch: TouchSensors, sensor: SceneTouch, save: Callable[[TouchDeclaration], None] | None
+    ) -> None:
+        declaration = sensor.declaration
+        assert declaration is not None
+        if button("Copy MJCF", f"Put the entry into the clipboard:\n{declaration.to_mjcf()}"):
+            imgui.set_clipboard_text(declaration.to_mjcf())
+            self.message.set("Copied. It belongs into <custom>.")
+        imgui.begin_disabled(not sensor.modified)
+        imgui.same_line()
+        with disabled(save is None):
+            help_text = "Write the entry into the scene file; nothing else in it changes"
+            if button("Save to file", help_text) and save is not None:
+                self.message.attempt(lambda: save(declaration))
+                if not self.message.failed:
+                    touch.mark_saved(sensor.name)
+                    self.message.set("Saved.")
+        imgui.same_line()
+        if sensor.saved:
+            pressed = button("Revert", "As the scene file has it")
+        else:
+            pressed = button("Remove", "Remove this sensor: the scene file does not have it")
+        if pressed:
+            self._limits = None
+            self.message.attempt(lambda: touch.revert(sensor.name))
+        imgui.end_disabled()
+
+    def _set_table(self, touch: TouchSensors, sensor: SceneTouch, table: Any) -> None:
+        self._limits = None
+        self.message.attempt(lambda: touch.change(sensor.name, lookup_table=table))
+
+
+def _rows_height(count: int) -> float:
+    line = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
+    return (min(count, _ROWS_SHOWN) + 1) * line
+
+
+def _with_row(table: Table) -> list[tuple[float, float, float]]:
+    """A table with one row more, on the line through the last two."""
+    if not table:
+        return [*DEFAULT_TABLE]
+    force, output, noise = table[-1]
+    before = table[-2] if len(table) > 1 else (0.0, 0.0, 0.0)
+    step = force - before[0] or max(abs(force), 1.0)
+    return [*table, (force + step, output + (output - before[1]), noise)]
+
+
+def _limits(table: Any) -> tuple[float, float, float, float]:
+    """Left, right, bottom and top of a table's plot, with room for points to be dragged outwards."""
+    low, high = np.minimum(table[:, :2].min(axis=0), 0.0), np.maximum(table[:, :2].max(axis=0), 0.0)
+    room = (_ROOM - 1) * np.where(high > low, high - low, 1.0)
+    return float(low[0] - room[0]), float(high[0] + room[0]), float(low[1] - room[1]), float(high[1] + room[1])
+
+
+def _rounded(value: float, step: float) -> float:
+    """A dragged value with no more digits than a pixel is worth."""
+    if not step > 0:
+        return value
+    return float(f"{value:.{max(0, 1 - int(np.floor(np.log10(step))))}f}") if step < 1 else float(round(value))

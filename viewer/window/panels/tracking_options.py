@@ -1,0 +1,88 @@
+"""Tracking options: which pairs are tracked and what counts as contact, chosen in a popup of the Events window."""
+
+from dataclasses import replace
+
+from imgui_bundle import icons_fontawesome_6 as icons
+from imgui_bundle import imgui
+
+from ...events.tracker import ContactTracker
+from ...mjmodel.names import body_names
+from ...mjmodel.pair_selection import MAX_PAIRS, PairSource, all_pairs, pairs_of_body, pairs_of_sensors
+from ...session.session import Session
+from ..widgets import button, checkbox, choose, dim_text, heading, popup, tooltip
+
+_BANDS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+_LEAST_FORCE = 1e-6
+"""Below this, contact could never end [N]."""
+_LONGEST = 60.0
+"""Longest minimum duration [s]."""
+_CLEARS = "Starts a new list."
+
+
+def show_tracking_options(session: Session, tracker: ContactTracker) -> None:
+    """The button; its popup while it is open."""
+    if button(f"{icons.ICON_FA_GEAR}###tracking", "Which pairs are tracked, and what counts as contact"):
+        imgui.open_popup("tracking")
+    with popup("tracking") as opened:
+        if opened:
+            _show_pairs(session, tracker)
+            _show_pair_rules(tracker)
+            _show_sensor_rules(tracker)
+
+
+def _show_pairs(session: Session, tracker: ContactTracker) -> None:
+    dim_text("Pairs of geoms")
+    model, body = session.engine.model, session.view.selected_body
+    source = tracker.pairs.choice.source
+    if imgui.radio_button("of the contact sensors", source is PairSource.SENSORS):
+        tracker.select(pairs_of_sensors(model))
+    tooltip(f"Those that a contact sensor can match. {_CLEARS}")
+    name = body_names(model)[body] if body > 0 else "the selected body"
+    imgui.begin_disabled(body <= 0)
+    if imgui.radio_button(f"of {name}###body", source is PairSource.BODY):
+        tracker.select(pairs_of_body(model, body))
+    imgui.end_disabled()
+    tooltip(f"Double-click a body in the scene to select it. {_CLEARS}")
+    if imgui.radio_button("all that can collide", source is PairSource.ALL):
+        tracker.select(all_pairs(model))
+    tooltip(f"By contype, conaffinity, exclude and pair; {MAX_PAIRS} at most. {_CLEARS}")
+    choice = tracker.pairs.choice
+    dim_text(f"{len(choice.labels)} tracked{f', {choice.dropped} left out' if choice.dropped else ''}")
+
+
+def _show_pair_rules(tracker: ContactTracker) -> None:
+    heading("Contact of a pair")
+    options = tracker.options
+    help_text = (
+        "Contact begins below -2 eps and ends above 0. 1e-8 ignores numerical noise; resting bodies chatter by\n"
+        f"about 1e-4 m. {_CLEARS}"
+    )
+    eps = choose("eps", options.eps, _BANDS, 7 * imgui.get_font_size(), help_text, lambda eps: f"{eps:g} m")
+    help_text = f"Repeat the step of each event in parts, about ten times, until the surfaces touch. {_CLEARS}"
+    precise = checkbox("precise", options.precise, help_text)
+    if (eps, precise) != (options.eps, options.precise):
+        tracker.configure(replace(options, eps=eps, precise=precise))
+
+
+def _show_sensor_rules(tracker: ContactTracker) -> None:
+    heading("Contact of a sensor")
+    options = tracker.options
+    on = _entered("above", options.on, "%.3g N", "Contact begins above this force")
+    off = _entered("until below", options.off, "%.3g N", "Contact ends below this force")
+    wait = _entered("for at least", 1e3 * options.min_duration, "%.3g ms", "Shorter changes do not count")
+    if on is not None:
+        on = max(on, _LEAST_FORCE)
+        tracker.configure(replace(options, on=on, off=min(options.off, on)))
+    if off is not None:
+        off = max(off, _LEAST_FORCE)
+        tracker.configure(replace(options, off=off, on=max(options.on, off)))
+    if wait is not None:
+        tracker.configure(replace(options, min_duration=min(max(1e-3 * wait, 0.0), _LONGEST)))
+
+
+def _entered(label: str, value: float, form: str, help_text: str) -> float | None:
+    """A field's value, once Enter is pressed."""
+    imgui.set_next_item_width(7 * imgui.get_font_size())
+    entered, value = imgui.input_float(label, value, 0.0, 0.0, form, imgui.InputTextFlags_.enter_returns_true)
+    tooltip(f"{help_text}; Enter to apply. {_CLEARS}")
+    return value if entered else None

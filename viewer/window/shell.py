@@ -1,0 +1,50 @@
+"""What panels need from the window around them."""
+
+from typing import Protocol
+
+from ..app.application import Application
+
+
+class Shell(Protocol):
+    """The window, as far as panels know it."""
+
+    @property
+    def app(self) -> Application:
+        """What the window draws, and what a person can do with it."""
+        ...
+
+    help_shown: bool
+    """True if the keys are shown."""
+    renderer: str
+    """What draws: the OpenGL renderer's name."""
+    quality: str
+    """Quality in force, low or high."""
+    metres_per_pixel: float
+    """Size of a pixel at the point that the camera looks at [m]."""
+
+    def edit_sensor(self, name: str | None) -> None:
+        """Show a sensor in the editor, or a new one."""
+        ...
+
+    def choose_scene(self) -> None:
+        """Show the dialog that opens a scene, unless another program steps this one."""
+        ...
+
+    def show_all_contacts(self) -> None:
+        """Make a sensor of all contacts, which the editor then shows."""
+        ...
+
+    def toggle_panel(self, *names: str) -> None:
+        """Hide these windows if any of them is shown, else show them all."""
+        ...
+
+    def is_panel_shown(self, name: str) -> bool: ...
+    def reset_layout(self) -> None: ...
+    def toggle_theme(self) -> None: ...
+    def toggle_fullscreen(self) -> None: ...
+    def quit(self) -> None: ...
+
+
+SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
+PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
+"""Titles of the dockable windows."""

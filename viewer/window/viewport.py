@@ -1,0 +1,133 @@
+"""The scene's place in the window: its rectangle, and the mouse over it."""
+
+from typing import Any
+
+from imgui_bundle import imgui
+
+from ..render.view import Pick
+from ..session.session import Session
+
+_WHEEL_ZOOM = 0.05
+LEFT, RIGHT, MIDDLE = 0, 1, 2
+CLICK_TRAVEL = 4.0
+"""A press that moves less than this is a click, not a drag [px]."""
+
+
+class Viewport:
+    """The part of the window that panels leave to the scene."""
+
+    def __init__(self) -> None:
+        self.rect = (0.0, 0.0, 1.0, 1.0)
+        """Left, top, right, bottom in the window's coordinates."""
+        self._drag: int | None = None
+        """Button of a drag that began over the scene."""
+
+    @property
+    def hovered(self) -> bool:
+        """True if the mouse is over the scene and no panel wants it."""
+        io = imgui.get_io()
+        left, top, right, bottom = self.rect
+        inside = left <= io.mouse_pos.x < right and top <= io.mouse_pos.y < bottom
+        return inside and not io.want_capture_mouse
+
+    @property
+    def clicked(self) -> bool:
+        """True if the left button was pressed and released over the scene, without a drag in between."""
+        travel = imgui.get_mouse_drag_delta(LEFT, 0.0)
+        still = abs(travel.x) + abs(travel.y) < CLICK_TRAVEL
+        return self.hovered and imgui.is_mouse_released(LEFT) and still
+
+    @property
+    def mouse_pixel(self) -> tuple[float, float]:
+        """Where the mouse is in framebuffer pixels, from the bottom left as OpenGL counts."""
+        io = imgui.get_io()
+        scale = io.display_framebuffer_scale
+        return io.mouse_pos.x * scale.x, (io.display_size.y - io.mouse_pos.y) * scale.y
+
+    @property
+    def dragging(self) -> bool:
+        """True if a drag that began over the scene goes on."""
+        if self._drag is None:
+            return False
+        travel = imgui.get_mouse_drag_delta(self._drag, 0.0)
+        return abs(travel.x) + abs(travel.y) > CLICK_TRAVEL
+
+    def update(self, dock_space_id: int | None) -> None:
+        """Take the place that the docked panels leave free."""
+        node = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
+        if node is not None:
+            left, top = node.pos.x, node.pos.y
+            self.rect = (left, top, left + node.size.x, top + node.size.y)
+
+    @property
+    def pixels(self) -> tuple[int, int, int, int]:
+        """x, y, width, height in framebuffer pixels, from the bottom left as OpenGL counts."""
+        io = imgui.get_io()
+        scale = io.display_framebuffer_scale
+        left, top, right, bottom = self.rect
+        x, y = round(left * scale.x), round((io.display_size.y - bottom) * scale.y)
+        width, height = round((right - left) * scale.x), round((bottom - top) * scale.y)
+        return x, y, max(width, 1), max(height, 1)
+
+    def handle_mouse(self, session: Session, scene_pass: Any) -> None:
+        """Camera, selection and perturbation with the mouse."""
+        io = imgui.get_io()
+        _, top, _, bottom = self.rect
+        view, engine = session.view, session.engine
+        height = max(bottom - top, 1.0)
+        if self._drag is not None:
+            self._continue_drag(session, scene_pass, io.mouse_delta.x / height, io.mouse_delta.y / height)
+        if not self.hovered:
+            return
+        if io.mouse_wheel:
+            view.zoom(_WHEEL_ZOOM * io.mouse_wheel)
+        for button in (LEFT, RIGHT, MIDDLE):
+            if imgui.is_mouse_double_clicked(button):
+                self._double_click(session, scene_pass, button)
+            elif imgui.is_mouse_clicked(button) and self._drag is None:
+                self._drag = button
+                if io.key_ctrl and button != MIDDLE and view.selected_body > 0:
+                    view.begin_perturb(engine.model, engine.data, scene_pass, translate=button == RIGHT)
+
+    def pick(self, session: Session, scene_pass: Any) -> Pick | None:
+        """What is drawn under the mouse."""
+        io = imgui.get_io()
+        left, top, right, bottom = self.rect
+        width, height = max(right - left, 1.0), max(bottom - top, 1.0)
+        x, y = (io.mouse_pos.x - left) / width, (bottom - io.mouse_pos.y) / height
+        engine = session.engine
+        return session.view.pick(engine.model, engine.data, scene_pass, x, y, width / height)
+
+    def _continue_drag(self, session: Session, scene_pass: Any, dx: float, dy: float) -> None:
+        io = imgui.get_io()
+        view, engine = session.view, session.engine
+        if self._drag is None or not imgui.is_mouse_down(self._drag):
+            self._drag = None
+            view.end_perturb()
+        elif dx or dy:
+            if view.perturbing:
+                view.move_perturb(engine.model, engine.data, scene_pass, dx, dy, horizontal=io.key_shift)
+            elif self._drag == LEFT:
+                view.orbit(dx, dy)
+            elif self._drag == RIGHT:
+                view.pan(dx, dy, horizontal=io.key_shift)
+            else:
+                view.zoom(-dy)
+
+    def _double_click(self, session: Session, scene_pass: Any, button: int) -> None:
+        view = session.view
+        pick = self.pick(session, scene_pass)
+        if button == LEFT:
+            view.select(pick)
+        elif button == RIGHT and pick is not None:
+            if imgui.get_io().key_ctrl:
+                view.track(pick.body)
+            else:
+                view.center(pick.point)
+
+
+def window_pixels() -> tuple[int, int, int, int]:
+    """The whole window in the framebuffer: left, bottom, width, height [px]."""
+    io = imgui.get_io()
+    scale = io.display_framebuffer_scale
+    return 0, 0, round(io.display_size.x * scale.x), round(io.display_size.y * scale.y)

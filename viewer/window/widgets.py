@@ -1,0 +1,253 @@
+"""Text, numbers, buttons and tables that several panels draw alike."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
+
+from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ..errors import SceneError
+from .theme import FONTS, NUMBER_SIZE, dim_color, warning_color
+
+T = TypeVar("T")
+NO_COLOR = ImVec4(0, 0, 0, 0)
+
+
+def format_number(value: float, decimals: int = 3) -> str:
+    """A value whose text keeps its width while it changes: fixed decimals, exponents only at the extremes."""
+    size = abs(value)
+    if value != value:
+        return "nan"
+    if size < 0.5 * 10.0**-decimals:
+        return f"{0.0:.{decimals}f}"
+    if size >= 1e5:
+        return f"{value:.2e}"
+    return f"{value:.{decimals - 1 if size >= 1000 else decimals}f}"
+
+
+def number_font() -> AbstractContextManager[object]:
+    """Text in the fixed-width face."""
+    return imgui_ctx.push_font(FONTS.number, NUMBER_SIZE)
+
+
+def text_color(color: ImVec4) -> AbstractContextManager[object]:
+    """Text in a colour."""
+    return imgui_ctx.push_style_color(imgui.Col_.text, color)
+
+
+@contextmanager
+def disabled(off: bool) -> Iterator[None]:
+    """Controls that a person cannot use if `off`; their tooltips still show."""
+    imgui.begin_disabled(off)
+    yield
+    imgui.end_disabled()
+
+
+def text_right(text: str, color: ImVec4 | None = None, right: float | None = None) -> None:
+    """Right-aligned text that ends at `right` (window coordinates), or at the end of the cell or window."""
+    if right is None:
+        right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+    imgui.set_cursor_pos_x(max(imgui.get_cursor_pos_x(), right - imgui.calc_text_size(text).x))
+    if color is None:
+        imgui.text_unformatted(text)
+    else:
+        imgui.text_colored(color, text)
+
+
+def number_cell(value: float, color: ImVec4 | None = None, decimals: int = 3) -> None:
+    """A right-aligned number in the next column of a table."""
+    imgui.table_next_column()
+    text_right(format_number(value, decimals), color)
+
+
+def dim_text(text: str) -> None:
+    with text_color(dim_color()):
+        imgui.text_unformatted(text)
+
+
+def paragraph(text: str, color: ImVec4 | None = None) -> None:
+    """Text wrapped at the panel's edge, dim unless it has a colour."""
+    with text_color(color or dim_color()):
+        imgui.text_wrapped(text.replace("%", "%%"))
+
+
+def tooltip(text: str) -> None:
+    """What the last item does, shown when the mouse rests on it."""
+    imgui.set_item_tooltip(text.replace("%", "%%"))
+
+
+def button(label: str, help_text: str, width: float = 0.0) -> bool:
+    """A button with a tooltip; True if it was pressed."""
+    pressed = imgui.button(label, ImVec2(width, 0))
+    tooltip(help_text)
+    return pressed
+
+
+def small_button(label: str, help_text: str) -> bool:
+    """A button as high as text, with a tooltip; True if it was pressed."""
+    pressed = imgui.small_button(label)
+    tooltip(help_text)
+    return pressed
+
+
+def icon_button(icon: str, label: str) -> bool:
+    """A square button as high as a field; True if it was pressed. `label` is its id."""
+    size = imgui.get_frame_height()
+    # The padding of text would leave too little room for icons.
+    with imgui_ctx.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, imgui.get_style().frame_padding.y)):
+        return imgui.button(f"{icon}###{label}", ImVec2(size, size))
+
+
+def eye_button(shown: bool, what: str, color: ImVec4) -> bool:
+    """An eye, open if something is shown in the scene, that a click hides or shows; True if it is to be shown."""
+    with text_color(color), imgui_ctx.push_style_color(imgui.Col_.button, NO_COLOR):
+        pressed = imgui.small_button(f"{icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH}###visible")
+    tooltip(f"Hide {what}" if shown else f"Show {what}")
+    return shown ^ pressed
+
+
+def checkbox(label: str, on: bool, help_text: str) -> bool:
+    """A box with a tooltip; True if it is checked."""
+    on = imgui.checkbox(label, on)[1]
+    tooltip(help_text)
+    return on
+
+
+def fitted_text(text: str, width: float) -> None:
+    """Text cut to a width [px]; where it is cut, its tooltip is the whole."""
+    fitted = fit_text(text, width)
+    imgui.text_unformatted(fitted)
+    if fitted != text:
+        tooltip(text)
+
+
+def fit_text(text: str, width: float) -> str:
+    """The text, shortened with an ellipsis to a width in pixels."""
+    if imgui.calc_text_size(text).x <= width:
+        return text
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if imgui.calc_text_size(text[:middle] + "…").x <= width:
+            low = middle
+        else:
+            high = middle - 1
+    return text[:low] + "…"
+
+
+def heading(text: str) -> None:
+    """A section title inside a panel."""
+    imgui.spacing()
+    imgui.separator_text(text)
+
+
+def choose(
+    label: str,
+    value: T,
+    values: Iterable[T],
+    width: float,
+    help_text: str | Mapping[T, str],
+    name: Callable[[T], str] = str,
+) -> T:
+    """A list to choose one of some values. `help_text`: its tooltip, or those of the values."""
+    imgui.set_next_item_width(width)
+    if not imgui.begin_combo(label, name(value)):
+        tooltip(help_text if isinstance(help_text, str) else help_text[value])
+        return value
+    chosen = value
+    for each in values:
+        if imgui.selectable(name(each), each == value)[0]:
+            chosen = each
+        if not isinstance(help_text, str):
+            tooltip(help_text[each])
+    imgui.end_combo()
+    return chosen
+
+
+def visible_rows(count: int, height: float = -1.0) -> Iterator[int]:
+    """Numbers of the rows, out of many, that are scrolled into view; `height` of a row [px] if it is known."""
+    clipper = imgui.ListClipper()
+    clipper.begin(count, height)
+    while clipper.step():
+        yield from range(clipper.display_start, clipper.display_end)
+
+
+def table_headings(
+    columns: Sequence[tuple[str, str | float | None, str]],
+    left: Collection[str],
+    colors: Mapping[str, ImVec4] | None = None,
+    frozen: int = 0,
+) -> None:
+    """Set up the columns of a table and show their headings, those of `left` columns left-aligned.
+
+    A column is its name, its width [px] or a text as wide as what it holds (empty: it takes the room that is left;
+    None: it fits what it holds), and its tooltip. `colors`: of headings that are not dim. `frozen`: columns that do
+    not scroll sideways.
+    """
+    imgui.table_setup_scroll_freeze(frozen, 1)
+    for name, widest, _ in columns:
+        if widest == "":
+            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_stretch)
+        else:
+            width = widest or 0.0
+            if isinstance(width, str):
+                width = max(imgui.calc_text_size(text).x for text in (name, width))
+            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, width)
+    imgui.table_next_row(imgui.TableRowFlags_.headers)
+    for i, (name, _, help_text) in enumerate(columns):
+        imgui.table_set_column_index(i)
+        color = (colors or {}).get(name, dim_color())
+        imgui.text_colored(color, name) if name in left else text_right(name, color)
+        if help_text:
+            tooltip(help_text)
+
+
+@contextmanager
+def popup(name: str) -> Iterator[bool]:
+    """A popup in which fields and buttons stand out; True if it is open."""
+    opened = imgui.begin_popup(name)
+    if opened:
+        shade = imgui.get_style().color_(imgui.Col_.frame_bg_hovered)
+        imgui.push_style_color(imgui.Col_.frame_bg, shade)
+        imgui.push_style_color(imgui.Col_.button, shade)
+    yield opened
+    if opened:
+        imgui.pop_style_color(2)
+        imgui.end_popup()
+
+
+class Message:
+    """What an editor last did, or why it could not."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.failed = False
+        """True if the text is the reason of a failure."""
+
+    def set(self, text: str, *, failed: bool = False) -> None:
+        self.text, self.failed = text, failed
+
+    def attempt(self, action: Callable[[], T]) -> T | None:
+        """The result of something that may be refused; then None, and the text is the reason."""
+        self.set("")
+        try:
+            return action()
+        except (SceneError, ValueError) as error:
+            self.set(str(error), failed=True)
+            return None
+
+    def show(self) -> None:
+        if self.text:
+            paragraph(self.text, warning_color() if self.failed else dim_color())
+
+
+def begin_overlay(name: str) -> None:
+    """Begin a small window over the scene that cannot be moved, as large as its content. `imgui.end` ends it."""
+    flags = imgui.WindowFlags_
+    imgui.begin(
+        f"##{name}",
+        None,
+        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
+        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
+    )  # fmt: skip

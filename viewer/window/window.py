@@ -1,0 +1,311 @@
+"""Runs the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+from imgui_bundle import glfw_utils, hello_imgui, im_file_dialog, imgui, implot
+
+# After imgui_bundle, so that both use one GLFW library.
+import glfw  # isort: skip
+
+from ..app.application import Application
+from ..app.interruption import interruption
+from ..engines.registry import open_engines
+from ..render.canvas import Canvas
+from ..render.contexts import current_renderer
+from ..render.glyphs import Glyphs
+from ..session.layers import add_volumes, session_glyphs
+from ..session.session import Highlight
+from ..settings import Options, Quality, Theme, ViewState
+from .keys import handle_keys, show_help
+from .layout import MAIN_DOCK, dock_panels, settings_trouble, window_params
+from .panels.display import show_display
+from .panels.events import EventsPanel
+from .panels.inspector import show_inspector
+from .panels.legend import show_legend
+from .panels.menus import show_menus
+from .panels.notices import show_notices, show_progress
+from .panels.picking import point_at, show_labels, show_pointed
+from .panels.playback import show_playback
+from .panels.plots import Plots, style_plots
+from .panels.record import RecordButton
+from .panels.sensor_editor import SensorEditor
+from .panels.sensors import show_sensors
+from .panels.status import show_status
+from .panels.touch import TouchPanel
+from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
+from .theme import apply_theme
+from .viewport import Viewport, window_pixels
+from .window_errors import opening_window
+
+_SAVED = "view_state"
+_SCENE_DIALOG = "open scene"
+_SCENE_FILES = "Scene (*.xml;*.mjcf;*.urdf;*.mjb){.xml,.mjcf,.urdf,.mjb},.*"
+
+
+def open_window(options: Options) -> None:
+    """Open a scene in a window, until it is closed."""
+    engine, ghost = open_engines(options.scene, options.engine, options.envs)
+    run_window(Window(Application(engine, options, ghost)))
+
+
+def run_window(window: "Window") -> None:
+    """Run a window until it is closed. Raises what ended it otherwise, after closing it in order."""
+    # Not `hello_imgui.run`: it first looks through the call stack for a tutorial, which takes as long as a frame.
+    render, params = hello_imgui.manual_render, window.runner_params()
+    # Ctrl-C ends it after the present frame, half of which could not be closed.
+    with (
+        opening_window(window.app.finish_recording) as window.when_open,
+        interruption((signal.SIGINT,)) as interrupt,
+    ):
+        render.setup_from_runner_params(params)
+        try:
+            # One frame at least: a window that never drew cannot be closed.
+            render.render()
+            while not (params.app_shall_exit or interrupt.requested):
+                render.render()
+        finally:
+            render.tear_down()
+    if window.error is not None:
+        raise window.error
+    if interrupt.requested:
+        raise KeyboardInterrupt
+
+
+class Window:
+    """One window. Panels see it as their Shell."""
+
+    def __init__(self, app: Application) -> None:
+        self.app = app
+        self.viewport = Viewport()
+        self.canvas: Canvas | None = None
+        """What is on the graphics card, while the window is open."""
+        self.help_shown = False
+        self.renderer = ""
+        self.quality = str(Quality.AUTO)
+        self.metres_per_pixel = 0.001
+        self.frame_count = 0
+        self.error: BaseException | None = None
+        """What ended the window, to be raised once it is closed."""
+        self.keeps_settings = True
+        """True if settings and layout are read when it opens, and saved when it closes."""
+        self.when_open: Callable[[], None] = lambda: None
+        """Called once the window exists."""
+        self.plots = Plots()
+        self._touch_panel = TouchPanel()
+        self._events_panel = EventsPanel()
+        self._editor = SensorEditor()
+        self._record_button = RecordButton()
+        self._pointed: Highlight | None = None
+        self._params: hello_imgui.RunnerParams | None = None
+
+    def runner_params(self) -> hello_imgui.RunnerParams:
+        """What Hello ImGui needs to run this window."""
+        if self.keeps_settings and (trouble := settings_trouble()) is not None:
+            self.keeps_settings = False
+            self.app.notices.add(trouble, warning=True)
+        params = window_params(self.app.options, self.keeps_settings)
+        panels = {
+            SENSORS: lambda: show_sensors(self),
+            DISPLAY: lambda: show_display(self.app.session),
+            INSPECTOR: lambda: show_inspector(self.app.session),
+            SENSOR_EDITOR: lambda: self._editor.show(self.app),
+            PLOTS: lambda: self.plots.show(self.app.session, self.app.save_curves),
+            EVENTS: lambda: self._events_panel.show(self.app.session),
+            TOUCH: lambda: self._touch_panel.show(self.app.session),
+        }
+        dock_panels(
+            params, {title: self._guard(show) for title, show in panels.items()}, self._guard(self._show_playback)
+        )
+        calls = params.callbacks
+        calls.post_init = self._guard(self._open)
+        calls.post_new_frame = self._guard(self._advance)
+        calls.custom_background = self._guard(self._draw)
+        calls.show_menus = self._guard(lambda: show_menus(self))
+        calls.show_status = self._guard(lambda: show_status(self))
+        calls.show_gui = self._guard(self._show_overlays)
+        calls.before_swap = self._guard(lambda: self._take_picture(window_pixels(), whole_window=True))
+        calls.before_exit = self._guard(self.close, after_error=True)
+        self._params = params
+        return params
+
+    def edit_sensor(self, name: str | None) -> None:
+        self._editor.begin(self.app.session, name)
+        panel = self._panel(SENSOR_EDITOR)
+        panel.is_visible = panel.focus_window_at_next_frame = True
+
+    def choose_scene(self) -> None:
+        session = self.app.session
+        if not session.stepped_outside:
+            folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
+            dialog = im_file_dialog.FileDialog.instance()
+            dialog.open(_SCENE_DIALOG, "Open a scene", _SCENE_FILES, False, str(folder))
+
+    def show_all_contacts(self) -> None:
+        self._editor.show_all_contacts(self.app)
+
+    def toggle_panel(self, *names: str) -> None:
+        panels = [self._panel(name) for name in names]
+        shown = any(panel.is_visible for panel in panels)
+        for panel in panels:
+            panel.is_visible = not shown
+
+    def is_panel_shown(self, name: str) -> bool:
+        return bool(self._panel(name).is_visible)
+
+    def reset_layout(self) -> None:
+        assert self._params is not None
+        self._params.docking_params.layout_reset = True
+
+    def toggle_theme(self) -> None:
+        settings = self.app.session.settings
+        settings.theme = Theme.LIGHT if settings.theme is Theme.DARK else Theme.DARK
+        apply_theme(settings.theme)
+
+    def toggle_fullscreen(self) -> None:
+        assert self._params is not None
+        geometry, modes = self._params.app_window_params.window_geometry, hello_imgui.FullScreenMode
+        windowed = geometry.full_screen_mode == modes.no_full_screen
+        geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
+
+    def quit(self) -> None:
+        if self._params is not None:
+            self._params.app_shall_exit = True
+
+    def close(self) -> None:
+        """Save what a person chose, and free everything on the graphics card. Safe twice."""
+        self.app.close()
+        if self.canvas is None:
+            return
+        if self.keeps_settings:
+            hello_imgui.save_user_pref(_SAVED, self.app.session.settings.to_json())
+        implot.destroy_context()
+        self.canvas.close()
+        self.canvas = None
+
+    def _guard(self, call: Callable[[], None], *, after_error: bool = False) -> Callable[[], None]:
+        """An exception must not cross the C++ frames of the window: keep it, close, raise it afterwards.
+
+        `after_error`: True if the call is made even then.
+        """
+
+        def guarded() -> None:
+            if self.error is not None and not after_error:
+                return
+            try:
+                call()
+            except Exception as error:
+                self.error = self.error or error
+                self.quit()
+
+        return guarded
+
+    def _panel(self, name: str) -> Any:
+        assert self._params is not None
+        return self._params.docking_params.dockable_window_of_name(name)
+
+    def _open(self) -> None:
+        """Once the window exists: settings, everything on the graphics card, the first scene."""
+        self.when_open()
+        settings = ViewState.from_json(hello_imgui.load_user_pref(_SAVED)) if self.keeps_settings else None
+        self.renderer = current_renderer()
+        implot.create_context()
+        style_plots()
+        options = self.app.options
+        self.canvas = Canvas(self.app.session.engine.model, options.quality if options else Quality.AUTO, self.renderer)
+        self.quality = str(self.canvas.quality)
+        if self.canvas.trouble is not None:
+            self.app.notices.add(self.canvas.trouble, warning=True)
+        self.app.start(settings)
+        self._show_title()
+        drop: Any = self._drop
+        glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
+        imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
+
+    def _drop(self, _: Any, paths: list[str]) -> None:
+        """Files dropped on the window."""
+        if paths and not self.app.session.stepped_outside:
+            self.app.open_scene(paths[0])
+
+    def _advance(self) -> None:
+        """Input, commands, physics: the frame's state, before anything is drawn."""
+        assert self._params is not None
+        app = self.app
+        if self.frame_count == 0:
+            # Hello ImGui sets its own theme after it has called `post_init`.
+            apply_theme(app.session.settings.theme)
+        self.viewport.update(self._params.docking_params.dock_space_id_from_name(MAIN_DOCK))
+        app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]
+        handle_keys(self)
+        if self.canvas is not None:
+            self.viewport.handle_mouse(app.session, self.canvas.scene_pass)
+            self._editor.point(app.session, self.viewport, self.canvas.scene_pass)
+        files = app.session.engine.files
+        if app.advance():
+            # From the same files comes the same picture, whatever sensors were added.
+            if self.canvas is not None and not (files and app.session.engine.files == files):
+                self.canvas.replace_model(app.session.engine.model)
+            self._show_title()
+        self._params.fps_idling.enable_idling = app.idle
+        self.frame_count += 1
+        if app.options and app.options.frames and self.frame_count >= app.options.frames:
+            self.quit()
+
+    def _show_title(self) -> None:
+        glfw.set_window_title(glfw_utils.glfw_window_hello_imgui(), self.app.title)
+
+    def _draw(self) -> None:
+        """Scene and gizmos, behind the panels."""
+        if self.canvas is None:
+            return
+        session, pixels = self.app.session, self.viewport.pixels
+        sensor_glyphs = session_glyphs(session)
+        matrices = self.canvas.draw(
+            session.engine.model,
+            session.engine.data,
+            session.view,
+            pixels,
+            Glyphs.concat([sensor_glyphs, self.app.gizmos.take()]),
+            see_through=session.settings.gizmos.see_through,
+            add=lambda scene: add_volumes(session, scene),
+        )
+        self.metres_per_pixel = float(matrices.pixel_size(session.view.focus, pixels)[0])
+        self._take_picture(pixels, whole_window=False)
+        show_labels(session, self.viewport, matrices)
+        # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.
+        self._pointed = session.highlight = (
+            None if self._editor.picking else point_at(session, self.viewport, sensor_glyphs, matrices)
+        )
+
+    def _take_picture(self, pixels: tuple[int, int, int, int], whole_window: bool) -> None:
+        """Offer a part of the framebuffer to recordings."""
+        if self.canvas is not None:
+            scene_pass = self.canvas.scene_pass
+            self.app.take_picture(
+                lambda: scene_pass.read_pixels(pixels),
+                whole_window=whole_window,
+                metres_per_pixel=self.metres_per_pixel,
+            )
+
+    def _show_playback(self) -> None:
+        self._record_button.show(self.app)
+        imgui.same_line(0, 16)
+        show_playback(self.app.session)
+
+    def _show_overlays(self) -> None:
+        app = self.app
+        show_legend(self, self.viewport)
+        show_pointed(app.session, self._pointed)
+        show_progress(self.viewport, app.loader.progress, app.loader.cancel)
+        show_notices(app.notices, self.viewport)
+        show_help(self)
+        self._show_scene_dialog()
+
+    def _show_scene_dialog(self) -> None:
+        dialog = im_file_dialog.FileDialog.instance()
+        # This also draws it.
+        if dialog.is_done(_SCENE_DIALOG):
+            if dialog.has_result():
+                self.app.open_scene(dialog.get_result().path())
+            dialog.close()

@@ -1,0 +1,80 @@
+"""Turns failures to open a window into one line with the reason."""
+
+import ctypes
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+from ..errors import SceneError
+from ..standard_error import redirect_stderr
+
+_IOErrorHandler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_handler: Any = None
+"""Kept while the program runs: X11 has only its address."""
+_NO_DISPLAY = "no display to open a window on; `contact-viewer record SCENE` makes a video without one"
+
+
+class DisplayError(SceneError):
+    """There is no display, or it has no usable OpenGL."""
+
+
+@contextmanager
+def opening_window(when_lost: Callable[[], None] = lambda: None) -> Iterator[Callable[[], None]]:
+    """Turns failures to open a window into DisplayError. Call what it yields once the window is open.
+
+    If the display goes away later, `when_lost` may still save what can be saved; then the program ends.
+
+    Until then the window libraries' own messages are held back: they go to standard error if the window opens, and
+    give the reason if it does not.
+    """
+    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+        raise DisplayError(_NO_DISPLAY)
+    with tempfile.TemporaryFile() as held, ExitStack() as redirection:
+        redirection.enter_context(redirect_stderr(held))
+        opened = False
+
+        def release() -> None:
+            nonlocal opened
+            if not opened:
+                opened = True
+                redirection.close()
+                held.seek(0)
+                with suppress(OSError):  # There may be no standard error.
+                    os.write(2, held.read())
+                _handle_lost_display(when_lost)
+
+        try:
+            yield release
+        except RuntimeError as error:
+            if opened or "IM_ASSERT" not in str(error):
+                raise
+            held.seek(0)
+            messages = held.read().decode("utf-8", "replace").strip().splitlines()
+            held.seek(0)
+            held.truncate()
+            if "glfwInitSuccess" in str(error):
+                raise DisplayError(_NO_DISPLAY) from None
+            reason = messages[-1] if messages else str(error)
+            raise DisplayError(f"the display has no usable OpenGL ({reason})") from None
+        finally:
+            release()
+
+
+def _handle_lost_display(when_lost: Callable[[], None]) -> None:
+    """X11 ends a program whose display is gone, with a message of its own; it calls this handler first."""
+    global _handler
+    if sys.platform.startswith("linux") and os.environ.get("DISPLAY"):
+        with suppress(OSError, AttributeError):
+            _handler = _IOErrorHandler(lambda _: _leave(when_lost))
+            ctypes.CDLL("libX11.so.6").XSetIOErrorHandler(_handler)
+
+
+def _leave(when_lost: Callable[[], None]) -> int:
+    """Nothing that draws can be called any more, and X11 allows no return: so no cleaning up, and no traceback."""
+    with suppress(Exception):
+        when_lost()
+    os.write(2, b"contact-viewer: the display is gone\n")
+    os._exit(2)
