@@ -159,3 +159,14 @@ def test_bad_arguments_are_one_line(arguments: list[str], words: str, capsys: py
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
     assert words in captured.err
+
+
+def test_contacts_of_flexes_are_said_to_make_no_events(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cloth.xml"
+    path.write_text("""
+    <mujoco><worldbody><geom name="floor" type="plane" size="2 2 .1"/>
+      <flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" radius=".01" mass=".3" pos="0 0 .05">
+        <edge equality="true"/></flexcomp></worldbody></mujoco>""")
+    assert main(["events", str(path), "--duration", "0.2"]) == 0
+    told = capsys.readouterr()
+    assert "contacts of flex cloth make no events of pairs" in told.err

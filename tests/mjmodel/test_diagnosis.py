@@ -19,6 +19,9 @@ ARM = """
       </body>
     </body>"""
 
+FLEX = """<flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" radius=".01" mass=".3"
+    pos="0 0 .05"><edge equality="true"/></flexcomp>"""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -139,6 +142,18 @@ CASES = {
         """<body name="ball" pos="0 0 .0999"><freejoint/><geom size=".1"/></body>
            <site name="pad" pos="0 0 .5" size=".3"/>""",
         'site="pad" body2="ball"',
+    ),
+    "outside the site, of a flex that is not the last geom": Case(
+        "Nothing that it matches touches now.",
+        FLEX + '<geom name="last" size=".1" pos="0 0 5"/><site name="pad" pos="0 0 5" size=".3"/>',
+        'site="pad" geom2="last"',
+        steps=300,
+    ),
+    "outside the site, of a flex": Case(
+        "9 contacts lie outside the volume of site pad; the nearest is 5 m from its centre.",
+        FLEX + '<site name="pad" pos="0 0 5" size=".3"/>',
+        'site="pad" geom2="floor"',
+        steps=300,
     ),
     "delay": Case(
         "Geom floor touches geom box now, but the sensor reports 0.1 s late.",

@@ -65,6 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     choice = _choose(engine, arguments)
     if choice.dropped:
         report(f"note: {len(choice.labels)} of {choice.total} pairs are tracked; choose with --pair or --body")
+    if choice.untracked:
+        report(f"note: {choice.untracked}")
     if arguments.key is not None:
         engine.reset(arguments.key)
     options = TrackingOptions(eps=arguments.eps, precise=arguments.precise)

@@ -9,7 +9,7 @@ import numpy as np
 from ..sensors.contacts import ContactBatch
 from .distances import distance_bounds
 from .matching import ContactMatcher, contact_forces
-from .names import body_names, geom_names, sensor_targets, target_label
+from .names import body_names, flex_names, geom_names, sensor_targets, target_label
 from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
 
 _DISABLE = mujoco.mjtDisableBit
@@ -33,6 +33,7 @@ class Diagnosis:
         self._pairs = sensor_pairs(model, sensor_id)
         self._geoms = geom_names(model)
         self._bodies = body_names(model)
+        self._flexes = flex_names(model)
         self._targets = sensor_targets(model, sensor_id)
         self._site = self._targets[0][1] if self._targets[0][0] == mujoco.mjtObj.mjOBJ_SITE else None
         self._static = next(self._static_reasons(), None)
@@ -74,10 +75,7 @@ class Diagnosis:
         """Contacts of the right geoms, but outside the site."""
         if self._site is None:
             return None
-        first, second = sensor_sides(self._model, self._sensor_id)
-        geoms = data.contact.geom
-        # A site covers every geom, so the other side decides.
-        fitting = np.flatnonzero(second[geoms].any(axis=1) & first[geoms].any(axis=1))
+        fitting = self._matcher.match(data, anywhere=True).contacts
         if not len(fitting):
             return None
         distances = np.linalg.norm(data.contact.pos[fitting] - data.site_xpos[self._site], axis=1)
@@ -88,7 +86,7 @@ class Diagnosis:
     def _explain_no_force(self, data: mujoco.MjData, contacts: Indices) -> str:
         contact = data.contact
         nearest = contacts[np.argmin(contact.dist[contacts])]
-        one, other = (self._name_side(geom) for geom in contact.geom[nearest])
+        one, other = self._sides(data, int(nearest))
         distance = float(contact.dist[nearest])
         # Constraints exist for contacts nearer than this.
         limit = float(contact.includemargin[nearest])
@@ -180,11 +178,15 @@ class Diagnosis:
         return f"{_capital(first)} and {second}"
 
     def _touching(self, data: mujoco.MjData, contacts: Indices) -> str:
-        one, other = (self._name_side(geom) for geom in data.contact.geom[contacts[0]])
+        one, other = self._sides(data, int(contacts[0]))
         return f"{_capital(one)} touches {other}"
 
-    def _name_side(self, geom: int) -> str:
-        return f"geom {self._geoms[geom]}" if geom >= 0 else "a flex"
+    def _sides(self, data: mujoco.MjData, contact: int) -> list[str]:
+        """The two things that touch in a contact."""
+        return [
+            f"geom {self._geoms[geom]}" if geom >= 0 else f"flex {self._flexes[flex]}"
+            for geom, flex in zip(data.contact.geom[contact], data.contact.flex[contact], strict=True)
+        ]
 
     def _lateness(self) -> str:
         """What delays the array of a sensor whose contacts are already there."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..sensors.contacts import Array, ContactBatch, cross
 from ..sensors.layout import ContactLayout, Field
 from ..settings import Reduce
+from .flexes import flex_bodies, flex_velocities
 from .names import sensor_targets
 
 Indices = NDArray[np.intp]
@@ -67,19 +68,23 @@ class ContactMatcher:
     def _second(self) -> "Target":
         return Target(self._model, *self._targets[1])
 
-    def match(self, data: mujoco.MjData) -> Matches:
-        """Every matching contact in the engine's order, also those without force (in the gap)."""
+    def match(self, data: mujoco.MjData, anywhere: bool = False) -> Matches:
+        """Every matching contact in the engine's order, also those without force (in the gap).
+
+        `anywhere`: also contacts outside the site of a sensor that has one.
+        """
         contact = data.contact
         first, second = self._first.geoms[contact.geom], self._second.geoms[contact.geom]
         if self._model.nflex and _FLEX_HAS_BODIES:
-            flexes = contact.geom < 0
-            bodies = _flex_bodies(self._model, data, flexes)
-            first[flexes], second[flexes] = self._first.bodies[bodies], self._second.bodies[bodies]
+            for side in (0, 1):
+                flexes = np.flatnonzero(contact.geom[:, side] < 0)
+                bodies = flex_bodies(self._model, data, flexes, side)
+                first[flexes, side], second[flexes, side] = self._first.bodies[bodies], self._second.bodies[bodies]
         # A missing target and a site cover both sides, so these two lines hold for every combination.
         in_order = first[:, 0] & second[:, 1]
         in_reverse = first[:, 1] & second[:, 0]
         contacts = np.flatnonzero(in_order | in_reverse)
-        if self._site is not None:
+        if self._site is not None and not anywhere:
             contacts = contacts[inside_site(self._model, data, self._site, contact.pos[contacts])]
         # Where both orders fit (one subtree, overlapping targets), the native direction stays.
         return Matches(contacts, ~in_order[contacts])
@@ -175,8 +180,7 @@ def rebuild_contacts(
 ) -> ContactBatch:
     """What a sensor with `full_layout(slots, reduce)` would report of its matches; with a slot for each by default.
 
-    One empty slot if there are none. Velocities of contacts with a flex are NaN: no array holds the weights with
-    which the engine interpolates those of the flex's vertices.
+    One empty slot if there are none.
     """
     found = len(matches.contacts)
     slots = slots or max(1, found)
@@ -282,36 +286,23 @@ def _relative_velocities(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.
 
-    Of the material at the contact position, without the geoms' surface velocities. NaN with a flex.
+    Of the material at the contact position, without the geoms' surface velocities.
     """
     geoms = data.contact.geom[contacts]
-    rigid = (geoms >= 0).all(axis=1)
-    bodies = model.geom_bodyid[geoms[rigid]]
-    # cvel is the velocity at the centre of mass of the body's tree.
-    arms = data.contact.pos[contacts[rigid], np.newaxis] - data.subtree_com[model.body_rootid[bodies]]
-    spin, drift = data.cvel[bodies, :3], data.cvel[bodies, 3:]
-    velocities = drift + cross(spin, arms)
-    linear, angular = np.full((2, len(contacts), 3), np.nan)
-    linear[rigid] = velocities[:, 1] - velocities[:, 0]
-    angular[rigid] = spin[:, 1] - spin[:, 0]
+    linear, angular = np.zeros((2, len(contacts), 3))
+    for side, sign in ((0, -1.0), (1, 1.0)):
+        rigid = geoms[:, side] >= 0
+        bodies = model.geom_bodyid[geoms[rigid, side]]
+        # cvel is the velocity at the centre of mass of the body's tree.
+        arms = data.contact.pos[contacts[rigid]] - data.subtree_com[model.body_rootid[bodies]]
+        spin, drift = data.cvel[bodies, :3], data.cvel[bodies, 3:]
+        linear[rigid] += sign * (drift + cross(spin, arms))
+        angular[rigid] += sign * spin
+        if not rigid.all():
+            flex_linear, flex_angular = flex_velocities(model, data, contacts[~rigid], side)
+            linear[~rigid] += sign * flex_linear
+            angular[~rigid] += sign * flex_angular
     return linear, angular
-
-
-def _flex_bodies(model: mujoco.MjModel, data: mujoco.MjData, sides: Mask) -> Indices:
-    """The one body that stands for the flex on each of these sides of contacts; `sides` is (ncon, 2)."""
-    contact = data.contact
-    flex, element, vertex = contact.flex[sides], contact.elem[sides], contact.vert[sides]
-    bodies = np.empty(len(flex), dtype=np.intp)
-    interpolated = model.flex_interp[flex] != 0
-    bodies[interpolated] = model.flex_nodebodyid[model.flex_nodeadr[flex[interpolated]]]
-    flex, element, vertex = flex[~interpolated], element[~interpolated], vertex[~interpolated]
-    # An element is represented by its first vertex.
-    on_element = vertex < 0
-    owner = flex[on_element]
-    corners = model.flex_dim[owner] + 1
-    vertex[on_element] = model.flex_elem[model.flex_elemdataadr[owner] + corners * element[on_element]]
-    bodies[~interpolated] = model.flex_vertbodyid[model.flex_vertadr[flex] + vertex]
-    return bodies
 
 
 def inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:

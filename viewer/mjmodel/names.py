@@ -37,6 +37,11 @@ def geom_names(model: MjModel) -> list[str]:
     return [name or f"geom {i} of {bodies[holders[i]]}" for i, name in enumerate(read_names(model, "geom"))]
 
 
+def flex_names(model: MjModel) -> list[str]:
+    """A name for every flex; unnamed ones get their number."""
+    return [name or f"flex {i}" for i, name in enumerate(read_names(model, "flex"))]
+
+
 def sensor_names(model: MjModel) -> list[str]:
     """A name for every sensor; unnamed ones get their number. No two are the same."""
     return label_sensors(read_names(model, "sensor"))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import SceneError
 from .declarations import declared_sensors
-from .names import body_names, geom_names
+from .names import body_names, flex_names, geom_names
 from .pairs import Obstacle, find_obstacles, sensor_pairs
 from .types import MjModel
 
@@ -41,6 +41,15 @@ class PairSelection:
     """Pairs that were requested; those beyond MAX_PAIRS are left out."""
     able: NDArray[np.bool_]
     """Pairs that can collide, so that the engine lists their contacts, (pairs,)."""
+    flexes: tuple[str, ...] = ()
+    """Names of the scene's flexes: they are no geoms, and their contacts are never tracked."""
+
+    @property
+    def untracked(self) -> str:
+        """Which contacts of the scene make no events whatever is selected, for people; empty if there are none."""
+        if not self.flexes:
+            return ""
+        return f"contacts of {_flexes(self.flexes)} make no events of pairs, only of contact sensors"
 
     @property
     def dropped(self) -> int:
@@ -98,6 +107,12 @@ def split_names(model: MjModel, text: str) -> tuple[str, str]:
     return next((split for split in splits if known.issuperset(split)), splits[0])
 
 
+def _flexes(names: Sequence[str], most: int = 3) -> str:
+    """Some flexes, for people."""
+    listed = ", ".join(names[:most]) + (f" and {len(names) - most} others" if len(names) > most else "")
+    return f"flex{'es' if len(names) > 1 else ''} {listed}"
+
+
 def _can_collide(model: MjModel, pairs: Pairs) -> NDArray[np.bool_]:
     return find_obstacles(model, pairs) == Obstacle.NONE
 
@@ -118,4 +133,4 @@ def _select(model: MjModel, source: PairSource, pairs: Pairs) -> PairSelection:
     kept = unique[:MAX_PAIRS]
     names = geom_names(model)
     labels = tuple((names[a], names[b]) for a, b in kept.tolist())
-    return PairSelection(source, kept, labels, len(unique), _can_collide(model, kept))
+    return PairSelection(source, kept, labels, len(unique), _can_collide(model, kept), tuple(flex_names(model)))

@@ -11,7 +11,7 @@ import numpy as np
 from ...mjmodel.declarations import declared_sensors, is_delayed
 from ...mjmodel.friction import contact_friction
 from ...mjmodel.matching import ContactMatcher, companion_layout, full_layout, locate, rebuild_contacts, select
-from ...mjmodel.names import geom_names
+from ...mjmodel.names import flex_names, geom_names
 from ...mjmodel.state import SLEEP
 from ...mjmodel.types import MjData
 from ...scene_files.scene import LoadedScene
@@ -66,7 +66,7 @@ class SensorReader(SensorValues):
         self.num_envs = len(datas)
         self._datas = datas
         self._owned = scene.owned
-        self._geom_names = geom_names(self.model)
+        self._geom_names, self._flex_names = geom_names(self.model), flex_names(self.model)
         starts, sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         self._columns = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
@@ -154,7 +154,8 @@ class SensorReader(SensorValues):
         friction[known] = contact_friction(data, indices[known])
         geoms = [("", "")] * len(indices)
         for slot in known:
-            pair = [self._geom_names[geom] if geom >= 0 else "flex" for geom in contact.geom[indices[slot]]]
+            sides = zip(contact.geom[indices[slot]], contact.flex[indices[slot]], strict=True)
+            pair = [self._geom_names[geom] if geom >= 0 else f"flex {self._flex_names[flex]}" for geom, flex in sides]
             # The sensor turns the contact so that its normal points from object 1 to object 2.
             if np.dot(batch.normal[slot], contact.frame[indices[slot], :3]) < 0:
                 pair.reverse()

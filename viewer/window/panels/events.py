@@ -227,7 +227,8 @@ def _summary(tracker: ContactTracker) -> str:
     choice, log = tracker.pairs.choice, tracker.log
     pairs = f"{len(choice.labels)} of {choice.total}" if choice.dropped else str(len(choice.labels))
     dropped = f", {log.dropped} older dropped" if log.dropped else ""
-    return f"{len(log)} events{dropped} · {pairs} pairs"
+    flexes = " · no flexes" if choice.flexes else ""
+    return f"{len(log)} events{dropped} · {pairs} pairs{flexes}"
 
 
 def _show_empty(session: Session, tracker: ContactTracker) -> None:
@@ -235,10 +236,12 @@ def _show_empty(session: Session, tracker: ContactTracker) -> None:
         paragraph("No event passes the filter.")
     elif session.stepped_outside:
         paragraph("Your program steps the simulation; events are found only in steps that this window takes.")
-    elif not tracker.pairs.choice.labels and not tracker.sensors.names:
+    elif not tracker.pairs.choice.labels and not tracker.sensors.names and not tracker.pairs.choice.flexes:
         paragraph("Nothing in this scene can collide.")
     else:
         paragraph("No contact has begun or ended. Contacts that were there from the start are not events.")
+    if untracked := tracker.pairs.choice.untracked:
+        paragraph(f"{untracked[0].upper()}{untracked[1:]}.")
 
 
 def _cell(value: float, decimals: int, color: ImVec4) -> None:

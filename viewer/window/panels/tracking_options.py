@@ -48,6 +48,8 @@ def _show_pairs(session: Session, tracker: ContactTracker) -> None:
     tooltip(f"By contype, conaffinity, exclude and pair; {MAX_PAIRS} at most. {_CLEARS}")
     choice = tracker.pairs.choice
     dim_text(f"{len(choice.labels)} tracked{f', {choice.dropped} left out' if choice.dropped else ''}")
+    if choice.untracked:
+        dim_text(choice.untracked)
 
 
 def _show_pair_rules(tracker: ContactTracker) -> None:
