@@ -63,6 +63,15 @@ class Moment(StrEnum):
     MEAN = "mean"
 
 
+class ValueAxis(StrEnum):
+    """How the value axis of a plot is divided, and what it shows."""
+
+    LINEAR = "linear"
+    LOG = "log"
+    FIXED = "fixed"
+    """Linear, from `PlotSettings.value_low` to `value_high`."""
+
+
 class Theme(StrEnum):
     """Look of the panels."""
 
@@ -73,7 +82,9 @@ class Theme(StrEnum):
 MIN_SPEED, MAX_SPEED = 0.01, 10.0
 """Bounds of the playback speed, as a multiple of real time."""
 MAX_HISTORY_MEGABYTES = 65536.0
-_BOUNDS = {"history_megabytes": (1.0, MAX_HISTORY_MEGABYTES), "min_force": (0.0, 1e5)}
+_BOUNDS = {"history_megabytes": (1.0, MAX_HISTORY_MEGABYTES), "min_force": (0.0, 1e5)} | dict.fromkeys(
+    ("value_low", "value_high"), (-1e9, 1e9)
+)
 """What a saved number may be, by name; all others are factors, lengths and durations, within `_POSITIVE`."""
 _POSITIVE = (1e-6, 1e5)
 
@@ -156,6 +167,12 @@ class PlotSettings:
     """True if the plots move along with the time."""
     seconds: float = 5.0
     """Simulated time that they show while they follow [s]."""
+    axis: ValueAxis = ValueAxis.LINEAR
+    fit_usual: bool = True
+    """True if the value axis holds what is usual, and marks the rare impacts that are far above it."""
+    value_low: float = 0.0
+    """Ends of the value axis in `fixed` mode, in the unit of the values."""
+    value_high: float = 100.0
 
 
 @dataclass

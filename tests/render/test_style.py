@@ -1,5 +1,6 @@
 """Sizes of gizmos: what a weight draws, at any size of scene, in every mode; colours that stay apart."""
 
+import colorsys
 import dataclasses
 import itertools
 import math
@@ -179,6 +180,16 @@ def test_sensor_colours_stay_apart_for_twelve_then_repeat() -> None:
     colors = [sensor_color(i) for i in range(12)]
     assert min(math.dist(a, b) for a, b in itertools.combinations(colors, 2)) > 0.25
     assert sensor_color(12) == colors[0]
+
+
+def test_sensor_colours_are_not_those_of_normal_and_tangents() -> None:
+    """A curve must not be read as a component: its hue is far from green, red and blue, or it is nearly grey."""
+    colors = palette_colors(boxes([1.0]), Palette.STANDARD)
+    components = [colorsys.rgb_to_hsv(*each[:3])[0] for each in (colors.normal, colors.tangent0, colors.tangent1)]
+    for i in range(12):
+        hue, saturation, _ = colorsys.rgb_to_hsv(*sensor_color(i)[:3])
+        apart = min(abs((hue - other + 0.5) % 1 - 0.5) for other in components)
+        assert saturation < 0.25 or apart > 20 / 360, i
 
 
 @pytest.mark.parametrize("scene", bundled_scenes(), ids=lambda scene: scene.name)

@@ -126,3 +126,19 @@ def test_ten_minutes_of_ten_sensors_reduce_within_a_frame() -> None:
         fastest = min(seconds(start) for _ in range(20))
         print(f"10 curves from step {start}: {fastest * 1e3:.2f} ms")
         assert fastest < 0.003
+
+
+def test_several_curves_at_once_are_the_same_as_one_after_the_other() -> None:
+    random = np.random.default_rng(3)
+    curves = Curves(6, 3000)
+    for _ in range(5):
+        values = random.normal(size=(6, 1000)).astype(np.float32)
+        values[random.random(values.shape) < 0.2] = np.nan
+        curves.extend(values)
+    for start, stop, columns in ((0, 5000, 40), (2500, 4900, 700), (4000, 4100, 700), (2100, 5000, 2), (5000, 5000, 9)):
+        several = curves.reduce([[0, 1], [5, 2]], start, stop, columns)
+        for place, curve in (((0, 0), 0), ((0, 1), 1), ((1, 0), 5), ((1, 1), 2)):
+            one = curves.reduce(curve, start, stop, columns)
+            np.testing.assert_array_equal(several.steps, one.steps)
+            np.testing.assert_array_equal(several.low[place], one.low)
+            np.testing.assert_array_equal(several.high[place], one.high)

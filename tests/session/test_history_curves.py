@@ -141,9 +141,10 @@ def test_an_impact_of_one_step_is_seen_in_a_long_curve() -> None:
     while not curves.update():
         pass
     for columns in (20, 200, 1000):
-        reduced = curves.reduce(name, Signal.MAGNITUDE, 0, 2501, columns)
-        column = int(np.nanargmax(reduced.high))
-        assert reduced.high[column] == pytest.approx(strongest, rel=1e-6)
+        reduced = curves.reduce([name], [Signal.MAGNITUDE], 0, 2501, columns)
+        high = reduced.high[0, 0]
+        column = int(np.nanargmax(high))
+        assert high[column] == pytest.approx(strongest, rel=1e-6)
         assert reduced.steps[column] <= when < reduced.steps[column + 1]
 
 
@@ -159,8 +160,7 @@ def test_a_frame_of_ten_sensors_is_cheap(tmp_path: Path) -> None:
         run.step(8)
         started = time.perf_counter()
         curves.update()
-        for name in curves.names:
-            curves.reduce(name, Signal.MAGNITUDE, 0, curves.stop, 1000)
+        curves.reduce(curves.names, [Signal.MAGNITUDE], 0, curves.stop, 1000)
         fastest = min(fastest, time.perf_counter() - started)
     print(f"{fastest * 1e3:.2f} ms a frame")
     assert fastest < 0.004

@@ -44,6 +44,8 @@ class Curves:
         self._highs: list[Values] = [np.empty((count, size), np.float32) for size in sizes]
         self.stop = 0
         """The step after the newest."""
+        self.version = 0
+        """Changes whenever the values do."""
         self._base = self._peak = 0
 
     @property
@@ -54,6 +56,7 @@ class Curves:
 
     def restart(self, step: int) -> None:
         """Forget everything; the next value is that of a step."""
+        self.version += 1
         self.stop = self._base = self._peak = step
         # The step may be in the middle of values that are summed up together.
         end = step % self.capacity
@@ -65,6 +68,7 @@ class Curves:
 
     def truncate(self, stop: int) -> None:
         """Forget the steps from `stop` on."""
+        self.version += 1
         if stop <= self.first:
             self.restart(stop)
         elif stop < self.stop:
@@ -75,6 +79,7 @@ class Curves:
 
     def extend(self, values: ArrayLike) -> None:
         """Add the values of the next steps, (count, n)."""
+        self.version += 1
         added = np.asarray(values, np.float32)
         begin = 0
         while begin < added.shape[1]:
@@ -90,35 +95,42 @@ class Curves:
         steps = np.arange(max(start, self.first), min(stop, self.stop))
         return self._values[curve].take(steps % self.capacity)
 
-    def reduce(self, curve: int, start: int, stop: int, columns: int) -> Reduced:
-        """One curve between two steps in at most `columns` columns.
+    def reduce(self, curves: ArrayLike, start: int, stop: int, columns: int) -> Reduced:
+        """One curve, or several at once (any shape of numbers), between two steps in at most `columns` columns.
 
         Columns are of equal length, a power of two, and begin at multiples of it, so that a curve that scrolls does
         not flicker. The steps may lie outside of what is kept.
         """
+        rows = np.asarray(curves, np.int64)
         start, stop = max(start, self.first), min(stop, self.stop)
         if stop <= start:
-            empty = np.empty(0, np.float32)
+            empty = np.empty((*rows.shape, 0), np.float32)
             return Reduced(np.array([start]), empty, empty)
         width = 1
         while -(-stop // width) - start // width > max(columns, 1):
             width *= 2
         level = min(_LEVELS - 1, (width.bit_length() - 1) // (FACTOR.bit_length() - 1))
         size = FACTOR**level
-        low_ring, high_ring = (
-            (self._values, self._values) if level == 0 else (self._lows[level - 1], self._highs[level - 1])
-        )
         # Whole columns: what is a little outside is kept too, or masked below.
         first, last = start // width, -(-stop // width)
         entries = np.arange(first * width // size, last * width // size)
-        places = entries % (self.capacity // size)
-        known = (entries * size < self.stop) & ((entries + 1) * size > self.first)
-        low, high = (
-            np.where(known, ring[curve].take(places), np.float32(np.nan)).reshape(last - first, -1)
-            for ring in (low_ring, high_ring)
+        count = self.capacity // size
+        places = rows[..., np.newaxis] * count + entries % count
+        unknown = (entries * size >= self.stop) | ((entries + 1) * size <= self.first)
+        steps = np.clip(np.arange(first, last + 1, dtype=np.int64) * width, start, stop)
+        if width == 1:
+            values = _read(self._values, places, unknown)
+            return Reduced(steps, values, values)
+        low_ring, high_ring = (
+            (self._values, self._values) if level == 0 else (self._lows[level - 1], self._highs[level - 1])
         )
-        steps = np.arange(first, last + 1, dtype=np.int64) * width
-        return Reduced(np.clip(steps, start, stop), np.fmin.reduce(low, axis=1), np.fmax.reduce(high, axis=1))
+        low = _read(low_ring, places, unknown)
+        high = low if level == 0 else _read(high_ring, places, unknown)
+        # By halves: a reduction along a short axis takes ten times as long.
+        for _ in range((width // size).bit_length() - 1):
+            low = np.fmin(low[..., 0::2], low[..., 1::2])
+            high = np.fmax(high[..., 0::2], high[..., 1::2])
+        return Reduced(steps, low, high)
 
     def _sum_up(self, begin: int, end: int) -> None:
         """Set the extremes of everything that holds the values at places begin to end - 1, which do not wrap."""
@@ -137,3 +149,10 @@ class Curves:
                 np.fmin.reduce(lows[:, part], axis=1, out=low_ring[:, whole])
                 np.fmax.reduce(highs[:, part], axis=1, out=high_ring[:, whole])
             lows, highs, begin, filled = low_ring, high_ring, first, last
+
+
+def _read(ring: Values, places: NDArray[np.int64], unknown: NDArray[np.bool_]) -> Values:
+    """Values at places of a ring, as if its rows were one; NaN where they are unknown, (entries,)."""
+    values = ring.reshape(-1).take(places)
+    values[..., unknown] = np.nan
+    return values

@@ -1,7 +1,7 @@
 """Keeps every step of a simulation, to look at again, to continue from, and as curves."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -256,6 +256,9 @@ _FRICTION_PAIRS = 20_000
 """Pairs of geoms beyond which the friction of a sensor is not looked for."""
 
 
+_SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
+
+
 class HistoryCurves:
     """Every signal of every kept sensor after every step that the history holds.
 
@@ -266,6 +269,7 @@ class HistoryCurves:
         self._history, self._ring = history, ring
         self.names = history.names
         """Sensors with curves."""
+        self._places = {name: place for place, name in enumerate(self.names)}
         self._curves = Curves(len(self.names) * len(Signal), ring.capacity)
         ring.derived.append(self._curves)
         model = engine.model
@@ -286,6 +290,11 @@ class HistoryCurves:
         """The step after the newest that has values."""
         return self._curves.stop
 
+    @property
+    def version(self) -> int:
+        """Changes whenever the values do."""
+        return self._curves.version
+
     def update(self, limit: int = _UPDATE_STEPS) -> bool:
         """Compute the curves of new steps, at most `limit`; True if none is left."""
         ring, curves = self._ring, self._curves
@@ -298,16 +307,20 @@ class HistoryCurves:
                 curves.extend(self._measure(start, end))
         return curves.stop > ring.last
 
-    def reduce(self, name: str, signal: Signal, start: int, stop: int, columns: int) -> Reduced:
-        """A signal between two steps in at most `columns` columns, with the extremes of each."""
-        return self._curves.reduce(self._row(name, signal), max(start, self.first), stop, columns)
+    def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
+        """Signals between two steps in at most `columns` columns, with the extremes of each: (names, signals, columns).
+
+        All at once, which takes a tenth of the time of one after the other.
+        """
+        rows = [[self._row(name, signal) for signal in signals] for name in names]
+        return self._curves.reduce(rows, max(start, self.first), stop, columns)
 
     def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
         """A signal at steps start to stop - 1, (n,)."""
         return self._curves.values(self._row(name, signal), max(start, self.first), stop)
 
     def _row(self, name: str, signal: Signal) -> int:
-        return self.names.index(name) * len(Signal) + list(Signal).index(signal)
+        return self._places[name] * len(Signal) + _SIGNAL_PLACES[signal]
 
     def _measure(self, start: int, stop: int) -> Values:
         block = np.empty((len(self.names), len(Signal), stop - start), np.float32)

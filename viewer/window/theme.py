@@ -120,3 +120,10 @@ def text_tint(rgba: tuple[float, float, float, float]) -> ImVec4:
     factor, lift = (0.62, 0.0) if is_light else (1.0, 0.25)
     red, green, blue = (factor * c + lift * (1 - c) for c in rgba[:3])
     return ImVec4(red, green, blue, 1.0)
+
+
+def curve_tint(rgba: tuple[float, float, float, float]) -> ImVec4:
+    """A sensor's colour made visible as a thin line on the theme's background."""
+    is_light = imgui.get_style().color_(imgui.Col_.window_bg).x > 0.5
+    factor = 0.72 if is_light else 1.0
+    return ImVec4(factor * rgba[0], factor * rgba[1], factor * rgba[2], 1.0)

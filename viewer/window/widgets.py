@@ -107,6 +107,13 @@ def eye_button(shown: bool, what: str, color: ImVec4) -> bool:
     return shown ^ pressed
 
 
+def flow(width: float) -> None:
+    """Continue the line with an item of a width [px], or begin the next line where there is no room for it."""
+    imgui.same_line()
+    if imgui.get_content_region_avail().x < width:
+        imgui.new_line()
+
+
 def checkbox(label: str, on: bool, help_text: str) -> bool:
     """A box with a tooltip; True if it is checked."""
     on = imgui.checkbox(label, on)[1]

@@ -4,10 +4,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
-from contact_viewer.sensors.curves import Reduced
-from contact_viewer.window.panels.plots import _value_range
+from contact_viewer.settings import PlotSettings, ValueAxis
+from contact_viewer.window.panels.value_axis import marks_above, value_range
+from imgui_bundle import ImVec2
 
 from ..driver import drive, make_window
 
@@ -61,21 +63,199 @@ def test_ten_minutes_of_ten_sensors_leave_two_thirds_of_the_frame(tmp_path: Path
     drive(window, test)
 
 
-def reduced(*values: float) -> Reduced:
-    array = np.array(values, np.float32)
-    return Reduced(np.arange(len(values) + 1), array, array)
+def ranged(*curves: list[float], **chosen: Any) -> tuple[float, float]:
+    """What the axis of some curves shows, one value a column each."""
+    values = np.array(curves, np.float32)
+    return value_range(values, values, PlotSettings(**chosen))
 
 
 def test_value_axes_hold_zero_and_every_value() -> None:
     # Noise on a constant force must not fill the plot.
-    low, high = _value_range([reduced(2.4525, 2.45250001, 2.4525)])
+    low, high = ranged([2.4525, 2.45250001, 2.4525])
     assert low == 0.0
-    assert 2.46 < high < 3
-    low, high = _value_range([reduced(-3, 1), reduced(np.nan, 8)])
-    assert -4 < low < -3
-    assert 8 < high < 9
-    assert _value_range([]) == _value_range([reduced(0, 0)]) == _value_range([reduced()]) == (0.0, 1.0)
-    low, high = _value_range([reduced(-1e-4, -2e-4)])
-    assert low < -2e-4
+    assert 2.46 < high <= 3
+    low, high = ranged([-3, 1], [np.nan, 8])
+    assert -4 <= low < -3
+    assert 8 < high <= 10
+    assert ranged([]) == ranged([0, 0]) == ranged([np.nan, np.nan]) == (0.0, 1.0)
+    low, high = ranged([-1e-4, -2e-4])
+    assert -3e-4 < low < -2e-4
     assert high == 0.0
-    assert _value_range([reduced(np.nan, np.nan)]) == (0.0, 1.0)
+
+
+def test_a_value_axis_seldom_changes() -> None:
+    """A force that grows by a half in 500 small steps moves the axis a few times."""
+    tops = [ranged([force])[1] for force in np.linspace(100, 150, 500)]
+    assert len(set(tops)) <= 3
+    assert all(top >= force for top, force in zip(tops, np.linspace(100, 150, 500), strict=True))
+
+
+def test_one_impact_does_not_flatten_the_rest() -> None:
+    steady = [30.0 + i % 3 for i in range(300)]
+    impact = [*steady[:100], 2500.0, 1800.0, *steady[102:]]
+    low, high = ranged(impact)
+    assert low == 0.0
+    assert 32 < high < 50
+    assert ranged(impact, fit_usual=False)[1] > 2500
+    marks = marks_above(np.array(impact), high)
+    assert [(mark.column, mark.value) for mark in marks] == [(100, 2500.0)]
+    # What is high often is not rare, and a few contacts of different strength are no outliers.
+    assert ranged([*steady, *[200.0] * 20])[1] > 200
+    assert ranged([0.0] * 200 + [5.0, 80.0, 4.0])[1] > 80
+    assert marks_above(np.array(steady), 50.0) == []
+
+
+def test_a_logarithmic_and_a_fixed_axis() -> None:
+    low, high = ranged([0.0, 0.5, 3.0, 700.0], axis=ValueAxis.LOG)
+    assert 0 < low <= 0.5
+    assert high > 700
+    low, high = ranged([1e-9, 1000.0], axis=ValueAxis.LOG)
+    assert low >= 0.1
+    assert ranged([-5.0, 5.0], axis=ValueAxis.LOG)[0] < -5
+    assert ranged([0.0, 0.0], axis=ValueAxis.LOG)[0] > 0
+    assert ranged([700.0], axis=ValueAxis.FIXED, value_low=-2.0, value_high=9.0) == (-2.0, 9.0)
+    assert ranged([700.0], axis=ValueAxis.FIXED, value_low=9.0, value_high=9.0)[1] > 700
+
+
+DROP = """
+<mujoco>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body pos="0 0 .3"><freejoint/><geom name="ball" size=".1" mass="1"/></body>
+    <body pos=".5 0 .6"><freejoint/><geom name="late" size=".1" mass="2"/></body>
+  </worldbody>
+  <sensor>
+    <contact name="ball" geom1="floor" geom2="ball" data="found"/>
+    <contact name="late" geom1="floor" geom2="late" data="found"/>
+  </sensor>
+</mujoco>"""
+STEPS = 600
+
+
+@pytest.fixture
+def drop(tmp_path: Path) -> Path:
+    path = tmp_path / "drop.xml"
+    path.write_text(DROP)
+    return path
+
+
+def bare_forces(path: Path) -> np.ndarray:
+    """Upward force on each ball after every step, as bare MuJoCo has it, (steps + 1, 2)."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    forces = np.zeros((STEPS + 1, 2))
+    wrench = np.empty(6)
+    for step in range(1, STEPS + 1):
+        mujoco.mj_step(model, data)
+        for i in range(data.ncon):
+            mujoco.mj_contactForce(model, data, i, wrench)
+            forces[step, max(data.contact[i].geom) - 1] += np.linalg.norm(wrench[:3])
+    return forces
+
+
+def plot_area(ctx: Any, title: str) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom of a plot with its axes [px]."""
+    rect = ctx.item_info(f"//Plots/{title}").rect_full
+    return rect.min.x, rect.min.y, rect.max.x, rect.max.y
+
+
+def test_hovering_reads_every_curve_at_the_mouse_and_at_the_cursor(drop: Path) -> None:
+    """The value of a curve at an instant takes no click."""
+    window = make_window(drop)
+    forces = bare_forces(drop)
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        session._step(STEPS)
+        session.settings.plots.seconds = 2.0
+        ctx.yield_(4)
+        assert window.plots.readouts == []
+        _, top, _, bottom = plot_area(ctx, "force##plot")
+        impact = int(np.argmax(forces[:, 1]))
+        ctx.mouse_move_to_pos(ImVec2(window.plots.place_of(0.002 * impact, "late")[0], (top + bottom) / 2))
+        ctx.yield_(3)
+        assert [readout.line.name for readout in window.plots.readouts] == ["ball", "late"]
+        for i, readout in enumerate(window.plots.readouts):
+            assert readout.at_cursor == pytest.approx(forces[-1, i], rel=1e-5)
+            assert readout.at_mouse == pytest.approx(forces[window.plots.pointed_step, i], rel=1e-5, abs=1e-9)
+        assert abs(window.plots.pointed_step - impact) <= 2
+        assert window.plots.readouts[1].at_mouse > 1.5 * window.plots.readouts[1].at_cursor
+        ctx.mouse_move_to_pos(ImVec2(3, 3))
+        ctx.yield_(2)
+        assert window.plots.readouts == []
+
+    drive(window, test)
+
+
+def test_a_drag_zooms_and_a_double_click_fits(drop: Path) -> None:
+    window = make_window(drop)
+
+    def test(ctx: Any) -> None:
+        session, plots = window.app.session, window.plots
+        session._step(STEPS)
+        ctx.yield_(4)
+        whole = plots.span
+        left, top, right, bottom = plot_area(ctx, "force##plot")
+        width = right - left
+        ctx.mouse_move_to_pos(ImVec2(left + 0.2 * width, top + 0.3 * (bottom - top)))
+        ctx.mouse_down(0)
+        ctx.mouse_move_to_pos(ImVec2(left + 0.3 * width, bottom - 20))
+        ctx.mouse_up(0)
+        ctx.yield_(3)
+        start, end = plots.span
+        assert not session.settings.plots.follow
+        assert 0.05 * (whole[1] - whole[0]) < end - start < 0.2 * (whole[1] - whole[0])
+        assert session.history is not None
+        assert session.history.at_end
+        ctx.mouse_move_to_pos(ImVec2(left + 0.6 * width, (top + bottom) / 2))
+        ctx.mouse_double_click(0)
+        ctx.yield_(3)
+        assert plots.span == pytest.approx(whole)
+        assert session.settings.plots.follow
+
+    drive(window, test)
+
+
+def test_one_click_goes_back_to_where_a_contact_began(drop: Path) -> None:
+    window = make_window(drop)
+    began = int(np.argmax(bare_forces(drop)[:, 0] > 0))
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        session._step(STEPS)
+        session.settings.plots.seconds = 2.0
+        ctx.yield_(4)
+        assert session.history is not None
+        place = window.plots.place_of(session.history.time(began), "ball")
+        # A few pixels beside it, as a hand would.
+        ctx.mouse_move_to_pos(ImVec2(place[0] + 3, place[1]))
+        ctx.mouse_click(0)
+        ctx.yield_(2)
+        assert session.paused
+        assert session.history.current == began
+        assert session.reading("ball").found == 1
+        session.step_back()
+        assert session.reading("ball").found == 0
+
+    drive(window, test)
+
+
+def test_the_value_axis_is_chosen(drop: Path) -> None:
+    window = make_window(drop)
+
+    def test(ctx: Any) -> None:
+        settings = window.app.session.settings.plots
+        window.app.session._step(200)
+        ctx.item_click("//Plots/###axis")
+        ctx.item_click("//$FOCUSED/log")
+        assert settings.axis is ValueAxis.LOG
+        ctx.item_click("//$FOCUSED/cut rare impacts")
+        assert not settings.fit_usual
+        ctx.item_click("//$FOCUSED/fixed")
+        ctx.item_input_value("//$FOCUSED/to", 55.0)
+        assert (settings.axis, settings.value_high) == (ValueAxis.FIXED, 55.0)
+        ctx.popup_close_all()
+        ctx.yield_(2)
+
+    drive(window, test)

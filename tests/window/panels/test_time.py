@@ -102,7 +102,7 @@ def test_an_impact_of_one_step_shows_in_peak_mode_and_in_the_plot(drop: Path) ->
         while not curves.update():
             pass
         for columns in (3, 30, 300):
-            high = curves.reduce("c", Signal.MAGNITUDE, 0, 301, columns).high
+            high = curves.reduce(["c"], [Signal.MAGNITUDE], 0, 301, columns).high
             assert np.nanmax(high) == pytest.approx(strongest, rel=1e-6)
 
     drive(window, test)

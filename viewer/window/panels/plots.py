@@ -1,42 +1,58 @@
 """Plots window: curves of the shown sensors from every step, and a raster of when they touch."""
 
-import csv
-import io
-from collections.abc import Callable
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from imgui_bundle import icons_fontawesome_6 as icons
-from numpy.typing import NDArray
 
-from ...render.style import palette_colors, sensor_color
-from ...sensors.curves import Reduced
 from ...sensors.signals import Signal
 from ...session.history import History
 from ...session.session import Session
+from ...settings import PlotSettings, ValueAxis
 from ..theme import dim_color, faded, plain_color
-from ..widgets import button, checkbox, choose, dim_text, paragraph, tooltip
+from ..widgets import (
+    button,
+    checkbox,
+    choose,
+    dim_text,
+    flow,
+    number_font,
+    paragraph,
+    popup,
+    tooltip,
+)
+from .contact_raster import draw_strips, pointed_step
+from .plot_details import Readout, curve_color, draw_marks, draw_names, line_color, show_readouts
+from .plotted_curves import Line, PlottedCurves, curves_csv, value_at
+from .value_axis import ValueRange, marks_above, value_range
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
 """Sensors that have a plot, and a row in the raster, of their own."""
-_LEAST_HEIGHT = 60.0
-"""Of a plot [px]."""
-_RASTER_ROW, _LEAST_ROW = 14.0, 8.0
-"""Height of a sensor's row in the raster [px], and where they are many."""
+_PLOTS_PART = 0.5
+"""Of the panel's height, that plots take at least."""
+_LEAST_LINES = 4.0
+"""Height of a plot, in lines of text; where there are more, they scroll."""
+_ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
+"""Height of a sensor's row in the raster, in lines of text: at most, and at least."""
 _MOST_MARKS = 200
 """More events than this would hide the curves."""
 _SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
+_STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text | implot.Flags_.no_legend
+_X, _Y = implot.ImAxis_.x1, implot.ImAxis_.y1
 
 
 def style_plots() -> None:
-    """Plots as dense as the rest of the window; needs ImPlot's context."""
+    """Plots as dense as the rest of the window, that zoom by dragging; needs ImPlot's context."""
     style = implot.get_style()
     style.plot_padding = ImVec2(6, 4)
     style.label_padding = ImVec2(4, 2)
-    style.legend_padding = ImVec2(4, 4)
     style.plot_border_size = 0.0
+    keys = implot.get_input_map()
+    keys.select, keys.select_cancel = 0, 1
+    keys.pan, keys.menu = 1, 2
+    # A double click is answered here: it returns to the settings, which ImPlot does not know.
+    keys.fit = 2
 
 
 class Plots:
@@ -45,8 +61,33 @@ class Plots:
     def __init__(self) -> None:
         # Shared by all plots, so that dragging one moves all; ImPlot writes them.
         self._start, self._end = implot.BoxedValue(0.0), implot.BoxedValue(5.0)
-        self._times: tuple[tuple[int, ...], NDArray[np.float64]] = (), np.empty(0)
-        """Columns and their times, of the curve drawn last in this frame."""
+        self._curves = PlottedCurves()
+        self._ranges: dict[tuple[object, ...], ValueRange] = {}
+        """Value axes of the plots, while curves and settings stay the same."""
+        self._zoomed: dict[str, ValueRange] = {}
+        """Value axes that a person has zoomed, by the plot's title."""
+        self._pointed = False
+        """True if the mouse was over a plot in the last frame."""
+        self.readouts: list[Readout] = []
+        """What the crosshair shows."""
+        self.pointed_step = 0
+        """The step that it points at."""
+        self._strips = ImVec4(0, 0, 1, 1)
+        """Left, top, width and height of the raster's strips [px]."""
+        self._rows: list[str] = []
+        """Sensors in the raster."""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The part of time in view [s]."""
+        return float(self._start.value), float(self._end.value)
+
+    def place_of(self, time: float, name: str) -> tuple[float, float]:
+        """Where a time [s] of a sensor is in the raster [px]."""
+        start, end = self.span
+        area = self._strips
+        row = (self._rows.index(name) + 0.5) / len(self._rows)
+        return area.x + area.z * (time - start) / (end - start), area.y + area.w * row
 
     def show(self, session: Session, save: Callable[[str], None]) -> None:
         """The window's content; `save` puts what is in view, as CSV, into a file."""
@@ -54,57 +95,67 @@ class Plots:
         if history is None:
             paragraph("Curves need a simulation that this window steps itself.")
             return
+        height = imgui.get_window_height()
         self._show_controls(session, history, save)
-        self._times = (), np.empty(0)
         history.curves.update()
         shown = self._shown(session, history)
         if not shown:
             paragraph("Show a sensor to see its curves.")
             return
+        by_sensor = session.settings.plots.by_sensor
+        if len(shown) > (_MOST_PLOTS if by_sensor else _MOST_ROWS):
+            flow(imgui.calc_text_size("0000 of 0000 sensors").x)
+            dim_text(f"{_MOST_PLOTS if by_sensor else _MOST_ROWS} of {len(shown)} sensors")
+            tooltip("The first ones of those that are shown")
+        names = shown[:_MOST_ROWS]
         self._show_newest(session, history)
         signals = chosen_signals(session)
-        avail, rows = imgui.get_content_region_avail().y, min(len(shown), _MOST_ROWS)
-        raster = rows * min(max(0.55 * avail / rows, _LEAST_ROW), _RASTER_ROW) + 1.9 * imgui.get_text_line_height()
-        height = avail - raster - imgui.get_style().item_spacing.y
-        if session.settings.plots.by_sensor:
-            plots = [(name, [(signal, name) for signal in signals]) for name in shown][:_MOST_PLOTS]
-        else:
-            plots = [(str(signal), [(signal, name) for name in shown]) for signal in signals]
-        # Aligned, so that one time stands at one place in all of them.
-        if implot.begin_aligned_plots("##aligned"):
-            for title, lines in plots:
-                self._show_plot(session, history, title, lines, max(height / len(plots) - 4, _LEAST_HEIGHT))
-            self._show_raster(session, history, shown[:rows], raster)
-            implot.end_aligned_plots()
-        most = _MOST_PLOTS if session.settings.plots.by_sensor else _MOST_ROWS
-        if len(shown) > most:
-            dim_text(f"the first {most} of {len(shown)} shown sensors")
+        columns = max(int(imgui.get_content_region_avail().x), 16)
+        wanted = list(dict.fromkeys([*signals, Signal.FOUND, Signal.MAGNITUDE]))
+        if self._curves.update(history, names, wanted, self.span, columns):
+            self._ranges.clear()
+        with number_font():
+            self._show_plots(session, history, names, signals, height)
 
-    def _visible_csv(self, session: Session, history: History) -> str:
-        """Every step in view of every curve in view, as comma-separated values."""
-        shown = self._shown(session, history)
-        signals = chosen_signals(session)
-        first, last = history.step_at(self._start.value), history.step_at(self._end.value)
-        first = max(first, history.curves.first)
-        steps = np.arange(first, last + 1)
-        columns: dict[str, NDArray[np.floating[Any]]] = {"time [s]": history.times(steps)}
-        for name in shown:
-            net = session.engine.sensors[name].layout.frame == "world"
-            for signal in signals:
-                unit = f" [{signal.unit}]" if signal.unit else ""
-                columns[f"{name}: {signal.label(net)}{unit}"] = history.curves.values(name, signal, first, last + 1)
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        for row in zip(*columns.values(), strict=True):
-            writer.writerow(["" if value != value else f"{value:.9g}" for value in row])
-        return text.getvalue()
+    def _show_plots(
+        self, session: Session, history: History, names: list[str], signals: list[Signal], panel_height: float
+    ) -> None:
+        """All plots, the raster below them, and the time axis, which is always in sight."""
+        avail, line, gap = imgui.get_content_region_avail().y, imgui.get_text_line_height(), 4.0
+        axis = 1.4 * line + 8.0
+        room = min(avail - _PLOTS_PART * panel_height, 0.5 * avail) - axis - gap
+        row = min(max(room / len(names), _LEAST_ROW_LINES * line), _ROW_LINES * line)
+        raster = min(row * len(names), 0.6 * avail) + axis
+        plots = _plots(session, names, signals)
+        least = _LEAST_LINES * line
+        height = (avail - raster - gap) / max(len(plots), 1) - gap
+        scrolls = height < least and len(plots) > 1
+        readouts: list[Readout] = []
+        hovered = False
+        # Aligned, so that one time stands at one place in all of them.
+        if not implot.begin_aligned_plots("##aligned"):
+            return
+        imgui.push_style_var(imgui.StyleVar_.item_spacing, ImVec2(imgui.get_style().item_spacing.x, gap))
+        if scrolls:
+            imgui.begin_child("##plots", ImVec2(0, avail - raster - gap))
+        width = -1.0
+        for title, lines in plots:
+            here = self._show_plot(session, history, title, lines, max(height, least), legend=row < line, out=readouts)
+            hovered = hovered or here
+        if scrolls:
+            imgui.end_child()
+            width = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
+        hovered = self._show_raster(session, history, names, ImVec2(width, raster - 1)) or hovered
+        imgui.pop_style_var()
+        implot.end_aligned_plots()
+        self._pointed, self.readouts = hovered, readouts
 
     def _show_controls(self, session: Session, history: History, save: Callable[[str], None]) -> None:
         settings = session.settings.plots
         chosen = chosen_signals(session)
-        imgui.set_next_item_width(13 * imgui.get_font_size())
-        if imgui.begin_combo("##signals", ", ".join(chosen) or "nothing"):
+        em = imgui.get_font_size()
+        imgui.set_next_item_width(min(13 * em, imgui.get_content_region_avail().x))
+        if imgui.begin_combo("##signals", _signal_text(chosen, 10.5 * em)):
             for signal in Signal:
                 changed, on = imgui.checkbox(str(signal), signal in chosen)
                 if changed:
@@ -112,21 +163,54 @@ class Plots:
                     settings.signals = ",".join(kept)
             imgui.end_combo()
         else:
-            tooltip("Which curves")
-        imgui.same_line()
+            tooltip(f"Which curves: {', '.join(chosen) or 'none'}")
+        flow(6 * em)
         help_text = "One plot a sensor with all signals, instead of one a signal with all sensors"
         settings.by_sensor = checkbox("by sensor", settings.by_sensor, help_text)
-        imgui.same_line()
-        settings.follow = checkbox("follow", settings.follow, "Move along with the time. Off: drag and zoom freely")
-        imgui.same_line()
-        width, help_text = 5 * imgui.get_font_size(), 'Time in view while "follow" is on'
-        settings.seconds = choose("##span", settings.seconds, _SPANS, width, help_text, lambda span: f"{span:g} s")
-        imgui.same_line()
+        flow(5 * em)
+        help_text = "Move along with the time. Zooming by a drag turns it off, a double click on. Right drag moves"
+        settings.follow = checkbox("follow", settings.follow, help_text)
+        flow(5 * em)
+        help_text = 'Time in view while "follow" is on'
+        settings.seconds = choose("##span", settings.seconds, _SPANS, 5 * em, help_text, lambda span: f"{span:g} s")
+        flow(7 * em)
+        self._show_axis_options(settings)
+        flow(2 * em)
+        if button(f"{icons.ICON_FA_EXPAND}###fit", "Show all again (double click in a plot)"):
+            self._fit(settings)
+        flow(2 * em)
         if button(f"{icons.ICON_FA_COPY}###copy", "Copy what is in view as CSV"):
-            imgui.set_clipboard_text(self._visible_csv(session, history))
-        imgui.same_line()
+            imgui.set_clipboard_text(curves_csv(session, history, self._shown(session, history), chosen, self.span))
+        flow(2 * em)
         if button(f"{icons.ICON_FA_FLOPPY_DISK}###save", "Save what is in view as a CSV file"):
-            save(self._visible_csv(session, history))
+            save(curves_csv(session, history, self._shown(session, history), chosen, self.span))
+
+    def _show_axis_options(self, settings: PlotSettings) -> None:
+        if button(f"{icons.ICON_FA_RULER_VERTICAL} {settings.axis}###axis", "Value axis: linear, log or fixed"):
+            imgui.open_popup("axis")
+        with popup("axis") as opened:
+            if not opened:
+                return
+            for axis, help_text in (
+                (ValueAxis.LINEAR, "Holds zero and what is in view"),
+                (ValueAxis.LOG, "Four decades; linear around zero where values are negative"),
+                (ValueAxis.FIXED, "Between two values that you choose"),
+            ):
+                if imgui.radio_button(str(axis), settings.axis is axis):
+                    settings.axis = axis
+                    self._zoomed.clear()
+                tooltip(help_text)
+            imgui.separator()
+            if settings.axis is ValueAxis.FIXED:
+                imgui.set_next_item_width(8 * imgui.get_font_size())
+                settings.value_low = imgui.input_float("from", settings.value_low)[1]
+                imgui.set_next_item_width(8 * imgui.get_font_size())
+                settings.value_high = imgui.input_float("to", settings.value_high)[1]
+                if not settings.value_low < settings.value_high:
+                    paragraph("The second has to be larger: the axis is linear meanwhile.")
+            else:
+                help_text = "Rare impacts that are far above the rest leave the plot, with a mark and their value"
+                settings.fit_usual = checkbox("cut rare impacts", settings.fit_usual, help_text)
 
     def _shown(self, session: Session, history: History) -> list[str]:
         """Visible sensors that have curves."""
@@ -140,55 +224,96 @@ class Plots:
             self._end.value = max(now, history.time(history.first) + settings.seconds)
             self._start.value = self._end.value - settings.seconds
 
+    def _fit(self, settings: PlotSettings) -> None:
+        self._zoomed.clear()
+        settings.follow = True
+
+    def _range(self, settings: PlotSettings, title: str, lines: Sequence[Line]) -> ValueRange:
+        """What the value axis of a plot shows."""
+        if title in self._zoomed:
+            return self._zoomed[title]
+        axis = (settings.axis, settings.fit_usual, settings.value_low, settings.value_high)
+        key = (title, *axis)
+        if key not in self._ranges:
+            places = self._curves.places(lines)
+            self._ranges[key] = value_range(self._curves.low[places], self._curves.high[places], settings)
+        return self._ranges[key]
+
     def _show_plot(
-        self, session: Session, history: History, title: str, lines: list[tuple[Signal, str]], height: float
-    ) -> None:
-        flags = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text
-        if not session.settings.plots.by_sensor:
-            # The raster below names the sensors in their colours.
-            flags |= implot.Flags_.no_legend
-        if not implot.begin_plot(f"{title}##plot", ImVec2(-1, height), flags):
-            return
-        units = {signal.unit for signal, _ in lines}
+        self,
+        session: Session,
+        history: History,
+        title: str,
+        lines: list[Line],
+        height: float,
+        *,
+        legend: bool,
+        out: list[Readout],
+    ) -> bool:
+        """One plot; True if the mouse is over it. `out` gets the values at the crosshair."""
+        if not implot.begin_plot(f"{title}##plot", ImVec2(-1, height), _STYLE):
+            return False
+        settings = session.settings.plots
+        units = {line.signal.unit for line in lines}
         unit = f" [{units.pop()}]" if len(units) == 1 and "" not in units else ""
-        curves = [self._reduce(history, name, signal) for signal, name in lines]
-        implot.setup_axes("", "", implot.AxisFlags_.no_tick_labels, implot.AxisFlags_.lock)
-        implot.setup_axis_limits(implot.ImAxis_.y1, *_value_range(curves), implot.Cond_.always)
-        implot.setup_axis_links(implot.ImAxis_.x1, self._start, self._end)
-        implot.setup_legend(implot.Location_.north_west, implot.LegendFlags_.none)
-        for (signal, name), curve in zip(lines, curves, strict=True):
-            net = session.engine.sensors[name].layout.frame == "world"
-            text = signal.label(net) if session.settings.plots.by_sensor else name
-            self._draw_curve(history, text, curve, _line_color(session, signal, name))
+        low, high = self._range(settings, title, lines)
+        implot.setup_axes("", "", implot.AxisFlags_.no_tick_labels, 0)
+        if settings.axis is ValueAxis.LOG:
+            implot.setup_axis_scale(_Y, implot.Scale_.log10 if low > 0 else implot.Scale_.sym_log)
+        implot.setup_axis_format(_Y, "%6.4g")
+        implot.setup_axis_limits(_Y, low, high, implot.Cond_.always)
+        implot.setup_axis_links(_X, self._start, self._end)
+        span = self.span
+        limits = implot.get_plot_limits()
+        colors = [line_color(session, line) for line in lines]
+        names, signals = self._curves.places(lines)
+        for line, color, name, signal in zip(lines, colors, names, signals, strict=True):
+            values = self._curves.strokes[name, signal]
+            if len(values):
+                spec = implot.Spec(line_color=color, line_weight=1.3)
+                implot.plot_line(line.label, self._curves.stroke_times, values, spec)
         self._show_events(session)
+        for color, name, signal in zip(colors, names, signals, strict=True):
+            draw_marks(self._curves.times, marks_above(self._curves.high[name, signal], limits.y.max), color)
         self._show_cursor(session, history)
-        corner = implot.get_plot_pos()
-        place = ImVec2(corner.x + implot.get_plot_size().x - imgui.calc_text_size(title + unit).x - 6, corner.y + 2)
-        implot.get_plot_draw_list().add_text(place, imgui.get_color_u32(dim_color()), title + unit)
+        draw_names(title + unit, lines, colors, legend or settings.by_sensor)
+        self._show_crosshair()
+        hovered = bool(implot.is_plot_hovered())
+        if hovered:
+            self._show_values(history, lines, colors, out)
+            self._zoom(settings, title, ValueRange(low, high), span)
         implot.end_plot()
+        return hovered
 
-    def _reduce(self, history: History, name: str, signal: Signal, pixels: int = 1) -> Reduced:
-        """A curve in view, a column for so many pixels."""
-        columns = max(int(imgui.get_content_region_avail().x / pixels), 16)
-        first, last = history.step_at(self._start.value) - 1, history.step_at(self._end.value) + 2
-        return history.curves.reduce(name, signal, first, last, columns)
-
-    def _draw_curve(self, history: History, text: str, reduced: Reduced, color: ImVec4) -> None:
-        if len(reduced.low) == 0:
+    def _zoom(self, settings: PlotSettings, title: str, values: ValueRange, span: tuple[float, float]) -> None:
+        """Keep what a person zooms; return to the settings by a double click."""
+        if imgui.is_mouse_double_clicked(0):
+            self._fit(settings)
             return
-        times = self._column_times(history, reduced.steps)[:-1]
-        spec = implot.Spec(line_color=color, line_weight=1.3)
-        # A column is a stroke from its smallest to its largest value, so that no peak is lost.
-        xs = np.repeat(times, 2)
-        ys = np.stack([reduced.low, reduced.high], axis=1).astype(np.float64).ravel()
-        implot.plot_line(text, np.ascontiguousarray(xs), np.ascontiguousarray(ys), spec)
+        limits = implot.get_plot_limits()
+        tiny = 1e-9 * (span[1] - span[0])
+        if abs(limits.x.min - span[0]) + abs(limits.x.max - span[1]) > tiny:
+            settings.follow = False
+        # The wheel zooms time alone.
+        if not imgui.get_io().mouse_wheel:
+            tiny = 1e-6 * (values.high - values.low)
+            if abs(limits.y.min - values.low) + abs(limits.y.max - values.high) > tiny:
+                self._zoomed[title] = ValueRange(limits.y.min, limits.y.max)
 
-    def _column_times(self, history: History, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Simulated times of the columns of a curve [s]; all curves of a plot have the same."""
-        key = (int(steps[0]), int(steps[-1]), len(steps))
-        if key != self._times[0]:
-            self._times = key, history.times(np.minimum(steps, history.last))
-        return self._times[1]
+    def _show_crosshair(self) -> None:
+        if self._pointed:
+            color = faded(plain_color(), 0.3)
+            implot.plot_inf_lines("##mouse", np.array([implot.get_plot_mouse_pos().x]), implot.Spec(line_color=color))
+
+    def _show_values(
+        self, history: History, lines: Sequence[Line], colors: Sequence[ImVec4], out: list[Readout]
+    ) -> None:
+        """Beside the mouse: every curve's value there, and at the cursor."""
+        mouse, now = float(implot.get_plot_mouse_pos().x), history.time(history.current)
+        self.pointed_step = history.step_at(mouse)
+        out += [Readout(line, value_at(history, line, mouse), value_at(history, line, now)) for line in lines]
+        if not implot.is_plot_selected():
+            show_readouts(history, mouse, out, colors)
 
     def _show_events(self, session: Session) -> None:
         """Marks where contacts of pairs and sensors begin and end."""
@@ -200,39 +325,43 @@ class Plots:
 
     def _show_cursor(self, session: Session, history: History) -> None:
         now = history.time(history.current)
-        color = faded(plain_color(), 0.5)
-        moved, time, *_ = implot.drag_line_x(0, now, color, 1.0)
+        moved, time, *_ = implot.drag_line_x(0, now, faded(plain_color(), 0.6), 1.0)
         if moved:
             session.go_to_time(time)
-        elif implot.is_plot_hovered() and imgui.is_mouse_double_clicked(0):
-            session.go_to_time(implot.get_plot_mouse_pos().x)
 
-    def _show_raster(self, session: Session, history: History, names: list[str], height: float) -> None:
-        flags = implot.Flags_
-        style = flags.no_title | flags.no_menus | flags.no_mouse_text | flags.no_legend
-        if not implot.begin_plot("##raster", ImVec2(-1, height), style):
-            return
-        implot.setup_axes("", "", 0, implot.AxisFlags_.no_decorations | implot.AxisFlags_.lock)
-        implot.setup_axis_format(implot.ImAxis_.x1, "%g s")
-        implot.setup_axis_links(implot.ImAxis_.x1, self._start, self._end)
-        implot.setup_axis_limits(implot.ImAxis_.y1, -len(names), 0, implot.Cond_.always)
-        implot.push_plot_clip_rect()
-        for row, name in enumerate(names):
-            found = self._reduce(history, name, Signal.FOUND, pixels=2)
-            force = self._reduce(history, name, Signal.MAGNITUDE, pixels=2)
-            if len(found.high):
-                times = self._column_times(history, found.steps)
-                _draw_bars(session, row, name, times, found.high, force.high)
-        implot.pop_plot_clip_rect()
-        self._show_events(session)
+    def _show_raster(self, session: Session, history: History, names: list[str], size: ImVec2) -> bool:
+        """When each sensor touches, above the time axis; True if the mouse is over it."""
+        if not implot.begin_plot("##raster", size, _STYLE):
+            return False
+        axis = implot.AxisFlags_
+        implot.setup_axes("", "", 0, axis.no_decorations | axis.lock)
+        implot.setup_axis_format(_X, "%g s")
+        implot.setup_axis_links(_X, self._start, self._end)
+        implot.setup_axis_limits(_Y, -len(names), 0, implot.Cond_.always)
+        start, curves = self._start.value, self._curves
+        corner, area = implot.get_plot_pos(), implot.get_plot_size()
+        self._strips, self._rows = ImVec4(corner.x, corner.y, area.x, area.y), names
+        if len(curves.times) > 1:
+            implot.push_plot_clip_rect()
+            found, force = (curves.of_signal(curves.high, signal) for signal in (Signal.FOUND, Signal.MAGNITUDE))
+            draw_strips(curves.times, found, force, [curve_color(session, name) for name in names], names)
+            implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
-        hovered = implot.is_plot_hovered()
-        if hovered and imgui.is_mouse_clicked(0):
-            session.go_to_time(implot.get_plot_mouse_pos().x)
+        self._show_crosshair()
+        hovered = bool(implot.is_plot_hovered())
         if hovered:
-            row = int(-implot.get_plot_mouse_pos().y)
-            imgui.set_tooltip(f"{names[min(row, len(names) - 1)]}: in contact where filled. Click to go there")
+            if abs(implot.get_plot_limits().x.min - start) > 1e-9:
+                session.settings.plots.follow = False
+            name = names[min(max(int(-implot.get_plot_mouse_pos().y), 0), len(names) - 1)]
+            travel = imgui.get_mouse_drag_delta(0, 0.0)
+            if imgui.is_mouse_double_clicked(0):
+                self._fit(session.settings.plots)
+            elif imgui.is_mouse_released(0) and abs(travel.x) < 3:
+                session.go_to(pointed_step(history, name))
+            else:
+                imgui.set_tooltip(f"{name}: in contact where filled. Click to go there")
         implot.end_plot()
+        return hovered
 
 
 def chosen_signals(session: Session) -> list[Signal]:
@@ -241,57 +370,16 @@ def chosen_signals(session: Session) -> list[Signal]:
     return [signal for signal in Signal if signal in words]
 
 
-def _value_range(curves: list[Reduced]) -> tuple[float, float]:
-    """What the value axis of some curves shows: all values and zero, so that noise on a constant stays small."""
-    low = min((float(np.nanmin(curve.low, initial=0.0)) for curve in curves), default=0.0)
-    high = max((float(np.nanmax(curve.high, initial=0.0)) for curve in curves), default=0.0)
-    if high <= low:
-        return 0.0, 1.0
-    margin = 0.05 * (high - low)
-    return low - margin * (low < 0), high + margin * (high > 0)
+def _signal_text(signals: Sequence[Signal], width: float) -> str:
+    """The signals in a width [px]; how many, where their names are longer."""
+    text = ", ".join(signals) or "nothing"
+    return text if imgui.calc_text_size(text).x <= width else f"{len(signals)} signals"
 
 
-def _draw_bars(
-    session: Session,
-    row: int,
-    name: str,
-    times: NDArray[np.float64],
-    found: NDArray[np.float32],
-    force: NDArray[np.float32],
-) -> None:
-    """Bars where a sensor is in contact, the stronger the more opaque. `times` of the columns and their end [s]."""
-    strongest = float(np.nanmax(force)) if np.isfinite(force).any() else 0.0
-    shades = np.where(found > 0, 1 + np.round(7 * np.nan_to_num(force) / (strongest or 1.0)), 0).astype(int)
-    bounds = [0, *np.flatnonzero(np.diff(shades)) + 1, len(shades)]
-    color = _sensor_color(session, name)
-    draw = implot.get_plot_draw_list()
-    for start, stop in pairwise(bounds):
-        if shades[start]:
-            shade = imgui.get_color_u32(faded(color, 0.25 + 0.09 * float(shades[start])))
-            corner = implot.plot_to_pixels(times[start], -row - 0.12)
-            opposite = implot.plot_to_pixels(times[stop], -row - 0.88)
-            draw.add_rect_filled(corner, ImVec2(max(opposite.x, corner.x + 1), opposite.y), shade)
-    if implot.get_plot_size().y < 0.75 * _RASTER_ROW * -implot.get_plot_limits().y.min:
-        return
-    place = implot.plot_to_pixels(implot.get_plot_limits().x.min, -row - 0.5)
-    text_place = ImVec2(place.x + 4, place.y - imgui.get_text_line_height() / 2)
-    draw.add_text(text_place, imgui.get_color_u32(imgui.Col_.text), name)
-
-
-def _line_color(session: Session, signal: Signal, name: str) -> ImVec4:
-    """By sensor: the component's colour, as its arrow has. By signal: the sensor's."""
+def _plots(session: Session, names: Sequence[str], signals: Sequence[Signal]) -> list[tuple[str, list[Line]]]:
+    """Titles and curves of the plots."""
     if not session.settings.plots.by_sensor:
-        return _sensor_color(session, name)
-    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
-    by_signal = {
-        Signal.NORMAL: colors.normal,
-        Signal.TANGENT0: colors.tangent0,
-        Signal.TANGENT1: colors.tangent1,
-        Signal.MAGNITUDE: colors.total,
-        Signal.SLIP: colors.torque,
-    }
-    return ImVec4(*by_signal[signal][:3], 1.0) if signal in by_signal else dim_color()
-
-
-def _sensor_color(session: Session, name: str) -> ImVec4:
-    return ImVec4(*sensor_color(session.engine.sensors.position(name))[:3], 1.0)
+        return [(str(signal), [Line(name, signal, name) for name in names]) for signal in signals]
+    sensors = session.engine.sensors
+    in_world = {name: sensors[name].layout.frame == "world" for name in names}
+    return [(name, [Line(name, s, s.label(in_world[name])) for s in signals]) for name in names[:_MOST_PLOTS]]

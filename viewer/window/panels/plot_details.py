@@ -1,0 +1,127 @@
+"""Draws what stands on a plot besides its curves: names, marks of what is above it, and values at the crosshair."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from numpy.typing import NDArray
+
+from ...render.style import palette_colors, sensor_color
+from ...sensors.signals import Signal
+from ...session.history import History
+from ...session.session import Session
+from ..theme import curve_tint, dim_color
+from ..widgets import dim_text, fit_text, format_number, text_right
+from .plotted_curves import Line
+from .value_axis import Mark
+
+_MOST_READ = 24
+"""Curves whose values are listed at the mouse."""
+_MOST_MARKS = 200
+_DIGITS = "-0000.000"
+
+
+class Readout(NamedTuple):
+    """A curve's values at the mouse and at the cursor; NaN where it has none."""
+
+    line: Line
+    at_mouse: float
+    at_cursor: float
+
+
+def show_readouts(history: History, mouse: float, readouts: Sequence[Readout], colors: Sequence[ImVec4]) -> None:
+    """Beside the mouse, which is at a time [s]: every curve's value there, and at the cursor."""
+    if not imgui.begin_tooltip():
+        return
+    now = history.time(history.current)
+    if imgui.begin_table("##values", 3, imgui.TableFlags_.sizing_fixed_fit):
+        wide = imgui.calc_text_size(_DIGITS).x
+        imgui.table_setup_column("", 0)
+        for name in ("mouse", "cursor"):
+            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, wide)
+        imgui.table_next_row()
+        for text in ("", "mouse", "cursor"):
+            imgui.table_next_column()
+            text_right(text, dim_color())
+        time = min(max(mouse, history.time(history.first)), history.time(history.last))
+        _row("time [s]", dim_color(), time, now)
+        for readout, color in zip(readouts[:_MOST_READ], colors, strict=False):
+            unit = f" [{readout.line.signal.unit}]" if readout.line.signal.unit else ""
+            _row(readout.line.label + unit, color, readout.at_mouse, readout.at_cursor)
+        imgui.end_table()
+    if len(readouts) > _MOST_READ:
+        dim_text(f"and {len(readouts) - _MOST_READ} more")
+    imgui.end_tooltip()
+
+
+def _row(label: str, color: ImVec4, *values: float) -> None:
+    imgui.table_next_row()
+    imgui.table_next_column()
+    imgui.text_colored(color, label)
+    for value in values:
+        imgui.table_next_column()
+        text_right("-" if value != value else format_number(value))
+
+
+def draw_marks(times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4) -> None:
+    """A triangle at the plot's top where a curve leaves it, and how high the highest is."""
+    if not marks:
+        return
+    corner, size = implot.get_plot_pos(), implot.get_plot_size()
+    draw, ink, half = implot.get_plot_draw_list(), imgui.get_color_u32(color), 0.3 * imgui.get_text_line_height()
+    highest = max(marks, key=lambda mark: mark.value)
+    for mark in marks[-_MOST_MARKS:]:
+        x = implot.plot_to_pixels(float(times[mark.column]), 0.0).x
+        if corner.x <= x <= corner.x + size.x:
+            tip = ImVec2(x, corner.y + 1)
+            foot = corner.y + 1 + 1.6 * half
+            draw.add_triangle_filled(tip, ImVec2(x + half, foot), ImVec2(x - half, foot), ink)
+            if mark is highest:
+                text = format_number(mark.value, 1)
+                width = imgui.calc_text_size(text).x
+                left = min(x + half + 3, corner.x + size.x - width - 2)
+                draw.add_text(ImVec2(left, corner.y + 1 + 1.2 * imgui.get_text_line_height()), ink, text)
+
+
+def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4], legend: bool) -> None:
+    """The plot's title at the right of its top and, if wanted, the curves' names at the left, as far as they fit."""
+    corner, size = implot.get_plot_pos(), implot.get_plot_size()
+    draw = implot.get_plot_draw_list()
+    title = fit_text(title, size.x - 12)
+    right = corner.x + size.x - imgui.calc_text_size(title).x - 6
+    draw.add_text(ImVec2(right, corner.y + 2), imgui.get_color_u32(dim_color()), title)
+    if not legend:
+        return
+    x, line = corner.x + 6, imgui.get_text_line_height()
+    for i, (each, color) in enumerate(zip(lines, colors, strict=True)):
+        width = imgui.calc_text_size(each.label).x + line
+        more = f"+{len(lines) - i}"
+        last = i == len(lines) - 1
+        if x + width + (0 if last else imgui.calc_text_size(more).x + line) > right:
+            draw.add_text(ImVec2(x, corner.y + 2), imgui.get_color_u32(dim_color()), more)
+            return
+        ink = imgui.get_color_u32(color)
+        top = corner.y + 2 + 0.45 * line
+        draw.add_rect_filled(ImVec2(x, top), ImVec2(x + 0.6 * line, top + 0.15 * line), ink)
+        draw.add_text(ImVec2(x + 0.8 * line, corner.y + 2), ink, each.label)
+        x += width + 0.6 * line
+
+
+def line_color(session: Session, line: Line) -> ImVec4:
+    """By sensor: the component's colour, as its arrow has. By signal: the sensor's."""
+    if not session.settings.plots.by_sensor:
+        return curve_color(session, line.name)
+    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+    by_signal = {
+        Signal.NORMAL: colors.normal,
+        Signal.TANGENT0: colors.tangent0,
+        Signal.TANGENT1: colors.tangent1,
+        Signal.MAGNITUDE: colors.total,
+        Signal.SLIP: colors.torque,
+    }
+    return ImVec4(*by_signal[line.signal][:3], 1.0) if line.signal in by_signal else dim_color()
+
+
+def curve_color(session: Session, name: str) -> ImVec4:
+    return curve_tint(sensor_color(session.engine.sensors.position(name)))
