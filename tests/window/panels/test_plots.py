@@ -180,7 +180,7 @@ def test_hovering_reads_every_curve_at_the_mouse_and_at_the_cursor(drop: Path) -
             assert readout.at_cursor == pytest.approx(forces[-1, i], rel=1e-5)
             assert readout.at_mouse == pytest.approx(forces[window.plots.pointed_step, i], rel=1e-5, abs=1e-9)
         assert abs(window.plots.pointed_step - impact) <= 2
-        assert window.plots.readouts[1].at_mouse > 1.5 * window.plots.readouts[1].at_cursor
+        assert abs(window.plots.readouts[1].at_mouse - window.plots.readouts[1].at_cursor) > 5
         ctx.mouse_move_to_pos(ImVec2(3, 3))
         ctx.yield_(2)
         assert window.plots.readouts == []
