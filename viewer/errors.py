@@ -29,6 +29,13 @@ class RecordingError(SceneError):
     """A file that cannot be written, or a picture that cannot be made: one line."""
 
 
+class DiskFullError(RecordingError):
+    """A disk that is full: what was recorded so far can be completed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path}: the disk is full")
+
+
 def write_error(path: Path, error: BaseException) -> RecordingError:
     """A failed write, such as a full disk, as one line about the file that was asked for."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -1,15 +1,33 @@
 """Writes files that appear under their final name only when they are complete."""
 
 import contextlib
+import errno
+import io
 import itertools
 import os
+import re
 import shutil
 import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 from .errors import RecordingError, write_error
 
+try:
+    import fcntl
+except ImportError:  # Not on Windows: whose parts are whose is not known there.
+    fcntl = None  # type: ignore[assignment]
+
 _numbers = itertools.count()
+_PART = re.compile(r"\.(?P<name>.+)\.\d+-\d+\.part")
+"""Name of a part: that of the file, and the process and number of whoever writes it."""
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_PATIENCE = 1.0
+"""Longest wait for another program that chooses a name in the same folder [s]."""
 
 
 def save_text(path: Path, text: str) -> Path:
@@ -19,37 +37,38 @@ def save_text(path: Path, text: str) -> Path:
 
 def replace_file(path: Path, data: bytes) -> Path:
     """Write a file, whole or not at all; one that takes the place of another keeps its permissions and owner."""
-    part = PartFile(path)
-    try:
-        with part.part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        _copy_owner(path, part.part)
-    except OSError as error:
-        part.discard()
-        raise write_error(path, error) from None
-    return part.commit()
+    return PartFile(path).write(data)
 
 
 class PartFile:
-    """A file, or a folder, that is written under a hidden name beside its final one."""
+    """A file, or a folder, that is written under a hidden name beside its final one.
 
-    def __init__(self, path: str | Path) -> None:
-        """Fails here, not after the work is done, where nothing can be written."""
-        self.final = Path(path)
-        folder = self.final.absolute().parent
-        if not folder.is_dir():
-            raise RecordingError(f"{path}: there is no folder {folder}")
-        if self.final.exists() and not self.final.is_file() and not self.final.is_dir():
-            raise RecordingError(f"{path}: not a regular file")
-        self.part = folder / f".{self.final.name}.{os.getpid()}-{next(_numbers)}.part"
+    Its name is reserved from the beginning: see `free_path`. It can keep room on the disk, so that a file which fills
+    it can still be completed.
+    """
+
+    def __init__(self, path: str | Path, *, is_folder: bool = False, spare: int = 0) -> None:
+        """Fails here, not after the work is done, where nothing can be written. `spare`: see `reserve`."""
+        self.path = Path(path)
+        """As it was asked for; a link stays, and what it leads to is written."""
+        self.final = Path(os.path.realpath(self.path)) if self.path.is_symlink() else self.path
+        self.full = False
+        """True if the disk is full: the file is to be completed now, with the room that was reserved for that."""
+        self._folder = self.final.absolute().parent
+        self._is_folder = is_folder
+        self._spare: IO[bytes] | None = None
+        self._lock: int | None = None
+        self._check_target()
+        self.part = self._folder / f".{self.final.name}.{os.getpid()}-{next(_numbers)}.part"
         """Where to write."""
         try:
-            self.part.touch()
-            self.part.unlink()
+            self._create()
+            if spare:
+                self._spare = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+                self._allocate(spare)
         except OSError as error:
-            raise write_error(self.final, error) from None
+            self.discard()
+            raise write_error(self.path, error) from None
 
     @property
     def size(self) -> int:
@@ -62,30 +81,178 @@ class PartFile:
                 continue
         return 0
 
-    def commit(self) -> Path:
-        """Give the complete file its name, in place of what had it before."""
+    def open(self, suffix: str = "") -> "PartStream":
+        """A stream that writes the part, or a file at its path with a suffix, and goes on where the disk is full."""
+        return PartStream(f"{self.part}{suffix}", self)
+
+    def open_unnamed(self) -> "PartStream":
+        """Such a stream, into a file that goes away with it."""
+        with tempfile.TemporaryFile(dir=self._folder) as file:
+            return PartStream(os.dup(file.fileno()), self)
+
+    def reserve(self, size: int) -> None:
+        """Keep so many bytes free in all for completing the file; where they are not to be had, the disk is full."""
+        if not self.full:
+            try:
+                self._allocate(size)
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+                self.release()
+
+    def release(self) -> bool:
+        """Give up the reserved room, because the disk is full; False if there is none left."""
+        self.full = True
+        if self._spare is None:
+            return False
+        self._spare.close()
+        self._spare = None
+        return True
+
+    def check(self) -> None:
+        """Fail if the part was removed meanwhile, or its folder."""
+        if not self.part.exists():
+            what = "the unfinished file" if self._folder.is_dir() else f"the folder {self._folder}"
+            raise RecordingError(f"{self.path}: cannot be written ({what} was removed)")
+
+    def write(self, data: bytes) -> Path:
+        """Write all of the file, and commit it."""
         try:
-            if self.part.is_dir() and self.final.is_dir():
+            with self.part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            self.discard()
+            raise write_error(self.path, error) from None
+        return self.commit()
+
+    def commit(self) -> Path:
+        """Give the complete file its name, in place of what had it before; returns the path as it was asked for."""
+        try:
+            if not self._is_folder:
+                _copy_owner(self.final, self.part)
+            elif self.final.is_dir():
                 # A folder cannot be replaced at once; the recorder has checked what is in it.
                 shutil.rmtree(self.final)
             os.replace(self.part, self.final)
         except OSError as error:
             self.discard()
-            raise write_error(self.final, error) from None
-        return self.final
+            raise write_error(self.path, error) from None
+        self._let_go()
+        return self.path
 
     def discard(self) -> None:
         """Remove what was written. Safe at any time."""
         if self.part.is_dir():
             shutil.rmtree(self.part, ignore_errors=True)
         else:
-            self.part.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                self.part.unlink()
+        self._let_go()
+
+    def _check_target(self) -> None:
+        if not self.final.name:
+            raise RecordingError(f"{str(self.path)!r} is not the name of a file")
+        if self.final.is_symlink():
+            raise RecordingError(f"{self.path}: a link that leads nowhere")
+        if not self._folder.is_dir():
+            raise RecordingError(f"{self.path}: there is no folder {self._folder}")
+        if self.final.exists():
+            if not self.final.is_file() and not self.final.is_dir():
+                raise RecordingError(f"{self.path}: not a regular file")
+            if not os.access(self.final, os.W_OK):
+                raise RecordingError(f"{self.path}: cannot be written (it is there already, and read-only)")
+        if any(_is_live(part) for part in _parts(self._folder) if _final_name(part) == self.final.name):
+            raise RecordingError(f"{self.path}: is being written already, here or by another program")
+
+    def _create(self) -> None:
+        if self._is_folder:
+            self.part.mkdir()
+        else:
+            self.part.touch(exist_ok=False)
+        if fcntl is not None:
+            # Whoever finds the part sees by the lock that its program still runs; the system removes it in any case.
+            self._lock = os.open(self.part, os.O_RDONLY)
+            with contextlib.suppress(OSError):
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def _allocate(self, size: int) -> None:
+        if self._spare is None:
+            return
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self._spare.fileno(), 0, size)
+        else:
+            self._spare.write(bytes(max(0, size - self._spare.tell())))
+            self._spare.flush()
+
+    def _let_go(self) -> None:
+        if self._spare is not None:
+            self._spare.close()
+            self._spare = None
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+class PartStream(io.FileIO):
+    """Writes a part. If the disk is full it uses the room that was reserved, once; `PartFile.full` is True then."""
+
+    def __init__(self, file: str | int, part: PartFile) -> None:
+        super().__init__(file, "w+")
+        self._part = part
+
+    def write(self, data: Any) -> int:
+        """All of the data, or OSError."""
+        left = memoryview(data).cast("B")
+        size = len(left)
+        while left:
+            try:
+                left = left[super().write(left) or 0 :]
+            except OSError as error:
+                if error.errno not in _FULL or not self._part.release():
+                    raise
+        return size
+
+
+@contextmanager
+def naming(folder: Path) -> Iterator[None]:
+    """Lets one program at a time choose names in a folder: inside, `free_path` and the PartFile that takes the path."""
+    try:
+        lock = os.open(folder, os.O_RDONLY)
+    except OSError:  # Whoever writes there will say why not.
+        yield
+        return
+    try:
+        deadline = time.monotonic() + _PATIENCE
+        while fcntl is not None and time.monotonic() < deadline:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.01)
+            except OSError:  # Some network drives have no locks.
+                break
+        yield
+    finally:
+        os.close(lock)
 
 
 def free_path(folder: Path, stem: str, suffix: str) -> Path:
-    """A path in a folder that is not taken: stem-001.mp4, stem-002.mp4, ..."""
+    """A path in a folder that is not taken, nor being written: stem-001.mp4, stem-002.mp4, ..."""
+    names = {_final_name(part) for part in _parts(folder)}
     paths = (folder / f"{stem}-{number:03d}{suffix}" for number in itertools.count(1))
-    return next(path for path in paths if not path.exists())
+    return next(path for path in paths if path.name not in names and not os.path.lexists(path))
+
+
+def describe_strays(folder: Path) -> str | None:
+    """What programs that were killed have left unfinished in a folder, for a person; None for nothing."""
+    strays = [part for part in _parts(folder) if not _is_live(part) and part.exists()]
+    if not strays or fcntl is None:
+        return None
+    names = ", ".join(part.name for part in strays[:3]) + (", ..." if len(strays) > 3 else "")
+    some = "a file" if len(strays) == 1 else f"{len(strays)} files"
+    return f"{folder}: {some} left unfinished by a program that was killed: {names}"
 
 
 def size_text(size: float) -> str:
@@ -95,6 +262,38 @@ def size_text(size: float) -> str:
             break
         size /= 1000
     return f"{size:.0f} {unit}" if size >= 100 or unit in ("bytes", "kB") else f"{size:.1f} {unit}"
+
+
+def _parts(folder: Path) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(Path(entry.path) for entry in entries if _PART.fullmatch(entry.name))
+    except OSError:
+        return []
+
+
+def _final_name(part: Path) -> str:
+    match = _PART.fullmatch(part.name)
+    return match["name"] if match else ""
+
+
+def _is_live(part: Path) -> bool:
+    """True if a running program writes it."""
+    if fcntl is None:
+        return False
+    try:
+        file = os.open(part, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError:  # It was completed meanwhile, or belongs to somebody else.
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False
 
 
 def _copy_owner(path: Path, part: Path) -> None:

@@ -1,11 +1,14 @@
 """Recording in the real window, judged by ffprobe and by pixels."""
 
 import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from contact_viewer.recording.encoders import VideoEncoder
 from imgui_bundle import imgui
 from PIL import Image
 
@@ -70,6 +73,126 @@ def test_f9_records_the_scene_or_the_window(tmp_path: Path, panels: bool) -> Non
     picture = tmp_path / "frame.png"
     subprocess.run(["ffmpeg", "-v", "error", "-i", "slope-001.mp4", "-frames:v", "1", str(picture)], check=True)
     assert count_green(np.asarray(Image.open(picture).convert("RGB"))) > 100
+
+
+def test_f9_again_while_the_last_file_completes_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three recordings one after the other, each started while the one before is still being encoded."""
+    gate = threading.Event()
+    close = VideoEncoder.close
+    monkeypatch.setattr(VideoEncoder, "close", lambda self: (gate.wait(30), close(self)))
+    window = make_window("slope", steps=300)
+    app = window.app
+    names = [f"slope-{number:03d}.mp4" for number in (1, 2, 3)]
+
+    def test(ctx: Any) -> None:
+        for _ in names:
+            ctx.key_press(imgui.Key.f9)
+            ctx.yield_(5)
+            ctx.key_press(imgui.Key.f9)
+            ctx.yield_(2)
+        assert not list(tmp_path.glob("*.mp4"))
+        gate.set()
+        for _ in range(200):
+            ctx.yield_(1)
+            if not app.recorder.is_completing:
+                break
+        told = " ".join(notice.text for notice in app.notices.items)
+        assert [name in told for name in names] == [True] * 3
+
+    drive(window, test)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name != "imgui.ini") == names
+    for name in names:
+        assert int(probe(tmp_path / name)["nb_read_frames"]) > 1
+
+
+def test_closing_the_window_tells_of_every_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    close, slow = VideoEncoder.close, threading.Event()
+    monkeypatch.setattr(VideoEncoder, "close", lambda self: (slow.wait(0.2), close(self)))
+    window = make_window("slope", steps=300)
+
+    def test(ctx: Any) -> None:
+        for _ in range(2):
+            ctx.key_press(imgui.Key.f9)
+            ctx.yield_(3)
+            ctx.key_press(imgui.Key.f9)
+        ctx.key_press(imgui.Key.f9)
+        ctx.yield_(3)
+
+    drive(window, test)
+    told = capsys.readouterr().out + " ".join(notice.text for notice in window.app.notices.items)
+    for number in (1, 2, 3):
+        path = tmp_path / f"slope-{number:03d}.mp4"
+        assert f"recorded {path}" in told
+        assert int(probe(path)["nb_read_frames"]) > 0
+
+
+def test_a_gif_is_recorded_from_the_window(tmp_path: Path) -> None:
+    window = make_window("slope", steps=300)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        app.start_recording(tmp_path / "clip.gif")
+        ctx.yield_(10)
+        assert app.recorder.running is not None
+
+    drive(window, test)
+    found = probe(tmp_path / "clip.gif")
+    assert found["codec_name"] == "gif"
+    assert found["r_frame_rate"] == "25/1"
+
+
+def test_two_windows_in_one_folder_take_different_names(tmp_path: Path) -> None:
+    """The other window is another program, which has started to record and not ended."""
+    other = subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == "slope-001.mp4\n"
+    window = make_window("slope", steps=300)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        ctx.key_press(imgui.Key.f9)
+        ctx.yield_(5)
+        assert app.recorder.running is not None
+        assert app.recorder.running.path == tmp_path / "slope-002.mp4"
+        app.recorder.stop()
+        app.start_recording(tmp_path / "slope-001.mp4")
+        assert "slope-001.mp4: is being written already" in app.notices.items[-1].text
+
+    drive(window, test)
+    other.communicate("end")
+    assert sorted(path.name for path in tmp_path.glob("*.mp4")) == ["slope-001.mp4", "slope-002.mp4"]
+
+
+OTHER = """
+import sys
+from pathlib import Path
+from contact_viewer.files import PartFile, free_path, naming
+
+with naming(Path(sys.argv[1])):
+    file = PartFile(free_path(Path(sys.argv[1]), "slope", ".mp4"))
+print(file.final.name, flush=True)
+sys.stdin.read()
+file.commit()
+"""
+
+
+def test_what_a_killed_program_left_is_told_when_a_recording_starts(tmp_path: Path) -> None:
+    stray = tmp_path / ".slope-001.mp4.1-0.part"
+    stray.write_bytes(b"half of it")
+    window = make_window("slope", steps=300)
+
+    def test(ctx: Any) -> None:
+        ctx.key_press(imgui.Key.f9)
+        ctx.yield_(5)
+        assert any(stray.name in notice.text for notice in window.app.notices.items)
+
+    drive(window, test)
+    assert (tmp_path / "slope-002.mp4").exists()
+    assert stray.exists()
 
 
 def test_closing_the_window_completes_the_recording(tmp_path: Path) -> None:

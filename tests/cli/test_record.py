@@ -1,7 +1,9 @@
 """`contact-viewer record`, as people run it: without a display, in a process of its own."""
 
 import os
+import pty
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -173,6 +175,10 @@ def test_animations_have_sizes_and_rates_of_their_own(tmp_path: Path, ball: Path
         (["slope", "-o", "{tmp}/v.mp4", "--data", "{tmp}/d.txt"], "unknown suffix '.txt'"),
         (["nothing.xml", "-o", "{tmp}/v.mp4"], "no such file"),
         (["slope"], "required: -o"),
+        (["slope", "-o", ""], "the name of the file to record to is empty"),
+        (["slope", "-o", "{tmp}/.mp4"], "a name is missing before the suffix"),
+        (["slope", "-o", ".GIF"], "a name is missing before the suffix"),
+        (["slope", "-o", "{tmp}/v.mp4", "--data", ".csv"], "a name is missing before the suffix"),
         (["-o", "{tmp}/v.mp4"], "required: SCENE"),
     ],
 )
@@ -187,11 +193,22 @@ def test_bad_input_is_one_line_and_exit_2(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_closes_a_playable_file_and_says_so(tmp_path: Path, ball: Path, number: int) -> None:
+def heed_signals() -> None:
+    """In the child: the test may itself run in the background, or under nohup, where signals are ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_closes_a_playable_file_and_says_so(tmp_path: Path, ball: Path, number: int) -> None:
     arguments = command("record", ball, "-o", tmp_path / "v.mp4", "--duration", 600, "--size", "320x240", "--data")
     process = subprocess.Popen(
-        [*arguments, str(tmp_path / "v.csv")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=headless()
+        [*arguments, str(tmp_path / "v.csv")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=headless(),
+        preexec_fn=heed_signals,
     )
     assert process.stderr is not None
     # The second line is progress, so there are frames.
@@ -200,7 +217,7 @@ def test_ctrl_c_closes_a_playable_file_and_says_so(tmp_path: Path, ball: Path, n
     assert not (tmp_path / "v.mp4").exists()
     process.send_signal(number)
     output, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert "warning: interrupted" in errors
     frames = int(probe(tmp_path / "v.mp4")["nb_read_frames"])
     assert output.startswith(f"{tmp_path / 'v.mp4'}: {frames} frames")
@@ -208,6 +225,72 @@ def test_ctrl_c_closes_a_playable_file_and_says_so(tmp_path: Path, ball: Path, n
     # The data ends with the last frame's step.
     assert int(last_row.split(",")[0]) == int((frames - 1) / 60 / 0.002 + 1e-9)
     assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_completes_what_is_exported(tmp_path: Path, ball: Path, number: int) -> None:
+    process = subprocess.Popen(
+        command("export", ball, "-o", tmp_path / "d.csv", "--duration", 100000),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=headless(),
+        preexec_fn=heed_signals,
+    )
+    assert process.stderr is not None
+    assert "left" in process.stderr.readline()
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "warning: interrupted; the file ends there" in errors
+    steps = int(output.split(": ")[1].split()[0])
+    assert (tmp_path / "d.csv").read_text().splitlines()[-1].startswith(f"{steps - 1},")
+    assert leftovers(tmp_path) == []
+
+
+def test_a_closed_terminal_leaves_a_playable_file(tmp_path: Path, ball: Path) -> None:
+    """The terminal is really gone: nothing can be written to it, and the system sends SIGHUP."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        heed_signals()
+        arguments = command("record", ball, "-o", tmp_path / "v.mp4", "--duration", 600, "--size", "160x120")
+        os.execvpe(arguments[0], arguments, headless())
+    seen = b""
+    while b"/36000" not in seen or b" 0/36000" in seen[-400:]:
+        seen += os.read(terminal, 4096)
+    os.close(terminal)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert int(probe(tmp_path / "v.mp4")["nb_read_frames"]) > 0
+    assert leftovers(tmp_path) == []
+
+
+def test_a_folder_removed_while_recording_is_told_at_once(tmp_path: Path, ball: Path) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    arguments = command("record", ball, "-o", folder / "v.mp4", "--duration", 6000, "--size", "160x120")
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=headless()) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        shutil.rmtree(folder)
+        assert process.wait(20) == 2
+        errors = process.stderr.read()
+    assert errors.splitlines()[-1].endswith(f"{folder / 'v.mp4'}: cannot be written (the folder {folder} was removed)")
+    assert "Traceback" not in errors
+
+
+def test_what_a_killed_recording_left_is_told_by_the_next(tmp_path: Path, ball: Path) -> None:
+    arguments = command("record", ball, "-o", tmp_path / "lost.mp4", "--duration", 600, "--size", "64x64")
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True, env=headless()) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.kill()
+    (stray,) = leftovers(tmp_path)
+    result = record(ball, "-o", tmp_path / "v.png", "--size", "64x64", "--duration", 0.1)
+    assert result.returncode == 0
+    assert f"note: {tmp_path}: a file left unfinished by a program that was killed: {stray}" in result.stderr
+    result = contact_viewer("export", ball, "-o", tmp_path / "d.csv", "--duration", 0.1)
+    assert stray in result.stderr
 
 
 def limit_file_size() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_viewer.errors import RecordingError
-from contact_viewer.files import free_path
+from contact_viewer.files import free_path, replace_file
 from contact_viewer.recording.encoders import Picture, VideoEncoder
-from contact_viewer.recording.video_writer import LiveVideoWriter, VideoWriter, save_picture
+from contact_viewer.recording.video_writer import LiveVideoWriter, VideoWriter, png_bytes
 from PIL import Image, ImageSequence
 
 from .judges import decode, gradient, leftovers, probe, stripes
@@ -272,11 +272,9 @@ def test_a_window_does_not_wait_long_for_a_stuck_encoder(tmp_path: Path, monkeyp
 def test_pictures_and_free_names(tmp_path: Path) -> None:
     first = free_path(tmp_path, "slope", ".png")
     assert first.name == "slope-001.png"
-    save_picture(first, gradient(*SIZE)[::-1])
+    replace_file(first, png_bytes(gradient(*SIZE)[::-1]))
     np.testing.assert_array_equal(np.asarray(Image.open(first)), gradient(*SIZE)[::-1])
     assert free_path(tmp_path, "slope", ".png").name == "slope-002.png"
-    with pytest.raises(RecordingError, match=r"\.png"):
-        save_picture(tmp_path / "picture.mp4", gradient(*SIZE))
     with pytest.raises(RecordingError, match="no folder"):
-        save_picture(tmp_path / "nowhere" / "picture.png", gradient(*SIZE))
+        replace_file(tmp_path / "nowhere" / "picture.png", b"")
     assert os.listdir(tmp_path) == ["slope-001.png"]

@@ -1,4 +1,4 @@
-"""Ctrl-C in the terminal from which a window was opened, or an error in it: it closes as if by its button."""
+"""Ctrl-C in the terminal from which a window was opened, a closed terminal, or an error: it closes as by its button."""
 
 import os
 import signal
@@ -20,6 +20,7 @@ from contact_viewer.window.window import Window, run_window
 
 # Jobs in the background of a shell start with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 window = Window(Application(open_engine("slope"), Options(Path("slope"), width=480, height=360)))
 window.keeps_settings = False
 draw = window._draw
@@ -36,6 +37,8 @@ try:
     run_window(window)
 except (KeyboardInterrupt, ValueError) as error:
     print(type(error).__name__)
+except SystemExit as error:
+    print(error)
 print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
 """
 
@@ -44,7 +47,14 @@ INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
 
 
 @pytest.mark.parametrize(
-    ("what", "raised"), [(INTERRUPT, "KeyboardInterrupt"), ("raise ValueError('why')", "ValueError")]
+    ("what", "raised"),
+    [
+        (INTERRUPT, "KeyboardInterrupt"),
+        ("os.kill(os.getpid(), signal.SIGTERM)", "143"),
+        # Terminals and shells send it more than once.
+        ("os.kill(os.getpid(), signal.SIGHUP); os.kill(os.getpid(), signal.SIGHUP)", "129"),
+        ("raise ValueError('why')", "ValueError"),
+    ],
 )
 def test_it_completes_what_is_recorded(tmp_path: Path, what: str, raised: str) -> None:
     path = tmp_path / "clip.mp4"

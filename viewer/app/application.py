@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..assets import is_bundled
 from ..engines.contract import Engine
-from ..files import free_path, save_text
+from ..files import describe_strays, free_path, naming, save_text
 from ..mjmodel.names import sensor_names
 from ..mjmodel.sensor_suggestions import SensorSuggestions
 from ..render.glyphs import GizmoList
@@ -153,12 +154,16 @@ class Application:
 
     def save_screenshot(self) -> None:
         """Save the scene's next picture as PNG."""
-        self.recorder.request_screenshot(self._free_path(".png"))
+        with naming(self._recording_folder):
+            path = self._free_path(".png")
+            self.notices.attempt(lambda: self.recorder.request_screenshot(path))
 
     def save_curves(self, text: str) -> None:
         """Save curves, as CSV, beside the recordings."""
-        path = self._free_path(".csv")
-        if self.notices.attempt(lambda: save_text(path, text)):
+        with naming(self._recording_folder):
+            path = self._free_path(".csv")
+            saved = self.notices.attempt(lambda: save_text(path, text))
+        if saved is not None:
             self.notices.add(f"saved {path}")
 
     def take_picture(
@@ -173,22 +178,40 @@ class Application:
 
     def finish_recording(self) -> None:
         """Complete what is being recorded, at the end of the program."""
-        if (done := self.recorder.close()) is not None:
-            print(done, flush=True)
+        done, errors = self.recorder.close()
+        with suppress(OSError):  # The terminal may be closed.
+            for line in done:
+                print(line, flush=True)
+            for error in errors[1:]:
+                print(error, file=sys.stderr, flush=True)
+        if errors:
+            raise errors[0]
 
     def _record(self, path: Path | None, last: float | None) -> None:
         """Record from now on, or the last seconds."""
-        path = self.working_folder / path if path is not None else self.next_recording
         settings = self.session.settings
         size = self.window_size if settings.record_panels else self.scene_size
-        if self.notices.attempt(lambda: self.recorder.start(path, size, self.session, settings.record_panels, last)):
+        with naming(self._recording_folder):
+            path = self.working_folder / path if path is not None else self.next_recording
+            strays = describe_strays(path.parent)
+            started = self.notices.attempt(
+                lambda: self.recorder.start(path, size, self.session, settings.record_panels, last)
+            )
+        if started:
             settings.record_folder, settings.record_suffix = str(path.parent), path.suffix
+            if strays is not None:
+                self.notices.add(strays, warning=True)
+
+    @property
+    def _recording_folder(self) -> Path:
+        """The folder of the last recording, while it is there."""
+        folder = Path(self.session.settings.record_folder or self.working_folder)
+        return folder if folder.is_dir() else self.working_folder
 
     def _free_path(self, suffix: str) -> Path:
-        """A new file named after the scene, in the folder of the last recording."""
-        folder = Path(self.session.settings.record_folder or self.working_folder)
+        """A new file named after the scene."""
         scene = self.session.engine.path
-        return free_path(folder if folder.is_dir() else self.working_folder, scene.stem if scene else "scene", suffix)
+        return free_path(self._recording_folder, scene.stem if scene else "scene", suffix)
 
     def _replace_scene(self) -> bool:
         """Take over a scene that has been opened meanwhile; if it failed, the running one stays."""

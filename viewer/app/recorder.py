@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import RecordingError
+from ..errors import DiskFullError, RecordingError
+from ..files import PartFile
 from ..session.session import Session
 
 if TYPE_CHECKING:
@@ -66,15 +67,15 @@ class Retake:
 
 
 class Recorder:
-    """At most one recording at a time, and the one that is being completed."""
+    """At most one recording at a time, and those that are being completed."""
 
     def __init__(self) -> None:
         self.with_panels = False
         """True if the whole window is recorded, not the scene alone."""
         self.running: LiveVideoWriter | None = None
         """The recording that goes on, or is paused."""
-        self._completing: LiveVideoWriter | None = None
-        self._screenshot: Path | None = None
+        self._completing: list[LiveVideoWriter] = []
+        self._screenshot: PartFile | None = None
         self._overlay: Overlay | None = None
         self._retake: Retake | None = None
 
@@ -82,6 +83,11 @@ class Recorder:
     def retaking(self) -> bool:
         """True if the session shows its history for a recording: nothing else may move it."""
         return self._retake is not None
+
+    @property
+    def is_completing(self) -> bool:
+        """True if files are still being completed."""
+        return bool(self._completing)
 
     def start(
         self, path: Path, size: tuple[int, int], session: Session, with_panels: bool, last: float | None = None
@@ -91,14 +97,16 @@ class Recorder:
         Without panels, legend and time are drawn in. `last`: the last simulated seconds of the history, every frame at
         its time, in place of what is shown from now on.
         """
+        from ..recording.formats import format_of
         from ..recording.overlay import Overlay
         from ..recording.video_writer import LiveVideoWriter
 
         if self.running is not None:
             return False
-        retake = None if last is None else Retake(session, last, FPS)
+        fps = min(FPS, format_of(path).fps)
+        retake = None if last is None else Retake(session, last, fps)
         self.with_panels = with_panels
-        self.running = LiveVideoWriter(path, size, FPS)
+        self.running = LiveVideoWriter(path, size, fps)
         self._overlay = None if with_panels else Overlay(session, size, session.pace.speed)
         self._retake = retake
         return True
@@ -122,11 +130,13 @@ class Recorder:
             self._retake = None
         if self.running is not None:
             self.running.stop()
-            self._completing, self.running = self.running, None
+            self._completing.append(self.running)
+            self.running = None
 
     def request_screenshot(self, path: Path) -> None:
-        """Save the next picture of the scene."""
-        self._screenshot = path
+        """Save the next picture of the scene; its name is taken from now on."""
+        if self._screenshot is None:
+            self._screenshot = PartFile(path)
 
     def take_picture(
         self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float, metres_per_pixel: float
@@ -136,10 +146,10 @@ class Recorder:
         `read` gives the picture, RGB, (height, width, 3).
         """
         if self._screenshot is not None and not whole_window:
-            from ..recording.video_writer import save_picture
+            from ..recording.video_writer import png_bytes
 
-            path, self._screenshot = self._screenshot, None
-            return f"saved {save_picture(path, read())}"
+            file, self._screenshot = self._screenshot, None
+            return f"saved {file.write(png_bytes(read()))}"
         writer = self.running
         due = self._retake.due if self._retake is not None else writer is not None and writer.due
         if writer is not None and whole_window == self.with_panels and due:
@@ -152,22 +162,36 @@ class Recorder:
                     self._retake.mark_taken()
                 else:
                     writer.add_now(picture)
+            except DiskFullError:
+                self.stop()
             except RecordingError:
                 writer.abort()
                 self.running = None
                 self.stop()
                 raise
-        if self._completing is not None and self._completing.completed:
-            return self._finish()
+        for completed in self._completing:
+            if completed.completed:
+                self._completing.remove(completed)
+                return _finish(completed)
         return None
 
-    def close(self) -> str | None:
-        """Complete what is being recorded; what it was, for a person."""
+    def close(self) -> tuple[list[str], list[RecordingError]]:
+        """Complete all that is being recorded: what it was, for a person, and what could not be."""
+        if self._screenshot is not None:
+            self._screenshot.discard()
+            self._screenshot = None
         self.stop()
-        return self._finish() if self._completing is not None else None
+        done: list[str] = []
+        errors: list[RecordingError] = []
+        while self._completing:
+            try:
+                done.append(_finish(self._completing.pop(0)))
+            except RecordingError as error:
+                errors.append(error)
+        return done, errors
 
-    def _finish(self) -> str:
-        writer, self._completing = self._completing, None
-        assert writer is not None
-        path = writer.finish()
-        return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames)"
+
+def _finish(writer: "LiveVideoWriter") -> str:
+    path = writer.finish()
+    why = "; it ends there because the disk is full" if writer.full else ""
+    return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames){why}"

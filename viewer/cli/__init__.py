@@ -1,5 +1,7 @@
 """Command line to one command: one file a command, imported only when it runs."""
 
+import errno
+import io
 import os
 import signal
 import sys
@@ -22,6 +24,8 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
+    if argv is None:
+        _prepare_streams()
     with _quiet_imports():
         return _run(argv)
 
@@ -44,6 +48,28 @@ def _run(argv: Sequence[str] | None) -> int:
         # The reader of a pipe left early, as `| head` does; what is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        # The terminal was closed. Whatever was written to files is complete.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + getattr(signal, "SIGHUP", 1)
+
+
+def _prepare_streams() -> None:
+    """Make the standard streams usable, whatever they were closed or opened as."""
+    # A file that is opened in place of a closed stream would have libraries' messages in it.
+    while (file := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(file)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names of files and scenes may have letters that the terminal has not.
+            stream.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

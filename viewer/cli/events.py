@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..app.interruption import INTERRUPTED, interruption
+from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..errors import SceneError
 from ..events.contact_events import EventKind
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_table(entries, len(choice.labels))
     if trouble:
         report(f"warning: {trouble}; the list ends there")
-    return INTERRUPTED if interrupt.requested else 0
+    return interrupt.exit_code
 
 
 def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairSelection":

@@ -3,12 +3,12 @@
 import argparse
 from collections.abc import Iterator
 
-from ..app.interruption import INTERRUPTED, interruption
+from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..settings import Reduce
 from .parsing import Parser, UsageError
 from .progress import report, work_through
-from .record import add_output_arguments, print_data, report_omissions
+from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
 
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
@@ -51,7 +51,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_data_path(arguments.output)
     session = open_session(arguments)
     schedule = Schedule.every_step(session.engine.timestep, arguments.duration, arguments.start)
-    with DataFile(arguments.output, session) as data, interruption() as interrupt:
+    report_strays(arguments.output)
+    with interruption() as interrupt, DataFile(arguments.output, session) as data:
         report_omissions(data, session)
 
         def steps() -> Iterator[int]:
@@ -64,7 +65,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
         data.finish()
+    if data.full and not trouble:
+        trouble = "the disk is full"
     if trouble:
         report(f"warning: {trouble}; the file ends there")
     print_data(data)
-    return INTERRUPTED if interrupt.requested else 0
+    return interrupt.exit_code or (DISK_FULL if data.full else 0)

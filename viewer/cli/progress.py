@@ -1,15 +1,17 @@
 """Works through a long task: shows how far it is, and stops at Ctrl-C or where the simulation fails."""
 
+import io
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..app.interruption import Interruption
-from ..errors import EngineError, UnstableError
+from ..errors import DiskFullError, EngineError, UnstableError
 
 _LINE_SECONDS = 2.0
 """Time between two plain lines."""
@@ -24,7 +26,7 @@ def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interru
                 update(done)
                 if interrupt.requested:
                     return "interrupted"
-        except (UnstableError, EngineError) as error:
+        except (UnstableError, EngineError, DiskFullError) as error:
             return str(error)
     return ""
 
@@ -32,9 +34,9 @@ def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interru
 @contextmanager
 def _progress(total: int, unit: str) -> Iterator[Callable[[int], None]]:
     """Yields what shows how much is done, on standard error: a bar on a terminal, plain lines elsewhere."""
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         columns = BarColumn(40), MofNCompleteColumn(), TextColumn(f"{unit} · time left"), TimeRemainingColumn()
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        with Progress(*columns, console=Console(file=_Terminal(sys.stderr)), transient=True) as bar:
             task = bar.add_task(unit, total=total)
             yield lambda done: bar.update(task, completed=done)
         return
@@ -53,7 +55,36 @@ def _progress(total: int, unit: str) -> Iterator[Callable[[int], None]]:
 
 def report(text: str) -> None:
     """Print a line on standard error, apart from the command's result."""
-    print(text, file=sys.stderr, flush=True)
+    if sys.stderr is not None:
+        with suppress(OSError):  # The terminal may be closed, and the work goes on.
+            print(text, file=sys.stderr, flush=True)
+
+
+class _Terminal(io.StringIO):
+    """A stream to a terminal that may be closed meanwhile: what is written to it then goes nowhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
 
 
 def plural(count: int, noun: str) -> str:

@@ -4,11 +4,12 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..app.interruption import INTERRUPTED, interruption
+from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
-from ..files import size_text
+from ..files import describe_strays, size_text
 from ..settings import Quality
 from .parsing import Parser, UsageError, add_scene_arguments, number
 from .progress import plural, report, work_through
@@ -29,6 +30,8 @@ _EPILOG = """formats:
                   writes them, with the video frame that shows them
 
 Frame k shows the simulation at k / fps * speed seconds after --start, on every machine."""
+DISK_FULL = 1
+"""Exit code where the file is complete but ends early because the disk is full."""
 _SMALLEST_SIDE = 16
 """Of a picture [px]: below it there is nothing to see, and encoders fail."""
 
@@ -99,6 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
         overlay = Overlay(session, size, arguments.speed, plot_seconds)
     scene_size = overlay.scene_size if overlay is not None else size
     with ExitStack() as stack:
+        interrupt = stack.enter_context(interruption())
+        report_strays(arguments.output, arguments.data)
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
         data = stack.enter_context(DataFile(arguments.data, session, schedule)) if arguments.data else None
         renderer = stack.enter_context(open_renderer(session, scene_size, Quality(arguments.quality)))
@@ -113,10 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
             report(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
         if data is not None:
             report_omissions(data, session)
-        return _record(film, schedule.frame_count, recorder, data)
+        return _record(film, schedule.frame_count, recorder, data, interrupt)
 
 
-def _record(film: "Film", frame_count: int, recorder: "VideoWriter", data: "DataFile | None") -> int:
+def _record(
+    film: "Film", frame_count: int, recorder: "VideoWriter", data: "DataFile | None", interrupt: Interruption
+) -> int:
     """Record until the film, the simulation ends, or a person interrupts it; complete what there is."""
     started = time.monotonic()
 
@@ -126,17 +133,19 @@ def _record(film: "Film", frame_count: int, recorder: "VideoWriter", data: "Data
                 recorder.add(picture)
             yield recorder.frames
 
-    with interruption() as interrupt:
-        trouble = work_through(frames(), frame_count, "frames", interrupt)
-        if not recorder.frames and interrupt.requested:
-            report("interrupted before the first frame: nothing is written")
-            return INTERRUPTED
-        if not recorder.frames:
-            raise UsageError(f"{trouble}, before the first frame")
-        recorder.finish()
-        seconds = time.monotonic() - started
-        if data is not None:
-            data.finish()
+    trouble = work_through(frames(), frame_count, "frames", interrupt)
+    if not recorder.frames and interrupt.requested:
+        report("interrupted before the first frame: nothing is written")
+        return interrupt.exit_code
+    if not recorder.frames:
+        raise UsageError(f"{trouble}, before the first frame")
+    recorder.finish()
+    seconds = time.monotonic() - started
+    if data is not None:
+        data.finish()
+    full = recorder.full or (data is not None and data.full)
+    if full and not trouble:
+        trouble = "the disk is full"
     if trouble:
         report(f"warning: {trouble}; the recording ends there")
     size = size_text(recorder.bytes_written)
@@ -147,7 +156,14 @@ def _record(film: "Film", frame_count: int, recorder: "VideoWriter", data: "Data
         print(f"{recorder.path}: {count}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
     if data is not None:
         print_data(data)
-    return INTERRUPTED if interrupt.requested else 0
+    return interrupt.exit_code or (DISK_FULL if full else 0)
+
+
+def report_strays(*outputs: str | None) -> None:
+    """Report what killed programs have left in the folders that are written to."""
+    for folder in dict.fromkeys(Path(output).absolute().parent for output in outputs if output):
+        if strays := describe_strays(folder):
+            report(f"note: {strays}")
 
 
 def report_omissions(data: "DataFile", session: "Session") -> None:

@@ -6,12 +6,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, Self
 
-from ..errors import RecordingError, write_error
+from ..errors import DiskFullError, RecordingError, write_error
 from ..files import PartFile
 from ..session.session import Session
 from .event_table import EventCollector, SeenEvent
 from .schedule import Schedule
-from .table_files import CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter
+from .table_files import SPARE, CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter
 from .tables import NO_FRAME, StepSample, running_touches, take_sample
 
 _FILES: dict[str, type[TableFile]] = {".csv": CsvFile, ".npz": NpzFile, ".parquet": ParquetFile}
@@ -74,8 +74,11 @@ class DataFile:
         self._video = video
         self._span = (math.inf, -math.inf)
         self._closed = False
-        self._files = {each: PartFile(each) for each in self.paths.values()}
+        self._files: dict[Path, PartFile] = {}
         try:
+            for each in self.paths.values():
+                if each not in self._files:
+                    self._files[each] = PartFile(each, spare=SPARE)
             self._writer = self._open_writer(suffix)
             self.events = EventCollector(session, video)
             """From now on it sees every step, also those that are not written."""
@@ -85,10 +88,22 @@ class DataFile:
                 raise write_error(self.path, error) from None
             raise
 
+    @property
+    def full(self) -> bool:
+        """True if the disk is full: nothing more is written, and the files can be completed."""
+        return any(file.full for file in self._files.values())
+
     def write(self, step: int, time: float) -> None:
-        """Write the sensors as they are now, at a step and a simulated time [s]; nothing once it is finished."""
+        """Write the sensors as they are now, at a step and a simulated time [s]; nothing once it is finished.
+
+        DiskFullError if the disk is full: then `finish` completes what was written before.
+        """
         if self._closed:
             return
+        for file in self._files.values():
+            file.check()
+        if self.full:
+            raise DiskFullError(self.path)
         frame = self._video.frame(step) if self._video is not None else None
         try:
             self._writer.write(take_sample(self._session, step, time, NO_FRAME if frame is None else frame))
@@ -139,7 +154,7 @@ class DataFile:
             "scene": str(session.engine.path or ""),
             "timestep": repr(session.engine.timestep),
         }
-        parts = {table: self._files[path].part for table, path in self.paths.items()}
+        parts = {table: self._files[path] for table, path in self.paths.items()}
         return TableWriter(_FILES[suffix], parts, notes, has_video=self._video is not None)
 
     def _discard(self) -> None:
@@ -156,7 +171,11 @@ class DataFile:
 
 def check_data_path(path: str | Path) -> str:
     """The suffix of a data file, if such files can be written here."""
+    if not str(path).strip():
+        raise RecordingError("the name of the file to write is empty")
     suffix = Path(path).suffix.lower()
+    if Path(path).name.lower() in SUFFIXES:
+        raise RecordingError(f"{path}: a name is missing before the suffix")
     if suffix not in SUFFIXES:
         raise RecordingError(f"{path}: unknown suffix {suffix!r}; data files are {', '.join(SUFFIXES)}")
     extra, module = _EXTRAS.get(suffix, ("", ""))

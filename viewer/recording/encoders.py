@@ -15,12 +15,17 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ..errors import RecordingError
+from ..files import PartFile
 from .formats import FOLDER, GIF, PNG, Codec, Format
 
 Picture = NDArray[np.uint8]
 """RGB, (height, width, 3), top row first; rows may be stored from the bottom up, and pixels with alpha behind them."""
 _BT709 = 1
 """BT.709 in FFmpeg's numbering, as matrix, primaries and transfer: what players take pictures of this size to be."""
+_SPARE = 1 << 21
+"""Bytes of the pictures that an encoder holds back."""
+_INDEX_SIZE = 64
+"""Bytes of a frame in a video's index, which is written last."""
 _KEY_SECONDS = 2
 """Time between two pictures that a player can jump to."""
 
@@ -39,26 +44,34 @@ class Encoder:
         """Close the file as it is. Safe at any time."""
 
 
-def open_encoder(kind: Format, path: Path, size: tuple[int, int], fps: Fraction) -> Encoder:
-    """An encoder that writes a kind of file to a path, whatever the path's suffix."""
+def open_encoder(kind: Format, file: PartFile, size: tuple[int, int], fps: Fraction) -> Encoder:
+    """An encoder that writes a kind of file."""
     if kind is PNG:
-        return StillEncoder(path)
+        return StillEncoder(file)
     if kind is FOLDER:
-        return FolderEncoder(path)
+        return FolderEncoder(file)
     if kind is GIF:
-        return GifEncoder(path, size, fps)
-    return VideoEncoder(path, kind, size, fps)
+        return GifEncoder(file, size, fps)
+    return VideoEncoder(file, kind, size, fps)
+
+
+def spare_room(kind: Format, size: tuple[int, int]) -> int:
+    """Bytes that it takes to complete a file on a full disk: what an encoder still holds back, and the file's end."""
+    return 0 if kind is PNG else _SPARE + 3 * size[0] * size[1]
 
 
 class VideoEncoder(Encoder):
     """A video or animation, encoded and written as pictures arrive."""
 
-    def __init__(self, path: Path, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
+    def __init__(self, file: PartFile, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
         codec = _available(kind)
+        self._file = file
+        self._spare = spare_room(kind, size)
         self._pixel_format = codec.pixel_format
         self._reformatter = VideoReformatter()
         self._frames = 0
-        self._container = av.open(str(path), "w", format=kind.container, options=dict(kind.muxer_options))
+        self._stream_file = file.open()
+        self._container = av.open(self._stream_file, "w", format=kind.container, options=dict(kind.muxer_options))
         try:
             self._stream = _add_stream(self._container, codec, size, fps)
             context = self._stream.codec_context
@@ -81,22 +94,25 @@ class VideoEncoder(Encoder):
             frame.pts = self._frames
             self._frames += 1
             self._container.mux(self._stream.encode(frame))
+        self._file.reserve(self._spare + _INDEX_SIZE * self._frames)
 
     def close(self) -> None:
         self._container.mux(self._stream.encode(None))
-        self._container.close()
+        self.abort()
 
     def abort(self) -> None:
-        self._container.close()
+        try:
+            self._container.close()
+        finally:
+            self._stream_file.close()
 
 
 class StillEncoder(Encoder):
     """The last picture."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: PartFile) -> None:
+        self._path = file.part
         self._picture: Picture | None = None
-        path.touch()
 
     def write(self, picture: Picture, count: int = 1) -> None:
         self._picture = picture
@@ -109,15 +125,15 @@ class StillEncoder(Encoder):
 class FolderEncoder(Encoder):
     """One numbered picture a frame."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, file: PartFile) -> None:
+        self._file = file
         self._frames = 0
-        path.mkdir()
 
     def write(self, picture: Picture, count: int = 1) -> None:
         for _ in range(count):
-            # Zlib's fastest level: a slower one would take longer than rendering does.
-            save_png(self._path / f"frame-{self._frames:06d}.png", picture, compress_level=1)
+            with self._file.open(f"/frame-{self._frames:06d}.png") as file:
+                # Zlib's fastest level: a slower one would take longer than rendering does.
+                save_png(file, picture, compress_level=1)
             self._frames += 1
 
     @staticmethod
@@ -179,13 +195,14 @@ class GifEncoder(Encoder):
     A palette of each picture's own would flicker, and one of the first picture's would miss contacts that come later.
     """
 
-    def __init__(self, path: Path, size: tuple[int, int], fps: Fraction) -> None:
-        self._path = path
+    def __init__(self, file: PartFile, size: tuple[int, int], fps: Fraction) -> None:
+        self._file = file
+        self._spare = spare_room(GIF, size)
         self._size = size
         self._fps = fps
         self._frames = 0
-        self._spool_path = path.with_name(f"{path.name}.spool")
-        self._spool = av.open(str(self._spool_path), "w", format="matroska")
+        self._spool_file = file.open_unnamed()
+        self._spool = av.open(self._spool_file, "w", format="matroska")
         self._stream = _add_stream(self._spool, _SPOOL_CODEC, size, fps)
         self._palette = Graph()
         source = self._add_source(self._palette)
@@ -204,6 +221,8 @@ class GifEncoder(Encoder):
             frame.pts = self._frames
             self._frames += 1
             self._spool.mux(self._stream.encode(frame))
+        # The animation is written while the spool is there. Its colours are fewer, and so are its bytes.
+        self._file.reserve(self._spare + self._spool_file.tell())
 
     def close(self) -> None:
         try:
@@ -214,13 +233,13 @@ class GifEncoder(Encoder):
             assert isinstance(palette, av.VideoFrame)
             self._convert(palette)
         finally:
-            self._spool_path.unlink()
+            self._spool_file.close()
 
     def abort(self) -> None:
         try:
             self._spool.close()
         finally:
-            self._spool_path.unlink(missing_ok=True)
+            self._spool_file.close()
 
     def _convert(self, palette: av.VideoFrame) -> None:
         graph = Graph()
@@ -237,9 +256,11 @@ class GifEncoder(Encoder):
         graph.configure()
         palette_source.push(palette)
         palette_source.push(None)
+        self._spool_file.seek(0)
         with (
-            av.open(str(self._spool_path)) as spool,
-            av.open(str(self._path), "w", format="gif", options={"loop": "0"}) as animation,
+            av.open(self._spool_file, "r") as spool,
+            self._file.open() as file,
+            av.open(file, "w", format="gif", options={"loop": "0"}) as animation,
         ):
             stream = _add_stream(animation, GIF.codecs[0], self._size, self._fps)
             for number, frame in enumerate(spool.decode(video=0)):

@@ -82,6 +82,10 @@ FORMATS = (MP4, WEBM, GIF, WEBP, PNG, FOLDER)
 def format_of(path: str | Path) -> Format:
     """The format that a name asks for; a name without a suffix, or that of a folder, asks for a folder."""
     name = str(path)
+    if not name.strip():
+        raise RecordingError("the name of the file to record to is empty")
+    if any(Path(name).name.lower() == candidate.suffix for candidate in FORMATS):
+        raise RecordingError(f"{name}: a name is missing before the suffix")
     suffix = Path(name).suffix.lower()
     if name.endswith(("/", "\\")) or Path(name).is_dir() or not suffix:
         return FOLDER

@@ -3,17 +3,16 @@
 import csv
 import io
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from pathlib import Path
 from typing import IO, Any, Protocol, TypeVar
 
 import numpy as np
 
 from ..events.event_log import LogEntry
+from ..files import PartFile
 from .event_table import EVENT_COLUMNS, SeenEvent, event_rows
 from .tables import (
     CONTACT_COLUMNS,
@@ -33,12 +32,14 @@ _CHUNK = 1 << 16
 """Values that are copied at once."""
 _VALUE_SIZE = 8
 """Bytes of a number, and of a text's number."""
+SPARE = 1 << 20
+"""Bytes that it takes to complete a file on a full disk, beside another block and what its format needs: events."""
 
 
 class TableFile(Protocol):
     """One file of columns."""
 
-    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+    def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
         """`notes`: metadata, where the format has room for it."""
         ...
 
@@ -58,14 +59,18 @@ class TableFile(Protocol):
 class CsvFile(TableFile):
     """Text: a heading, then a line a row. Numbers read back exactly; what is not known is empty."""
 
-    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+    def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
         self._columns = columns
-        self._file = path.open("w", encoding="utf-8", newline="")
+        self._part = file
+        self._stream = file.open()
+        self._file = io.TextIOWrapper(io.BufferedWriter(self._stream), encoding="utf-8", newline="")
         self._csv = csv.writer(self._file, lineterminator="\n")
         self._csv.writerow(columns)
 
     def write(self, block: Block) -> None:
+        before = self._stream.tell()
         self._csv.writerows(_csv_rows(self._columns, block))
+        self._part.reserve(SPARE + 2 * (self._stream.tell() - before))
 
     def close(self) -> None:
         self._file.close()
@@ -100,18 +105,18 @@ class NpzFile(TableFile):
     A block may leave columns out: they need not be equally long.
     """
 
-    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+    def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
         self._columns = columns
         self._notes = notes
-        self._zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=4)
+        self._file = file
+        self._stream = file.open()
+        self._zip = zipfile.ZipFile(self._stream, "w", zipfile.ZIP_DEFLATED, compresslevel=4)
         self._names: dict[str, int] = {}
         # An array's length stands before its values: each column is buffered in a file without a name.
-        self._spools: dict[str, IO[bytes]] = {
-            name: tempfile.TemporaryFile(dir=path.parent)  # noqa: SIM115
-            for name in columns
-        }
+        self._spools = {name: file.open_unnamed() for name in columns}
 
     def write(self, block: Block) -> None:
+        before = self._spooled
         for name, values in block.items():
             spool = self._spools.get(name)
             if spool is None:
@@ -119,6 +124,8 @@ class NpzFile(TableFile):
             if isinstance(values, list):
                 values = np.array([self._names.setdefault(text, len(self._names)) for text in values], np.int64)
             spool.write(values.tobytes())
+        # The arrays are written while the spools are there, and are smaller, because they are compressed.
+        self._file.reserve(SPARE + 2 * self._spooled - before)
 
     def close(self) -> None:
         names = np.array(list(self._names) or [""])
@@ -140,6 +147,12 @@ class NpzFile(TableFile):
         for spool in self._spools.values():
             spool.close()
         self._zip.close()
+        self._stream.close()
+
+    @property
+    def _spooled(self) -> int:
+        """Bytes in all spools."""
+        return sum(spool.tell() for spool in self._spools.values())
 
     def _entry(self, name: str, kind: Any, shape: tuple[int, ...]) -> IO[bytes]:
         # An entry without a date: the same contacts make the same file.
@@ -154,7 +167,7 @@ class NpzFile(TableFile):
 class ParquetFile(TableFile):
     """Parquet, a row group a block; what is not known is null."""
 
-    def __init__(self, path: Path, columns: Columns, notes: dict[str, str]) -> None:
+    def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
         import pyarrow
         from pyarrow import parquet
 
@@ -162,12 +175,17 @@ class ParquetFile(TableFile):
         number, types = pyarrow.float64(), {Kind.INTEGER: pyarrow.int64(), Kind.TEXT: pyarrow.string()}
         fields = [(name, types.get(kind, number)) for name, kind in columns.items()]
         self._schema = pyarrow.schema(fields, metadata=notes)
-        self._file = path.open("wb")
+        self._part = file
+        self._file = file.open()
         self._parquet = parquet.ParquetWriter(self._file, self._schema)
 
     def write(self, block: Block) -> None:
+        before = self._file.tell()
         arrays = [self._arrow.array(block[field.name], field.type, from_pandas=True) for field in self._schema]
         self._parquet.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        # The description of all blocks is written last.
+        size = self._file.tell()
+        self._part.reserve(SPARE + size // 4 + 2 * (size - before))
 
     def close(self) -> None:
         self._parquet.close()
@@ -201,21 +219,21 @@ class TableWriter:
     """Buffers steps and writes them as blocks of rows."""
 
     def __init__(
-        self, kind: type[TableFile], paths: Mapping[Table, Path], notes: dict[str, str], has_video: bool
+        self, kind: type[TableFile], parts: Mapping[Table, PartFile], notes: dict[str, str], has_video: bool
     ) -> None:
-        """`paths`: of each table that is written. Tables with the same path share a file."""
-        self._paths = paths
-        self._shared = len(set(paths.values())) < len(paths)
+        """`parts`: of each table that is written. Tables may share a file."""
+        self._parts = parts
+        self._shared = len(set(parts.values())) < len(parts)
         self._samples: list[StepSample] = []
         self._reading_count = 0
-        self._files: dict[Path, TableFile] = {}
-        columns: dict[Path, Columns] = {}
-        for table, path in paths.items():
+        self._files: dict[PartFile, TableFile] = {}
+        columns: dict[PartFile, Columns] = {}
+        for table, part in parts.items():
             own = self._named(table, shown_columns(_COLUMNS[table], has_video))
-            columns[path] = {**columns.get(path, {}), **own}
+            columns[part] = {**columns.get(part, {}), **own}
         try:
-            for path, all_columns in columns.items():
-                self._files[path] = kind(path, all_columns, notes)
+            for part, all_columns in columns.items():
+                self._files[part] = kind(part, all_columns, notes)
         except BaseException:
             self.abort()
             raise
@@ -244,11 +262,11 @@ class TableWriter:
         samples, self._samples, self._reading_count = self._samples, [], 0
         if samples:
             self._write_block(Table.CONTACTS, contact_rows(samples))
-            if Table.TOUCH in self._paths:
+            if Table.TOUCH in self._parts:
                 self._write_block(Table.TOUCH, touch_rows(samples))
 
     def _write_block(self, table: Table, block: Block) -> None:
-        self._files[self._paths[table]].write(self._named(table, block))
+        self._files[self._parts[table]].write(self._named(table, block))
 
     def _named(self, table: Table, columns: Mapping[str, T]) -> dict[str, T]:
         """Columns of a table under their names in its file."""

@@ -9,10 +9,10 @@ from pathlib import Path
 from queue import Full, Queue
 from typing import Self
 
-from ..errors import RecordingError, write_error
-from ..files import PartFile, replace_file
-from .encoders import FolderEncoder, Picture, fitted, open_encoder, save_png
-from .formats import FOLDER, PNG, check_rate, check_size, format_of
+from ..errors import DiskFullError, RecordingError, write_error
+from ..files import PartFile
+from .encoders import FolderEncoder, Picture, fitted, open_encoder, save_png, spare_room
+from .formats import FOLDER, check_rate, check_size, format_of
 from .schedule import frame_rate
 
 _QUEUE_LENGTH = 4
@@ -35,23 +35,33 @@ class VideoWriter:
         """Width and height of the video [px]."""
         self.path = Path(path)
         """Where the file will be."""
-        self.frames = 0
-        """Frames added so far."""
         if kind is FOLDER and self.path.is_dir() and not FolderEncoder.owns(self.path):
             raise RecordingError(f"{path}: the folder holds other files than frames")
-        self._file = PartFile(path)
+        self._added = self._dropped = 0
+        self._file = PartFile(path, is_folder=kind is FOLDER, spare=spare_room(kind, self.size))
         self._queue: Queue[tuple[Picture, int] | None] = Queue(_QUEUE_LENGTH)
         self._error: Exception | None = None
         self._stopped = self._cancelled = self._closed = False
         try:
-            self._encoder = open_encoder(kind, self._file.part, self.size, self.fps)
+            self._encoder = open_encoder(kind, self._file, self.size, self.fps)
         except RecordingError:
+            self._file.discard()
             raise
         except Exception as error:  # Errors of FFmpeg and of files are of many types.
             self._file.discard()
             raise write_error(self.path, error) from None
         self._thread = threading.Thread(target=self._encode, name="encoder", daemon=True)
         self._thread.start()
+
+    @property
+    def frames(self) -> int:
+        """Frames added so far."""
+        return self._added - self._dropped
+
+    @property
+    def full(self) -> bool:
+        """True if the disk is full: no more pictures are taken, and the file can be completed."""
+        return self._file.full
 
     @property
     def seconds(self) -> float:
@@ -67,16 +77,20 @@ class VideoWriter:
         """Add a picture, (height, width, 3) of uint8, shown for `count` frames; waits while the queue is full.
 
         The picture is encoded later: it must not be changed any more. One of another size, such as of a window that
-        was resized, is fitted in. False if the queue stayed full for `timeout` seconds.
+        was resized, is fitted in. False if the queue stayed full for `timeout` seconds. DiskFullError if the disk is:
+        then `finish` completes what was added before.
         """
         if self._stopped:
             raise RecordingError(f"{self.path}: the recording is closed")
         self._raise_error()
+        self._file.check()
+        if self.full:
+            raise DiskFullError(self.path)
         try:
             self._queue.put((picture, count), timeout=timeout)
         except Full:
             return False
-        self.frames += count
+        self._added += count
         return True
 
     def stop(self) -> None:
@@ -128,7 +142,9 @@ class VideoWriter:
     def _encode(self) -> None:
         """The encoder's thread. After an error it still empties the queue, so that `add` does not block."""
         while (item := self._queue.get()) is not None:
-            if self._error is None and not self._cancelled:
+            if self.full:
+                self._dropped += item[1]
+            elif self._error is None and not self._cancelled:
                 self._attempt(self._write, *item)
         if self._error is None and not self._cancelled:
             self._attempt(self._encoder.close)
@@ -146,13 +162,11 @@ class VideoWriter:
             self._error = self._error or error
 
 
-def save_picture(path: str | Path, picture: Picture) -> Path:
-    """Write a screenshot, (height, width, 3) of uint8, as PNG; returns its path."""
-    if Path(path).suffix.lower() != PNG.suffix or Path(path).is_dir():
-        raise RecordingError(f"{path}: a picture's name ends with {PNG.suffix}")
+def png_bytes(picture: Picture) -> bytes:
+    """A PNG file of a picture, (height, width, 3) of uint8."""
     content = io.BytesIO()
     save_png(content, picture)
-    return replace_file(Path(path), content.getvalue())
+    return content.getvalue()
 
 
 _PATIENCE = 0.1

@@ -1,6 +1,5 @@
 """Runs the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
 
-import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -54,10 +53,10 @@ def run_window(window: "Window") -> None:
     """Run a window until it is closed. Raises what ended it otherwise, after closing it in order."""
     # Not `hello_imgui.run`: it first looks through the call stack for a tutorial, which takes as long as a frame.
     render, params = hello_imgui.manual_render, window.runner_params()
-    # Ctrl-C ends it after the present frame, half of which could not be closed.
+    # Ctrl-C, or a closed terminal, ends it after the present frame, half of which could not be closed.
     with (
         opening_window(window.app.finish_recording) as window.when_open,
-        interruption((signal.SIGINT,)) as interrupt,
+        interruption() as interrupt,
     ):
         render.setup_from_runner_params(params)
         try:
@@ -69,8 +68,7 @@ def run_window(window: "Window") -> None:
             render.tear_down()
     if window.error is not None:
         raise window.error
-    if interrupt.requested:
-        raise KeyboardInterrupt
+    interrupt.pass_on()
 
 
 class Window:

@@ -1,0 +1,112 @@
+"""A disk that is really full: what was recorded so far is a file that plays, by the word of ffprobe and others."""
+
+import csv
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+from pyarrow import parquet
+
+from .judges import BALL, command, headless, leftovers, probe
+
+MIB = 1 << 20
+
+
+def run_on_small_disk(tmp_path: Path, size: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that writes into `tmp_path / "disk"`, which has so many bytes; its files are then in there."""
+    disk, files = tmp_path / "disk", tmp_path / "files"
+    disk.mkdir()
+    files.mkdir()
+    # A file system of its own, which only this command sees.
+    script = 'mount -t tmpfs -o size="$1" none "$2" && shift && disk="$1" && files="$2" && shift 2 && "$@"'
+    script += '; code=$?; cp -a "$disk/." "$files" && exit $code'
+    whole = ["unshare", "-rm", "sh", "-c", script, "sh", str(size), str(disk), str(files), *arguments]
+    result = subprocess.run(whole, capture_output=True, text=True, env=headless(), check=False, timeout=120)
+    disk.rmdir()
+    files.rename(disk)
+    return result
+
+
+FILLING = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from contact_viewer.errors import DiskFullError
+from contact_viewer.recording.video_writer import VideoWriter
+
+random, deadline = np.random.default_rng(0), time.monotonic() + 60
+with VideoWriter(Path(sys.argv[1]), (320, 240), 25) as writer:
+    try:
+        while time.monotonic() < deadline:
+            writer.add(random.integers(0, 255, (240, 320, 3), np.uint8))
+    except DiskFullError as error:
+        print(error)
+    print(writer.finish(), writer.frames)
+"""
+
+
+@pytest.mark.parametrize("name", ["v.mp4", "v.webm", "v.gif", "frames"])
+def test_a_video_that_fills_the_disk_plays_up_to_there(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "disk" / name
+    result = run_on_small_disk(tmp_path, 6 * MIB, sys.executable, "-c", FILLING, str(path))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.splitlines()[0] == f"{path}: the disk is full"
+    frames = int(result.stdout.split()[-1])
+    assert frames > 8
+    if path.is_dir():
+        pictures = [np.asarray(Image.open(picture)) for picture in sorted(path.iterdir())]
+        assert [picture.shape for picture in pictures] == [(240, 320, 3)] * frames
+    elif name == "v.gif":
+        with Image.open(path) as animation:
+            assert sum(1 for _ in ImageSequence.Iterator(animation)) == frames
+    else:
+        assert int(probe(path)["nb_read_frames"]) == frames
+    assert leftovers(path.parent) == []
+
+
+def test_record_on_a_full_disk_keeps_video_and_data(tmp_path: Path) -> None:
+    scene = tmp_path / "ball.xml"
+    scene.write_text(BALL)
+    disk = tmp_path / "disk"
+    arguments = command("record", scene, "-o", disk / "v.mp4", "--size", "64x64", "--duration", 600)
+    result = run_on_small_disk(tmp_path, 5 * MIB, *arguments, "--data", str(disk / "v.csv"))
+    assert result.returncode == 1
+    assert re.search(r"^warning: .*v\.(csv|mp4): the disk is full; the recording ends there$", result.stderr, re.M)
+    assert "Traceback" not in result.stderr
+    frames = int(probe(disk / "v.mp4")["nb_read_frames"])
+    assert result.stdout.startswith(f"{disk / 'v.mp4'}: {frames} frames")
+    with (disk / "v.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    steps = [int(row["step"]) for row in rows]
+    assert steps == sorted(steps)
+    assert len(set(steps)) > 500
+    assert all(None not in row.values() and None not in row for row in rows)
+    assert leftovers(disk) == []
+
+
+@pytest.mark.parametrize(("name", "size"), [("d.csv", 6), ("d.npz", 6), ("d.parquet", 3)])
+def test_export_on_a_full_disk_keeps_the_steps_so_far(tmp_path: Path, name: str, size: int) -> None:
+    path = tmp_path / "disk" / name
+    result = run_on_small_disk(tmp_path, size * MIB, *command("export", "slope", "-o", path, "--duration", 10000))
+    assert result.returncode == 1
+    assert f"warning: {path}: the disk is full; the file ends there" in result.stderr
+    if name == "d.csv":
+        with path.open(newline="") as file:
+            steps = np.array([int(row["step"]) for row in csv.DictReader(file)])
+    elif name == "d.npz":
+        with np.load(path) as arrays:
+            steps = arrays["step"]
+            assert {len(arrays[column]) for column in ("time", "sensor", "force_x", "geom2")} == {len(steps)}
+    else:
+        steps = parquet.read_table(path)["step"].to_numpy()
+    unique = np.unique(steps)
+    assert len(unique) > 100
+    np.testing.assert_array_equal(unique, np.arange(unique[0], unique[-1] + 1))
+    told = re.search(rf"{re.escape(str(path))}: (\d+) step", result.stdout)
+    assert told is not None
+    assert int(told[1]) == len(unique)
+    assert leftovers(path.parent) == []
