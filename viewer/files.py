@@ -30,6 +30,11 @@ _PATIENCE = 1.0
 """Longest wait for another program that chooses a name in the same folder [s]."""
 
 
+def printable(text: str) -> str:
+    """Text for the screen of one with a file's name in it, which may hold any bytes."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def save_text(path: Path, text: str) -> Path:
     """Write a small file, whole or not at all; returns its path."""
     return replace_file(path, text.encode())

@@ -27,8 +27,11 @@ def make_window(scene: str | Path, *, steps: int = 0, **options: Any) -> Window:
     return window
 
 
-def drive(window: Window, test: Callable[[Any], None]) -> None:
-    """Run the window and a test inside it; failures of either surface here."""
+def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False) -> None:
+    """Run the window and a test inside it; failures of either surface here.
+
+    `may_fail`: True if errors that the window has caught are expected.
+    """
     failures: list[BaseException] = []
 
     def guarded(ctx: Any) -> None:
@@ -43,6 +46,8 @@ def drive(window: Window, test: Callable[[Any], None]) -> None:
         raise window.error
     if failures:
         raise failures[0]
+    if window.guard.failures and not may_fail:
+        raise window.guard.failures[0]
 
 
 def wait(ctx: Any, condition: Callable[[], object], frames: int = 600) -> None:

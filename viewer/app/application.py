@@ -59,9 +59,11 @@ class Application:
 
     @property
     def title(self) -> str:
-        """The scene's file and the program's name."""
+        """The scene's file with its folder, and the program's name."""
         path = self.session.engine.path
-        return f"{path.name} - {TITLE}" if path else TITLE
+        if path is None:
+            return TITLE
+        return f"{path.name} ({'bundled' if is_bundled(path) else _short(path.parent)}) - {TITLE}"
 
     @property
     def idle(self) -> bool:
@@ -240,6 +242,13 @@ class Application:
             session.track_events()
         for problem in engine.touch_sensors.problems if engine.touch_sensors is not None else ():
             self.notices.add(problem, warning=True)
+
+
+def _short(folder: Path) -> str:
+    """A folder's path, with ~ for a person's own."""
+    with suppress(ValueError, RuntimeError):
+        return str("~" / folder.relative_to(Path.home()))
+    return str(folder)
 
 
 def why_not_live(session: Session) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from ..errors import SceneError
+from ..files import printable
 
 T = TypeVar("T")
 _SHOWN_SECONDS = 8.0
@@ -19,6 +20,8 @@ class Notice:
     text: str
     warning: bool = False
     """True if it stays until it is dismissed."""
+    details: str = ""
+    """What a person may want to send to a developer, beside the text."""
     since: float = field(default_factory=time.monotonic)
     """When it was added, on the monotonic clock [s]."""
 
@@ -29,10 +32,11 @@ class Notices:
     def __init__(self) -> None:
         self.items: list[Notice] = []
 
-    def add(self, text: str, *, warning: bool = False) -> None:
+    def add(self, text: str, *, warning: bool = False, details: str = "") -> None:
         """Show a message; one that is shown already moves to the end."""
+        text = printable(text)
         self.items = [notice for notice in self.items if notice.text != text][1 - _MAX_NOTICES :]
-        self.items.append(Notice(text, warning))
+        self.items.append(Notice(text, warning, details))
 
     def attempt(self, action: Callable[[], T]) -> T | None:
         """The result of something that may fail with SceneError; then None, and the reason is shown."""

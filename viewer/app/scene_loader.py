@@ -6,6 +6,7 @@ from typing import TypeVar
 from ..engines.contract import Engine
 from ..engines.registry import DEFAULT, open_engines
 from ..errors import SceneError
+from ..files import printable
 from ..scene_files.file_watch import FileWatch
 from ..scene_files.preflight import SceneRefused
 from ..scene_files.safe_open import OpenedScene, Opening
@@ -41,7 +42,7 @@ class SceneLoader:
         opening = self._opening
         if opening is None or opening.elapsed < 0.3:
             return None
-        return f"Opening {opening.path.name}: {opening.stage}, {opening.elapsed:.1f} s"
+        return f"Opening {printable(opening.path.name)}: {opening.stage}, {opening.elapsed:.1f} s"
 
     def watch_files(self, engine: Engine) -> None:
         """Watch the files of a scene that runs now."""

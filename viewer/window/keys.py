@@ -134,6 +134,7 @@ GROUPS = tuple(
     for kind in ("geom", "site")
     for group, key in enumerate((Key._0, Key._1, Key._2, Key._3, Key._4, Key._5))
 )
+BINDINGS = (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS)
 _MOUSE = (
     ("Left drag", "Orbit"),
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
@@ -147,15 +148,31 @@ _MOUSE = (
 
 
 def handle_keys(shell: Shell) -> None:
-    """Act on key presses, unless a text field has the focus."""
+    """Act on key presses, unless a text field or a dialog has the focus. Esc closes what is open first."""
     io = imgui.get_io()
-    if io.want_text_input:
+    if imgui.is_key_pressed(Key.escape, False) and _close_top(shell):
         return
-    for binding in (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS):
+    if io.want_text_input or imgui.internal.get_top_most_popup_modal() is not None:
+        return
+    for binding in BINDINGS:
         if binding.ctrl != io.key_ctrl or binding.shift != io.key_shift:
             continue
         if imgui.is_key_pressed(binding.key, binding.repeat):
             binding.act(shell)
+
+
+def _close_top(shell: Shell) -> bool:
+    """Close the menu, list, popup or dialog that was opened last, or the help; False if there is none."""
+    opened = imgui.get_current_context().open_popup_stack
+    if opened.size():
+        level = opened.size() - 1
+        # A menu opens again what the mouse is over: it is closed as a whole.
+        while level and opened[level].window.flags & imgui.WindowFlags_.child_menu:
+            level -= 1
+        imgui.internal.close_popup_to_level(level, True)
+        return True
+    shown, shell.help_shown = shell.help_shown, False
+    return shown
 
 
 def show_help(shell: Shell) -> None:

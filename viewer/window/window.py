@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from imgui_bundle import glfw_utils, hello_imgui, im_file_dialog, imgui, implot
+from imgui_bundle import glfw_utils, hello_imgui, imgui, implot
 
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
@@ -17,6 +17,8 @@ from ..render.glyphs import Glyphs
 from ..session.layers import add_volumes, session_glyphs
 from ..session.session import Highlight
 from ..settings import Options, Quality, Theme, ViewState
+from .file_dialog import FileDialog, Purpose
+from .guard import Guard
 from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, dock_panels, settings_trouble, window_params
 from .panels.display import show_display
@@ -39,8 +41,7 @@ from .viewport import Viewport, window_pixels
 from .window_errors import opening_window
 
 _SAVED = "view_state"
-_SCENE_DIALOG = "open scene"
-_SCENE_FILES = "Scene (*.xml;*.mjcf;*.urdf;*.mjb){.xml,.mjcf,.urdf,.mjb},.*"
+_SCENE_FILES = (".xml", ".mjcf", ".urdf", ".mjb")
 
 
 def open_window(options: Options) -> None:
@@ -95,8 +96,22 @@ class Window:
         self._events_panel = EventsPanel()
         self._editor = SensorEditor()
         self._record_button = RecordButton()
+        self.files = FileDialog()
+        """Where files and folders are chosen."""
+        self._outdated = False
+        """True if the canvas has another scene's model."""
         self._pointed: Highlight | None = None
         self._params: hello_imgui.RunnerParams | None = None
+        self.guard = Guard(app.notices)
+        overlays: dict[str, Callable[[], None]] = {
+            "The legend": lambda: show_legend(self, self.viewport),
+            "The contact under the mouse": lambda: show_pointed(app.session, self._pointed),
+            "The progress": lambda: show_progress(self.viewport, app.loader.progress, app.loader.cancel),
+            "Notices": lambda: show_notices(app.notices, self.viewport),
+            "The help": lambda: show_help(self),
+            "The file dialog": self.files.show,
+        }
+        self._overlays = [self.guard.part(name, show) for name, show in overlays.items()]
 
     def runner_params(self) -> hello_imgui.RunnerParams:
         """What Hello ImGui needs to run this window."""
@@ -113,18 +128,17 @@ class Window:
             EVENTS: lambda: self._events_panel.show(self.app.session),
             TOUCH: lambda: self._touch_panel.show(self.app.session),
         }
-        dock_panels(
-            params, {title: self._guard(show) for title, show in panels.items()}, self._guard(self._show_playback)
-        )
-        calls = params.callbacks
-        calls.post_init = self._guard(self._open)
-        calls.post_new_frame = self._guard(self._advance)
-        calls.custom_background = self._guard(self._draw)
-        calls.show_menus = self._guard(lambda: show_menus(self))
-        calls.show_status = self._guard(lambda: show_status(self))
-        calls.show_gui = self._guard(self._show_overlays)
-        calls.before_swap = self._guard(lambda: self._take_picture(window_pixels(), whole_window=True))
-        calls.before_exit = self._guard(self.close, after_error=True)
+        part, calls = self.guard.part, params.callbacks
+        playback = part("The playback bar", self._show_playback)
+        dock_panels(params, {title: part(title, show) for title, show in panels.items()}, playback)
+        calls.post_init = self._at_ends(self._open)
+        calls.post_new_frame = self.guard.call("This frame", self._advance)
+        calls.custom_background = self.guard.call("The picture", self._draw)
+        calls.show_menus = part("The menu", lambda: show_menus(self))
+        calls.show_status = part("The status bar", lambda: show_status(self))
+        calls.show_gui = self._show_overlays
+        calls.before_swap = self.guard.call("Recording", lambda: self._take_picture(window_pixels(), whole_window=True))
+        calls.before_exit = self._at_ends(self.close)
         self._params = params
         return params
 
@@ -137,8 +151,9 @@ class Window:
         session = self.app.session
         if not session.stepped_outside:
             folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
-            dialog = im_file_dialog.FileDialog.instance()
-            dialog.open(_SCENE_DIALOG, "Open a scene", _SCENE_FILES, False, str(folder))
+            self.files.ask(
+                Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), _SCENE_FILES
+            )
 
     def show_all_contacts(self) -> None:
         self._editor.show_all_contacts(self.app)
@@ -154,7 +169,10 @@ class Window:
 
     def reset_layout(self) -> None:
         assert self._params is not None
-        self._params.docking_params.layout_reset = True
+        docking = self._params.docking_params
+        for panel in docking.dockable_windows:
+            self._panel(panel.label).is_visible = True
+        docking.layout_reset = True
 
     def toggle_theme(self) -> None:
         settings = self.app.session.settings
@@ -182,15 +200,10 @@ class Window:
         self.canvas.close()
         self.canvas = None
 
-    def _guard(self, call: Callable[[], None], *, after_error: bool = False) -> Callable[[], None]:
-        """An exception must not cross the C++ frames of the window: keep it, close, raise it afterwards.
-
-        `after_error`: True if the call is made even then.
-        """
+    def _at_ends(self, call: Callable[[], None]) -> Callable[[], None]:
+        """Opening and closing: what fails here ends the window, and is raised once it is closed."""
 
         def guarded() -> None:
-            if self.error is not None and not after_error:
-                return
             try:
                 call()
             except Exception as error:
@@ -224,7 +237,7 @@ class Window:
     def _drop(self, _: Any, paths: list[str]) -> None:
         """Files dropped on the window."""
         if paths and not self.app.session.stepped_outside:
-            self.app.open_scene(paths[0])
+            self.guard.attempt("Opening what was dropped", lambda: self.app.open_scene(paths[0]))
 
     def _advance(self) -> None:
         """Input, commands, physics: the frame's state, before anything is drawn."""
@@ -235,20 +248,28 @@ class Window:
             apply_theme(app.session.settings.theme)
         self.viewport.update(self._params.docking_params.dock_space_id_from_name(MAIN_DOCK))
         app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]
-        handle_keys(self)
-        if self.canvas is not None:
-            self.viewport.handle_mouse(app.session, self.canvas.scene_pass)
-            self._editor.point(app.session, self.viewport, self.canvas.scene_pass)
-        files = app.session.engine.files
-        if app.advance():
-            # From the same files comes the same picture, whatever sensors were added.
-            if self.canvas is not None and not (files and app.session.engine.files == files):
-                self.canvas.replace_model(app.session.engine.model)
-            self._show_title()
+        self.guard.attempt("This key", lambda: handle_keys(self))
+        self.guard.attempt("The mouse", self._handle_mouse)
+        if not self.guard.attempt("This step", self._advance_scene):
+            app.session.paused = True
         self._params.fps_idling.enable_idling = app.idle
         self.frame_count += 1
         if app.options and app.options.frames and self.frame_count >= app.options.frames:
             self.quit()
+
+    def _handle_mouse(self) -> None:
+        if self.canvas is not None:
+            self.viewport.handle_mouse(self.app.session, self.canvas.scene_pass)
+            self._editor.point(self.app.session, self.viewport, self.canvas.scene_pass)
+
+    def _advance_scene(self) -> None:
+        """Physics, or the scene that was opened meanwhile."""
+        app = self.app
+        files = app.session.engine.files
+        if app.advance():
+            # From the same files comes the same picture, whatever sensors were added.
+            self._outdated |= not (files and app.session.engine.files == files)
+            self._show_title()
 
     def _show_title(self) -> None:
         glfw.set_window_title(glfw_utils.glfw_window_hello_imgui(), self.app.title)
@@ -257,6 +278,9 @@ class Window:
         """Scene and gizmos, behind the panels."""
         if self.canvas is None:
             return
+        if self._outdated:
+            self.canvas.replace_model(self.app.session.engine.model)
+            self._outdated = False
         session, pixels = self.app.session, self.viewport.pixels
         sensor_glyphs = session_glyphs(session)
         matrices = self.canvas.draw(
@@ -292,18 +316,5 @@ class Window:
         show_playback(self.app.session)
 
     def _show_overlays(self) -> None:
-        app = self.app
-        show_legend(self, self.viewport)
-        show_pointed(app.session, self._pointed)
-        show_progress(self.viewport, app.loader.progress, app.loader.cancel)
-        show_notices(app.notices, self.viewport)
-        show_help(self)
-        self._show_scene_dialog()
-
-    def _show_scene_dialog(self) -> None:
-        dialog = im_file_dialog.FileDialog.instance()
-        # This also draws it.
-        if dialog.is_done(_SCENE_DIALOG):
-            if dialog.has_result():
-                self.app.open_scene(dialog.get_result().path())
-            dialog.close()
+        for show in self._overlays:
+            show()

@@ -30,6 +30,12 @@ def show_notices(notices: Notices, viewport: Viewport) -> None:
         imgui.text_unformatted(notice.text)
         imgui.pop_text_wrap_pos()
         imgui.same_line()
+        if notice.warning:
+            if small_button(
+                f"{icons.ICON_FA_COPY}###copy", "Copy the text" + (" and where it failed" * bool(notice.details))
+            ):
+                imgui.set_clipboard_text("\n".join(filter(None, (notice.text, notice.details))))
+            imgui.same_line()
         if small_button(f"{icons.ICON_FA_XMARK}###dismiss", "Dismiss"):
             notices.items.remove(notice)
         y += imgui.get_window_height() + 6

@@ -1,0 +1,264 @@
+"""Lets a person choose a file or a folder, drawn by ImGui alone: no helper program is needed."""
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from imgui_bundle import ImVec2, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ..files import printable
+from .theme import dim_color, warning_color
+from .widgets import button, checkbox, fit_text, number_font, paragraph, table_headings, text_right, visible_rows
+
+_COLUMNS = (("name", "", ""), ("size", "0000.0 MB", ""), ("changed", "0000-00-00 00:00", ""))
+_POPUP = "###files"
+
+
+class Purpose(StrEnum):
+    """What is chosen, as the button that ends the dialog says it."""
+
+    OPEN = "Open"
+    """A file that exists."""
+    SAVE = "Save"
+    """A file that may exist."""
+    FOLDER = "Choose"
+    """A folder that exists."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file or a folder in the list."""
+
+    path: Path
+    text: str
+    """Its name, as far as it can be shown: a file's name may be any bytes."""
+    is_folder: bool
+    size: int
+    """Of a file [bytes]."""
+    changed: float
+    """When it was changed last [s since 1970]."""
+
+
+class FileDialog:
+    """A dialog over the window; at most one is open."""
+
+    def __init__(self) -> None:
+        self.folder = Path(os.sep)
+        self.entries: list[Entry] = []
+        """What is in the folder, as far as it is asked for."""
+        self.name = ""
+        """What is typed: a name, a path, or a part of names."""
+        self.trouble = ""
+        """Why the last choice was not possible."""
+        self._purpose = Purpose.OPEN
+        self._title = ""
+        self._suffixes: tuple[str, ...] = ()
+        self._every_file = self._hidden = False
+        self._then: Callable[[Path], None] = lambda _: None
+        self._wanted = self._typed = self._replaces = False
+
+    def ask(
+        self,
+        purpose: Purpose,
+        title: str,
+        folder: Path,
+        then: Callable[[Path], None],
+        suffixes: tuple[str, ...] = (),
+        name: str = "",
+    ) -> None:
+        """Open the dialog in a folder, or the nearest that exists; `then` is called with what was chosen.
+
+        `suffixes`: of the files that are listed at first; all without any. `name`: of the file, at first.
+        """
+        self._purpose, self._title, self._then, self._suffixes = purpose, title, then, suffixes
+        self.name, self._every_file, self._typed, self._replaces = name, not suffixes, False, False
+        folder = folder.absolute()
+        while not folder.is_dir() and folder != folder.parent:
+            folder = folder.parent
+        self.go_to(folder)
+        self._wanted = True
+
+    def show(self) -> None:
+        """The dialog, while it is open. Call it once a frame."""
+        if self._wanted:
+            self._wanted = False
+            imgui.open_popup(_POPUP)
+        em = imgui.get_font_size()
+        screen = imgui.get_main_viewport().size
+        size = ImVec2(min(46 * em, 0.95 * screen.x), min(32 * em, 0.9 * screen.y))
+        imgui.set_next_window_size(size, imgui.Cond_.appearing)
+        imgui.set_next_window_pos(imgui.get_main_viewport().get_center(), imgui.Cond_.appearing, ImVec2(0.5, 0.5))
+        flags = imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_docking
+        if imgui.begin_popup_modal(f"{self._title}{_POPUP}", True, flags)[0]:
+            self._show_place()
+            self._show_list(footer=3 * imgui.get_frame_height_with_spacing() + imgui.get_style().item_spacing.y)
+            self._show_choice()
+            imgui.end_popup()
+
+    def go_to(self, folder: Path) -> None:
+        """List another folder; if it cannot be read, say why and stay."""
+        try:
+            entries = [entry for item in os.scandir(folder) if (entry := _entry(item)) is not None]
+        except OSError as error:
+            self.trouble = f"{folder} cannot be read ({error.strerror or error})"
+            return
+        self.trouble = ""
+        self.folder = folder
+        self.entries = sorted(entries, key=lambda entry: (not entry.is_folder, entry.text.casefold()))
+        if self._purpose is not Purpose.SAVE:
+            self.name, self._typed = "", False
+
+    def shown(self) -> list[Entry]:
+        """The entries that pass the filters."""
+        part = self.name.casefold() if self._typed and self._purpose is Purpose.OPEN else ""
+        return [entry for entry in self.entries if self._passes(entry) and part in entry.text.casefold()]
+
+    def _passes(self, entry: Entry) -> bool:
+        if entry.text.startswith(".") and not self._hidden:
+            return False
+        if entry.is_folder:
+            return True
+        if self._purpose is Purpose.FOLDER:
+            return False
+        return self._every_file or entry.path.suffix.lower() in self._suffixes
+
+    def _show_place(self) -> None:
+        if button(f"{icons.ICON_FA_ARROW_UP}###up", "The folder above"):
+            self.go_to(self.folder.parent)
+        imgui.same_line(0, 4)
+        if button(f"{icons.ICON_FA_HOUSE}###home", "Your home folder"):
+            self.go_to(Path("~").expanduser())
+        imgui.same_line(0, 4)
+        if button(f"{icons.ICON_FA_ARROWS_ROTATE}###again", "Look at the folder again"):
+            self.go_to(self.folder)
+        imgui.same_line()
+        imgui.align_text_to_frame_padding()
+        # The end of a path says more than its beginning.
+        text, width = printable(str(self.folder)), imgui.get_content_region_avail().x
+        imgui.text_unformatted(fit_text(text[::-1], width)[::-1])
+
+    def _show_list(self, footer: float) -> None:
+        flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.borders_outer
+        if not imgui.begin_table("##list", len(_COLUMNS), flags, ImVec2(0, -footer)):
+            return
+        table_headings(_COLUMNS, left=("name",))
+        entries = self.shown()
+        for i in visible_rows(len(entries)):
+            self._show_entry(entries[i])
+        imgui.end_table()
+
+    def _show_entry(self, entry: Entry) -> None:
+        imgui.table_next_row()
+        imgui.table_next_column()
+        icon = icons.ICON_FA_FOLDER if entry.is_folder else icons.ICON_FA_FILE
+        flags = imgui.SelectableFlags_
+        spans = flags.span_all_columns | flags.allow_double_click | flags.no_auto_close_popups
+        if imgui.selectable(f"{icon}  {entry.text}###{entry.text}", entry.text == self.name, spans)[0]:
+            double = imgui.is_mouse_double_clicked(0)
+            if double and entry.is_folder:
+                self.go_to(entry.path)
+            elif double:
+                self._accept(entry.path)
+            elif not entry.is_folder or self._purpose is not Purpose.SAVE:
+                self.name, self._typed, self.trouble, self._replaces = entry.text, False, "", False
+        with number_font():
+            imgui.table_next_column()
+            if not entry.is_folder:
+                text_right(_format_size(entry.size), dim_color())
+            imgui.table_next_column()
+            text_right(time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed)), dim_color())
+
+    def _show_choice(self) -> None:
+        em = imgui.get_font_size()
+        if imgui.is_window_appearing():
+            imgui.set_keyboard_focus_here()
+        hints = {
+            Purpose.OPEN: "name or path of a scene: typing narrows the list",
+            Purpose.SAVE: "name or path of the file",
+            Purpose.FOLDER: "this folder, or the path of another",
+        }
+        imgui.set_next_item_width(-1)
+        flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
+        entered, name = imgui.input_text_with_hint("##name", hints[self._purpose], self.name, flags)
+        if name != self.name:
+            self.name, self._typed, self.trouble, self._replaces = name, True, "", False
+        if self._suffixes:
+            text = f"all files, not only {' '.join(self._suffixes)}"
+            self._every_file = checkbox(text, self._every_file, "List files of every kind")
+            imgui.same_line()
+        self._hidden = checkbox("hidden", self._hidden, "List names that begin with a dot")
+        imgui.same_line()
+        width = 6 * em
+        imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 2 * width - em)
+        if button("Cancel", "Choose nothing (Esc)", width):
+            imgui.close_current_popup()
+        imgui.same_line()
+        label = "Replace" if self._replaces else str(self._purpose)
+        if button(f"{label}###accept", "Enter does the same", width) or entered:
+            self._take()
+        if self.trouble:
+            paragraph(self.trouble, warning_color())
+
+    def _take(self) -> None:
+        """What is typed or selected: a path, a name in the folder, or a part of the only name that has it."""
+        if not self.name.strip():
+            if self._purpose is Purpose.FOLDER:
+                self._accept(self.folder)
+            return
+        listed = next((entry.path for entry in self.entries if entry.text == self.name), None)
+        path = listed or self.folder / Path(self.name.strip()).expanduser()
+        found = self.shown()
+        if self._purpose is Purpose.OPEN and not _exists(path) and len(found) == 1:
+            path = found[0].path
+        self._accept(path)
+
+    def _accept(self, path: Path) -> None:
+        """End the dialog with a path, if it is what was asked for."""
+        try:
+            is_folder, exists = path.is_dir(), path.exists()
+        except OSError as error:
+            self.trouble = f"{printable(str(path))} cannot be read ({error.strerror or error})"
+            return
+        if self._purpose is Purpose.FOLDER and not is_folder:
+            self.trouble = f"{printable(str(path))} is not a folder"
+        elif self._purpose is not Purpose.FOLDER and is_folder:
+            self.go_to(path)
+        elif self._purpose is Purpose.OPEN and not exists:
+            self.trouble = f"{printable(str(path))} does not exist"
+        elif self._purpose is Purpose.SAVE and not path.parent.is_dir():
+            self.trouble = f"{printable(str(path.parent))} is not a folder"
+        elif self._purpose is Purpose.SAVE and exists and not self._replaces:
+            self.trouble, self._replaces = f"{printable(path.name)} exists", True
+        else:
+            imgui.close_current_popup()
+            self._then(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _entry(item: "os.DirEntry[str]") -> Entry | None:
+    """An entry of a folder; None for what is neither a file nor a folder, or is gone."""
+    try:
+        status = item.stat()
+        is_folder = item.is_dir()
+        if not is_folder and not item.is_file():
+            return None
+    except OSError:
+        return None
+    return Entry(Path(item.path), printable(item.name), is_folder, status.st_size, status.st_mtime)
+
+
+def _format_size(size: int) -> str:
+    for unit, count in (("MB", 1e6), ("kB", 1e3)):
+        if size >= count:
+            return f"{size / count:.1f} {unit}"
+    return f"{size} B"

@@ -1,0 +1,108 @@
+"""Keeps an error in one part of the window from the rest of it: the error becomes a notice, and the frame goes on."""
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from imgui_bundle import imgui, implot
+
+from ..app.notices import Notices
+
+_REPEAT = 30.0
+"""Time after which a failure that goes on is reported again [s]: a panel that fails does so in every frame."""
+_MOST_KEPT = 100
+
+
+class Guard:
+    """Calls parts of the window so that no exception crosses the C++ frames around them."""
+
+    def __init__(self, notices: Notices) -> None:
+        self._notices = notices
+        self._reported: dict[str, float] = {}
+        """When a failure was reported, by its text, on the monotonic clock [s]."""
+        self.failures: list[Exception] = []
+        """What went wrong so far, oldest first."""
+
+    def part(self, name: str, draw: Callable[[], None]) -> Callable[[], None]:
+        """A call inside a frame. Whatever ImGui had open when it failed, or left open otherwise, is closed again."""
+
+        def guarded() -> None:
+            state, window = imgui.internal.ErrorRecoveryState(), imgui.internal.get_current_window()
+            imgui.internal.error_recovery_store_state(state)
+            alpha = imgui.get_style().alpha
+            try:
+                draw()
+                _recover(state, window)
+            except Exception as error:
+                _close_plots()
+                with _without_asserts():
+                    _recover(state, window)
+                # Its recovery of `begin_disabled(False)` leaves the window invisible.
+                imgui.get_style().alpha = alpha
+                # And the end of a window asserts that something was drawn where the cursor was moved to.
+                window.dc.is_set_pos = False
+                self.report(name, error)
+
+        return guarded
+
+    def call(self, name: str, act: Callable[[], None]) -> Callable[[], None]:
+        """A call outside a frame, or one that draws no controls."""
+
+        def guarded() -> None:
+            self.attempt(name, act)
+
+        return guarded
+
+    def attempt(self, name: str, act: Callable[[], None]) -> bool:
+        """Do something that draws no controls; False if it failed."""
+        try:
+            act()
+        except Exception as error:
+            self.report(name, error)
+            return False
+        return True
+
+    def report(self, name: str, error: Exception) -> None:
+        """Say that a part of the window failed."""
+        self.failures = [*self.failures, error][-_MOST_KEPT:]
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        text = f"{name} failed, the scene goes on ({reason})"
+        now = time.monotonic()
+        if now - self._reported.get(text, -_REPEAT) >= _REPEAT:
+            self._reported = {text: now} | {key: then for key, then in self._reported.items() if now - then < _REPEAT}
+            self._notices.add(text, warning=True, details="".join(traceback.format_exception(error)))
+
+
+def _recover(state: imgui.internal.ErrorRecoveryState, window: imgui.internal.Window) -> None:
+    """Close what was opened since a state inside a window; raises if there is something, unless asserts are off."""
+    # It would close the menu bar too, whose content is a part of the window.
+    in_menu_bar, window.dc.menu_bar_appending = window.dc.menu_bar_appending, False
+    try:
+        imgui.internal.error_recovery_try_to_recover_state(state)
+    finally:
+        window.dc.menu_bar_appending = in_menu_bar
+
+
+def _close_plots() -> None:
+    """ImPlot may have plots open that ImGui knows nothing of."""
+    if implot.get_current_context() is None:
+        return
+    if implot.internal.get_current_plot() is not None:
+        with _without_asserts():
+            implot.end_plot()
+    with suppress(RuntimeError):
+        implot.end_aligned_plots()
+
+
+@contextmanager
+def _without_asserts() -> Iterator[None]:
+    """ImGui's recovery raises, shows and logs each thing that it closes: not again."""
+    io = imgui.get_io()
+    io.config_error_recovery_enable_assert = False
+    io.config_error_recovery_enable_debug_log = io.config_error_recovery_enable_tooltip = False
+    try:
+        yield
+    finally:
+        io.config_error_recovery_enable_assert = True
+        io.config_error_recovery_enable_debug_log = io.config_error_recovery_enable_tooltip = True
