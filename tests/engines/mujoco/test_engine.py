@@ -217,6 +217,31 @@ def test_watch_all_matches_every_contact(scene) -> None:  # type: ignore[no-unty
     assert engine.contacts(sensor.name).filled.sum() == 1
 
 
+@pytest.mark.parametrize("num_envs", [1, 2])
+def test_watch_all_has_a_slot_for_every_contact(scene, num_envs: int) -> None:  # type: ignore[no-untyped-def]
+    boxes = "".join(
+        f'<body pos="{0.25 * (i % 20)} {0.25 * (i // 20)} .0999"><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
+        for i in range(300)
+    )
+    path = scene("")
+    path.write_text(path.read_text().replace("</worldbody>", f"{boxes}</worldbody>"))
+    engine = open_engine(path, num_envs=num_envs)
+    name = engine.watch_all().name
+    engine.step()
+    pose, expected, wrench = engine.pose(num_envs - 1), np.zeros(3), np.zeros(6)
+    for i, contact in enumerate(pose.contact):
+        mujoco.mj_contactForce(engine.model, pose, i, wrench)
+        expected += contact.frame.reshape(3, 3).T @ wrench[:3]
+    batch = engine.contacts(name)
+    assert pose.ncon > 1200
+    assert (batch.found == pose.ncon).all()
+    assert (batch.filled.sum(axis=-1) == pose.ncon).all()
+    np.testing.assert_allclose(np.atleast_2d(known(batch.net_force))[-1], expected, rtol=1e-12)
+    assert engine.array(name).shape[-1] == engine.sensors[name].size
+    assert not engine.sensors[name].modified
+    assert not engine.dropped(name, num_envs - 1).filled.any()
+
+
 def test_reset_and_keys(scene) -> None:  # type: ignore[no-untyped-def]
     engine = open_engine(scene('<contact name="c"/>'))
     assert engine.keys == ("high", "key 1")

@@ -24,6 +24,7 @@ from ..values import SensorValues
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
+"""Slots to begin with; there are more as soon as there are more contacts."""
 _REDUCE_NUMBERS = {reduce: number for number, reduce in enumerate(Reduce)}
 _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 
@@ -109,13 +110,13 @@ class SensorReader(SensorValues):
         return sensor.layout.encode(layout.decode(row[columns])) if complete else row[columns].copy()
 
     def array(self, name: str) -> Array:
-        sensor, reading = self._sensors[name], self._readings[name]
+        sensor, reading = self._fitted(name), self._readings[name]
         if reading.sensor_id is None or (sensor.modified and not self._owned):
             return sensor.layout.encode(self.contacts(name))
         return self._values(reading.sensor_id)
 
     def contacts(self, name: str) -> ContactBatch:
-        sensor, reading = self._sensors[name], self._readings[name]
+        sensor, reading = self._fitted(name), self._readings[name]
         if reading.companion_id is None:
             return self._reconstruct(sensor, reading)
         return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
@@ -133,7 +134,7 @@ class SensorReader(SensorValues):
             yield (name,), ContactBatch.stack([self.contacts(name)])
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        sensor, reading, data = self._sensors[name], self._readings[name], self._datas[env]
+        sensor, reading, data = self._fitted(name), self._readings[name], self._datas[env]
         matches = reading.matcher.match(data)
         dropped = select(self.model, data, matches, sensor.reduce, sensor.slots).dropped
         return rebuild_contacts(self.model, data, dropped)
@@ -164,7 +165,7 @@ class SensorReader(SensorValues):
 
     def preview(self, name: str, mode: str) -> ContactBatch:
         """What a sensor would report now in another reduce mode, with all fields."""
-        sensor = self._sensors[name]
+        sensor = self._fitted(name)
         layout = ContactLayout(sensor.fields, sensor.slots, mode)
         return self._reconstruct(replace(sensor, layout=layout), self._readings[name])
 
@@ -176,8 +177,7 @@ class SensorReader(SensorValues):
     def set_reduce(self, name: str, mode: str) -> None:
         sensor, reading = self._sensors[name], self._readings[name]
         layout = _layout(sensor.fields, sensor.slots, mode)
-        changed = replace(sensor, layout=layout)
-        self._sensors = SensorList([changed if old.name == name else old for old in self._sensors])
+        self._replace(replace(sensor, layout=layout))
         if reading.sensor_id is None or not self._owned:
             return
         sensor_ids = reading.sensor_ids
@@ -195,6 +195,21 @@ class SensorReader(SensorValues):
             self._readings[_WATCH_ALL] = _Reading(None, None, ContactMatcher(self.model, None))
             self._sensors = SensorList([*self._sensors, sensor])
         return self._sensors[_WATCH_ALL]
+
+    def _fitted(self, name: str) -> ContactSensor:
+        """A sensor, with a slot for every contact if it is the one that watches all."""
+        sensor = self._sensors[name]
+        if sensor.virtual and (needed := max(data.ncon for data in self._datas)) > sensor.slots:
+            # Twice as many at least, because contacts come one by one, and whoever reads sensors plans for the slots.
+            slots = max(needed, 2 * sensor.slots)
+            sensor = replace(
+                sensor, layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots)
+            )
+            self._replace(sensor)
+        return sensor
+
+    def _replace(self, sensor: ContactSensor) -> None:
+        self._sensors = SensorList([sensor if old.name == sensor.name else old for old in self._sensors])
 
     def _declared_sensors(self, companions: dict[int, int]) -> SensorList:
         sensors = []
