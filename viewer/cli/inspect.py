@@ -8,6 +8,7 @@ from typing import Any
 from ..engines.abilities import Portability, Verdict
 from ..engines.registry import open_engine, portability
 from ..mjmodel.declarations import Declaration, declared_sensors
+from ..mjmodel.state import SLEEP
 from ..scene_files.safe_open import open_safely
 from ..scene_files.scene import find_scene
 from ..sensors.layout import ContactLayout, Style
@@ -33,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     assert scene.path is not None
     for note in scene.notes:
         report(f"note: {note}")
+    if scene.model.opt.enableflags & SLEEP:
+        report("note: bodies may sleep: while they do, their sensors keep the values of before")
     engine = open_engine(scene)
     declared = declared_sensors(scene.model, hidden=scene.companions.values())
     verdicts = portability("motrix", scene.path, scene.model, declared)

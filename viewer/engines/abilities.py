@@ -21,6 +21,10 @@ class Diagnostics(Protocol):
         """One sentence on a sensor that reads nothing; None if it reads a force."""
         ...
 
+    def asleep(self, name: str) -> str | None:
+        """One sentence on a sensor whose values are old, or incomplete, because bodies sleep; None if they are not."""
+        ...
+
     def balance(self, name: str) -> Balance | None:
         """The forces on the whole thing that a sensor feels for, from its root on; None if it does not move."""
         ...

@@ -11,6 +11,7 @@ from .distances import distance_bounds
 from .matching import ContactMatcher, contact_forces
 from .names import body_names, flex_names, geom_names, sensor_targets, target_label
 from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
+from .sleep import is_sensor_asleep
 
 _DISABLE = mujoco.mjtDisableBit
 _SWITCHES = (
@@ -45,7 +46,11 @@ class Diagnosis:
         for flag, subject, name in _SWITCHES:
             if self._model.opt.disableflags & flag:
                 return f'{subject} switched off: <flag {name}="disable"/>.'
-        return self._static or self._explain_contacts(data, batch) or self._explain_absence(data)
+        if self._static:
+            return self._static
+        if self._sensor_id is not None and is_sensor_asleep(self._model, data, self._sensor_id):
+            return f"{self._subject} sleep, and had no force when they fell asleep."
+        return self._explain_contacts(data, batch) or self._explain_absence(data)
 
     def _static_reasons(self) -> Iterator[str]:
         """What holds whatever the scene does."""

@@ -202,9 +202,7 @@ class SensorReader(SensorValues):
         if sensor.virtual and (needed := max(data.ncon for data in self._datas)) > sensor.slots:
             # Twice as many at least, because contacts come one by one, and whoever reads sensors plans for the slots.
             slots = max(needed, 2 * sensor.slots)
-            sensor = replace(
-                sensor, layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots)
-            )
+            sensor = replace(sensor, layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots))
             self._replace(sensor)
         return sensor
 

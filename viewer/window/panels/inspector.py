@@ -68,7 +68,7 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed)
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_stretch)
         _fact("data", " ".join(sensor.fields))
-        _fact("num", str(sensor.slots))
+        _fact("num", "all that there are" if sensor.virtual else str(sensor.slots))
         _fact("reduce", str(sensor.reduce))
         _fact("frame", "world" if sensor.frame == "world" else "contact: normal, tangent0, tangent1")
         _fact("array", f"{sensor.size} value{'' if sensor.size == 1 else 's'}")
@@ -77,6 +77,8 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         paragraph("Made by the viewer; the scene file does not have it.")
     elif sensor.reconstructed:
         paragraph("Contacts are reconstructed from the engine's contact list: this model is not changed.")
+    if asleep := session.diagnostics.asleep(sensor.name) if session.diagnostics else None:
+        paragraph(asleep, warning_color())
     if sensor.modified:
         imgui.text_colored(warning_color(), f"The scene declares reduce {sensor.declared.reduce}.")
         imgui.same_line()

@@ -126,8 +126,11 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
         _show_pencil(shell, name)
 
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
+    asleep = session.diagnostics.asleep(name) if session.diagnostics else None
     with text_color(dim_color()):
-        fitted_text(sensor.label, right - text_x)
+        fitted_text(f"asleep · {sensor.label}" if asleep else sensor.label, right - text_x)
+        if asleep:
+            tooltip(asleep)
 
     imgui.set_cursor_pos(ImVec2(text_x - 5, start.y + 5 + 2 * line))
     _show_reduce(session, sensor)
@@ -136,7 +139,8 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
         force_width = imgui.calc_text_size("0000.00 N").x
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
         count_color = warning_color() if reading.dropped else dim_color()
-        text_right(f"{reading.found}/{sensor.slots}", count_color, right - force_width - 6)
+        count = str(reading.found) if sensor.virtual else f"{reading.found}/{sensor.slots}"
+        text_right(count, count_color, right - force_width - 6)
         tooltip(_count_help(reading))
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
         text_right(force, _text_color(bool(reading.reported)), right)

@@ -1,0 +1,40 @@
+"""Turns the sleep of bodies into the contact sensors that keep old values because of it."""
+
+import mujoco
+import numpy as np
+
+from .matching import subtree
+from .names import sensor_targets
+from .state import SLEEP
+from .types import MjData, MjModel
+
+_UNKNOWN, _SITE, _GEOM = mujoco.mjtObj.mjOBJ_UNKNOWN, mujoco.mjtObj.mjOBJ_SITE, mujoco.mjtObj.mjOBJ_GEOM
+_SUBTREE = mujoco.mjtObj.mjOBJ_XBODY
+# mjtSleepState, which older versions do not have.
+_ASLEEP, _AWAKE = 0, 1
+
+
+def is_sensor_asleep(model: MjModel, data: MjData, sensor_id: int) -> bool:
+    """True if MuJoCo does not compute a contact sensor now, because what it matches sleeps: its array is an old one."""
+    if not sleeping_bodies(model, data):
+        return False
+    targets = sensor_targets(model, sensor_id)
+    # A site can have anything inside.
+    if any(kind == _SITE for kind, _ in targets):
+        return False
+    states = [_state(model, data, kind, index) for kind, index in targets if kind != _UNKNOWN]
+    if len(states) == 1:
+        return states[0] == _ASLEEP
+    return len(states) == 2 and _AWAKE not in states
+
+
+def sleeping_bodies(model: MjModel, data: MjData) -> int:
+    """Number of bodies that sleep, whose contacts with each other and with what stands still are not in the list."""
+    return int(np.count_nonzero(data.body_awake == _ASLEEP)) if model.opt.enableflags & SLEEP else 0
+
+
+def _state(model: MjModel, data: MjData, kind: int, index: int) -> int:
+    """mjtSleepState of one side of a sensor: of a subtree, that of the body in it that is most awake."""
+    if kind == _SUBTREE:
+        return int(data.body_awake[subtree(model, index)].max())
+    return int(data.body_awake[model.geom_bodyid[index] if kind == _GEOM else index])
