@@ -58,7 +58,7 @@ def test_it_loads_no_toolkit() -> None:
 
 def test_a_scene_is_opened_played_reloaded_and_replaced() -> None:
     app = make_app("slope")
-    assert app.title == "slope.xml - contact-viewer"
+    assert app.title == "slope.xml (bundled) - contact-viewer"
     assert app.idle
     assert app.session.settings.recent_scenes == ""
     app.advance()

@@ -68,7 +68,10 @@ class Application:
     @property
     def idle(self) -> bool:
         """True if the picture changes only when a person does something."""
-        return self.session.paused and not self.recorder.retaking and self.loader.progress is None
+        recorder = self.recorder
+        records = recorder.retaking or recorder.is_completing or recorder.running is not None
+        outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
+        return self.session.paused and not records and not outdated
 
     def start(self, settings: ViewState | None = None) -> None:
         """Begin with the scene, and with settings that were saved earlier."""

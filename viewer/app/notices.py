@@ -25,6 +25,11 @@ class Notice:
     since: float = field(default_factory=time.monotonic)
     """When it was added, on the monotonic clock [s]."""
 
+    @property
+    def expired(self) -> bool:
+        """True if it was shown long enough."""
+        return not self.warning and time.monotonic() - self.since >= _SHOWN_SECONDS
+
 
 class Notices:
     """The messages that are shown, oldest first."""
@@ -46,7 +51,11 @@ class Notices:
             self.add(str(error), warning=True)
             return None
 
+    @property
+    def has_expired(self) -> bool:
+        """True if a message was shown long enough."""
+        return any(notice.expired for notice in self.items)
+
     def drop_expired(self) -> None:
         """Remove the messages that were shown long enough."""
-        now = time.monotonic()
-        self.items = [notice for notice in self.items if notice.warning or now - notice.since < _SHOWN_SECONDS]
+        self.items = [notice for notice in self.items if not notice.expired]

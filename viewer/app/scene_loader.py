@@ -58,10 +58,15 @@ class SceneLoader:
         if self._opening is not None:
             self._opening.cancel()
 
-    def poll(self, running: Engine) -> Engines | None:
-        """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
+    def is_busy(self, running: Engine) -> bool:
+        """True if a scene is being opened or has to be: a person wants it, or files or sensors have changed."""
         if self._opening is None and self._next is None and self._is_outdated():
             self._next = running.path
+        return self._opening is not None or self._next is not None
+
+    def poll(self, running: Engine) -> Engines | None:
+        """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
+        self.is_busy(running)
         if self._opening is not None and self._opening.poll():
             opening, self._opening = self._opening, None
             try:

@@ -26,8 +26,6 @@ _DOCKS = {
 }
 _LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.3
 """Parts of the window that panels take at first; the scene keeps two thirds of the width."""
-_IDLE_RATE = 3.0
-"""Frames a second while paused and left alone: enough to see a file that was saved."""
 _LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
 """What the side panels need at least to be readable, in a small window [px]."""
 
@@ -56,8 +54,8 @@ def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.
     params.ini_filename = _SETTINGS_FILE
     params.ini_filename_use_app_window_title = False
     params.ini_disable = not keeps_settings
-    # A paused picture changes only on input, which wakes the window at once.
-    params.fps_idling.fps_idle = _IDLE_RATE
+    # Whoever runs the window knows better when a frame is needed: see `Idling`.
+    params.fps_idling.enable_idling = False
     params.callbacks.default_icon_font = hello_imgui.DefaultIconFont.font_awesome6
     params.callbacks.load_additional_fonts = load_fonts
     return params

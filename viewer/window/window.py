@@ -19,6 +19,7 @@ from ..session.session import Highlight
 from ..settings import Options, Quality, Theme, ViewState
 from .file_dialog import FileDialog, Purpose
 from .guard import Guard
+from .idling import Idling
 from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, dock_panels, settings_trouble, window_params
 from .panels.display import show_display
@@ -63,8 +64,10 @@ def run_window(window: "Window") -> None:
         try:
             # One frame at least: a window that never drew cannot be closed.
             render.render()
+            idling = Idling(window.app)
             while not (params.app_shall_exit or interrupt.requested):
-                render.render()
+                if idling.wait():
+                    render.render()
         finally:
             render.tear_down()
     if window.error is not None:
@@ -233,6 +236,8 @@ class Window:
         drop: Any = self._drop
         glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
         imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
+        # A cursor that blinks would have to be drawn for as long as a field has the focus.
+        imgui.get_io().config_input_text_cursor_blink = False
 
     def _drop(self, _: Any, paths: list[str]) -> None:
         """Files dropped on the window."""
@@ -252,7 +257,6 @@ class Window:
         self.guard.attempt("The mouse", self._handle_mouse)
         if not self.guard.attempt("This step", self._advance_scene):
             app.session.paused = True
-        self._params.fps_idling.enable_idling = app.idle
         self.frame_count += 1
         if app.options and app.options.frames and self.frame_count >= app.options.frames:
             self.quit()
