@@ -184,6 +184,8 @@ class ViewState:
     theme: Theme = Theme.DARK
     history_megabytes: float = 256.0
     """Memory for the history of a simulation."""
+    contact_columns: str = ""
+    """Columns of the Inspector's table of contacts, separated by commas; as many as fit if empty."""
     show_legend: bool = True
     recent_scenes: str = ""
     """Paths of scenes that were opened, newest first, one a line."""

@@ -1,8 +1,8 @@
 """Text, numbers, buttons and tables that several panels draw alike."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
@@ -107,6 +107,18 @@ def eye_button(shown: bool, what: str, color: ImVec4) -> bool:
     return shown ^ pressed
 
 
+def right_of_line(width: float) -> None:
+    """Continue the line at its right end, with an item whose text is so wide [px]."""
+    imgui.same_line()
+    room = imgui.get_content_region_avail().x - width - 2 * imgui.get_style().frame_padding.x
+    imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(room, 0.0))
+
+
+def slots_text(slots: int) -> str:
+    """How many slots an array has, in words."""
+    return "1 slot" if slots == 1 else f"{slots} slots"
+
+
 def flow(width: float) -> None:
     """Continue the line with an item of a width [px], or begin the next line where there is no room for it."""
     imgui.same_line()
@@ -180,34 +192,47 @@ def visible_rows(count: int, height: float = -1.0) -> Iterator[int]:
         yield from range(clipper.display_start, clipper.display_end)
 
 
-def table_headings(
-    columns: Sequence[tuple[str, str | float | None, str]],
-    left: Collection[str],
-    colors: Mapping[str, ImVec4] | None = None,
-    frozen: int = 0,
-) -> None:
-    """Set up the columns of a table and show their headings, those of `left` columns left-aligned.
+class Heading(NamedTuple):
+    """The heading of a table's column."""
 
-    A column is its name, its width [px] or a text as wide as what it holds (empty: it takes the room that is left;
-    None: it fits what it holds), and its tooltip. `colors`: of headings that are not dim. `frozen`: columns that do
-    not scroll sideways.
+    name: str
+    """What the column holds, and below it the unit."""
+    widest: str | float | None
+    """Its width [px], or a text as wide as what it holds; empty: it takes the room that is left; None: it fits what it
+    holds."""
+    help_text: str = ""
+    left: bool = False
+    """True if it is left-aligned, as text is; numbers are not."""
+
+    @property
+    def width(self) -> float:
+        """At least [px]; 0 where it depends on what the column holds."""
+        if not isinstance(self.widest, str):
+            return self.widest or 0.0
+        return max(imgui.calc_text_size(text).x for text in (self.name, self.widest)) if self.widest else 0.0
+
+
+def table_headings(headings: Sequence[Heading], colors: Mapping[str, ImVec4] | None = None, frozen: int = 0) -> None:
+    """Set up the columns of a table and show their headings, dim but for those in `colors`.
+
+    `frozen`: columns that do not scroll sideways.
     """
     imgui.table_setup_scroll_freeze(frozen, 1)
-    for name, widest, _ in columns:
-        if widest == "":
-            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_stretch)
-        else:
-            width = widest or 0.0
-            if isinstance(width, str):
-                width = max(imgui.calc_text_size(text).x for text in (name, width))
-            imgui.table_setup_column(name, imgui.TableColumnFlags_.width_fixed, width)
+    for heading in headings:
+        flag = imgui.TableColumnFlags_
+        stretches = heading.widest == ""
+        imgui.table_setup_column(heading.name, flag.width_stretch if stretches else flag.width_fixed, heading.width)
     imgui.table_next_row(imgui.TableRowFlags_.headers)
-    for i, (name, _, help_text) in enumerate(columns):
+    dim = dim_color()
+    for i, heading in enumerate(headings):
         imgui.table_set_column_index(i)
-        color = (colors or {}).get(name, dim_color())
-        imgui.text_colored(color, name) if name in left else text_right(name, color)
-        if help_text:
-            tooltip(help_text)
+        color = colors.get(heading.name, dim) if colors else dim
+        imgui.begin_group()
+        for line in heading.name.split("\n"):
+            imgui.text_colored(color, line) if heading.left else text_right(line, color)
+        imgui.end_group()
+        if heading.help_text:
+            tooltip(heading.help_text)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, dock_panels, settings_trouble, window_params
 from .panels.display import show_display
 from .panels.events import EventsPanel
-from .panels.inspector import show_inspector
+from .panels.inspector import Inspector
 from .panels.legend import show_legend
 from .panels.menus import show_menus
 from .panels.notices import show_notices, show_progress
@@ -95,6 +95,7 @@ class Window:
         self.when_open: Callable[[], None] = lambda: None
         """Called once the window exists."""
         self.plots = Plots()
+        self.inspector = Inspector()
         self._touch_panel = TouchPanel()
         self._events_panel = EventsPanel()
         self._editor = SensorEditor()
@@ -125,7 +126,7 @@ class Window:
         panels = {
             SENSORS: lambda: show_sensors(self),
             DISPLAY: lambda: show_display(self.app.session),
-            INSPECTOR: lambda: show_inspector(self.app.session),
+            INSPECTOR: lambda: self.inspector.show(self.app.session),
             SENSOR_EDITOR: lambda: self._editor.show(self.app),
             PLOTS: lambda: self.plots.show(self.app.session, self.app.save_curves),
             EVENTS: lambda: self._events_panel.show(self.app.session),

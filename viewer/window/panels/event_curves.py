@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from ...events.tracker import ContactTracker
 from ...session.session import Session
 from ..theme import dim_color, faded, plain_color
-from ..widgets import fit_text, number_font, paragraph, table_headings, text_color, text_right, tooltip, visible_rows
+from ..widgets import (
+    Heading,
+    fit_text,
+    number_font,
+    paragraph,
+    table_headings,
+    text_color,
+    text_right,
+    tooltip,
+    visible_rows,
+)
 
 _LINGER = 0.5
 """How long the curves are kept up once they are out of sight [s]."""
@@ -19,12 +29,12 @@ _SPAN = 2.0
 _MARK_COUNT = 100
 _TICKS = ((1.0, "1 m"), (1e-2, "1 cm"), (1e-4, "0.1 mm"), (1e-6, "1 µm"), (1e-8, "10 nm"))
 _TIMES = (
-    ("sensor", "", "Bright in contact, grey in the air"),
-    ("now [s]", "000.000", "Time in contact, or in the air, up to now"),
-    ("contact [s]", "000.000", "Length of the last complete contact"),
-    ("air [s]", "000.000", "Length of the last complete time in the air"),
-    ("contacts", "000000", "Number of contacts, the present one included"),
-    ("duty", "0.000", "Share of the time in contact"),
+    Heading("sensor", "", "Bright in contact, grey in the air", left=True),
+    Heading("now [s]", "000.000", "Time in contact, or in the air, up to now"),
+    Heading("contact [s]", "000.000", "Length of the last complete contact"),
+    Heading("air [s]", "000.000", "Length of the last complete time in the air"),
+    Heading("contacts", "000000", "Number of contacts, the present one included"),
+    Heading("duty", "0.000", "Share of the time in contact"),
 )
 
 
@@ -80,7 +90,7 @@ def show_sensor_times(tracker: ContactTracker) -> None:
     with number_font():
         if not imgui.begin_table("##times", len(_TIMES), flags):
             return
-        table_headings(_TIMES, left=(_TIMES[0][0],))
+        table_headings(_TIMES)
         in_contact, age = timing.contact_time > 0, timing.contact_time + timing.air_time
         columns = (timing.last_contact_time, timing.last_air_time)
         counts, duty = timing.contact_count, timing.duty_factor

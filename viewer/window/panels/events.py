@@ -16,6 +16,7 @@ from ...recording.table_files import events_as_csv
 from ...session.session import Session
 from ..theme import dim_color, plain_color
 from ..widgets import (
+    Heading,
     button,
     choose,
     dim_text,
@@ -45,12 +46,14 @@ _HIGH = 380.0
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
 _COLUMNS = (
-    ("time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"),
-    ("event", "begin", "Contact began or ended"),
-    ("pair or sensor", "", "Click a row to go to that instant"),
-    ("speed [m/s]", "-000.0000", "How fast the surfaces approached; negative when they parted"),
-    ("peak [N]", "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
-    ("lasted [s]", "000.000000", "How long the contact lasted; grey while it does"),
+    Heading(
+        "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
+    ),
+    Heading("event", "begin", "Contact began or ended", left=True),
+    Heading("pair or sensor", "", "Click a row to go to that instant", left=True),
+    Heading("speed [m/s]", "-000.0000", "How fast the surfaces approached; negative when they parted"),
+    Heading("peak [N]", "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
+    Heading("lasted [s]", "000.000000", "How long the contact lasted; grey while it does"),
 )
 
 
@@ -155,7 +158,7 @@ class EventsPanel:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
         with number_font():
             if imgui.begin_table("##events", len(_COLUMNS), flags):
-                table_headings(_COLUMNS, left=("event", "pair or sensor"))
+                table_headings(_COLUMNS)
                 for i in visible_rows(len(entries)):
                     imgui.push_id(i)
                     self._show_row(session, tracker, entries[i], go_to)

@@ -1,20 +1,26 @@
 """Inspector window: one sensor's declaration, its contacts, and its array with every value named."""
 
+from collections.abc import Collection, Mapping, Sequence
+
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...render.style import palette_colors
-from ...sensors.friction import ContactState
 from ...sensors.layout import Column, Field
 from ...session.session import Highlight, SensorReading, Session
 from ...settings import Reduce
 from ..theme import dim_color, plain_color, text_tint, warning_color
 from ..widgets import (
+    Heading,
     dim_text,
     heading,
     number_cell,
     number_font,
     paragraph,
+    popup,
+    right_of_line,
+    slots_text,
     small_button,
     table_headings,
     text_color,
@@ -22,35 +28,49 @@ from ..widgets import (
     tooltip,
     visible_rows,
 )
+from .contact_table import ContactTable
 
 _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
-_CONTACT_FORCES = tuple(
-    (name, _DIGITS, f"Force along {axis} [N]")
-    for name, axis in (("F_n", "the normal"), ("F_t0", "tangent 0"), ("F_t1", "tangent 1"))
-)
-_NET_FORCES = tuple((name, _DIGITS, "Net force, world axes [N]") for name in ("F_x", "F_y", "F_z"))
-_CONTACT_COLUMNS = (
-    ("use", "0.00", "Share of the friction that the normal force allows: 1 when sliding"),
-    ("mm", _DIGITS, "Distance between the surfaces [mm]; negative when they penetrate"),
-    ("object 1", None, "Geom on the side that the normal leaves"),
-    ("object 2", None, "Geom on the side that the normal enters, and that the force acts on"),
-    *((name, _DIGITS, "Position [m], world") for name in ("x", "y", "z")),
-    *((name, _DIGITS, "Normal, world") for name in ("n_x", "n_y", "n_z")),
-)
+_LEAST_ARRAY = 160.0
+"""Height of the array's table [px]; where less is left, the panel scrolls."""
 
 
-def show_inspector(session: Session) -> None:
+class Inspector:
     """The window's content."""
-    if session.selected is None or session.selected not in session.engine.sensors.names:
-        paragraph("Select a sensor to see its contacts and its array.")
-        return
-    reading = session.reading(session.selected)
-    _show_declaration(session, reading)
-    _show_contacts(session, reading)
-    _show_modes(session, reading)
-    _show_balance(session, reading)
-    _show_array(session, reading)
+
+    def __init__(self) -> None:
+        self.contacts = ContactTable()
+
+    def show(self, session: Session) -> None:
+        """The window's content."""
+        if session.selected is None or session.selected not in session.engine.sensors.names:
+            paragraph("Select a sensor to see its contacts and its array.")
+            return
+        reading, tints = session.reading(session.selected), component_tints(session)
+        _show_declaration(session, reading)
+        self._show_contacts(session, reading, tints)
+        _show_modes(session, reading)
+        _show_balance(session, reading)
+        _show_array(session, reading, tints)
+
+    def _show_contacts(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4]) -> None:
+        heading("Net contact" if reading.sensor.reduce is Reduce.NETFORCE else "Contacts")
+        if reading.dropped:
+            imgui.text_colored(warning_color(), f"{reading.reported} of {reading.found}, {reading.dropped} dropped")
+            tooltip(f"found exceeds the {slots_text(reading.sensor.slots)}: raise num, or choose another reduce mode")
+        else:
+            room = "" if reading.sensor.virtual else f", {slots_text(reading.sensor.slots)}"
+            dim_text(f"{reading.found} now{room}")
+        label = f"{icons.ICON_FA_TABLE_COLUMNS} columns###columns"
+        right_of_line(imgui.calc_text_size(f"{icons.ICON_FA_TABLE_COLUMNS} columns").x)
+        if small_button(label, "Choose the columns; they are remembered"):
+            imgui.open_popup("columns")
+        with popup("columns") as opened:
+            if opened:
+                self.contacts.choose(session.settings)
+        why_zero = session.diagnostics.why_zero(reading.sensor.name, reading.batch) if session.diagnostics else None
+        self.contacts.show(session, reading, tints, why_zero)
 
 
 def component_tints(session: Session) -> tuple[ImVec4, ImVec4, ImVec4]:
@@ -68,7 +88,7 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed)
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_stretch)
         _fact("data", " ".join(sensor.fields))
-        _fact("num", "all that there are" if sensor.virtual else str(sensor.slots))
+        _fact("slots (num)", "all that there are" if sensor.virtual else str(sensor.slots))
         _fact("reduce", str(sensor.reduce))
         _fact("frame", "world" if sensor.frame == "world" else "contact: normal, tangent0, tangent1")
         _fact("array", f"{sensor.size} value{'' if sensor.size == 1 else 's'}")
@@ -84,9 +104,6 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         imgui.same_line()
         if small_button("Revert", "Read the sensor as the scene declares it"):
             session.set_reduce(sensor.name, sensor.declared.reduce)
-    if reading.dropped:
-        text = f"{reading.dropped} of {reading.found} contacts dropped: found exceeds the {sensor.slots} slots."
-        paragraph(text, warning_color())
 
 
 def _fact(name: str, value: str) -> None:
@@ -99,79 +116,20 @@ def _fact(name: str, value: str) -> None:
     imgui.pop_text_wrap_pos()
 
 
-def _show_contacts(session: Session, reading: SensorReading) -> None:
-    net = reading.sensor.reduce is Reduce.NETFORCE
-    heading("Net contact" if net else "Contacts")
-    why_zero = session.diagnostics.why_zero(reading.sensor.name, reading.batch) if session.diagnostics else None
-    if why_zero:
-        paragraph(why_zero)
-    if not reading.reported:
-        if not why_zero:
-            paragraph("No contact now.")
-        return
-    flag = imgui.TableFlags_
-    flags = flag.scroll_x | flag.scroll_y | flag.sizing_fixed_fit | flag.row_bg
-    columns = (("slot", "slot", "Place in the array"), *(_NET_FORCES if net else _CONTACT_FORCES), *_CONTACT_COLUMNS)
-    rows = min(reading.reported, 8)
-    height = (rows + 1.3) * (imgui.get_text_line_height() + 2 * imgui.get_style().cell_padding.y)
-    height += imgui.get_style().scrollbar_size
-    with number_font():
-        if not imgui.begin_table("##contacts", len(columns), flags, ImVec2(0, height)):
-            return
-        tints = zip((name for name, *_ in _CONTACT_FORCES), component_tints(session), strict=True)
-        table_headings(columns, ("object 1", "object 2"), dict(tints), frozen=1)
-        slots = np.flatnonzero(reading.batch.filled)
-        cones = session.diagnostics.cones(reading.batch) if session.diagnostics else None
-        for row in visible_rows(len(slots)):
-            use = float(cones.use[row]) if cones is not None else float("nan")
-            sliding = cones is not None and cones.states[row] == ContactState.SLIDING
-            _contact_row(session, reading, int(slots[row]), net, use, sliding)
-        imgui.end_table()
-
-
-def _contact_row(session: Session, reading: SensorReading, slot: int, net: bool, use: float, sliding: bool) -> None:
-    batch = reading.batch
-    assert batch.force is not None
-    assert batch.dist is not None
-    assert batch.pos is not None
-    assert batch.normal is not None
-    imgui.table_next_row()
-    imgui.table_next_column()
-    spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
-    imgui.selectable(f"{slot}##contact", session.picked == (reading.sensor.name, slot), spans)
-    if imgui.is_item_hovered():
-        session.highlight = Highlight(reading.sensor.name, slot)
-    tints = component_tints(session)
-    for axis in range(3):
-        number_cell(float(batch.force[slot, axis]), None if net else tints[axis])
-        if imgui.is_item_hovered() and not net:
-            session.highlight = Highlight(reading.sensor.name, slot, axis)
-    imgui.table_next_column()
-    if use == use:
-        text_right(f"{use:.2f}", warning_color() if sliding else None)
-    else:
-        text_right("-", dim_color())
-    if imgui.is_item_hovered():
-        imgui.set_tooltip("sliding" if sliding else "sticking" if use == use else "no friction")
-    number_cell(1000 * float(batch.dist[slot]))
-    first, second = session.details(reading.sensor.name).geoms[slot]
-    for name in (first, second):
-        imgui.table_next_column()
-        imgui.text_unformatted(name or "-")
-    for vector in (batch.pos, batch.normal):
-        for axis in range(3):
-            number_cell(float(vector[slot, axis]))
-
-
 def _show_modes(session: Session, reading: SensorReading) -> None:
     """All four reduce modes at once: what each would report now."""
     if session.diagnostics is None or not imgui.collapsing_header("Reduce modes"):
         return
-    columns = (("", "", ""), *((name, name, "") for name in ("reports", "net force [N]", "drops")))
+    headings = (
+        Heading("", "", left=True),
+        Heading("reported", "reported", "Slots that it would fill"),
+        Heading("net force\n[N]", _DIGITS, "Of what it would report"),
+        Heading("dropped", "dropped", "Contacts that would find no slot"),
+    )
     with number_font():
-        if not imgui.begin_table("##modes", len(columns), imgui.TableFlags_.sizing_fixed_fit):
+        if not imgui.begin_table("##modes", len(headings), imgui.TableFlags_.sizing_fixed_fit):
             return
-        table_headings(columns, left=("",))
+        table_headings(headings)
         for mode, batch in session.diagnostics.in_each_mode(reading.sensor.name).items():
             imgui.table_next_row()
             imgui.table_next_column()
@@ -203,11 +161,14 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
         ("other", balance.other, ", ".join(balance.others) or "What the solver left over"),
         ("m·a", balance.inertia, "Mass times acceleration: what the forces above add up to"),
     )
-    columns = (("[N]", "", ""), *((axis, _DIGITS, "") for axis in ("x", "y", "z")))
+    headings = (
+        Heading("", "", left=True),
+        *(Heading(f"{axis} [N]", _DIGITS, "World axes") for axis in ("x", "y", "z")),
+    )
     with number_font():
-        if not imgui.begin_table("##balance", len(columns), imgui.TableFlags_.sizing_fixed_fit):
+        if not imgui.begin_table("##balance", len(headings), imgui.TableFlags_.sizing_fixed_fit):
             return
-        table_headings(columns, left=("[N]",))
+        table_headings(headings)
         for label, force, help_text in rows:
             imgui.table_next_row()
             imgui.table_next_column()
@@ -218,49 +179,75 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
         imgui.end_table()
 
 
-def _show_array(session: Session, reading: SensorReading) -> None:
+def _show_array(session: Session, reading: SensorReading, axis_tints: Sequence[ImVec4]) -> None:
     heading("Array")
     values = reading.sensor.layout.described_columns
-    unit = max((value.unit for value in values), key=lambda unit: imgui.calc_text_size(unit).x, default="")
-    columns = (
-        ("", str(len(values)), ""),
-        ("name", "", ""),
-        ("value", _DIGITS, ""),
-        ("unit", unit or "unit", ""),
-        ("frame", "contact", ""),
-    )
     flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
     with number_font():
-        size = ImVec2(0, max(imgui.get_content_region_avail().y, 160))
-        if not imgui.begin_table("##array", len(columns), flags, size):
+        room = imgui.get_content_region_avail()
+        headings = _array_headings(values, room.x - imgui.get_style().scrollbar_size)
+        size = ImVec2(0, max(room.y, _LEAST_ARRAY))
+        if not imgui.begin_table("##array", len(headings), flags | imgui.TableFlags_.no_pad_outer_x, size):
             return
-        table_headings(columns, left=("", "name", "unit", "frame"))
-        tints = dict(zip(_AXES, component_tints(session), strict=True))
+        table_headings(headings)
+        tints = dict(zip(_AXES, axis_tints, strict=True))
+        shown, dim = {heading.name for heading in headings}, dim_color()
         for i in visible_rows(len(values)):
-            _array_row(session, reading, i, values[i], tints)
+            _array_row(session, reading, i, values[i], tints, shown, dim)
         imgui.end_table()
 
 
-def _array_row(session: Session, reading: SensorReading, index: int, column: Column, tints: dict[str, ImVec4]) -> None:
+def _array_headings(values: Sequence[Column], room: float) -> list[Heading]:
+    """The columns that fit into a width [px]: names and values always, units before frames before numbers."""
+    longest = max((_value_name(value) for value in values), key=len, default="")
+    unit = max((value.unit for value in values), key=len, default="")
+    headings = [
+        Heading("index", "000", "Place in the array"),
+        Heading("slot.name", longest, "Which contact, and what of it", left=True),
+        Heading("value", _DIGITS, "In the unit and frame beside it"),
+        Heading("unit", unit, "", left=True),
+        Heading("frame", "contact", "World axes, or normal, tangent0 and tangent1", left=True),
+    ]
+    padding = 2 * imgui.get_style().cell_padding.x
+    for name in ("index", "frame", "unit"):
+        if sum(heading.width + padding for heading in headings) > room:
+            headings = [heading for heading in headings if heading.name != name]
+    return headings
+
+
+def _value_name(column: Column) -> str:
+    return column.name.removeprefix("slot")
+
+
+def _array_row(
+    session: Session,
+    reading: SensorReading,
+    index: int,
+    column: Column,
+    tints: Mapping[str, ImVec4],
+    shown: Collection[str],
+    dim: ImVec4,
+) -> None:
     imgui.table_next_row()
-    imgui.table_next_column()
-    text_right(str(index), dim_color())
-    imgui.table_next_column()
     filled = bool(reading.batch.filled[column.slot])
     tint = tints.get(column.axis) if column.frame == "contact" else None
-    name = column.name.removeprefix("slot")
-    with text_color((tint or plain_color()) if filled else dim_color()):
-        imgui.selectable(f"{name}##{index}", False, imgui.SelectableFlags_.span_all_columns)
+    if "index" in shown:
+        imgui.table_next_column()
+        text_right(str(index), dim)
+    imgui.table_next_column()
+    with text_color((tint or plain_color()) if filled else dim):
+        imgui.selectable(f"{_value_name(column)}##{index}", False, imgui.SelectableFlags_.span_all_columns)
     if imgui.is_item_hovered():
         component = _AXES.index(column.axis) if column.field is Field.FORCE and column.axis in _AXES else None
         if filled:
             session.highlight = Highlight(reading.sensor.name, column.slot, component)
         imgui.set_tooltip(_describe(index, column, filled))
-    number_cell(float(reading.array[index]), tint if filled else dim_color())
-    imgui.table_next_column()
-    dim_text(column.unit)
-    imgui.table_next_column()
-    dim_text(column.frame)
+    number_cell(float(reading.array[index]), tint if filled else dim)
+    for name, text in (("unit", column.unit), ("frame", column.frame)):
+        if name in shown:
+            imgui.table_next_column()
+            if text:
+                imgui.text_colored(dim, text)
 
 
 def _describe(index: int, column: Column, filled: bool) -> str:

@@ -12,6 +12,7 @@ from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ContactDeclaration, ContactTarget
 from ...sensors.layout import UNITS, Field
 from ..widgets import (
+    Heading,
     checkbox,
     dim_text,
     disabled,
@@ -111,14 +112,14 @@ def show_pairs(
     if not imgui.begin_table("##pairs", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x, size):
         return None
     with number_font():
-        count_width, force_width = imgui.calc_text_size("000").x, imgui.calc_text_size("0000.00").x
-    columns = (
-        ("geoms", "", "Object 1 and object 2; forces act on the second"),
-        ("n", count_width, "Contacts between them"),
-        ("N", force_width, "Sum of their normal forces [N]"),
-        ("", imgui.get_frame_height(), ""),
+        count_width, force_width = imgui.calc_text_size("contacts").x, imgui.calc_text_size("0000.00").x
+    headings = (
+        Heading("geoms", "", "Object 1 and object 2; forces act on the second", left=True),
+        Heading("contacts", count_width, "Number of contacts between them"),
+        Heading("[N]", force_width, "Sum of their normal forces"),
+        Heading("", imgui.get_frame_height()),
     )
-    table_headings(columns, left=("geoms",))
+    table_headings(headings)
     clicked = None
     for i in visible_rows(len(pairs), row):
         pair = pairs[i]

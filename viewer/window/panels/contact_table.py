@@ -1,0 +1,228 @@
+"""The Inspector's table of a sensor's contacts: which columns it has, how they fit, and a row a contact."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui
+
+from ...mjmodel.names import body_names, geom_names
+from ...mjmodel.types import MjModel
+from ...sensors.friction import ContactState
+from ...session.session import Highlight, SensorReading, Session
+from ...settings import Reduce, ViewState
+from ..theme import dim_color, warning_color
+from ..widgets import (
+    Heading,
+    fitted_text,
+    number_cell,
+    number_font,
+    paragraph,
+    table_headings,
+    text_right,
+    visible_rows,
+)
+
+_DIGITS = "-000.000"
+_LEAST_ROWS, _MOST_ROWS = 3, 8
+"""Rows that the table has room for, whatever touches: the panel below it does not move."""
+_LONGEST = 28
+"""Letters of a name that are shown whole."""
+
+
+class ContactColumn(StrEnum):
+    """What the table shows of a contact, the most important first."""
+
+    SLOT = "slot"
+    FORCES = "forces"
+    USE = "friction use"
+    DISTANCE = "distance"
+    GEOMS = "geoms"
+    POSITION = "position"
+    NORMAL = "normal"
+    BODIES = "bodies"
+
+
+_HELP = {
+    ContactColumn.SLOT: "Place in the array; always shown",
+    ContactColumn.FORCES: "Along normal and tangents; world axes for netforce [N]",
+    ContactColumn.USE: "Share of the friction that the normal force allows: 1 when sliding",
+    ContactColumn.DISTANCE: "Between the surfaces [mm]; negative when they penetrate",
+    ContactColumn.GEOMS: "Object 1, which the normal leaves, and object 2, which the force acts on",
+    ContactColumn.POSITION: "Where they touch [m], world",
+    ContactColumn.NORMAL: "From object 1 to object 2, world",
+    ContactColumn.BODIES: "The bodies that the two geoms belong to",
+}
+
+
+class ContactTable:
+    """The table, with what it knows of the model."""
+
+    def __init__(self) -> None:
+        self._model: MjModel | None = None
+        self._bodies: dict[str, str] = {}
+        """Body of each geom, by the geom's name."""
+        self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
+        """As long as the longest name."""
+
+    def choose(self, settings: ViewState) -> None:
+        """Boxes for the columns."""
+        chosen = _chosen(settings)
+        fits = imgui.checkbox("as many as fit", chosen is None)[1]
+        if fits is not (chosen is None):
+            settings.contact_columns = "" if fits else ",".join(list(ContactColumn)[:4])
+        imgui.separator()
+        shown = set(ContactColumn) if chosen is None else set(chosen)
+        for column in ContactColumn:
+            imgui.begin_disabled(column is ContactColumn.SLOT)
+            changed, on = imgui.checkbox(str(column), column in shown and (chosen is not None or column in _USUAL))
+            imgui.end_disabled()
+            imgui.set_item_tooltip(_HELP[column])
+            if changed:
+                kept = set(chosen if chosen is not None else _USUAL)
+                kept = kept | {column} if on else kept - {column}
+                settings.contact_columns = ",".join(each for each in ContactColumn if each in kept)
+
+    def show(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], why_zero: str | None) -> None:
+        """The table, or why it is empty, in a place of constant height."""
+        self._read(session.engine.model)
+        rows = min(max(reading.sensor.slots, _LEAST_ROWS), _MOST_ROWS)
+        with number_font():
+            height = (rows + 2) * (imgui.get_text_line_height() + 2 * imgui.get_style().cell_padding.y)
+            height += imgui.get_style().scrollbar_size
+            if not reading.reported or why_zero:
+                if imgui.begin_child("##contacts", ImVec2(0, height)):
+                    paragraph(why_zero or "No contact now.")
+                    if reading.reported:
+                        self._show_table(session, reading, tints, 0.0)
+                imgui.end_child()
+            else:
+                self._show_table(session, reading, tints, height)
+
+    def columns(self, session: Session, reading: SensorReading, width: float) -> list[ContactColumn]:
+        """The columns that were chosen, or those that fit into a width [px]."""
+        chosen = _chosen(session.settings)
+        if chosen is not None:
+            return list(chosen)
+        fitting: list[ContactColumn] = []
+        padding = 2 * imgui.get_style().cell_padding.x
+        for column in _USUAL:
+            for heading in self._headings(column, net=reading.sensor.reduce is Reduce.NETFORCE):
+                width -= heading.width + padding
+            if width < 0 and fitting:
+                break
+            fitting.append(column)
+        return fitting
+
+    def _read(self, model: MjModel) -> None:
+        if model is not self._model:
+            self._model = model
+            bodies, geoms = body_names(model), geom_names(model)
+            self._bodies = {geom: bodies[body] for geom, body in zip(geoms, model.geom_bodyid.tolist(), strict=True)}
+            for column, names in ((ContactColumn.GEOMS, geoms), (ContactColumn.BODIES, bodies)):
+                self._names[column] = max(names, key=len, default="")[:_LONGEST]
+
+    def _headings(self, column: ContactColumn, net: bool) -> list[Heading]:
+        help_text = _HELP[column]
+        match column:
+            case ContactColumn.SLOT:
+                return [Heading("slot", "slot", help_text, left=True)]
+            case ContactColumn.FORCES:
+                axes = ("F x", "F y", "F z") if net else ("normal", "tangent0", "tangent1")
+                what = "Net force, world axes [N]" if net else "Force of object 1 on object 2, in the contact frame [N]"
+                return [Heading(f"{axis}\n[N]", _DIGITS, what) for axis in axes]
+            case ContactColumn.USE:
+                return [Heading("friction\nuse", "0.00", help_text)]
+            case ContactColumn.DISTANCE:
+                return [Heading("distance\n[mm]", _DIGITS, help_text)]
+            case ContactColumn.GEOMS | ContactColumn.BODIES:
+                kind, name = ("geom", "body")[column is ContactColumn.BODIES], self._names[column]
+                return [
+                    Heading(f"object {i}\n{kind}", name, f"The {kind} {role}", left=True)
+                    for i, role in ((1, "that the normal leaves"), (2, "that the force acts on"))
+                ]
+            case ContactColumn.POSITION:
+                return [Heading(f"{axis}\n[m]", _DIGITS, help_text) for axis in "xyz"]
+            case ContactColumn.NORMAL:
+                return [Heading(f"normal\n{axis}", _DIGITS, help_text) for axis in "xyz"]
+
+    def _show_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
+        net = reading.sensor.reduce is Reduce.NETFORCE
+        flag = imgui.TableFlags_
+        flags = flag.scroll_x | flag.scroll_y | flag.sizing_fixed_fit | flag.row_bg | flag.no_pad_outer_x
+        room = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
+        columns = self.columns(session, reading, room)
+        headings = [heading for column in columns for heading in self._headings(column, net)]
+        if not imgui.begin_table("##contacts", len(headings), flags, ImVec2(0, height)):
+            return
+        colors = {} if net else {f"{axis}\n[N]": tints[i] for i, axis in enumerate(("normal", "tangent0", "tangent1"))}
+        table_headings(headings, colors, frozen=1)
+        slots = np.flatnonzero(reading.batch.filled)
+        wants_cones = session.diagnostics is not None and ContactColumn.USE in columns
+        cones = session.diagnostics.cones(reading.batch) if wants_cones and session.diagnostics else None
+        for row in visible_rows(len(slots)):
+            imgui.table_next_row()
+            use = float(cones.use[row]) if cones is not None else float("nan")
+            sliding = cones is not None and cones.states[row] == ContactState.SLIDING
+            for column in columns:
+                self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
+        imgui.end_table()
+
+    def _show_cells(
+        self,
+        session: Session,
+        reading: SensorReading,
+        slot: int,
+        column: ContactColumn,
+        tints: Sequence[ImVec4] | None,
+        friction: tuple[float, bool],
+    ) -> None:
+        """What a column, which may be several cells, shows of a contact. `tints` of its components; none for a net."""
+        name, batch = reading.sensor.name, reading.batch
+        match column:
+            case ContactColumn.SLOT:
+                imgui.table_next_column()
+                spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
+                imgui.selectable(f"{slot}##contact", session.picked == (name, slot), spans)
+                if imgui.is_item_hovered():
+                    session.highlight = Highlight(name, slot)
+            case ContactColumn.FORCES:
+                assert batch.force is not None
+                for axis in range(3):
+                    number_cell(float(batch.force[slot, axis]), tints[axis] if tints else None)
+                    if tints and imgui.is_item_hovered():
+                        session.highlight = Highlight(name, slot, axis)
+            case ContactColumn.USE:
+                imgui.table_next_column()
+                _show_use(*friction)
+            case ContactColumn.DISTANCE:
+                assert batch.dist is not None
+                number_cell(1000 * float(batch.dist[slot]))
+            case ContactColumn.GEOMS | ContactColumn.BODIES:
+                for geom in session.details(name).geoms[slot]:
+                    imgui.table_next_column()
+                    text = geom if column is ContactColumn.GEOMS else self._bodies.get(geom, geom)
+                    fitted_text(text or "-", imgui.get_content_region_avail().x)
+            case ContactColumn.POSITION | ContactColumn.NORMAL:
+                vector = batch.pos if column is ContactColumn.POSITION else batch.normal
+                assert vector is not None
+                for axis in range(3):
+                    number_cell(float(vector[slot, axis]))
+
+
+_USUAL = tuple(column for column in ContactColumn if column is not ContactColumn.BODIES)
+"""Columns that are shown, as far as they fit, until a person chooses."""
+
+
+def _chosen(settings: ViewState) -> list[ContactColumn] | None:
+    """The columns that a person chose; None for as many as fit."""
+    words = settings.contact_columns.split(",")
+    chosen = [column for column in ContactColumn if column in words or column is ContactColumn.SLOT]
+    return chosen if settings.contact_columns else None
+
+
+def _show_use(use: float, sliding: bool) -> None:
+    known = use == use
+    text_right(f"{use:.2f}" if known else "-", warning_color() if sliding else None if known else dim_color())
+    if imgui.is_item_hovered():
+        imgui.set_tooltip("sliding" if sliding else "sticking" if known else "no friction")
