@@ -12,9 +12,23 @@ from imgui_bundle import icons_fontawesome_6 as icons
 
 from ..files import printable
 from .theme import dim_color, warning_color
-from .widgets import button, checkbox, fit_text, number_font, paragraph, table_headings, text_right, visible_rows
+from .widgets import (
+    Heading,
+    button,
+    checkbox,
+    fit_text,
+    number_font,
+    paragraph,
+    table_headings,
+    text_right,
+    visible_rows,
+)
 
-_COLUMNS = (("name", "", ""), ("size", "0000.0 MB", ""), ("changed", "0000-00-00 00:00", ""))
+_COLUMNS = (
+    Heading("name", "", "", left=True),
+    Heading("size", "0000.0 MB", ""),
+    Heading("changed", "0000-00-00 00:00", ""),
+)
 _POPUP = "###files"
 
 
@@ -145,7 +159,7 @@ class FileDialog:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.borders_outer
         if not imgui.begin_table("##list", len(_COLUMNS), flags, ImVec2(0, -footer)):
             return
-        table_headings(_COLUMNS, left=("name",))
+        table_headings(_COLUMNS)
         entries = self.shown()
         for i in visible_rows(len(entries)):
             self._show_entry(entries[i])
