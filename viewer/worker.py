@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -15,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 _REQUEST_FILE, _RESULTS_FILE, _STAGE_FILE, _STDERR_FILE = "request.json", "results.jsonl", "stage", "stderr"
+_LOOK_SECONDS = 0.02
+"""Time between two looks at a process: it may fill some tens of megabytes meanwhile."""
+_ADDRESSES = 16
+"""Addresses that a process may reserve, as a multiple of the memory that it may fill."""
 _STDERR_TAIL = 2000
 """Bytes of standard error that are kept for a message."""
 
@@ -26,7 +31,8 @@ class Limits:
     time: float = 60.0
     """Wall time [s]. The slowest of a thousand public scenes takes 11 to compile."""
     memory: int | None = 4 * 2**30
-    """Memory beyond that of an idle process [bytes], enforced on Linux only; None for any amount."""
+    """Memory that it fills [bytes], enforced on Linux only; None for any amount. Addresses that it merely reserves, as
+    MuJoCo does for contacts of thousands of bodies, do not count."""
 
 
 class Worker:
@@ -37,6 +43,8 @@ class Worker:
         self.limits = limits
         self.timed_out = False
         """True if it was stopped because its time was up."""
+        self.over_memory = False
+        """True if it was stopped because it filled too much memory."""
         self.folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
         """Its working folder, for files too large for a result."""
         self._started = time.monotonic()
@@ -75,19 +83,22 @@ class Worker:
             return file.read().decode("utf-8", "replace").strip()
 
     def poll(self) -> bool:
-        """True if the process has ended; stops it if its time is up."""
-        if self._process.poll() is None and self.elapsed > self.limits.time:
-            self.stop()
-            self.timed_out = True
+        """True if the process has ended; stops it if its time is up, or its memory."""
+        if self._process.poll() is None:
+            self.timed_out = self.elapsed > self.limits.time
+            self.over_memory = self.limits.memory is not None and self._memory() > self.limits.memory
+            if self.timed_out or self.over_memory:
+                self.stop()
         self.timed_out |= self._process.returncode == -getattr(signal, "SIGALRM", 0)
         return self._process.returncode is not None
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for the end, at most that many seconds; True if the process has ended."""
-        left = max(0.0, self.limits.time - self.elapsed)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(left if seconds is None else min(left, seconds))
-        return self.poll() or (seconds is None and self.wait())
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        while not self.poll() and (left := end - time.monotonic()) > 0:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(min(left, _LOOK_SECONDS))
+        return self._process.returncode is not None
 
     def stop(self) -> None:
         """End the process at once. Does nothing if it has ended."""
@@ -107,6 +118,14 @@ class Worker:
         """End the process and remove its files. Safe twice."""
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _memory(self) -> int:
+        """Bytes that the process fills, without libraries; 0 where that is not known."""
+        try:
+            _, resident, shared = Path(f"/proc/{self._process.pid}/statm").read_text().split()[:3]
+        except (OSError, ValueError):
+            return 0
+        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
     def _start(self, module: str) -> subprocess.Popen[bytes]:
         environment = os.environ | {
@@ -171,5 +190,18 @@ def _enforce(limits: Limits) -> None:
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if limits.memory is not None:
+            # What is filled is watched from outside. A process that nobody watches any more has a limit too.
             used = int(statistics.read_text().split()[0]) * resource.getpagesize()
-            resource.setrlimit(resource.RLIMIT_AS, (used + limits.memory, resource.RLIM_INFINITY))
+            soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+            given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+            resource.setrlimit(resource.RLIMIT_AS, (min([used + _ADDRESSES * limits.memory, *given]), hard))
+
+
+def address_limit() -> int | None:
+    """Bytes of addresses that this process, and those that it starts, may have, such as by `ulimit -v`; None for any."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else int(limit)

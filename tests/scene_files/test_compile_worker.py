@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -80,6 +81,43 @@ def test_memory_is_limited(scene: Path) -> None:
     scene.write_text(HUGE)
     with pytest.raises(SceneError, match=r"scene.xml: needs more than 1.0 GB of memory"):
         open_safely(scene, limits=Limits(memory=10**9))
+
+
+def test_addresses_that_are_only_reserved_are_no_memory(scene: Path) -> None:
+    """2000 free bodies make MuJoCo reserve 6.4 GB for contacts, of which it fills none; so does this arena."""
+    scene.write_text(
+        "<mujoco><size memory='6G'/><worldbody><geom type='plane' size='1 1 .1'/>"
+        "<body pos='0 0 .05'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
+    with closing(Compilation(scene)) as compilation:
+        assert compilation.result().scene.model.narena == 6 * 2**30
+
+
+LIMITED = """
+import sys
+from pathlib import Path
+from contact_viewer.errors import SceneError
+from contact_viewer.scene_files.compile_worker import Compilation
+compilation = Compilation(Path(sys.argv[1]), ("an innocent element",))
+try:
+    print(compilation.result().scene.model.nbody)
+except SceneError as error:
+    print(error)
+compilation.close()
+"""
+
+
+@pytest.mark.parametrize(("memory", "said"), [("1M", "2"), ("60G", "ulimit -v")])
+def test_ulimit_is_kept_and_an_innocent_element_is_not_blamed(scene: Path, memory: str, said: str) -> None:
+    scene.write_text(f"<mujoco><size memory='{memory}'/><worldbody><body><geom size='.1'/></body></worldbody></mujoco>")
+    # The limit may be lowered by anyone, and raised by root alone.
+    script = f'ulimit -v {8 * 2**20} && exec "$0" "$@"'
+    ordinary = ["setpriv", "--bounding-set", "-sys_resource"] if os.getuid() == 0 else []
+    command = [*ordinary, "sh", "-c", script, sys.executable, "-c", LIMITED, str(scene)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert said in result.stdout
+    assert "innocent" not in result.stdout
 
 
 def test_a_crash_is_a_message(scene: Path) -> None:

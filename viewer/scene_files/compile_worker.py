@@ -13,7 +13,7 @@ import mujoco
 from ..errors import SceneError
 from ..files import size_text
 from ..mjmodel.types import MjModel
-from ..worker import Job, Limits, Worker, describe_signal, run_job
+from ..worker import Job, Limits, Worker, address_limit, describe_signal, run_job
 from .error_messages import NOT_UTF8, explain, is_out_of_memory
 from .index_checks import check_references
 from .model_checks import check_model
@@ -141,8 +141,9 @@ class Compilation:
         self._worker.wait()
         answer = next(iter(self._worker.results()), None)
         if self._cancelled or answer is None:
-            suspected = f"; suspected: {', '.join(self._doubts[:3])}" if self._doubts and not self._cancelled else ""
-            raise SceneError(f"{self._path}: {self._describe_end()}{suspected}")
+            reason, is_scene = self._describe_end()
+            suspected = f"; suspected: {', '.join(self._doubts[:3])}" if self._doubts and is_scene else ""
+            raise SceneError(f"{self._path}: {reason}{suspected}")
         if "error" in answer:
             raise SceneError(str(answer["error"]))
         try:
@@ -166,20 +167,25 @@ class Compilation:
         """End the process and remove its files. Safe twice."""
         self._worker.close()
 
-    def _describe_end(self) -> str:
-        """Why there is no answer."""
+    def _describe_end(self) -> tuple[str, bool]:
+        """Why there is no answer; True if something in the scene is to blame."""
         if self._cancelled:
-            return "cancelled"
+            return "cancelled", False
         limits, code, stderr = self._worker.limits, self._worker.exit_code, self._worker.stderr
         if self._worker.timed_out:
-            return f"stopped after {limits.time:g} s of compiling"
+            return f"stopped after {limits.time:g} s of compiling", True
+        if self._worker.over_memory:
+            return f"needs more than {size_text(limits.memory or 0)} of memory", True
         if code == _EXIT_OUT_OF_MEMORY or is_out_of_memory(stderr):
-            return f"needs more than {size_text(limits.memory or 0)} of memory"
+            limit = address_limit()
+            if limit is not None:
+                return f"needs more than the {size_text(limit)} of memory that this program may use (ulimit -v)", False
+            return f"needs more than {size_text(limits.memory or 0)} of memory", True
         if code == -getattr(signal, "SIGKILL", 0):
-            return "the process that compiled it was ended from outside, perhaps because memory was short"
+            return "the process that compiled it was ended from outside, perhaps because memory was short", True
         if name := describe_signal(code):
-            return f"MuJoCo crashed on it ({name})"
-        return f"could not be compiled ({stderr.splitlines()[-1] if stderr else f'exit code {code}'})"
+            return f"MuJoCo crashed on it ({name})", True
+        return f"could not be compiled ({stderr.splitlines()[-1] if stderr else f'exit code {code}'})", True
 
 
 def _work(job: Job) -> None:
