@@ -198,7 +198,7 @@ def _enforce(limits: Limits) -> None:
 
 
 def address_limit() -> int | None:
-    """Bytes of addresses that this process, and those that it starts, may have, such as by `ulimit -v`; None for any."""
+    """Bytes of addresses that this process and those that it starts may have, as by `ulimit -v`; None for any."""
     try:
         import resource
     except ImportError:

@@ -153,10 +153,11 @@ class Engine(Protocol):
         """
         ...
 
-    def get_sensor_value(self, name: str) -> NDArray[np.float32]:
+    def get_sensor_value(self, name: str, data: Any = None) -> NDArray[np.float32]:
         """The array in the documented style, the same on every engine.
 
-        The leading number is how many contacts follow, never more than `num`; netforce is in the world frame.
+        The leading number is how many contacts follow, never more than `num`; netforce is in the world frame. `data`:
+        `engine.data` or nothing, so that scripts can call it as MotrixSim's manual does.
         """
         ...
 

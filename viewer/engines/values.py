@@ -2,10 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SceneError
+from ..mjmodel.types import MjData
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import Style
 from .contact_sensor import SensorList
@@ -21,7 +24,13 @@ class SensorValues(ABC):
     @abstractmethod
     def contacts(self, name: str) -> ContactBatch: ...
 
-    def get_sensor_value(self, name: str) -> NDArray[np.float32]:
+    @property
+    @abstractmethod
+    def data(self) -> MjData: ...
+
+    def get_sensor_value(self, name: str, data: Any = None) -> NDArray[np.float32]:
+        if data is not None and data is not self.data:
+            raise SceneError("an engine reads the sensors of its own state: give engine.data, or nothing")
         # Without velocities, for which that style has no place.
         return self.sensors[name].layout.restyled(Style.DOCUMENTED).encode(self.contacts(name)).astype(np.float32)
 

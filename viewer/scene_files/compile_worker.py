@@ -16,6 +16,7 @@ from ..mjmodel.types import MjModel
 from ..worker import Job, Limits, Worker, address_limit, describe_signal, run_job
 from .error_messages import NOT_UTF8, explain, is_out_of_memory
 from .index_checks import check_references
+from .mjcf import ordered_data
 from .model_checks import check_model
 from .preflight import Survey, survey_scene
 from .scene import LoadedScene, engine_warnings, load_scene, one_line
@@ -35,35 +36,36 @@ class Compiled:
     notes: tuple[str, ...]
 
 
-def compile_scene(survey: Survey, changes: Sequence[SensorChange] = ()) -> Compiled:
+def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_order: bool = False) -> Compiled:
     """Compile a scene in this process; raises SceneError with the file and line at fault.
 
-    Changes that only the compiler refuses are left out: the newest if that helps, else all of them.
+    Changes that only the compiler refuses are left out: the newest if that helps, else all of them. `any_order`: True
+    if contact sensors may request their data in any order, which MuJoCo refuses.
     """
     try:
-        return _compile(survey, changes)
+        return _compile(survey, changes, any_order)
     except SceneError as error:
         if not changes:
             raise
         reason = str(error).removeprefix(f"{survey.path}: ")
     kept = changes[:-1]
     try:
-        compiled = _compile(survey, kept)
+        compiled = _compile(survey, kept, any_order)
     except SceneError:
         kept = ()
-        compiled = _compile(survey, kept)
+        compiled = _compile(survey, kept, any_order)
     refusals = (*compiled.scene.refusals, *refuse(changes[len(kept) :], reason))
     return replace(compiled, scene=replace(compiled.scene, refusals=refusals))
 
 
-def _compile(survey: Survey, changes: Sequence[SensorChange]) -> Compiled:
+def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -> Compiled:
     path = survey.path
     binary = path.suffix.lower() == ".mjb"
     earlier = engine_warnings[-1] if engine_warnings else None
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            scene = _load(path, changes)
+            scene = _load(path, changes, _ordered_texts(survey) if any_order else {})
         if binary:
             check_references(scene.model)
         notes = (*scene.notes, *check_model(scene.model))
@@ -79,9 +81,22 @@ def _compile(survey: Survey, changes: Sequence[SensorChange]) -> Compiled:
     return Compiled(scene, survey, (*survey.notes, *notes, *said))
 
 
-def _load(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
+def _ordered_texts(survey: Survey) -> dict[Path, bytes]:
+    """The texts of a scene that have contact sensors whose data are not in MuJoCo's order, put in order."""
+    ordered = {}
+    for path in survey.texts:
+        try:
+            text = path.read_bytes()
+        except OSError:
+            continue
+        if (changed := ordered_data(text)) != text:
+            ordered[path] = changed
+    return ordered
+
+
+def _load(path: Path, changes: Sequence[SensorChange], texts: dict[Path, bytes]) -> LoadedScene:
     try:
-        return load_scene(path, changes)
+        return load_scene(path, changes, texts)
     except SceneError as error:
         if NOT_UTF8 not in str(error):
             raise
@@ -110,13 +125,15 @@ class Compilation:
         doubts: tuple[str, ...] = (),
         limits: Limits | None = None,
         changes: Sequence[SensorChange] = (),
+        any_order: bool = False,
     ) -> None:
-        """`doubts`: what the scene is suspected of, for the message if it fails."""
+        """`doubts`: what the scene is suspected of, for the message if it fails. `any_order`: as in `compile_scene`."""
         self._path = path
         self._doubts = doubts
         self._changes = tuple(changes)
         self._cancelled = False
-        request = {"path": str(path), "changes": [change.to_json() for change in changes]}
+        edits = [change.to_json() for change in changes]
+        request = {"path": str(path), "changes": edits, "any_order": any_order}
         try:
             self._worker = Worker(__name__, request, limits or DEFAULT_LIMITS)
         except OSError as error:
@@ -206,7 +223,7 @@ def _compile_into(job: Job) -> dict[str, Any]:
     job.set_stage("checking")
     survey = survey_scene(path, thorough=True)
     job.set_stage("compiling")
-    compiled = compile_scene(survey, changes)
+    compiled = compile_scene(survey, changes, bool(job.request.get("any_order")))
     job.set_stage("handing over")
     try:
         mujoco.mj_saveModel(compiled.scene.model, str(job.folder / _MODEL_FILE), None)

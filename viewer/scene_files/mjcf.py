@@ -1,12 +1,15 @@
-"""Turns MJCF files into MJCF text with only some of their contact sensors."""
+"""Turns MJCF files into MJCF text with only some of their contact sensors, or with these in MuJoCo's own order."""
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..sensors.layout import Field
 from .includes import find_include
 
 _DEEPEST_INCLUDE = 50
+_CONTACT_DATA = re.compile(rb"""(<contact\s[^>]*?\bdata\s*=\s*["'])([^"'<>]*)""")
 
 
 def read_mjcf(path: Path) -> ElementTree.Element:
@@ -31,6 +34,23 @@ def keep_contact_sensors(root: ElementTree.Element, keep: Collection[int]) -> st
                 section.remove(sensor)
             place += 1
     return ElementTree.tostring(copy, encoding="unicode")
+
+
+def drop_attribute(root: ElementTree.Element, element: str, attribute: str) -> None:
+    """Remove an attribute from all elements of a kind."""
+    for found in root.iter(element):
+        found.attrib.pop(attribute, None)
+
+
+def ordered_data(text: bytes) -> bytes:
+    """MJCF text whose contact sensors request their data in the order that MuJoCo insists on."""
+    return _CONTACT_DATA.sub(lambda found: found[1] + _ordered(found[2]), text)
+
+
+def _ordered(words: bytes) -> bytes:
+    fields = words.decode(errors="replace").split()
+    known = list(map(str, Field))
+    return " ".join(sorted(fields, key=known.index)).encode() if set(fields) <= set(known) else words
 
 
 def _expand(parent: ElementTree.Element, scene: Path, source: Path, depth: int) -> None:

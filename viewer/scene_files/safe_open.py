@@ -57,12 +57,13 @@ def open_safely(
     changes: Sequence[SensorChange] = (),
     apart: bool = False,
     known: Mapping[Path, Stamp | None] | None = None,
+    any_order: bool = False,
 ) -> OpenedScene:
     """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line.
 
     Changes that do not fit it are listed in its notes. `apart`: True to compile it in a process of its own in any case,
     as a window must that goes on running; otherwise only a scene in doubt is. `known`: the files of a scene that runs
-    already; if they are still the same it needs no process of its own.
+    already; if they are still the same it needs no process of its own. `any_order`: as in `compile_scene`.
     """
     progress = progress or Progress()
     files: Mapping[Path, Stamp | None] = {path: None}
@@ -70,11 +71,11 @@ def open_safely(
         survey = survey_scene(path)
         files = survey.files
         if survey.doubts or (apart and survey.files != known):
-            compiled = _compile_apart(survey, progress, limits, changes)
+            compiled = _compile_apart(survey, progress, limits, changes, any_order)
         else:
             progress.stage = "compiling"
             _forget_changed_assets(survey)
-            compiled = compile_scene(survey, changes)
+            compiled = compile_scene(survey, changes, any_order)
         if progress.cancelled.is_set():
             raise OpeningCancelled(path)
     except OpeningCancelled:
@@ -147,9 +148,9 @@ class Opening(Generic[T]):
 
 
 def _compile_apart(
-    survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SensorChange]
+    survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SensorChange], any_order: bool
 ) -> Compiled:
-    with closing(Compilation(survey.path, survey.doubts, limits, changes)) as compilation:
+    with closing(Compilation(survey.path, survey.doubts, limits, changes, any_order)) as compilation:
         while not compilation.wait(_WAIT):
             progress.stage = compilation.stage
             if progress.cancelled.is_set():

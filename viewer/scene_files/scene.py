@@ -1,7 +1,7 @@
 """Turns scene files into compiled MuJoCo models in which each contact sensor has a companion with every field."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,13 @@ def find_scene(scene: str | Path | None) -> Path:
     return path.resolve()
 
 
-def load_scene(path: Path, changes: Sequence[SensorChange] = ()) -> LoadedScene:
-    """Compile a scene file with some changes of its sensors, which a compiled model does not accept."""
+def load_scene(
+    path: Path, changes: Sequence[SensorChange] = (), texts: Mapping[Path, bytes] | None = None
+) -> LoadedScene:
+    """Compile a scene file with some changes of its sensors, which a compiled model does not accept.
+
+    `texts`: what is read in place of some of its XML files.
+    """
     # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
     mujoco.set_mju_user_warning(engine_warnings.append)
     try:
@@ -83,7 +88,7 @@ def load_scene(path: Path, changes: Sequence[SensorChange] = ()) -> LoadedScene:
                 mujoco.MjModel.from_binary_path(str(path)),
                 refusals=refuse(changes, "a compiled model cannot be changed"),
             )
-        spec = _read_spec(path)
+        spec = _read_spec(path, {str(name): text for name, text in (texts or {}).items()})
         # Before it is compiled: the compiler simulates.
         notes = lower_settings(spec.option, spec.visual)
         refusals = apply_changes(spec, changes)
@@ -98,12 +103,12 @@ def load_scene(path: Path, changes: Sequence[SensorChange] = ()) -> LoadedScene:
     return LoadedScene(path, model, ids, refusals=tuple(refusals), notes=notes)
 
 
-def _read_spec(path: Path) -> Any:
+def _read_spec(path: Path, texts: dict[str, bytes]) -> Any:
     if path.suffix in (".xml", ".urdf"):
-        return mujoco.MjSpec.from_file(str(path))
+        return mujoco.MjSpec.from_file(str(path), include=texts) if texts else mujoco.MjSpec.from_file(str(path))
     # MuJoCo decides by the suffix, so it gets the text under one that it knows.
     name = f"{path}.xml"
-    return mujoco.MjSpec.from_file(name, include={name: path.read_bytes()})
+    return mujoco.MjSpec.from_file(name, include={**texts, name: texts.get(str(path), path.read_bytes())})
 
 
 def add_companions(spec: Any) -> list[int]:

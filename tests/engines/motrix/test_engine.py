@@ -289,3 +289,32 @@ def test_a_diverged_state_is_reset(scene: Any) -> None:
         engine.step(10)
     assert engine.time == 0
     assert np.isfinite(engine.data.qpos).all()
+
+
+@pytest.mark.parametrize("included", [False, True])
+def test_data_may_be_requested_in_any_order(scene: Any, tmp_path: Path, included: bool) -> None:
+    """MotrixSim takes any order and writes its own; MuJoCo, which draws the picture, insists on one."""
+    sensor = '<contact name="c" geom1="floor" geom2="box" num="4" data="{}"/>'
+    element = sensor.format("pos force  found")
+    if included:
+        (tmp_path / "sensors.xml").write_text(f"<mujoco><sensor>{element}</sensor></mujoco>")
+        path = write_scene(tmp_path, '</sensor><include file="sensors.xml"/><sensor>')
+    else:
+        path = scene(element)
+    engine = open_engine(path, "motrix")
+    engine.step(100)
+    value = engine.get_sensor_value("c")
+    ordered = open_engine(scene(sensor.format("found force pos")), "motrix")
+    ordered.step(100)
+    np.testing.assert_array_equal(value, ordered.get_sensor_value("c"))
+    assert value[0] == 4
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_sensors_are_read_as_the_manual_calls_it(scene: Any, engine: str) -> None:
+    model = open_engine(scene('<contact name="c" geom1="floor" geom2="box" num="4"/>'), engine)
+    model.step(10)
+    data = model.data
+    np.testing.assert_array_equal(model.get_sensor_value("c", data), model.get_sensor_value("c"))
+    with pytest.raises(SceneError, match=r"give engine\.data"):
+        model.get_sensor_value("c", mujoco.MjData(model.model))

@@ -25,24 +25,45 @@ def scene(tmp_path: Path) -> Any:
 @pytest.mark.parametrize(
     ("sensor", "words"),
     [
-        ('<contact name="c" geom1="box"/>', "geom2 must be set if geom1 is set"),
-        ('<contact name="c" body1="world" body2="box"/>', "failed to get link by name:world"),
-        ('<contact name="c" geom1="box" geom2="box"/>', "OrderedPair cannot have the same indices"),
-        ('<contact name="c" geom1="floor" geom2="box" data="linvel"/>', "unknown variant `linvel`"),
+        ('<contact name="c" geom1="box"/>', "it needs both targets of a pair"),
+        ('<contact name="c" body1="world" body2="box"/>', "it panics on the world body as a target"),
+        ('<contact name="c" geom1="box" geom2="box"/>', "it panics in its first step where the two targets overlap"),
+        ('<contact name="c" geom1="floor" geom2="box" data="linvel"/>', "it does not know the data linvel"),
     ],
 )
-def test_a_scene_that_it_refuses_is_one_line_with_its_words(
+def test_a_sensor_that_it_refuses_is_left_out_and_told(
     scene: Any, sensor: str, words: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = scene(sensor)
+    engine = open_engine(scene(f'{sensor}<contact name="good" geom1="floor" geom2="box" num="4"/>'), "motrix")
+    assert words in engine.unread["c"]
+    assert engine.sensors.names == ("good",)
+    engine.step(300)
+    assert engine.contacts("good").filled.any()
+    assert capfd.readouterr().err == ""
+
+
+def test_a_scene_that_it_refuses_is_one_line_with_its_words(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(
+        "<mujoco><worldbody><body><joint type='slide' stiffness='1 2'/><geom size='.1'/></body></worldbody></mujoco>"
+    )
     with pytest.raises(SceneError) as caught:
         open_engine(path, "motrix")
-    assert words in str(caught.value)
+    assert "MotrixSim cannot run" in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
     assert capfd.readouterr().err == ""
-    # The process is none the worse for it.
-    open_engine(scene(""), "motrix").step(3)
+
+
+def test_the_bundled_scene_targets_opens_with_what_it_does_not_know_left_out_and_told() -> None:
+    engine = open_engine("targets", "motrix")
+    assert "MotrixSim does not know material@emission: it is left out" in engine.notes
+    assert set(engine.unread) == {"in_zone", "sweeper_and_paddles", "marked_puck", "puck_in_zone", "everything"}
+    assert "site" in engine.unread["puck_in_zone"]
+    # The sweeper turns, by the same motor as in MuJoCo.
+    start = engine.data.qpos.copy()
+    engine.step(500)
+    assert abs(engine.data.qpos[0] - start[0]) > 0.3
 
 
 def test_a_scene_that_kills_it_does_not_kill_us(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from ..values import SensorValues, stack_contacts
 from .calls import import_motrixsim, running_calls
 from .forces import MotrixForces
 from .probe import Probe
+from .reduction import reduce_scene
 from .world import MotrixScene, MotrixSensor, PoseCopy, load_motrix
 
 
@@ -45,16 +46,21 @@ def open_scene(scene: Any, num_envs: int = 1) -> "MotrixEngine":
     # Some scenes kill the process that loads them, so another one tries first, while MuJoCo loads the picture.
     probe = Probe([{"path": str(path)}])
     try:
-        picture = open_safely(path)
+        picture = open_safely(path, any_order=True)
         error = probe.results()[0].error
     finally:
         probe.cancel()
-    if error is not None:
-        raise SceneError(f"MotrixSim cannot run {path}: {error}")
     declared = declared_sensors(picture.model, hidden=picture.companions.values())
-    engine = MotrixEngine(path, picture.model, load_motrix(path, picture.model, declared, num_envs), num_envs)
+    reduced = None if error is None else reduce_scene(path, picture.model, declared, error)
+    if error is not None and reduced is None:
+        raise SceneError(f"MotrixSim cannot run {path}: {error}")
+    loaded = load_motrix(path, picture.model, declared, num_envs, reduced.text if reduced else None)
+    engine = MotrixEngine(path, picture.model, loaded, num_envs)
     engine.files = picture.survey.files if picture.survey else {}
     engine.notes = picture.notes
+    if reduced is not None:
+        engine.unread = {**loaded.unread, **reduced.unread}
+        engine.notes += reduced.notes
     return engine
 
 

@@ -1,10 +1,11 @@
 """Turns the contact sensors of a scene into what MotrixSim will do with them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import Element, ParseError
 
 import mujoco
 import numpy as np
@@ -14,7 +15,7 @@ from ...mjmodel.declarations import Declaration, is_delayed
 from ...mjmodel.matching import subtree
 from ...mjmodel.names import sensor_targets
 from ...mjmodel.types import MjModel
-from ...scene_files.mjcf import count_contact_sensors, keep_contact_sensors, read_mjcf
+from ...scene_files.mjcf import count_contact_sensors, drop_attribute, keep_contact_sensors, read_mjcf
 from ...sensors.layout import Field, Style
 from ...sensors.motrix_frames import PairOrder
 from ...settings import Reduce
@@ -22,6 +23,12 @@ from ..abilities import Portability, Verdict
 from .probe import Probe, ProbedScene
 
 UNNAMED = "it reads sensors by name, and this one has none"
+VISUAL = ("material", "texture", "map", "global", "statistic", "quality", "headlight", "rgba", "light", "camera")
+"""Elements whose attributes do not touch the physics."""
+MOST_LOOKS = 8
+"""Attributes of looks that are left out of one scene."""
+_COMPLAINT = re.compile(r"(?P<element>\w+)@(?P<attribute>\w+): ")
+"""How MotrixSim begins what it says about an attribute that it cannot read."""
 _OBJECTS = mujoco.mjtObj
 _MOST_ALONE = 100
 """Sensors of a refused scene that MotrixSim is asked about one by one: each takes it a fresh load of the scene."""
@@ -32,6 +39,15 @@ def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[s
     if declared and find_spec("motrixsim") is not None:
         return verify(path, model, declared)
     return {sensor.name: predict(model, sensor) for sensor in declared}
+
+
+def drop_look(root: Element, error: str) -> str | None:
+    """Remove what MotrixSim complains of, if it is about looks: the attribute's name, such as material@emission."""
+    complaint = _COMPLAINT.match(error)
+    if complaint is None or complaint["element"] not in VISUAL:
+        return None
+    drop_attribute(root, complaint["element"], complaint["attribute"])
+    return f"{complaint['element']}@{complaint['attribute']}"
 
 
 def predict(model: MjModel, declared: Declaration) -> Portability:
@@ -85,6 +101,14 @@ def _verify_apart(
     def ask(*groups: list[int]) -> list[ProbedScene]:
         return Probe([{"path": str(path), "text": keep_contact_sensors(root, group)} for group in groups]).results()
 
+    for _ in range(MOST_LOOKS):
+        if drop_look(root, scene_error) is None:
+            break
+        # Scenes are opened without it.
+        whole = ask(list(range(len(declared))))[0]
+        if whole.error is None:
+            return {declaration.name: _observed(declaration, predicted, whole) for declaration in declared}
+        scene_error = whole.error
     doubtful = [i for i, one in enumerate(declared) if predicted[one.name].verdict is Verdict.REFUSE]
     others = [i for i in range(len(declared)) if i not in doubtful]
     bare, together, *alone = ask([], others, *([i] for i in doubtful[:_MOST_ALONE]))

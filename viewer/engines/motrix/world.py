@@ -18,7 +18,7 @@ from ...sensors.motrix_frames import PairOrder
 from ...settings import Reduce
 from ..environment import draw_pose
 from .calls import import_motrixsim, loading_calls
-from .portability import UNNAMED, predict
+from .portability import UNNAMED, VISUAL, predict
 
 _SPARE_SLOTS = 256
 """Slots of a companion: more than most sensors ask for, so that the contacts they drop are seen too."""
@@ -26,8 +26,6 @@ _SPARE_VALUES = 2**18
 """Values over all environments up to which a companion has spare slots."""
 _MAX_VALUES = 2**24
 """Most values of one sensor over all environments: beyond, the engine would rather die than fail."""
-_VISUAL = ("material", "texture", "map", "global", "statistic", "quality", "headlight", "rgba", "light", "camera")
-"""Elements whose attributes do not touch the physics."""
 _MODES = {
     Reduce.NONE: "None_",
     Reduce.MINDIST: "MinDist",
@@ -75,11 +73,15 @@ class MotrixScene:
         return ignored_settings(self.log)
 
 
-def load_motrix(path: Path, picture: MjData, declared: list[Declaration], num_envs: int) -> MotrixScene:
-    """Load a scene; `picture` is its MuJoCo model, `declared` are that model's contact sensors."""
+def load_motrix(
+    path: Path, picture: MjData, declared: list[Declaration], num_envs: int, text: str | None = None
+) -> MotrixScene:
+    """Load a scene; `picture` is its MuJoCo model, `declared` are that model's contact sensors, `text` is MJCF that is
+    loaded in place of the file."""
     motrixsim = import_motrixsim()
     with loading_calls(path) as log:
-        world = motrixsim.msd.from_file(str(path))
+        msd = motrixsim.msd
+        world = msd.from_file(str(path)) if text is None else msd.from_str(text, "mjcf", str(path))
         joints, links = _name_parts(world, picture)
         own, unread = _name_sensors(world, picture, declared)
         slots = {name: _companion_slots(declaration, num_envs) for name, (_, declaration) in own.items()}
@@ -132,7 +134,7 @@ def load_motrix(path: Path, picture: MjData, declared: list[Declaration], num_en
 def ignored_settings(log: list[str] | tuple[str, ...]) -> tuple[str, ...]:
     """Physics settings that the engine's log says it ignores, such as `option@cone`."""
     words = (line.split(" at line:")[0].strip() for line in log if " at line:" in line)
-    return tuple(sorted({word for word in words if "@" in word and word.split("@")[0] not in _VISUAL}))
+    return tuple(sorted({word for word in words if "@" in word and word.split("@")[0] not in VISUAL}))
 
 
 def _companion_slots(declared: Declaration, num_envs: int) -> int:
