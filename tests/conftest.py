@@ -3,7 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
+# How long an example takes says more of the machine than of the code.
+settings.register_profile("project", deadline=None)
+settings.load_profile("project")
 RENDER = Path(__file__).parent / "render"
 
 

@@ -170,3 +170,13 @@ def test_contacts_of_flexes_are_said_to_make_no_events(tmp_path: Path, capsys: p
     assert main(["events", str(path), "--duration", "0.2"]) == 0
     told = capsys.readouterr()
     assert "contacts of flex cloth make no events of pairs" in told.err
+
+
+def test_modia_begins_a_contact_where_the_band_is_passed(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = (str(drop), "--duration", "0.5", "--eps", "1e-4", "--pair", "floor,ball")
+    (ours, *_), (theirs, *_) = listed(capsys, *options), listed(capsys, *options, "--rule", "modia")
+    assert (ours["kind"], theirs["kind"]) == ("begin", "begin")
+    assert (ours["distance"], theirs["distance"]) == (0.0, -2e-4)
+    assert theirs["time"] - ours["time"] == pytest.approx(2e-4 / ours["approach_speed"], rel=1e-2)
+    assert main(["events", *options, "--rule", "other"]) == 2
+    assert "choose from surface, modia" in capsys.readouterr().err.replace("'", "")

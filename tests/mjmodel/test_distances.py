@@ -8,7 +8,8 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.events.contact_events import ContactEvent, ContactEvents
+from contact_viewer.events.contact_events import ContactEvent, ContactEvents, EventRule
+from contact_viewer.events.pair_contacts import PairContacts
 from contact_viewer.mjmodel.contact_list import ContactList
 from contact_viewer.mjmodel.distances import FARTHEST, PairDistances, distance_bounds
 from contact_viewer.mjmodel.pair_selection import PairSelection, PairSource, all_pairs, named_pairs
@@ -317,3 +318,38 @@ def test_bounds_are_below_the_distances_and_meet_those_of_spheres_and_planes(sha
     exact = ~(pairs == 2).any(axis=1)
     np.testing.assert_allclose(bounds[exact], np.array(distances)[exact], atol=1e-12)
     assert (bounds <= np.array(distances) + 1e-12).all()
+
+
+def modia_flags(contact: NDArray[np.bool_] | None, distances: NDArray[np.float64], eps: float) -> NDArray[np.bool_]:
+    """Modia3D's rule in its own words: `contact` is set at events, by distanceOrg < -zEps."""
+    if contact is None:
+        return distances < -eps
+    with_hysteresis = np.where(contact, distances, distances + 2 * eps)
+    is_event = (contact & (with_hysteresis > 0)).any() or (~contact & (with_hysteresis < 0)).any()
+    return distances < -eps if is_event else contact
+
+
+@pytest.mark.parametrize("scene", ["pile", "stack", "gripper"])
+def test_the_rule_of_modia_decides_all_pairs_at_every_event(scene: str) -> None:
+    engine, eps = open_engine(scene), 2e-5
+    choice = all_pairs(engine.model)
+    trackers = [PairContacts(engine, choice, eps, False, rule) for rule in (EventRule.MODIA, EventRule.SURFACE)]
+    flags: NDArray[np.bool_] | None = None
+    differences, counts = 0, np.zeros(len(choice.labels), int)
+    for _ in range(400):
+        start = engine.time
+        engine.step()
+        entries = [tracker.update(engine, start) for tracker in trackers]
+        ours, alone = (tracker.events.in_contact for tracker in trackers)
+        before, flags = flags, modia_flags(flags, np.array(measure(engine.model, engine.data, choice.geoms)), eps)
+        assert np.array_equal(ours, flags)
+        differences += not np.array_equal(ours, alone)
+        changed: list[int] = np.flatnonzero(before != flags).tolist() if before is not None else []
+        assert sorted(entry.pair_id for entry in entries[0] if entry.pair_id is not None) == changed
+        counts[changed] += 1
+        for entry in entries[0]:
+            if entry.kind == "begin" and entry.time < start:
+                assert entry.event.distance == -2 * eps  # type: ignore[union-attr]
+    assert counts.any()
+    if scene == "pile":
+        assert differences > 20

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..errors import SceneError
-from ..events.contact_events import EventKind
+from ..events.contact_events import EventKind, EventRule
 from ..events.event_log import events_as_json
 from ..files import save_text
 from .parsing import Parser, UsageError, number
@@ -26,8 +26,8 @@ _SUFFIXES = (".csv", ".json")
 _CHUNK = 50
 """Steps between two chances to stop."""
 _EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an
-event is that at which the surfaces meet or part. Contacts that are there at the start have no begin. Without --pair,
---body and --all the pairs of the contact sensors are tracked; in a scene without sensors, all pairs.
+event is when the surfaces meet or part; see --rule. Contacts that are there at the start have no begin. Without
+--pair, --body and --all the pairs of the contact sensors are tracked; in a scene without sensors, all pairs.
 
 Files and --json hold, in SI units: time, pair_id, geoms (geom1 and geom2 in CSV), kind (begin or end), distance,
 normal_velocity (negative when approaching), approach_speed, duration, and peak_force, the largest normal force of the
@@ -39,6 +39,13 @@ def parser() -> Parser:
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
     parser.add_argument("--duration", type=number(0.0, 1e6), required=True, metavar="S", help="simulated seconds")
     parser.add_argument("--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="in metres; default: 1e-8")
+    parser.add_argument(
+        "--rule",
+        choices=[rule.value for rule in EventRule],
+        default=EventRule.SURFACE.value,
+        help="surface (default): an event is where surfaces meet or part, and changes one pair; "
+        "modia: as Modia3D has it, a begin is at -2 eps, and each event decides all pairs again",
+    )
     parser.add_argument("--precise", action="store_true", help="find instants by taking steps in parts; slower")
     pairs = parser.add_mutually_exclusive_group()
     pairs.add_argument("--pair", action="append", metavar="A,B", help="two geoms or bodies, by name; repeatable")
@@ -69,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         report(f"note: {choice.untracked}")
     if arguments.key is not None:
         engine.reset(arguments.key)
-    options = TrackingOptions(eps=arguments.eps, precise=arguments.precise)
+    options = TrackingOptions(arguments.eps, arguments.precise, EventRule(arguments.rule))
     tracker = ContactTracker(engine.environment(0), choice, options, limit=None)
     end = engine.time + arguments.duration
     if not engine.timestep > 0:

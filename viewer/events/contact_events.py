@@ -1,7 +1,7 @@
 """Turns distances of geom pairs after every step into the instants at which contact begins and ends."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
@@ -19,6 +19,15 @@ class EventKind(StrEnum):
 
     BEGIN = "begin"
     END = "end"
+
+
+class EventRule(StrEnum):
+    """What decides when contact begins, and whose contact an event changes."""
+
+    SURFACE = "surface"
+    """An event is where surfaces meet or part, and changes that pair alone."""
+    MODIA = "modia"
+    """A begin is where -2 eps is passed, and any event decides all pairs again, by distance < -eps; as in Modia3D."""
 
 
 class ContactEvent(NamedTuple):
@@ -86,15 +95,20 @@ class ContactEvents:
 
     The first update sets the state and returns no events: pairs closer than -eps are in contact, and are in
     `contacts` as `initial`. Their end events count the duration from that update, the least it can have been.
+
+    This is `EventRule.SURFACE`. With `EventRule.MODIA` a begin is always the instant at which -2 eps is passed, and
+    the update that shows any event decides all pairs again, by distance < -eps, as the first one does: a pair that is
+    in the band then begins or ends too, at that update's time.
     """
 
-    def __init__(self, pairs: Sequence[Geoms], eps: float = 1e-8) -> None:
+    def __init__(self, pairs: Sequence[Geoms], eps: float = 1e-8, rule: EventRule = EventRule.SURFACE) -> None:
         """`eps` is half the hysteresis band [m]."""
         if not 0 < eps < math.inf:
             raise ValueError(f"eps must be a positive length, not {eps!r}")
         self.pairs: tuple[Geoms, ...] = tuple((first, second) for first, second in pairs)
         """The geoms of each pair; a pair's id is its position here."""
         self.eps = float(eps)
+        self.rule = rule
         self.contacts: dict[int, ContactPair] = {}
         """Pairs in contact by id; a new dictionary after every update with events."""
         self.last_contacts: dict[int, ContactPair] = {}
@@ -192,14 +206,23 @@ class ContactEvents:
             return []
         # Past a threshold, distance < -eps is the opposite of the state that led there.
         crossed = (self._progress >= 0).nonzero()[0].tolist()
-        return self._cross({pair_id: self._trace(pair_id) for pair_id in crossed}, locate)
+        traces = {pair_id: self._trace(pair_id) for pair_id in crossed}
+        if self.rule is EventRule.SURFACE:
+            return self._cross(traces, locate)
+        others = np.flatnonzero((self._distances[0] < -self.eps) != self._in_contact).tolist()
+        return self._cross(traces, locate, {pair_id: self._trace(pair_id).after for pair_id in others})
 
     def update_pairs(
-        self, time: float, traces: Mapping[int, Trace], locate: Locate | None = None
+        self,
+        time: float,
+        traces: Mapping[int, Trace],
+        locate: Locate | None = None,
+        near: Callable[[], Mapping[int, Sample]] = dict,
     ) -> list[ContactEvent]:
         """As `update`, for pairs that may have met or parted; all others keep their state and the distance known last.
 
         `traces`: each pair in the last three steps, NaN where something is not known. Only after a first `update`.
+        `near`: measures all pairs that are in contact or penetrate; asked at an event if the rule is Modia3D's.
         """
         self._times = (time, *self._times[:2])
         crossed = {}
@@ -210,7 +233,15 @@ class ContactEvents:
             self._hysteresis[pair_id] = distance + self._offset.item(pair_id)
             if self._hysteresis.item(pair_id) * self._sign.item(pair_id) > 0:
                 crossed[pair_id] = trace
-        return self._cross(crossed, locate) if crossed else []
+        if not crossed:
+            return []
+        others = {}
+        for pair_id, sample in near().items() if self.rule is EventRule.MODIA else ():
+            self._distances[0][pair_id] = sample.distance
+            self._hysteresis[pair_id] = sample.distance + self._offset.item(pair_id)
+            if (sample.distance < -self.eps) != self._in_contact.item(pair_id):
+                others[pair_id] = sample
+        return self._cross(crossed, locate, others)
 
     def _start(
         self,
@@ -234,12 +265,16 @@ class ContactEvents:
             for pair_id in np.flatnonzero(self._in_contact).tolist()
         }
 
-    def _cross(self, crossed: Mapping[int, Trace], locate: Locate | None) -> list[ContactEvent]:
-        """Flip pairs that passed their threshold, or lie on it; the events, by time."""
+    def _cross(
+        self, crossed: Mapping[int, Trace], locate: Locate | None, others: Mapping[int, Sample] | None = None
+    ) -> list[ContactEvent]:
+        """Flip pairs that passed their threshold, or lie on it, and others for this reason; the events, by time."""
         # Events come one or two at a time, for which single values cost less than arrays.
-        for pair_id in crossed:
+        decided = [pair_id for pair_id in others or () if pair_id not in crossed]
+        for pair_id in (*crossed, *decided):
             self._set_contact(pair_id, not self._in_contact.item(pair_id))
-        events = [self._event(pair_id, trace, locate) for pair_id, trace in crossed.items()]
+        events = [self._located(pair_id, trace, locate) for pair_id, trace in crossed.items()]
+        events += [self._event(pair_id, Crossing(*others[pair_id])) for pair_id in decided] if others else []
         events.sort(key=lambda event: (event.time, event.pair_id))
         self.last_contacts = self.contacts
         self.contacts = dict(self.last_contacts)
@@ -252,13 +287,19 @@ class ContactEvents:
                 del self.contacts[event.pair_id]
         return events
 
-    def _event(self, pair_id: int, trace: Trace, locate: Locate | None) -> ContactEvent:
-        begins = self._in_contact.item(pair_id)
+    def _located(self, pair_id: int, trace: Trace, locate: Locate | None) -> ContactEvent:
+        """The event of a pair that was flipped, where it passed its level."""
         before = trace.before
-        level = -2 * self.eps if begins and before.distance <= 0 else 0.0
+        sinks = before.distance <= 0 or self.rule is EventRule.MODIA
+        level = -2 * self.eps if self._in_contact.item(pair_id) and sinks else 0.0
         crossing = locate(pair_id, before.time, trace.after.time, level) if locate is not None else None
         if crossing is None:
             crossing = interpolate(trace, level)
+        return self._event(pair_id, crossing)
+
+    def _event(self, pair_id: int, crossing: Crossing) -> ContactEvent:
+        """The event of a pair that was flipped, at an instant."""
+        begins = self._in_contact.item(pair_id)
         time, distance, velocity = crossing
         return ContactEvent(
             time=time,

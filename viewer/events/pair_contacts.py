@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..mjmodel.distances import NO_LIST, PairDistances, poses_of
 from ..mjmodel.pair_selection import PairSelection
 from ..mjmodel.state import ComputedPositions, leaves_intermediate
 from ..mjmodel.types import MjData
-from .contact_events import ContactEvent, ContactEvents, ContactPair, EventKind
+from .contact_events import ContactEvent, ContactEvents, ContactPair, EventKind, EventRule
 from .event_log import LogEntry, LoggedContact, PeakHold
 
 
@@ -42,7 +43,9 @@ class PairContacts:
     for many steps at once, by `flush`; call it before forces, or peaks of contacts, are read.
     """
 
-    def __init__(self, engine: Engine, choice: PairSelection, eps: float, precise: bool) -> None:
+    def __init__(
+        self, engine: Engine, choice: PairSelection, eps: float, precise: bool, rule: EventRule = EventRule.SURFACE
+    ) -> None:
         """`eps`: half the hysteresis band [m]. `precise`: find instants by taking steps again, where the engine can."""
         model = engine.model
         self.choice = choice
@@ -50,7 +53,7 @@ class PairContacts:
         """Names of the pairs, for people."""
         self._native = engine.has_contact_list
         self._settings = model.opt
-        self.events = ContactEvents(choice.labels, eps)
+        self.events = ContactEvents(choice.labels, eps, rule)
         """Contact of the pairs; of their distances only those at which they last met or parted."""
         self.distances = PairDistances(model, choice, eps, has_velocities=self._native)
         self.substeps = engine.substeps(self.distances) if precise else None
@@ -141,7 +144,8 @@ class PairContacts:
             self._open()
         elif change:
             locate = self.substeps.locate if self.substeps is not None else None
-            return self.events.update_pairs(time, self.distances.traces(), locate)
+            near = partial(self.distances.near, self._state, self.events.in_contact)
+            return self.events.update_pairs(time, self.distances.traces(), locate, near)
         return []
 
     def _press(self, data: MjData, groups: ContactList, start: float) -> None:

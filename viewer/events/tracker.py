@@ -13,6 +13,7 @@ from ..engines.contract import Engine
 from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
 from ..mjmodel.types import MjModel
 from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip
+from .contact_events import EventRule
 from .event_log import LIMIT, EventLog, LogEntry
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
@@ -33,6 +34,8 @@ class TrackingOptions:
     """Half the hysteresis band of a pair's distance [m]."""
     precise: bool = False
     """True to find the instants of events by taking steps again in parts, not by interpolation. MuJoCo only."""
+    rule: EventRule = EventRule.SURFACE
+    """Where a pair's contact begins, and whose contact an event changes."""
     on: float = 1.0
     """A sensor is in contact above this force [N] ..."""
     off: float = 0.5
@@ -124,7 +127,7 @@ class ContactTracker:
     def select(self, choice: PairSelection) -> None:
         """Track other pairs, from now on."""
         engine, options = self._engine, self._options
-        self._pairs = PairContacts(engine, choice, options.eps, options.precise)
+        self._pairs = PairContacts(engine, choice, options.eps, options.precise, options.rule)
         model = engine.model
         # Buffered of a step are the arrays of sensors, and constraint forces, a dozen or so a geom.
         size = 8 * (model.nsensordata + 12 * model.ngeom + 1)

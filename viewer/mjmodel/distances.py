@@ -125,6 +125,17 @@ class PairDistances:
             for pair in self._crossing
         }
 
+    def near(self, data: MjData, in_contact: Mask) -> dict[int, Sample]:
+        """All pairs that are in contact or penetrate, measured in the latest state.
+
+        `in_contact`: the pairs that were in contact before it, (pairs,).
+        """
+        # The last digits of a bound are uncertain.
+        may_touch = in_contact | (distance_bounds(self._model, data, self._pairs) < _TOUCHING)
+        time, pairs = self.states[0][0], may_touch.nonzero()[0].tolist()
+        self._measured = {*self._measured, *pairs}
+        return {pair: self._sample(data, time, pair, self.distance(data, pair)) for pair in pairs}
+
     def gaps(self, data: MjData, in_contact: Mask) -> tuple[float, float]:
         """Largest distance of the pairs in contact and smallest of the others, in the latest state [m].
 

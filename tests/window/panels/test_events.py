@@ -9,7 +9,7 @@ from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.assets import bundled_scene
 from contact_viewer.events.breaks import Break, BreakWhen
-from contact_viewer.events.contact_events import EventKind
+from contact_viewer.events.contact_events import EventKind, EventRule
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_selection import PairSource
 from contact_viewer.settings import Options
@@ -203,6 +203,9 @@ def test_what_is_tracked_can_be_chosen() -> None:
         assert tracker.options.eps == 1e-4
         ctx.item_click("//$FOCUSED/precise")
         assert tracker.options.precise
+        ctx.item_click("//$FOCUSED/rule")
+        ctx.item_click("//$FOCUSED/modia")
+        assert tracker.options.rule is EventRule.MODIA
         ctx.item_input_value("//$FOCUSED/until below", 3.0)
         assert (tracker.options.on, tracker.options.off) == (3.0, 3.0)
         assert tracker.options.eps == 1e-4

@@ -5,6 +5,7 @@ from dataclasses import replace
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
+from ...events.contact_events import EventRule
 from ...events.tracker import ContactTracker
 from ...mjmodel.names import body_names
 from ...mjmodel.pair_selection import MAX_PAIRS, PairSource, all_pairs, pairs_of_body, pairs_of_sensors
@@ -62,8 +63,13 @@ def _show_pair_rules(tracker: ContactTracker) -> None:
     eps = choose("eps", options.eps, _BANDS, 7 * imgui.get_font_size(), help_text, lambda eps: f"{eps:g} m")
     help_text = f"Repeat the step of each event in parts, about ten times, until the surfaces touch. {_CLEARS}"
     precise = checkbox("precise", options.precise, help_text)
-    if (eps, precise) != (options.eps, options.precise):
-        tracker.configure(replace(options, eps=eps, precise=precise))
+    help_text = (
+        "surface: an event is where surfaces meet or part, and changes that pair alone\n"
+        f"modia: as in Modia3D, a begin is at -2 eps, and each event decides all pairs again. {_CLEARS}"
+    )
+    rule = choose("rule", options.rule, EventRule, 7 * imgui.get_font_size(), help_text)
+    if (eps, precise, rule) != (options.eps, options.precise, options.rule):
+        tracker.configure(replace(options, eps=eps, precise=precise, rule=rule))
 
 
 def _show_sensor_rules(tracker: ContactTracker) -> None:
