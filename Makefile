@@ -6,9 +6,9 @@ DEV := .venv-dev
 SCENE ?=
 CLIP := recordings/clip.mp4
 
-# What Debian must provide beside Python packages: OpenGL to draw; a virtual display, and ffprobe as a judge, to test.
+# What Debian must provide beside Python packages: OpenGL to draw; a virtual display, a browser, and ffprobe as a judge, to test.
 DRAW_PACKAGES := libgl1 libegl1 libgl1-mesa-dri libosmesa6
-TEST_PACKAGES := xvfb ffmpeg
+TEST_PACKAGES := xvfb ffmpeg chromium chromium-driver
 # MotrixSim's own viewer, one of the peers, draws with Vulkan.
 BENCH_PACKAGES := libvulkan1 mesa-vulkan-drivers
 ONLY ?=

@@ -46,7 +46,9 @@ class Application:
         self.sensor_edits = SensorEdits()
         """Contact sensors that were made or changed here; the scene is opened again whenever they change."""
         self.loader = SceneLoader(options, self.sensor_edits)
-        self.recorder = Recorder()
+        self.saved: list[Path] = []
+        """Files that were completed, oldest first; whoever shows the window elsewhere takes them from here."""
+        self.recorder = Recorder(self.saved)
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
         size = (options.width, options.height) if options else (Options.width, Options.height)
@@ -169,6 +171,7 @@ class Application:
             path = self._free_path(".csv")
             saved = self.notices.attempt(lambda: save_text(path, text))
         if saved is not None:
+            self.saved.append(path)
             self.notices.add(f"saved {path}")
 
     def take_picture(

@@ -69,7 +69,9 @@ class Retake:
 class Recorder:
     """At most one recording at a time, and those that are being completed."""
 
-    def __init__(self) -> None:
+    def __init__(self, saved: list[Path] | None = None) -> None:
+        """`saved`: where the paths of completed files are added."""
+        self._saved = [] if saved is None else saved
         self.with_panels = False
         """True if the whole window is recorded, not the scene alone."""
         self.running: LiveVideoWriter | None = None
@@ -149,7 +151,9 @@ class Recorder:
             from ..recording.video_writer import png_bytes
 
             file, self._screenshot = self._screenshot, None
-            return f"saved {file.write(png_bytes(read()))}"
+            path = file.write(png_bytes(read()))
+            self._saved.append(path)
+            return f"saved {path}"
         writer = self.running
         due = self._retake.due if self._retake is not None else writer is not None and writer.due
         if writer is not None and whole_window == self.with_panels and due:
@@ -172,7 +176,7 @@ class Recorder:
         for completed in self._completing:
             if completed.completed:
                 self._completing.remove(completed)
-                return _finish(completed)
+                return self._finish(completed)
         return None
 
     def close(self) -> tuple[list[str], list[RecordingError]]:
@@ -185,13 +189,13 @@ class Recorder:
         errors: list[RecordingError] = []
         while self._completing:
             try:
-                done.append(_finish(self._completing.pop(0)))
+                done.append(self._finish(self._completing.pop(0)))
             except RecordingError as error:
                 errors.append(error)
         return done, errors
 
-
-def _finish(writer: "LiveVideoWriter") -> str:
-    path = writer.finish()
-    why = "; it ends there because the disk is full" if writer.full else ""
-    return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames){why}"
+    def _finish(self, writer: "LiveVideoWriter") -> str:
+        path = writer.finish()
+        self._saved.append(path)
+        why = "; it ends there because the disk is full" if writer.full else ""
+        return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames){why}"

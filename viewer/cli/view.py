@@ -2,12 +2,14 @@
 
 import argparse
 import gc
+import socket
 
 from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
 from .parsing import PROGRAM, Parser, add_scene_arguments, number
+from .progress import report
 
 
 def parser() -> Parser:
@@ -28,6 +30,15 @@ def parser() -> Parser:
     parser.add_argument("--paused", action="store_true", help="start paused")
     parser.add_argument("--width", type=number(320, 16384, int), default=Options.width, help="of the window")
     parser.add_argument("--height", type=number(240, 16384, int), default=Options.height, help="of the window")
+    parser.add_argument(
+        "--serve",
+        nargs="?",
+        type=number(1, 65535, int),
+        const=0,
+        metavar="PORT",
+        help="open no window, and show it in browsers; without a port, on the first free one from 8090 on",
+    )
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to serve; default: 127.0.0.1")
     parser.add_argument("--frames", type=number(1, 1e12, int), metavar="N", help="stop after N frames")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
@@ -43,22 +54,33 @@ def run(arguments: argparse.Namespace) -> int:
 
     gc.freeze()
     gc.enable()
-    open_window(
-        Options(
-            scene=find_scene(arguments.scene),
-            paused=arguments.paused,
-            speed=arguments.speed,
-            camera=arguments.camera,
-            key=arguments.key,
-            sensors=tuple(arguments.sensor),
-            reduce=Reduce(arguments.reduce) if arguments.reduce else None,
-            width=arguments.width,
-            height=arguments.height,
-            quality=Quality(arguments.quality),
-            engine=arguments.engine,
-            envs=arguments.envs,
-            watch=not arguments.no_watch,
-            frames=arguments.frames,
-        )
+    options = Options(
+        scene=find_scene(arguments.scene),
+        paused=arguments.paused,
+        speed=arguments.speed,
+        camera=arguments.camera,
+        key=arguments.key,
+        sensors=tuple(arguments.sensor),
+        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
+        width=arguments.width,
+        height=arguments.height,
+        quality=Quality(arguments.quality),
+        engine=arguments.engine,
+        envs=arguments.envs,
+        watch=not arguments.no_watch,
+        frames=arguments.frames,
     )
+    if arguments.serve is None:
+        open_window(options)
+    else:
+        from ..browser.serve import serve_scene
+
+        serve_scene(options, arguments.host, arguments.serve or None, _announce)
     return 0
+
+
+def _announce(url: str, port: int, exposed: bool) -> None:
+    if exposed:
+        report("warning: other machines can reach this; whoever has the link can use this program as you")
+    print(f"serving at {url}", flush=True)
+    print(f"from your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}", flush=True)

@@ -1,8 +1,29 @@
 """What panels need from the window around them."""
 
+from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..app.application import Application
+
+
+class Audience(Protocol):
+    """Those who watch the window from elsewhere, in place of a display."""
+
+    @property
+    def text(self) -> str:
+        """How many watch, and how well, for the status bar."""
+        ...
+
+    def before_frame(self) -> None:
+        """Wait until the next frame is due, and give the window its input."""
+        ...
+
+    def after_frame(self, read: Callable[[], NDArray[np.uint8]]) -> None:
+        """Show them what was drawn. `read` gives it, RGB, (height, width, 3)."""
+        ...
 
 
 class Shell(Protocol):
@@ -19,6 +40,8 @@ class Shell(Protocol):
     """What draws: the OpenGL renderer's name."""
     quality: str
     """Quality in force, low or high."""
+    audience: Audience | None
+    """Who watches where there is no display; None on a display."""
     metres_per_pixel: float
     """Size of a pixel at the point that the camera looks at [m]."""
 

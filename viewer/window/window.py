@@ -36,7 +36,7 @@ from .panels.sensor_editor import SensorEditor
 from .panels.sensors import show_sensors
 from .panels.status import show_status
 from .panels.touch import TouchPanel
-from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
+from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
 from .theme import apply_theme
 from .viewport import Viewport, window_pixels
 from .window_errors import opening_window
@@ -57,7 +57,7 @@ def run_window(window: "Window") -> None:
     render, params = hello_imgui.manual_render, window.runner_params()
     # Ctrl-C, or a closed terminal, ends it after the present frame, half of which could not be closed.
     with (
-        opening_window(window.app.finish_recording) as window.when_open,
+        opening_window(window.app.finish_recording, needs_display=window.audience is None) as window.when_open,
         interruption() as interrupt,
     ):
         render.setup_from_runner_params(params)
@@ -94,6 +94,8 @@ class Window:
         """True if settings and layout are read when it opens, and saved when it closes."""
         self.when_open: Callable[[], None] = lambda: None
         """Called once the window exists."""
+        self.audience: Audience | None = None
+        """Who watches where there is no display; to be set before the window opens."""
         self.plots = Plots()
         self.inspector = Inspector()
         self._touch_panel = TouchPanel()
@@ -141,7 +143,9 @@ class Window:
         calls.show_menus = part("The menu", lambda: show_menus(self))
         calls.show_status = part("The status bar", lambda: show_status(self))
         calls.show_gui = self._show_overlays
-        calls.before_swap = self.guard.call("Recording", lambda: self._take_picture(window_pixels(), whole_window=True))
+        calls.before_swap = self.guard.call("Recording", self._finish_frame)
+        if self.audience is not None:
+            calls.pre_new_frame = self.guard.call("Input from afar", self.audience.before_frame)
         calls.before_exit = self._at_ends(self.close)
         self._params = params
         return params
@@ -314,6 +318,14 @@ class Window:
                 whole_window=whole_window,
                 metres_per_pixel=self.metres_per_pixel,
             )
+
+    def _finish_frame(self) -> None:
+        """Everything is drawn: recordings of the whole window and those who watch it take their picture."""
+        pixels = window_pixels()
+        self._take_picture(pixels, whole_window=True)
+        if self.audience is not None and self.canvas is not None:
+            scene_pass = self.canvas.scene_pass
+            self.audience.after_frame(lambda: scene_pass.read_pixels(pixels))
 
     def _show_playback(self) -> None:
         self._record_button.show(self.app)

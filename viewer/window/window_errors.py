@@ -14,7 +14,10 @@ from ..standard_error import redirect_stderr
 _IOErrorHandler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _handler: Any = None
 """Kept while the program runs: X11 has only its address."""
-_NO_DISPLAY = "no display to open a window on; `contact-viewer record SCENE` makes a video without one"
+_NO_DISPLAY = (
+    "no display to open a window on; `contact-viewer SCENE --serve` shows it in a browser, "
+    "`contact-viewer record SCENE` makes a video"
+)
 
 
 class DisplayError(SceneError):
@@ -22,7 +25,9 @@ class DisplayError(SceneError):
 
 
 @contextmanager
-def opening_window(when_lost: Callable[[], None] = lambda: None) -> Iterator[Callable[[], None]]:
+def opening_window(
+    when_lost: Callable[[], None] = lambda: None, *, needs_display: bool = True
+) -> Iterator[Callable[[], None]]:
     """Turns failures to open a window into DisplayError. Call what it yields once the window is open.
 
     If the display goes away later, `when_lost` may still save what can be saved; then the program ends.
@@ -30,7 +35,8 @@ def opening_window(when_lost: Callable[[], None] = lambda: None) -> Iterator[Cal
     Until then the window libraries' own messages are held back: they go to standard error if the window opens, and
     give the reason if it does not.
     """
-    if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+    has_display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if needs_display and sys.platform.startswith("linux") and not has_display:
         raise DisplayError(_NO_DISPLAY)
     with tempfile.TemporaryFile() as held, ExitStack() as redirection:
         redirection.enter_context(redirect_stderr(held))
@@ -44,7 +50,8 @@ def opening_window(when_lost: Callable[[], None] = lambda: None) -> Iterator[Cal
                 held.seek(0)
                 with suppress(OSError):  # There may be no standard error.
                     os.write(2, held.read())
-                _handle_lost_display(when_lost)
+                if needs_display:
+                    _handle_lost_display(when_lost)
 
         try:
             yield release

@@ -30,6 +30,10 @@ def show_status(shell: Shell) -> None:
     count = session.contact_count
     dim_text(f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
     tooltip("Frames per second; contacts drawn")
+    if shell.audience is not None:
+        imgui.same_line(0, 0)
+        dim_text(f"{_SEPARATOR}{shell.audience.text}")
+        tooltip("Browsers that watch; pictures a second that they show; from a picture to its sight there")
     if session.history is not None:
         imgui.same_line(0, 0)
         history = session.history

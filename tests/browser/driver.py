@@ -1,0 +1,119 @@
+"""A served window as a process of its own, and a real browser that shows it."""
+
+import base64
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+Pixels = NDArray[np.uint8]
+PROGRAM = Path(sys.executable).with_name("contact-viewer")
+FLAGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--window-size=1280,860"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+
+
+class Served:
+    """A window that is served by a process."""
+
+    def __init__(self, process: "subprocess.Popen[str]", lines: list[str]) -> None:
+        self.process, self.lines = process, lines
+        self.url = next(word for word in lines[0].split() if word.startswith("http"))
+        self.address = self.url.partition("?")[0].rstrip("/")
+        self.token = self.url.partition("token=")[2]
+
+
+@contextmanager
+def serve(scene: str | Path, *arguments: str, folder: Path | None = None, display: bool = False) -> Iterator[Served]:
+    """`contact-viewer SCENE --serve`, without a display unless one is asked for."""
+    environment = {key: value for key, value in os.environ.items() if display or "DISPLAY" not in key}
+    process = subprocess.Popen(
+        [PROGRAM, str(scene), *(() if "--serve" in arguments else ("--serve",)), *arguments],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        # A shell's background jobs ignore Ctrl-C.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert process.stdout is not None
+    try:
+        lines = [process.stdout.readline(), process.stdout.readline()]
+        assert lines[0], "it did not start"
+        yield Served(process, lines)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.wait(20)
+        process.stdout.close()
+
+
+@contextmanager
+def browse(profile: Path) -> Iterator[Any]:
+    """A real browser, without a window of its own."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.add_experimental_option("prefs", {"download.default_directory": str(profile / "downloads")})
+    browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    try:
+        yield browser
+    finally:
+        browser.quit()
+
+
+def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Until something is so."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def open_page(browser: Any, url: str) -> None:
+    """Go to a page and wait for its first picture."""
+    browser.get(url)
+    wait(lambda: number(browser) > 0)
+
+
+def number(browser: Any) -> int:
+    """Number of the picture that the page shows; 0 before the first."""
+    return int(browser.execute_script("return document.querySelector('canvas').dataset.number || 0"))
+
+
+def message(browser: Any) -> str:
+    """What the page says over the picture."""
+    return str(
+        browser.execute_script("const m = document.querySelector('#message'); return m.hidden ? '' : m.innerText")
+    )
+
+
+def picture(browser: Any) -> Pixels:
+    """What the page shows, (height, width, 3)."""
+    data = browser.execute_script("return document.querySelector('canvas').toDataURL('image/png')")
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data.partition(",")[2]))).convert("RGB"))
+
+
+def scene_part(pixels: Pixels) -> Pixels:
+    """The middle of the picture, where neither panels nor the legend are."""
+    height, width = pixels.shape[:2]
+    return pixels[height // 8 : 2 * height // 3, 3 * width // 10 : 3 * width // 4]
+
+
+def count_green(pixels: Pixels) -> int:
+    red, green, blue = (pixels[..., i].astype(int) for i in range(3))
+    return int(((green > red + 40) & (green > blue + 40)).sum())

@@ -1,0 +1,1 @@
+"""The window served to a browser: pictures out, input in."""

@@ -1,0 +1,78 @@
+"""Turns pictures of the window into what a browser decodes: H.264 or JPEG."""
+
+import io
+from fractions import Fraction
+from typing import Protocol
+
+import av
+import numpy as np
+from av.video.codeccontext import VideoCodecContext
+from av.video.frame import PictureType
+from numpy.typing import NDArray
+from PIL import Image
+
+Picture = NDArray[np.uint8]
+"""RGB, top row first, (height, width, 3)."""
+
+KEY, DELTA, JPEG = 0, 1, 2
+"""Kinds of a message's data: a picture of its own, changes of the one before, a JPEG file."""
+_JPEG_QUALITY = 85
+_CRF = "21"
+"""Constant quality of x264: small text stays readable."""
+
+
+class Encoder(Protocol):
+    """Turns one picture after the other into messages for one browser."""
+
+    def encode(self, picture: Picture) -> tuple[int, bytes]:
+        """Kind and data of the next message."""
+        ...
+
+
+class JpegEncoder:
+    """Each picture is a file of its own: every browser shows it, on any page."""
+
+    def encode(self, picture: Picture) -> tuple[int, bytes]:
+        buffer = io.BytesIO()
+        Image.fromarray(picture).save(buffer, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
+        return JPEG, buffer.getvalue()
+
+
+class H264Encoder:
+    """A stream without delay: each picture comes out as it goes in. The first, and one of another size, is whole."""
+
+    def __init__(self) -> None:
+        self._context: VideoCodecContext | None = None
+        self._number = 0
+
+    def encode(self, picture: Picture) -> tuple[int, bytes]:
+        # Half the colours' resolution needs even sizes.
+        height, width = picture.shape[0] & ~1, picture.shape[1] & ~1
+        context = self._context
+        if context is None or (context.width, context.height) != (width, height):
+            context = self._context = _open_context(width, height)
+            self._number = 0
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:height, :width]), format="rgb24")
+        frame.pts = self._number
+        kind = KEY if self._number == 0 else DELTA
+        if kind == KEY:
+            frame.pict_type = PictureType.I
+        self._number += 1
+        return kind, b"".join(bytes(packet) for packet in context.encode(frame))
+
+
+def _open_context(width: int, height: int) -> VideoCodecContext:
+    context = av.CodecContext.create("libx264", "w")
+    assert isinstance(context, VideoCodecContext)
+    context.width, context.height = width, height
+    context.pix_fmt = "yuv420p"
+    context.time_base = Fraction(1, 60)
+    # A new picture follows whenever something changed, so whole pictures are sent only where a browser begins.
+    context.options = {
+        "preset": "ultrafast",
+        "tune": "zerolatency",
+        "profile": "baseline",
+        "crf": _CRF,
+        "x264-params": "keyint=infinite:scenecut=0",
+    }
+    return context

@@ -1,0 +1,303 @@
+"use strict";
+// Shows the pictures of a window that runs elsewhere, and sends it what is done here.
+
+const canvas = document.querySelector("canvas");
+const keyboard = document.querySelector("textarea");
+const message = document.querySelector("#message");
+const picture = canvas.getContext("2d", { alpha: false, desynchronized: true });
+const KEY = 0, JPEG = 2, HEADER = 12;
+const RETRY = 1000;
+const SCENES = [".xml", ".mjcf", ".urdf", ".mjb"];
+
+let wantsJpeg = new URLSearchParams(location.search).get("codec") === "jpeg" || !("VideoDecoder" in window);
+let socket = null;
+let decoder = null;
+let underWay = new Map();
+let pendingMove = null;
+
+// The token stays in a cookie; in the address it would be seen and copied.
+if (location.search.includes("token=")) {
+  const rest = new URLSearchParams(location.search);
+  rest.delete("token");
+  history.replaceState(null, "", location.pathname + (rest.size ? "?" + rest : ""));
+}
+
+function say(text) {
+  message.textContent = text;
+  message.hidden = !text;
+}
+
+function send(data) {
+  if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(data));
+}
+
+function connect() {
+  const scheme = location.protocol === "https:" ? "wss:" : "ws:";
+  const opened = new WebSocket(`${scheme}//${location.host}/stream${wantsJpeg ? "?codec=jpeg" : ""}`);
+  opened.binaryType = "arraybuffer";
+  socket = opened;
+  let worked = false;
+  opened.onopen = () => {
+    worked = true;
+    closeDecoder();
+    sendSize();
+  };
+  opened.onmessage = (event) => (typeof event.data === "string" ? obey(JSON.parse(event.data)) : show(event.data));
+  opened.onclose = async () => {
+    say("The connection is lost. It comes back by itself…");
+    if (!worked && (await isRefused())) {
+      say("This link is no longer valid: open the one that contact-viewer printed when it started.");
+    }
+    setTimeout(connect, RETRY);
+  };
+}
+
+async function isRefused() {
+  try {
+    return (await fetch("/", { cache: "no-store" })).status === 403;
+  } catch {
+    return false;
+  }
+}
+
+// Pictures
+
+function show(data) {
+  const view = new DataView(data);
+  const kind = view.getUint8(0), width = view.getUint16(2, true), height = view.getUint16(4, true);
+  const number = view.getUint32(8, true), bytes = new Uint8Array(data, HEADER);
+  if (kind === JPEG) {
+    createImageBitmap(new Blob([bytes], { type: "image/jpeg" })).then(
+      (bitmap) => { draw(bitmap, width, height, number); bitmap.close(); },
+      () => send({ type: "shown", number }));
+    return;
+  }
+  if (kind === KEY) openDecoder(width, height);
+  if (!decoder) return;
+  underWay.set(number, [width, height]);
+  decoder.decode(new EncodedVideoChunk({ type: kind === KEY ? "key" : "delta", timestamp: number, data: bytes }));
+}
+
+function openDecoder(width, height) {
+  closeDecoder();
+  // Baseline profile; the level bounds the size.
+  const level = width * height <= 1280 * 720 ? "1F" : width * height <= 2048 * 1152 ? "28" : "34";
+  decoder = new VideoDecoder({
+    output: (frame) => {
+      const [w, h] = underWay.get(frame.timestamp) || [frame.displayWidth, frame.displayHeight];
+      underWay.delete(frame.timestamp);
+      draw(frame, w, h, frame.timestamp);
+      frame.close();
+    },
+    error: () => {
+      // What this browser cannot decode is sent as single pictures.
+      closeDecoder();
+      wantsJpeg = true;
+      send({ type: "restart", codec: "jpeg" });
+    },
+  });
+  decoder.configure({ codec: "avc1.42E0" + level, optimizeForLatency: true });
+}
+
+function closeDecoder() {
+  if (decoder && decoder.state !== "closed") decoder.close();
+  decoder = null;
+  underWay.clear();
+}
+
+function draw(image, width, height, number) {
+  if (canvas.width !== width || canvas.height !== height) {
+    canvas.width = width;
+    canvas.height = height;
+  }
+  picture.drawImage(image, 0, 0, width, height);
+  canvas.dataset.number = number;
+  say("");
+  send({ type: "shown", number });
+}
+
+function sendSize() {
+  const ratio = window.devicePixelRatio || 1;
+  send({ type: "size", width: Math.round(innerWidth * ratio), height: Math.round(innerHeight * ratio), ratio });
+}
+
+let resizing = 0;
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(sendSize, 100);
+});
+
+// What the window says beside its pictures
+
+function obey(order) {
+  if (order.type === "cursor") canvas.style.cursor = order.shape;
+  else if (order.type === "clipboard") navigator.clipboard?.writeText(order.text).catch(() => {});
+  else if (order.type === "download") {
+    const link = document.createElement("a");
+    link.href = order.address;
+    link.download = order.name;
+    link.click();
+  }
+}
+
+// Mouse and touch
+
+function place(event) {
+  return { x: event.clientX * canvas.width / innerWidth, y: event.clientY * canvas.height / innerHeight };
+}
+
+function flushMove() {
+  if (pendingMove) send(pendingMove);
+  pendingMove = null;
+}
+
+function button(event, which, down) {
+  flushMove();
+  send({ type: "button", button: which, down, ...place(event) });
+}
+
+const fingers = new Map();
+let twoFingers = null;
+
+canvas.addEventListener("pointerdown", (event) => {
+  event.preventDefault();
+  keyboard.focus({ preventScroll: true });
+  canvas.setPointerCapture(event.pointerId);
+  if (event.pointerType !== "touch") return button(event, event.button, true);
+  fingers.set(event.pointerId, event);
+  if (fingers.size === 1) button(event, 0, true);
+  if (fingers.size === 2) {
+    button(event, 0, false);
+    twoFingers = spread();
+    button(twoFingers, 2, true);
+  }
+});
+
+canvas.addEventListener("pointermove", (event) => {
+  if (event.pointerType === "touch" && !fingers.has(event.pointerId)) return;
+  if (event.pointerType === "touch") {
+    fingers.set(event.pointerId, event);
+    if (fingers.size === 2) {
+      const now = spread();
+      send({ type: "wheel", dx: 0, dy: 8 * Math.log(now.distance / twoFingers.distance), ...place(now) });
+      twoFingers = now;
+      return;
+    }
+  }
+  if (!pendingMove) requestAnimationFrame(flushMove);
+  pendingMove = { type: "move", ...place(event) };
+});
+
+for (const name of ["pointerup", "pointercancel"]) {
+  canvas.addEventListener(name, (event) => {
+    if (event.pointerType !== "touch") return button(event, event.button, false);
+    if (fingers.size === 2) button(spread(), 2, false);
+    else if (fingers.size === 1) button(event, 0, false);
+    fingers.delete(event.pointerId);
+  });
+}
+
+function spread() {
+  const [a, b] = [...fingers.values()];
+  return {
+    clientX: (a.clientX + b.clientX) / 2,
+    clientY: (a.clientY + b.clientY) / 2,
+    distance: Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)),
+  };
+}
+
+canvas.addEventListener("wheel", (event) => {
+  event.preventDefault();
+  flushMove();
+  const unit = [100, 3, 1][event.deltaMode];
+  send({ type: "wheel", dx: -event.deltaX / unit, dy: -event.deltaY / unit, ...place(event) });
+}, { passive: false });
+canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+
+// Keyboard and clipboard. Text arrives through the hidden field, so that dead keys and input methods work.
+
+function key(event, down) {
+  return {
+    type: "key", code: event.code, key: event.key, down,
+    ctrl: event.ctrlKey, shift: event.shiftKey, alt: event.altKey, meta: event.metaKey,
+  };
+}
+
+addEventListener("keydown", (event) => {
+  if (event.isComposing) return;
+  const isPaste = (event.ctrlKey || event.metaKey) && event.code === "KeyV";
+  const isText = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
+  // Pasting begins with the browser, which alone has the text.
+  if (isPaste) return;
+  if (!isText) event.preventDefault();
+  if (!event.repeat || !isText) send(key(event, true));
+});
+addEventListener("keyup", (event) => send(key(event, false)));
+keyboard.addEventListener("input", (event) => {
+  if (event.isComposing) return;
+  if (keyboard.value) send({ type: "text", text: keyboard.value });
+  keyboard.value = "";
+});
+keyboard.addEventListener("compositionend", () => {
+  if (keyboard.value) send({ type: "text", text: keyboard.value });
+  keyboard.value = "";
+});
+addEventListener("paste", (event) => {
+  event.preventDefault();
+  const v = { type: "key", code: "KeyV", key: "v", ctrl: true, shift: false, alt: false, meta: false };
+  send({ type: "clipboard", text: event.clipboardData.getData("text") });
+  send({ ...v, down: true });
+  send({ ...v, down: false });
+});
+addEventListener("blur", () => send({ type: "blur" }));
+addEventListener("focus", () => keyboard.focus({ preventScroll: true }));
+
+// Dropped files, and folders with what a scene includes
+
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", async (event) => {
+  event.preventDefault();
+  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  const loose = [...event.dataTransfer.files];
+  const files = entries.length ? (await Promise.all(entries.map(collect))).flat() : loose.map((file) => [file.name, file]);
+  if (await upload(files)) say("");
+});
+
+async function collect(entry) {
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [[entry.fullPath.replace(/^\//, ""), file]];
+  }
+  const reader = entry.createReader(), found = [];
+  for (;;) {
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) break;
+    found.push(...some);
+  }
+  return (await Promise.all(found.map(collect))).flat();
+}
+
+async function upload(files) {
+  const depth = (name) => name.split("/").length;
+  const isScene = (name) => SCENES.some((suffix) => name.toLowerCase().endsWith(suffix));
+  const scenes = files.map(([name]) => name).filter(isScene).sort((a, b) => depth(a) - depth(b));
+  if (!scenes.length) {
+    say("No scene is among these files.");
+    setTimeout(() => say(""), 3000);
+    return false;
+  }
+  for (const [index, [name, file]] of files.entries()) {
+    say(`Sending ${name} (${index + 1} of ${files.length})…`);
+    const answer = await fetch(`/upload?name=${encodeURIComponent(name)}`, { method: "POST", body: file });
+    if (!answer.ok) {
+      say(`${name} was refused: ${await answer.text()}`);
+      setTimeout(() => say(""), 5000);
+      return false;
+    }
+  }
+  // Of several scenes, one called "scene" is the one that includes the others.
+  send({ type: "open", name: scenes.find((name) => /(^|\/)scene\.[a-z]+$/.test(name)) || scenes[0] });
+  return true;
+}
+
+connect();

@@ -1,0 +1,36 @@
+"""Hands the window's newest picture from the thread that draws to those who send it."""
+
+import threading
+
+import numpy as np
+
+from .encoders import Picture
+
+
+class Screen:
+    """The newest picture; older ones are not kept. Each that differs from the one before has a number of its own."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._picture: Picture | None = None
+        self._number = 0
+
+    @property
+    def number(self) -> int:
+        """Number of the newest picture; 0 before the first."""
+        return self._number
+
+    def show(self, picture: Picture) -> bool:
+        """Replace the picture; False if it is the same. The caller does not write into it any more."""
+        # The same picture twice is common, and comparing costs less than a tenth of encoding.
+        if self._picture is not None and np.array_equal(self._picture, picture):
+            return False
+        with self._lock:
+            self._picture = picture
+            self._number += 1
+        return True
+
+    def newest(self) -> tuple[int, Picture | None]:
+        """The newest picture and its number."""
+        with self._lock:
+            return self._number, self._picture

@@ -1,0 +1,133 @@
+"""Runs a window for browsers, on a machine with or without a display, until it is stopped."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from imgui_bundle import imgui
+
+from ..app.application import Application
+from ..engines.registry import open_engines
+from ..settings import Options
+from ..window.window import Window, run_window
+from .encoders import Picture
+from .input import apply, cursor
+from .null_display import focus, use_null_display
+from .server import Server
+
+_RATE = 60.0
+"""Pictures a second at the most."""
+_UNWATCHED_RATE = 10.0
+"""Pictures a second while no browser is connected, so that time goes on."""
+_IDLE_RATE = 3.0
+"""Pictures a second while nothing changes: enough to see a file that was saved."""
+_MEASURE_PERIOD = 1.0
+"""How often the numbers in the status bar change [s]."""
+_AWAKE = 0.5
+"""How long after input the window draws at full rate: panels need some frames to follow [s]."""
+
+
+Announce = Callable[[str, int, bool], None]
+"""Is called with the address, the port, and True if other machines can reach it."""
+
+
+def serve_scene(options: Options, host: str, port: int | None, announce: Announce) -> None:
+    """Open a scene and serve its window until it is closed or the program is interrupted."""
+    engine, ghost = open_engines(options.scene, options.engine, options.envs)
+    serve_window(Window(Application(engine, options, ghost)), host, port, announce)
+
+
+def serve_window(window: Window, host: str, port: int | None, announce: Announce) -> None:
+    """Serve a window until it is closed or the program is interrupted."""
+    use_null_display()
+    server = Server(host, port)
+    try:
+        server.start()
+        announce(server.url, server.port, server.exposed)
+        window.audience = Audience(window, server)
+        run_window(window)
+    finally:
+        server.close()
+
+
+class Audience:
+    """Those who watch a window from afar: their input before each frame, the picture after it."""
+
+    def __init__(self, window: Window, server: Server) -> None:
+        self._window, self._server = window, server
+        self._next = self._awake_until = 0.0
+        self._cursor = self._clipboard = ""
+        self._focused = False
+        self._measured, self._rates = 0.0, ""
+
+    @property
+    def text(self) -> str:
+        """How many watch, and how well, for the status bar."""
+        clients = list(self._server.clients)
+        now = time.monotonic()
+        if clients and not self._window.app.idle and now > self._measured + _MEASURE_PERIOD:
+            # Not while idle: numbers that change because they were sent would be sent again and again.
+            self._measured = now
+            rate = max(client.frame_rate for client in clients)
+            delay = max(client.round_trip for client in clients)
+            self._rates = f", {rate:2.0f} frames/s, {delay * 1e3:3.0f} ms"
+        return f"{len(clients)} watching{self._rates}"
+
+    def before_frame(self) -> None:
+        """Wait until the next frame is due, and give the window its input."""
+        server = self._server
+        if not self._focused and self._window.frame_count:
+            self._focused = True
+            focus()
+        while True:
+            now = time.monotonic()
+            if server.inbox:
+                self._awake_until = now + _AWAKE
+            period = 1.0 / self._rate(now)
+            due = self._next - now
+            # Where the pace became faster meanwhile, the frame is due earlier.
+            if due <= 0 or (server.inbox and due > 1.0 / _RATE):
+                break
+            server.wake.clear()
+            if not server.inbox:
+                server.wake.wait(min(due, period))
+        self._next = max(self._next, now - period) + period
+        while server.inbox:
+            self._take(server.inbox.popleft())
+
+    def after_frame(self, read: Callable[[], Picture]) -> None:
+        """Show what was drawn to all who watch."""
+        server = self._server
+        if not server.clients:
+            return
+        if server.screen.show(read()):
+            server.announce()
+        saved = self._window.app.saved
+        while saved:
+            server.offer(saved.pop(0))
+        if (shape := cursor()) != self._cursor:
+            self._cursor = shape
+            server.tell_all({"type": "cursor", "shape": shape})
+        if (text := imgui.get_clipboard_text() or "") != self._clipboard:
+            self._clipboard = text
+            server.tell_all({"type": "clipboard", "text": text})
+
+    def _rate(self, now: float) -> float:
+        app = self._window.app
+        if app.recorder.running is not None or app.recorder.retaking or now < self._awake_until:
+            return _RATE
+        if app.idle:
+            return _IDLE_RATE
+        return _RATE if self._server.clients else _UNWATCHED_RATE
+
+    def _take(self, message: dict[str, Any]) -> None:
+        kind = message.get("type")
+        if kind == "open":
+            self._window.app.open_scene(message["path"])
+        elif kind == "joined":
+            # Whoever comes later sees the cursor of the others.
+            self._server.tell_all({"type": "cursor", "shape": self._cursor})
+        else:
+            if kind == "clipboard":
+                self._clipboard = str(message.get("text", ""))
+            apply(message)

@@ -1,0 +1,254 @@
+"""Serves the page, the pictures and the files of one window to browsers that know its token."""
+
+import asyncio
+import hmac
+import json
+import secrets
+import socket
+import tempfile
+import threading
+from collections import deque
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from ..errors import SceneError
+from .client import Client
+from .screen import Screen
+
+PORT = 8090
+_PORTS = 100
+"""How many ports from `PORT` on are tried where none was asked for."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_MAX_CLIENTS = 16
+_MAX_MESSAGE = 1 << 20
+"""Longest message of a browser [bytes]; a pasted text is the longest."""
+_MAX_UPLOAD = 512 << 20
+"""Largest file that is dropped on a page [bytes]; and all of them together."""
+_MAX_INBOX = 10_000
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Server:
+    """Runs in a thread of its own. Whoever draws shows pictures on `screen` and takes messages from `inbox`."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int | None = None) -> None:
+        self.host, self._wanted = host, port
+        self.port = 0
+        self.token = secrets.token_urlsafe(24)
+        self.screen = Screen()
+        self.inbox: deque[dict[str, Any]] = deque(maxlen=_MAX_INBOX)
+        """What the browsers sent, oldest first."""
+        self.wake = threading.Event()
+        """Set when there is something in the inbox."""
+        self.clients: list[Client] = []
+        self._uploads = tempfile.TemporaryDirectory(prefix="contact-viewer-")
+        self._uploaded = 0
+        self._downloads: dict[str, Path] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """The address with the token."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}/?token={self.token}"
+
+    @property
+    def exposed(self) -> bool:
+        """True if other machines can reach it."""
+        return self.host not in _LOOPBACK
+
+    def start(self) -> None:
+        """Bind the port and begin to serve. Raises SceneError if it cannot."""
+        listener = _bind(self.host, self._wanted)
+        self.port = listener.getsockname()[1]
+        ready: Future[None] = Future()
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(listener, ready)), daemon=True)
+        self._thread.start()
+        ready.result()
+
+    def close(self) -> None:
+        """Let all browsers know, and stop. Safe twice."""
+        if self._loop is not None and self._thread is not None:
+            self._loop.call_soon_threadsafe(self._stop.set)
+            self._thread.join(5.0)
+            self._loop = None
+        self._uploads.cleanup()
+
+    def announce(self) -> None:
+        """There is another picture."""
+        self._call(lambda client: client.wake())
+
+    def tell_all(self, message: dict[str, Any]) -> None:
+        """Send something else than a picture to every browser."""
+        self._call(lambda client: client.tell(message))
+
+    def offer(self, path: Path) -> None:
+        """Let every browser download a file."""
+        name = secrets.token_urlsafe(12)
+        self._downloads[name] = path
+        self.tell_all({"type": "download", "address": f"/files/{name}", "name": path.name})
+
+    def _call(self, action: Callable[[Client], None]) -> None:
+        """Do something with every browser, on the server's thread."""
+
+        def call() -> None:
+            for client in self.clients:
+                action(client)
+
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call)
+
+    async def _serve(self, listener: socket.socket, ready: "Future[None]") -> None:
+        try:
+            self._loop = asyncio.get_running_loop()
+            self._stop = asyncio.Event()
+            application = web.Application(middlewares=[self._check], client_max_size=_MAX_UPLOAD)
+            application.router.add_get("/", self._page)
+            application.router.add_get("/viewer.js", self._script)
+            application.router.add_get("/stream", self._stream)
+            application.router.add_get("/files/{name}", self._download)
+            application.router.add_post("/upload", self._upload)
+            runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+            await runner.setup()
+            await web.SockSite(runner, listener).start()
+        except BaseException as error:
+            ready.set_exception(error)
+            raise
+        ready.set_result(None)
+        await self._stop.wait()
+        for client in list(self.clients):
+            await client.close()
+        await runner.cleanup()
+
+    @web.middleware
+    async def _check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Only who knows the token, from a page of ours, under a name of this machine."""
+        if not (self._is_host_ours(request) and _is_origin_ours(request)):
+            raise web.HTTPForbidden
+        given = request.query.get("token")
+        # The cookies of all ports of a machine are one set.
+        cookie = f"contact_viewer_{self.port}"
+        if not hmac.compare_digest((given or request.cookies.get(cookie, "")).encode(), self.token.encode()):
+            raise web.HTTPForbidden
+        response = await handler(request)
+        if given is not None and not response.prepared:
+            response.set_cookie(cookie, self.token, httponly=True, samesite="Strict")
+        if not response.prepared:
+            response.headers["Cache-Control"] = "no-store"
+            response.headers["X-Content-Type-Options"] = "nosniff"
+            response.headers["Referrer-Policy"] = "no-referrer"
+            response.headers["Content-Security-Policy"] = (
+                "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' blob: data:; "
+                "style-src 'unsafe-inline'; frame-ancestors 'self'"
+            )
+        return response
+
+    def _is_host_ours(self, request: web.Request) -> bool:
+        """True unless another name was made to point at this machine. A tunnel may have another port."""
+        name = urlsplit(f"//{request.headers.get('Host', '')}").hostname
+        return name in (*_LOOPBACK, self.host) or self.host in ("0.0.0.0", "::")
+
+    async def _page(self, request: web.Request) -> web.StreamResponse:
+        return _page_file("index.html", "text/html")
+
+    async def _script(self, request: web.Request) -> web.StreamResponse:
+        return _page_file("viewer.js", "text/javascript")
+
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        if len(self.clients) >= _MAX_CLIENTS:
+            raise web.HTTPServiceUnavailable(text="too many viewers")
+        sock = web.WebSocketResponse(max_msg_size=_MAX_MESSAGE, heartbeat=20.0, compress=False)
+        await sock.prepare(request)
+        client = Client(sock, self.screen, request.query.get("codec") != "jpeg")
+        self.clients.append(client)
+        self._receive({"type": "joined"})
+        try:
+            await client.run(self._receive)
+        finally:
+            self.clients.remove(client)
+            self._receive({"type": "blur" if not self.clients else "left"})
+        return sock
+
+    def _receive(self, message: dict[str, Any]) -> None:
+        kind, inbox = message.get("type"), self.inbox
+        if kind == "open":
+            # A page names a file that it uploaded, nothing else.
+            path = self._upload_path(str(message.get("name", "")))
+            if path is None or not path.is_file():
+                return
+            message = {"type": "open", "path": str(path)}
+        if kind == "move" and inbox and inbox[-1].get("type") == "move":
+            inbox[-1] = message
+        else:
+            inbox.append(message)
+        self.wake.set()
+
+    async def _download(self, request: web.Request) -> web.StreamResponse:
+        path = self._downloads.get(request.match_info["name"])
+        if path is None or not path.is_file():
+            raise web.HTTPNotFound
+        return web.FileResponse(path, headers={"Content-Disposition": f"attachment; filename={json.dumps(path.name)}"})
+
+    async def _upload(self, request: web.Request) -> web.StreamResponse:
+        path = self._upload_path(request.query.get("name", ""))
+        if path is None:
+            raise web.HTTPBadRequest(text="a file's name, without .. and not absolute")
+        if self._uploaded + (request.content_length or 0) > _MAX_UPLOAD:
+            raise web.HTTPRequestEntityTooLarge(max_size=_MAX_UPLOAD, actual_size=self._uploaded)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("wb") as file:
+                async for piece in request.content.iter_chunked(1 << 16):
+                    self._uploaded += len(piece)
+                    if self._uploaded > _MAX_UPLOAD:
+                        raise web.HTTPRequestEntityTooLarge(max_size=_MAX_UPLOAD, actual_size=self._uploaded)
+                    file.write(piece)
+        except OSError as error:
+            raise web.HTTPBadRequest(text=error.strerror or "cannot be saved") from None
+        return web.Response(text="saved")
+
+    def _upload_path(self, name: str) -> Path | None:
+        """Where a file of that name goes, in this session's own folder; None if the name leads elsewhere."""
+        parts = PurePosixPath(name).parts
+        if not parts or name.startswith("/") or len(name) > 1000:
+            return None
+        if any(part in (".", "..") or "\\" in part or "\0" in part for part in parts):
+            return None
+        return Path(self._uploads.name, *parts)
+
+
+def _is_origin_ours(request: web.Request) -> bool:
+    """True if a page of this very address asks, or none: a browser adds where a page comes from."""
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return request.path != "/stream" and request.method == "GET"
+    return urlsplit(origin).netloc == request.headers.get("Host")
+
+
+def _page_file(name: str, kind: str) -> web.Response:
+    text = (Path(__file__).parent / "page" / name).read_text("utf-8")
+    return web.Response(text=text, content_type=kind)
+
+
+def _bind(host: str, wanted: int | None) -> socket.socket:
+    """A listening socket on the wanted port, or on the first free one from `PORT` on."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    reason = ""
+    for port in [wanted] if wanted is not None else range(PORT, PORT + _PORTS):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+            listener.listen(64)
+            return listener
+        except OSError as error:
+            reason = error.strerror or str(error)
+            listener.close()
+    ports = str(wanted) if wanted is not None else f"{PORT} to {PORT + _PORTS - 1}"
+    raise SceneError(f"cannot serve on {host} port {ports}: {reason}")
