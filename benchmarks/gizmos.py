@@ -10,12 +10,13 @@ from typing import Any
 import mujoco
 import numpy as np
 from contact_viewer import ContactBatch, ContactLayout, open_engine
+from contact_viewer.render.camera import Eye
 from contact_viewer.render.canvas import add_shapes
 from contact_viewer.render.contexts import load_opengl, open_context
 from contact_viewer.render.gizmos import GizmoPass
 from contact_viewer.render.glyphs import Glyphs
 from contact_viewer.render.scene import ScenePass
-from contact_viewer.render.style import glyph_scale, palette_colors, reference_force, sensor_color
+from contact_viewer.render.style import GlyphScale, palette_colors, reference_force, sensor_color
 from contact_viewer.render.view import View
 from contact_viewer.session.contact_glyphs import SensorGlyphs, build_glyphs
 from contact_viewer.session.layers import contact_parts, session_glyphs
@@ -127,7 +128,8 @@ def gizmos_built_in(run: Run) -> list[Row]:
             session.forget()
             passes.scene.update(model, data, session.view)
             passes.scene.draw(VIEWPORT)
-            passes.gizmos.draw(session_glyphs(session), passes.scene.matrices(VIEWPORT), VIEWPORT)
+            matrices = passes.scene.matrices(VIEWPORT)
+            passes.gizmos.draw(session_glyphs(session, Eye(matrices, VIEWPORT)), matrices, VIEWPORT)
 
         def draw_theirs() -> None:
             passes.scene.update(model, data, view)
@@ -164,6 +166,9 @@ def gizmos_growth(run: Run) -> list[Row]:
     ]
 
 
+_SCALE = GlyphScale(force=0.01, torque=0.1, radius=0.01, width=0.009, lift=0.01, reference=30.0)
+
+
 def pile_of_glyphs(model: Any, count: int) -> Glyphs:
     """Spheres and three arrows a contact, as of a pile: forces spread over decades, friction within its cone."""
     random = np.random.default_rng(0)
@@ -183,7 +188,7 @@ def pile_of_glyphs(model: Any, count: int) -> Glyphs:
         [SensorGlyphs(0, batch, sensor_color(0))],
         contact_parts(settings),
         settings,
-        glyph_scale(model, settings),
+        _SCALE,
         palette_colors(model, settings.palette),
     )
     assert len(glyphs.spheres) == count

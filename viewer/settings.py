@@ -30,7 +30,7 @@ class ScaleMode(StrEnum):
     """What sets the length of a force arrow."""
 
     AUTO = "auto"
-    """The scene's moving weight and extent."""
+    """The forces that were drawn lately, on screen."""
     FIXED = "fixed"
     """`GizmoSettings.fixed_scale`, in metres per newton."""
     MUJOCO = "mujoco"
@@ -142,7 +142,7 @@ class GizmoSettings:
     """Factor on all arrow widths."""
     point_size: float = 1.0
     """Factor on the spheres' radius."""
-    min_force: float = 0.01
+    min_force: float = 0.0
     """Components below this draw no arrow [N]."""
     log_length: bool = False
     """True if arrow length grows with the logarithm of the force."""

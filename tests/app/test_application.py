@@ -35,8 +35,8 @@ def run(app: Application, until: Callable[[], object], seconds: float = 60.0) ->
     while not until():
         assert time.monotonic() < end, "it did not happen in time"
         replaced += app.advance()
-        app.take_picture(lambda: picture, whole_window=False, metres_per_pixel=0.001)
-        app.take_picture(lambda: picture, whole_window=True, metres_per_pixel=0.001)
+        app.take_picture(lambda: picture, whole_window=False)
+        app.take_picture(lambda: picture, whole_window=True)
         time.sleep(0.002)
     return replaced
 

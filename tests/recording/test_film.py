@@ -12,6 +12,7 @@ from contact_viewer.recording.encoders import Picture
 from contact_viewer.recording.film import Film, open_renderer
 from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.schedule import Schedule
+from contact_viewer.render.camera import Eye
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Quality, ViewState
@@ -51,7 +52,9 @@ def test_each_frame_shows_the_state_at_its_time(tmp_path: Path) -> None:
                 mujoco.mj_step(judge.engine.model, judge.engine.data)
                 count += 1
             judge.forget()
-            renderer.draw(judge.engine.data, session_glyphs(judge), judge.settings.gizmos)
+            matrices = judge.view.matrices(judge.engine.model, judge.engine.data, (0, 0, *SIZE))
+            eye = Eye(matrices, (0, 0, *SIZE), 0.75)
+            renderer.draw(judge.engine.data, session_glyphs(judge, eye), judge.settings.gizmos)
             np.testing.assert_array_equal(picture, renderer.read())
 
 

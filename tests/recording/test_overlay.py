@@ -8,7 +8,7 @@ from contact_viewer.recording.encoders import Picture
 from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, text_font
 from contact_viewer.recording.plots import CurveStrip, nice_above
-from contact_viewer.session.layers import legend_entries
+from contact_viewer.session.layers import legend_entries, session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ColorMode, ViewState
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from PIL import Image, ImageFont
 from .judges import color_counts
 
 SIZE = (1280, 720)
-METRES_PER_PIXEL = 0.002
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
 
 
 def test_legend_and_time_keep_to_their_corners(session: Session) -> None:
-    picture = Overlay(session, SIZE).compose(grey(), 1.25, METRES_PER_PIXEL)
+    picture = Overlay(session, SIZE).compose(grey(), 1.25)
     mask = changed(grey(), picture)
     left, right = mask[:, :640], mask[:, 640:]
     assert box(left)[0] == 16
@@ -53,15 +52,20 @@ def test_legend_and_time_keep_to_their_corners(session: Session) -> None:
     assert color_counts(picture[:, 640:])["green"] == 0
 
 
-@pytest.mark.parametrize("metres_per_pixel", [0.0005, 0.002, 0.013])
-def test_the_scale_bar_is_as_long_as_the_arrow_of_its_force(session: Session, metres_per_pixel: float) -> None:
-    picture = Overlay(session, SIZE).compose(grey(), 0.0, metres_per_pixel)
+@pytest.mark.parametrize("factor", [0.3, 1.0, 7.0])
+def test_the_scale_bar_is_as_long_as_the_arrow_of_its_force(factor: float) -> None:
+    session = Session(open_engine("slope"), ViewState())
+    session.settings.gizmos.length = factor
+    session_glyphs(session)
+    picture = Overlay(session, SIZE).compose(grey(), 0.0)
     left, top, right, bottom = box(changed(grey(), picture)[:, :640])
     bright = picture[top:bottom, left:right].min(axis=2) > 200
     # The bar is the longest unbroken bright row of the legend.
     lengths = [max(len(run) for run in "".join("x" if on else " " for on in row).split(" ")) for row in bright]
     length = max(lengths)
-    force = length * metres_per_pixel / session.scale.force
+    eye = session.usual_eye
+    pixel = eye.pixel_size(session.force_scale.anchor)[0]
+    force = length * pixel / session.scale.force
     digits = force / 10.0 ** np.floor(np.log10(force))
     # One of 1, 2, 5, 10 newtons and so on, to a pixel.
     assert min(abs(digits - nice) / nice for nice in (1, 2, 5, 10)) < 1.5 / length
@@ -69,19 +73,19 @@ def test_the_scale_bar_is_as_long_as_the_arrow_of_its_force(session: Session, me
 
 def test_time_changes_only_the_clock(session: Session) -> None:
     overlay = Overlay(session, SIZE, speed=0.1)
-    first = overlay.compose(grey(), 1.234, METRES_PER_PIXEL)
-    second = overlay.compose(grey(), 1.235, METRES_PER_PIXEL)
+    first = overlay.compose(grey(), 1.234)
+    second = overlay.compose(grey(), 1.235)
     left, top, right, bottom = box(changed(first, second))
     # One digit, in the lower right corner.
     assert right - left < 14
     assert bottom - top < 20
     assert left > 1100
     assert top > 660
-    np.testing.assert_array_equal(first, overlay.compose(grey(), 1.234, METRES_PER_PIXEL))
+    np.testing.assert_array_equal(first, overlay.compose(grey(), 1.234))
 
 
 def test_small_pictures_show_the_scene_alone(session: Session) -> None:
-    picture = Overlay(session, (160, 120)).compose(grey((160, 120)), 0.0, METRES_PER_PIXEL)
+    picture = Overlay(session, (160, 120)).compose(grey((160, 120)), 0.0)
     np.testing.assert_array_equal(picture, grey((160, 120)))
     with pytest.raises(RecordingError, match="no room for plots"):
         Overlay(session, (160, 120), plot_seconds=1.0)
@@ -110,7 +114,7 @@ def test_plots_lie_below_the_scene_and_show_the_forces() -> None:
         session.engine.step()
         overlay.sample(step, step * 0.002)
     session.forget()
-    picture = overlay.compose(grey((width, height)), 0.8, METRES_PER_PIXEL)
+    picture = overlay.compose(grey((width, height)), 0.8)
     assert picture.shape == (720, 1280, 3)
     band = picture[height:]
     curves = band[:, 250:]

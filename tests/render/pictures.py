@@ -6,13 +6,15 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from contact_viewer.render.camera import CameraMatrices
+from contact_viewer.render.camera import CameraMatrices, Eye
 from contact_viewer.render.contexts import load_opengl
 from contact_viewer.render.glyphs import Glyphs
 from contact_viewer.render.offscreen import OffscreenRenderer
 from contact_viewer.render.style import GlyphScale, glyph_scale, palette_colors, sensor_color
+from contact_viewer.render.view import USUAL_PICTURE, View
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.session.contact_glyphs import SensorGlyphs, build_glyphs
+from contact_viewer.session.force_scale import NO_FORCES, ForceScale
 from contact_viewer.session.layers import contact_parts
 from contact_viewer.settings import GizmoSettings, Quality
 from numpy.typing import ArrayLike, NDArray
@@ -81,11 +83,18 @@ def make_contacts(
     )
 
 
+def usual_scale(model: Any, settings: GizmoSettings) -> GlyphScale:
+    """Sizes before any force is known, in a picture of the usual size."""
+    data = forwarded(model)
+    eye = Eye(View(model).matrices(model, data, USUAL_PICTURE), USUAL_PICTURE)
+    return glyph_scale(model, settings, ForceScale(model).update(0.0, data, eye, NO_FORCES))
+
+
 def make_glyphs(
     model: Any, batch: ContactBatch, settings: GizmoSettings | None = None, scale: GlyphScale | None = None
 ) -> Glyphs:
     settings = settings or GizmoSettings()
-    scale = scale or glyph_scale(model, settings)
+    scale = scale or usual_scale(model, settings)
     colors = palette_colors(model, settings.palette)
     return build_glyphs([SensorGlyphs(0, batch, sensor_color(0))], contact_parts(settings), settings, scale, colors)
 

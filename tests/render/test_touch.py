@@ -9,14 +9,14 @@ from contact_viewer import open_engine
 from contact_viewer.render.contexts import OffscreenContext
 from contact_viewer.render.glyphs import NO_OWNER
 from contact_viewer.render.scene import ScenePass
-from contact_viewer.render.style import glyph_scale
-from contact_viewer.render.touch import add_touch_volumes, touch_axes
+from contact_viewer.render.style import GlyphScale, palette_colors
+from contact_viewer.render.touch import AXIS_COLORS, add_touch_volumes, touch_axes
 from contact_viewer.render.view import View
-from contact_viewer.settings import GizmoSettings, Quality
+from contact_viewer.settings import GizmoSettings, Palette, Quality
 from contact_viewer.touch.declaration import TouchDeclaration
 from contact_viewer.touch.touch_sensors import TouchSensors
 
-from .pictures import SIDE, Image, Mask, flat_model, is_green, is_red, renderer_of
+from .pictures import SIDE, Image, Mask, flat_model, renderer_of, usual_scale
 
 SITE = '<site name="s" pos="0.1 0 -0.15" {shape} {turn} rgba="1 0 1 0" group="4"/>'
 SHAPES = {
@@ -50,32 +50,46 @@ def at(image: Image, x: float, z: float) -> Image:
     return image[row : row + 1, column : column + 1]
 
 
-def test_axes_are_red_green_and_blue_where_the_site_points() -> None:
+def is_axis(image: Image, axis: int) -> bool:
+    """True for pixels in the colour of an axis, lit or in its own shade."""
+    pixel = image[0, 0] / max(image[0, 0].max(), 1)
+    color = np.array(AXIS_COLORS[axis][:3])
+    return bool(np.abs(pixel - color / color.max()).max() < 0.12)
+
+
+def test_axes_have_colours_of_their_own_where_the_site_points() -> None:
     engine, touch = make(turn='xyaxes="0 0 1 1 0 0"')
-    glyphs = touch_axes(touch, glyph_scale(engine.model, GizmoSettings()))
+    scale = GlyphScale(force=0.1, torque=1.0, radius=0.01, width=0.02, lift=0.01, reference=10.0)
+    glyphs = touch_axes(touch, scale)
     vectors = glyphs.arrows[:, 4:7]
     axes = engine.data.site_xmat[0].reshape(3, 3)
     assert vectors / np.linalg.norm(vectors, axis=1, keepdims=True) == pytest.approx(axes.T, abs=1e-6)
     assert glyphs.arrows[:, :3] == pytest.approx(np.tile(engine.data.site_xpos[0], (3, 1)))
-    assert glyphs.arrows[:, 8:11].argmax(axis=1).tolist() == [0, 1, 2]
+    forces = palette_colors(engine.model, Palette.STANDARD)
+    for color in glyphs.arrows[:, 8:11]:
+        for force in (forces.normal, forces.tangent0, forces.tangent1, forces.total, forces.torque):
+            assert np.linalg.norm(color - force[:3]) > 0.3
     assert (glyphs.arrow_owner == NO_OWNER).all()
     with renderer_of(engine.model) as renderer:
         renderer.draw(engine.data, glyphs)
         image = renderer.read()
     # Out of the volume, whose half sizes are 0.12 along x and 0.05 along y.
-    assert is_red(at(image, 0.1, -0.15 + 0.15)).all()
-    assert is_green(at(image, 0.1 + 0.08, -0.15)).all()
-    assert not is_red(at(image, 0.1, -0.15 - 0.1)).any()
+    assert is_axis(at(image, 0.1, -0.15 + 0.15), 0)
+    assert is_axis(at(image, 0.1 + 0.08, -0.15), 1)
+    assert not is_axis(at(image, 0.1, -0.15 - 0.1), 0)
     touch["t"].visible = False
-    assert not len(touch_axes(touch, glyph_scale(engine.model, GizmoSettings())).arrows)
+    assert not len(touch_axes(touch, usual_scale(engine.model, GizmoSettings())).arrows)
 
 
 def test_axes_of_a_body() -> None:
     engine = open_engine(flat_model())
     touch = TouchSensors(engine)
     touch.add(TouchDeclaration("t", body="mover"))
-    arrows = touch_axes(touch, glyph_scale(engine.model, GizmoSettings())).arrows
-    assert arrows[:, 4:7] == pytest.approx(0.075 * np.eye(3))
+    arrows = touch_axes(touch, usual_scale(engine.model, GizmoSettings())).arrows
+    lengths = np.diag(arrows[:, 4:7])
+    assert arrows[:, 4:7] == pytest.approx(np.diag(lengths))
+    # As long in any scene, on screen: here a metre is as high as the picture.
+    assert 20 / 720 < lengths.min() <= lengths.max() < 60 / 720
     assert arrows[:, :3] == pytest.approx(np.tile([0, 1, 0], (3, 1)))
 
 

@@ -174,13 +174,11 @@ class Application:
             self.saved.append(path)
             self.notices.add(f"saved {path}")
 
-    def take_picture(
-        self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool, metres_per_pixel: float
-    ) -> None:
+    def take_picture(self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool) -> None:
         """Record what is drawn now, or save it as a screenshot, if it is due. `read` gives it, RGB, (height, width, 3):
-        the whole window or the scene alone. `metres_per_pixel`: at the point that the camera looks at."""
+        the whole window or the scene alone."""
         time = self.session.engine.time
-        done = self.notices.attempt(lambda: self.recorder.take_picture(read, whole_window, time, metres_per_pixel))
+        done = self.notices.attempt(lambda: self.recorder.take_picture(read, whole_window, time))
         if done is not None:
             self.notices.add(done)
 

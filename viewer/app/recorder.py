@@ -140,9 +140,7 @@ class Recorder:
         if self._screenshot is None:
             self._screenshot = PartFile(path)
 
-    def take_picture(
-        self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float, metres_per_pixel: float
-    ) -> str | None:
+    def take_picture(self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float) -> str | None:
         """Take what is drawn so far, at a simulated time [s], if it is due; what was completed, for a person.
 
         `read` gives the picture, RGB, (height, width, 3).
@@ -160,7 +158,7 @@ class Recorder:
             try:
                 picture = read()
                 if self._overlay is not None:
-                    picture = self._overlay.compose(picture, time, metres_per_pixel)
+                    picture = self._overlay.compose(picture, time)
                 if self._retake is not None:
                     writer.add(picture)
                     self._retake.mark_taken()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ..errors import RecordingError
+from ..render.camera import Eye
 from ..render.contexts import OpenGLError
 from ..render.offscreen import OffscreenRenderer
 from ..session.layers import add_volumes, session_glyphs
@@ -12,6 +13,10 @@ from .encoders import Picture
 from .overlay import Overlay
 from .schedule import OnStep, Schedule, StepCounter
 
+_USUAL_HEIGHT = 720
+"""Height of a picture in which a measure of gizmos is a pixel [px]."""
+_LEAST_UNIT = 0.75
+"""Pixels per measure in small pictures: gizmos stay readable."""
 _CHUNK = 100
 """Steps between two chances to stop, where no picture comes for long."""
 
@@ -36,6 +41,7 @@ class Film:
         self._orbit = orbit
         self._azimuth = float(session.view.camera.azimuth)
         renderer.view = session.view
+        self._unit = max(renderer.size[1] / _USUAL_HEIGHT, _LEAST_UNIT)
         self._counter = StepCounter(session, schedule, calls if overlay is None else [overlay.sample, *calls])
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
@@ -55,17 +61,18 @@ class Film:
         session, renderer = self._session, self._renderer
         if self._orbit:
             session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._schedule.fps)
-        matrices = renderer.draw(
-            session.engine.data,
-            session_glyphs(session),
+        engine, viewport = session.engine, (0, 0, *renderer.size)
+        eye = Eye(session.view.matrices(engine.model, engine.data, viewport), viewport, self._unit)
+        renderer.draw(
+            engine.data,
+            session_glyphs(session, eye),
             session.settings.gizmos,
             add=lambda scene: add_volumes(session, scene),
         )
         picture = renderer.read()
         if self._overlay is None:
             return picture
-        pixel = matrices.pixel_size(session.view.focus, (0, 0, *renderer.size))
-        return self._overlay.compose(picture, self._counter.time, float(pixel[0]))
+        return self._overlay.compose(picture, self._counter.time)
 
 
 def open_renderer(session: Session, size: tuple[int, int], quality: Quality) -> OffscreenRenderer:

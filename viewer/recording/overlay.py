@@ -4,9 +4,8 @@ import numpy as np
 from PIL import Image
 
 from ..errors import RecordingError
-from ..render.style import arrow_length, nice_force
 from ..session.layer import LegendEntry
-from ..session.layers import legend_entries
+from ..session.layers import bar_text, legend_entries
 from ..session.session import Session
 from .encoders import Picture
 from .overlay_shapes import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
@@ -21,8 +20,6 @@ _FONT_SIZE = 15
 _LINE = 22
 _MARK = 22
 """Width of an entry's mark."""
-_BAR_TARGET = 96
-"""Length that the scale bar comes near to."""
 _NARROWEST, _LOWEST = 330, 220
 """Smaller pictures show the scene alone."""
 
@@ -60,14 +57,11 @@ class Overlay:
         if self._plots is not None:
             self._plots.sample(time)
 
-    def compose(self, scene: Picture, time: float, metres_per_pixel: float) -> Picture:
-        """The whole picture from one of the scene, which is drawn into; at a simulated time [s].
-
-        `metres_per_pixel`: size of a pixel at the point that the camera looks at.
-        """
+    def compose(self, scene: Picture, time: float) -> Picture:
+        """The whole picture from one of the scene, which is drawn into; at a simulated time [s]."""
         if not self._fits:
             return scene
-        legend = self._draw_legend(metres_per_pixel)
+        legend = self._draw_legend()
         if legend is not None:
             legend.blend(scene)
         self._draw_clock(time).blend(scene)
@@ -76,30 +70,27 @@ class Overlay:
         self._plots.draw(time)
         return np.concatenate([scene, self._plots.band])
 
-    def _draw_legend(self, metres_per_pixel: float) -> Patch | None:
+    def _draw_legend(self) -> Patch | None:
         """What the colours mean and how long a force is, for the lower left corner; None if nothing is drawn."""
         entries = legend_entries(self._session)
         if not entries:
             return None
-        force, length = 0.0, 0.0
+        length, scale_text = 0.0, ""
         if self._session.settings.gizmos.forces:
-            scale = self._session.scale
-            force = nice_force(scale, _BAR_TARGET * self._unit * metres_per_pixel)
-            length = float(arrow_length(force, scale)) / metres_per_pixel
-        state = (entries, force, round(2 * length))
+            bar = self._session.scale_bar
+            length, scale_text = bar.length, bar_text(bar, self._session.settings.gizmos)
+        state = (entries, scale_text, round(2 * length))
         if self._legend is None or self._legend[0] != state:
-            self._legend = state, self._draw_entries(entries, force, length)
+            self._legend = state, self._draw_entries(entries, scale_text, length)
         return self._legend[1]
 
-    def _draw_entries(self, entries: list[LegendEntry], force: float, length: float) -> Patch:
+    def _draw_entries(self, entries: list[LegendEntry], scale_text: str, length: float) -> Patch:
         u = self._unit
         font = text_font(round(_FONT_SIZE * u))
-        log = " (log)" if self._session.settings.gizmos.log_length else ""
-        scale_text = f"{force:g} N{log}"
         width = max(_MARK * u + _GAP * u + text_width(text, font) for _, text, _ in entries)
-        if force:
+        if scale_text:
             width = max(width, length + _GAP * u + text_width(scale_text, font))
-        lines = len(entries) + bool(force) * 1.35
+        lines = len(entries) + bool(scale_text) * 1.35
         canvas = Canvas(width + 2 * _PADDING * u, lines * _LINE * u + 2 * _PADDING * u - 4 * u)
         canvas.panel(6 * u)
         left, y = _PADDING * u, (_PADDING - 2 + _LINE / 2) * u
@@ -110,7 +101,7 @@ class Overlay:
                 canvas.disc((left + _MARK * u / 2, y), 4.5 * u, rgba(color))
             canvas.text((left + (_MARK + _GAP) * u, y), text, font)
             y += _LINE * u
-        if force:
+        if scale_text:
             y += 0.35 * _LINE * u
             tick = 4.5 * u
             canvas.line((left, y), (left + length, y), 1.6 * u, TEXT)

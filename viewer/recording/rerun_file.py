@@ -53,6 +53,8 @@ class RerunWriter:
         self._rerun: Any = _import_rerun()
         self._session = session
         self._colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+        # One size everywhere and for the whole file: Rerun's viewer has a camera of its own.
+        self._scale = replace(session.scale, gauge=None)
         self._sensors = session.shown_sensors
         self._touches = running_touches(session)
         self._samples: list[StepSample] = []
@@ -103,7 +105,7 @@ class RerunWriter:
         self._stream.disconnect()
 
     def _layer_arrows(self) -> list[Floats]:
-        context = DrawContext(self._session)
+        context = DrawContext(self._session, self._scale)
         glyphs = [layer.glyphs(context) for layer in self._layers if layer.glyphs is not None]
         return [(each or Glyphs()).arrows for each in glyphs]
 
@@ -147,7 +149,7 @@ class RerunWriter:
             self._send(("contacts", sensor.name, "points"), times, self._rerun.Points3D.columns(positions=pos), counts)
         # A file holds every force, also those that are too small for a picture.
         settings = replace(self._session.settings.gizmos, min_force=0.0)
-        contacts = DrawnContacts(batch, pos, settings, self._session.scale)
+        contacts = DrawnContacts(batch, pos, settings, self._scale)
         for arrow in self._arrows_of(sensor):
             built = arrow.build(contacts)
             if built is not None:
@@ -207,7 +209,7 @@ class RerunWriter:
         return np.array(moving, np.intp)
 
     def _send_styles(self) -> None:
-        rerun, scale, colors = self._rerun, self._session.scale, self._colors
+        rerun, scale, colors = self._rerun, self._scale, self._colors
         self._stream.log("/", rerun.ViewCoordinates.RIGHT_HAND_Z_UP, static=True)
         for sensor in self._sensors:
             if self._parts.point is not None:

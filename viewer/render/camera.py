@@ -77,6 +77,28 @@ class CameraMatrices:
         return np.full(len(depth), unit) if self.orthographic else unit * np.abs(depth)
 
 
+@dataclass(frozen=True, eq=False)
+class Eye:
+    """A camera and the picture that it takes."""
+
+    matrices: CameraMatrices
+    viewport: Viewport
+    unit: float = 1.0
+    """Pixels per measure of what keeps its size on screen: 1 in a picture that is 720 pixels high."""
+
+    def pixel_size(self, points: Any) -> Points:
+        """Size of one pixel [m] at the depth of world points (n, 3)."""
+        return self.matrices.pixel_size(points, self.viewport)
+
+    def sees(self, points: Any) -> NDArray[np.bool_]:
+        """True for those of the world points (n, 3) that lie in the picture, (n,)."""
+        pixels, _ = self.matrices.project(points, self.viewport)
+        x, y, width, height = self.viewport
+        # False for NaN, too.
+        inside = (pixels > (x, y)) & (pixels < (x + width, y + height))
+        return np.asarray(inside.all(axis=1), bool)
+
+
 def _perspective(left: float, right: float, bottom: float, top: float, near: float, far: float) -> NDArray[np.float64]:
     width, height, depth = right - left, top - bottom, far - near
     return np.array(

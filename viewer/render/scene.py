@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
 from .camera import CameraMatrices, Viewport
+from .camera_motion import bring_near_plane
 from .contexts import is_software_renderer, load_opengl
 from .gl import gl_integer, gl_supports
 from .view import View
@@ -101,6 +102,8 @@ class ScenePass:
         mujoco.mjv_updateScene(
             model, data, view.option, view.perturb, view.camera, mujoco.mjtCatBit.mjCAT_ALL, self.scene
         )
+        if view.camera_name is None:
+            bring_near_plane(self.scene, float(view.camera.distance))
         for flag, value in view.render_flags().items():
             self.scene.flags[flag] = value
 

@@ -2,22 +2,30 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..mjmodel.types import MjModel
 from ..settings import GizmoSettings, Palette, ScaleMode
+from .camera import Eye
 
 RGBA = tuple[float, float, float, float]
 
+BAR = 100.0
+"""Length of the arrow of a gauge's force, and of the scale bar [measures]."""
+_SPHERE = 6.0, 15.0
+"""Bounds of a sphere's diameter [measures]; the first also in pixels, however small a picture is."""
+_SHAFT = 2.0, 4.5
+"""Bounds of a shaft's diameter, likewise."""
+_SHAFT_PER_SPHERE = 0.34
+_LIFT = 1.05
+"""Tangent arrows start this far off the contact, along the normal, in radii of its sphere."""
 _REFERENCE_LENGTH = 0.35
-"""Length of the reference force's arrow, as a fraction of the scene's size."""
+"""In fixed scales and in MuJoCo's, length of the reference force's arrow, as a fraction of the scene's size."""
 _SIZE_PER_BODY = 20.0
-"""Largest width of a scene, in mean body sizes: a robot on a large terrain keeps glyphs of its own size."""
-_RADIUS, _WIDTH, _LIFT = 0.0095, 0.0085, 0.010
-"""Sphere radius, arrow shaft diameter and tangent lift, as fractions of the scene's size."""
+"""Largest width of a scene, in mean body sizes."""
 _TORQUE_ARM = 0.2
 """A torque draws as long as its force at this lever, as a fraction of the mean body size."""
 _LOG_SPAN = 1000.0
@@ -43,23 +51,86 @@ _SENSOR_COLORS: tuple[RGBA, ...] = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Gauge:
+    """What sizes are measured by in one picture."""
+
+    eye: Eye
+    anchor: NDArray[np.float64]
+    """Where the contacts are [m], world, (3,): lengths on screen are true at its depth."""
+    newtons: float
+    """The force whose arrow is `BAR` long [N]."""
+    longest: float
+    """Length that the arrows of steady forces do not exceed [measures]."""
+    sphere: float
+    """Diameter of a contact's sphere at the anchor [measures]."""
+
+    @property
+    def measure(self) -> float:
+        """Size of a measure at the anchor's depth [m]."""
+        return max(float(self.eye.pixel_size(self.anchor)[0]) * self.eye.unit, 1e-12)
+
+
 @dataclass(frozen=True)
 class GlyphScale:
     """How large gizmos are drawn."""
 
     force: float
-    """Arrow length per force [m/N]."""
+    """Arrow length per force, at the anchor [m/N]."""
     torque: float
-    """Arrow length per torque [m/(N m)]."""
+    """Arrow length per torque, at the anchor [m/(N m)]."""
     radius: float
-    """Radius of a contact's sphere [m]."""
+    """Radius of a contact's sphere, at the anchor [m]."""
     width: float
-    """Diameter of an arrow's shaft [m]."""
+    """Diameter of an arrow's shaft, at the anchor [m]."""
     lift: float
-    """How far tangent arrows start off the contact, along the normal [m]."""
+    """How far tangent arrows start off the contact, along the normal, at the anchor [m]."""
     reference: float
     """The force whose arrow is as long in logarithmic as in proportional lengths [N]."""
     log_length: bool = False
+    gauge: Gauge | None = None
+    """The picture that bounds the sizes of spheres and shafts; None if they have the same size everywhere."""
+    point_size: float = 1.0
+    """A person's factor on spheres, which is part of `radius`."""
+    shaft_size: float = 1.0
+    """A person's factor on shafts, which is part of `width`."""
+    on_screen: bool = False
+    """True if arrows of equal forces are equally long on screen, not in the world."""
+
+    def sizes(self, points: ArrayLike) -> "Sizes":
+        """Sizes of what is drawn at world points (n, 3)."""
+        points = np.atleast_2d(np.asarray(points, float))
+        if self.gauge is None:
+            each = np.ones(len(points))
+            return Sizes(self.radius * each, self.width * each, self.lift * each, each)
+        eye = self.gauge.eye
+        pixel = eye.pixel_size(points)
+        spheres = _bounded(2.0 * self.radius / self.point_size, pixel, eye.unit, _SPHERE)
+        shafts = _bounded(_SHAFT_PER_SPHERE * spheres, pixel, eye.unit, _SHAFT)
+        radii = 0.5 * self.point_size * spheres
+        stretch = pixel * (eye.unit / self.gauge.measure) if self.on_screen else np.ones(len(points))
+        return Sizes(radii, self.shaft_size * shafts, _LIFT * radii, stretch)
+
+
+class Sizes(NamedTuple):
+    """Sizes of what is drawn at some points, (n,) each."""
+
+    radius: NDArray[np.float64]
+    """Of spheres [m]."""
+    width: NDArray[np.float64]
+    """Diameter of the shafts of arrows [m]."""
+    lift: NDArray[np.float64]
+    """How far tangent arrows start off the point, along the normal [m]."""
+    stretch: NDArray[np.float64]
+    """Factor on the lengths of arrows: farther from the eye they are longer, and look the same."""
+
+
+def _bounded(
+    sizes: float | NDArray[np.float64], pixel: NDArray[np.float64], unit: float, bounds: tuple[float, float]
+) -> NDArray[np.float64]:
+    """Sizes [m] within bounds [measures], where a pixel is so large [m]."""
+    low, high = bounds
+    return np.clip(sizes, max(low * unit, low) * pixel, max(high * unit, low) * pixel)
 
 
 @dataclass(frozen=True)
@@ -117,40 +188,55 @@ _COLORBLIND = PaletteColors(
 )
 
 
-def glyph_scale(model: MjModel, settings: GizmoSettings) -> GlyphScale:
-    """Sizes for a model: fixed for its life, so that arrows never jump for another reason than their forces."""
+def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphScale:
+    """Sizes for one picture of a model. Spheres and shafts keep theirs on screen, and in `auto` arrows too."""
     size = scene_size(model)
-    body = _positive(model.stat.meansize, size)
-    arm = _TORQUE_ARM * min(body, size)
+    arm = torque_arm(model)
+    measure = gauge.measure
     if settings.scale_mode is ScaleMode.FIXED:
         force = settings.fixed_scale
-        torque = force / arm
+        torque, reference = force / arm, _REFERENCE_LENGTH * size / force
     elif settings.scale_mode is ScaleMode.MUJOCO:
         mass = _positive(model.stat.meanmass, 1.0)
         force, torque = float(model.vis.map.force) / mass, float(model.vis.map.torque) / mass
+        reference = _REFERENCE_LENGTH * size / _positive(force, 1e-12)
     else:
-        force = _REFERENCE_LENGTH * size / reference_force(model)
-        torque = force / arm
+        force = BAR * measure / gauge.newtons
+        torque, reference = force / arm, gauge.newtons * gauge.longest / BAR
     force = _positive(force, 1e-12)
-    return GlyphScale(
+    point_size, shaft_size = settings.point_size, settings.width
+    bare = GlyphScale(
         force=force * settings.length,
         torque=_positive(torque, force / arm) * settings.length,
-        radius=_RADIUS * size * settings.point_size,
-        width=_WIDTH * size * settings.width,
-        lift=_LIFT * size,
-        reference=_REFERENCE_LENGTH * size / force,
+        radius=0.5 * gauge.sphere * measure * point_size,
+        width=1.0,
+        lift=0.0,
+        reference=reference,
         log_length=settings.log_length,
+        gauge=gauge,
+        point_size=point_size,
+        shaft_size=shaft_size,
+        on_screen=settings.scale_mode is ScaleMode.AUTO,
     )
+    # As they are at the anchor: bounds may have moved them.
+    radius, width, lift, _ = (float(size[0]) for size in bare.sizes(gauge.anchor))
+    return replace(bare, radius=radius, width=width, lift=lift)
+
+
+def torque_arm(model: MjModel) -> float:
+    """The lever at which a torque draws as long as its force [m]."""
+    size = scene_size(model)
+    return _TORQUE_ARM * min(_positive(model.stat.meansize, size), size)
 
 
 def scene_size(model: MjModel) -> float:
-    """The length that gizmos are sized by [m]: the model's extent, but not many times its bodies' mean size."""
+    """A length for what no picture measures [m]: the model's extent, but not many times its bodies' mean size."""
     extent = _positive(model.stat.extent, 1.0)
     return min(extent, _SIZE_PER_BODY * _positive(model.stat.meansize, extent))
 
 
 def reference_force(model: MjModel) -> float:
-    """The force that `auto` draws at the reference length [N].
+    """The order of size of a model's contact forces, from its weight alone [N]: for what is chosen before any is known.
 
     It is the geometric mean of the weight of all that moves and of the heaviest single tree. For one robot or one
     object both are its weight. In a pile contacts carry a few objects each: the total weight alone would draw dust,
@@ -191,6 +277,13 @@ def nice_force(scale: GlyphScale, target_length: float) -> float:
     decade = 10.0 ** math.floor(math.log10(longest))
     # A hair of tolerance: 10 N must not become 5 N because of rounding.
     return float(decade * max(step for step in (0.5, 1.0, 2.0, 5.0, 10.0) if step * decade <= longest * (1 + 1e-9)))
+
+
+def force_text(force: float) -> str:
+    """A force as people write it, with its unit: 50 mN, 2 kN."""
+    units = (("kN", 1e3), ("N", 1.0), ("mN", 1e-3), ("µN", 1e-6))
+    unit, size = next((each for each in units if abs(force) >= 0.9995 * each[1]), units[-1])
+    return f"{force / size:.3g} {unit}" if force else "0 N"
 
 
 def palette_colors(model: MjModel, palette: Palette) -> PaletteColors:

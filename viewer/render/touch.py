@@ -10,12 +10,12 @@ from ..mjmodel.names import shape_name
 from ..mjmodel.types import MjModel
 from ..touch.touch_sensors import TouchSensors
 from .glyphs import NO_OWNER, Glyphs
-from .style import RGBA, GlyphScale, scene_size
+from .style import RGBA, GlyphScale
 
-AXIS_COLORS: tuple[RGBA, RGBA, RGBA] = ((0.90, 0.13, 0.11, 1.0), (0.05, 0.70, 0.22, 1.0), (0.11, 0.36, 0.95, 1.0))
-"""x, y, z."""
-_REACH = 0.075
-"""How far an axis comes out of its site, as a fraction of the scene's size."""
+AXIS_COLORS: tuple[RGBA, RGBA, RGBA] = ((0.98, 0.47, 0.70, 1.0), (0.80, 0.88, 0.28, 1.0), (0.28, 0.84, 0.92, 1.0))
+"""x, y, z: near red, green and blue, as people know axes, but no colours of forces."""
+_REACH = 9.0
+"""How far an axis comes out of its site, in radii of a contact's sphere."""
 _WIDTH = 0.6
 """Shaft diameter of an axis, as a fraction of that of a force: axes must not look like forces."""
 _VOLUME: tuple[float, float, float] = (0.95, 0.86, 0.60)
@@ -23,16 +23,17 @@ _ALPHA, _TOUCHED_ALPHA = 0.16, 0.42
 
 
 def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
-    """Arrows along the axes of the visible sensors, out of their sites: x red, y green, z blue."""
+    """Arrows along the axes of the visible sensors, out of their sites."""
     rows = []
     for sensor in touch:
         if not sensor.visible:
             continue
         position, rotation = touch.pose(sensor.name)
-        reach = _REACH * scene_size(touch.model) + _half_size(touch.model, sensor.site)
+        sizes = scale.sizes(position)
+        reach = _REACH * sizes.radius[0] + _half_size(touch.model, sensor.site)
         for axis, color in enumerate(AXIS_COLORS):
             vector = reach[axis] * rotation[:, axis]
-            rows.append([*position, _WIDTH * scale.width, *vector, 0.0, *color])
+            rows.append([*position, _WIDTH * sizes.width[0], *vector, 0.0, *color])
     arrows = np.array(rows, np.float32).reshape(-1, 12)
     return Glyphs(arrows=arrows, arrow_owner=np.full((len(rows), 3), NO_OWNER, np.int32))
 

@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 from ..mjmodel.names import body_names, read_names
 from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
-from .camera import CameraMatrices
+from .camera import CameraMatrices, Eye, Viewport
+from .camera_motion import camera_axes, look_at_box, zoom_camera
 from .flags import COSTLY_FLAGS, GROUPS, LABELS, RENDER_FLAGS, VISUAL_FLAGS
+from .framing import Box, body_geoms, box_around, moving_geoms, shown_badly
 
 _ORBIT_SPEED = 180.0
 """Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
+_FRAMED = 0.75
+"""Part of the picture that what a person frames fills."""
+USUAL_PICTURE: Viewport = (0, 0, 1280, 720)
+"""A picture, where the size of the real one is not known yet."""
 _STEEPEST = 89.0
 """Largest elevation [degrees]: straight up and down have no azimuth."""
 
@@ -49,14 +55,24 @@ class View:
         """The model's camera in the last picture that was drawn with one."""
         self._pushed: tuple[int, NDArray[np.float64]] | None = None
         """The body that perturbation pushes, and its `xfrc_applied` before."""
+        self._sketch = mujoco.MjvScene()
+        """Of a picture, the camera alone."""
         self._attach(model)
         mujoco.mjv_defaultFreeCamera(model, self.camera)
+        if 0 <= model.vis.global_.cameraid < model.ncam:
+            self.set_camera(self.cameras[model.vis.global_.cameraid])
 
     def _attach(self, model: MjModel) -> None:
         self._model = model
         self.cameras = [name or f"camera {i}" for i, name in enumerate(read_names(model, "cam"))]
         """Names of the model's cameras."""
         self._bodies = body_names(model)
+
+    def matrices(self, model: MjModel, data: MjData, viewport: Viewport) -> CameraMatrices:
+        """The camera that a picture of this size will be drawn with."""
+        # A copy: a camera that tracks a body moves whenever it is asked.
+        mujoco.mjv_updateCamera(model, data, _copy(self.camera), self._sketch)
+        return CameraMatrices.from_scene(self._sketch, viewport)
 
     def reattach(self, model: MjModel) -> None:
         """Continue with another model, such as the same scene loaded again.
@@ -148,6 +164,35 @@ class View:
         """The free camera as the model declares it."""
         mujoco.mjv_defaultFreeCamera(self._model, self.camera)
 
+    def show_moving(self, model: MjModel, data: MjData) -> None:
+        """Keep the camera if it shows what moves; else look at that, from the same side."""
+        box = box_around(model, data, moving_geoms(model))
+        if box is None:
+            return
+        eye = Eye(self.matrices(model, data, USUAL_PICTURE), USUAL_PICTURE)
+        if self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED:
+            self._eye = eye.matrices
+        fill = shown_badly(model, data, eye, box)
+        if fill is not None:
+            self._look_at_box(box, fill, USUAL_PICTURE[2] / USUAL_PICTURE[3])
+
+    def frame(self, model: MjModel, data: MjData, aspect: float) -> None:
+        """Look at the selected body with all that hangs from it, or at all that moves, or at the whole scene.
+
+        `aspect`: width of the picture by its height.
+        """
+        geoms = body_geoms(model, self.selected_body) if self.selected_body else moving_geoms(model)
+        box = box_around(model, data, geoms)
+        if box is None:
+            center, size = np.array(model.stat.center), float(model.stat.extent)
+            box = center - 0.5 * size, center + 0.5 * size
+        self._look_at_box(box, _FRAMED, aspect)
+
+    def _look_at_box(self, box: Box, fill: float, aspect: float) -> None:
+        self._leave_fixed()
+        self.free_camera()
+        look_at_box(self.camera, box, fill, aspect, float(self._model.vis.global_.fovy))
+
     def look_at(
         self, lookat: Sequence[float] | NDArray[Any], distance: float, azimuth: float, elevation: float
     ) -> None:
@@ -175,19 +220,18 @@ class View:
         self._leave_fixed()
         if self.camera.type == mujoco.mjtCamera.mjCAMERA_TRACKING:
             return
-        azimuth, elevation = math.radians(self.camera.azimuth), math.radians(self.camera.elevation)
-        right = np.array([math.sin(azimuth), -math.cos(azimuth), 0.0])
-        ahead = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
-        rise = ahead if horizontal else -math.sin(elevation) * ahead + math.cos(elevation) * np.array([0, 0, 1.0])
+        right, up, _ = camera_axes(self.camera)
+        rise = np.cross([0, 0, 1.0], right) if horizontal else up
         height = self._height_at_center()
         self.camera.lookat[:] = self.camera.lookat + height * (dy * rise - dx * right)
 
-    def zoom(self, amount: float) -> None:
-        """Come nearer by a positive amount; 0.05 is a notch of a mouse wheel."""
+    def zoom(self, amount: float, toward: Sequence[float] | NDArray[Any] | None = None) -> None:
+        """Come nearer by a positive amount; 0.05 is a notch of a mouse wheel.
+
+        `toward`: the point that keeps its place in the picture [m], world; the centre without one.
+        """
         self._leave_fixed()
-        extent = float(self._model.stat.extent)
-        distance = self.camera.distance * math.exp(-_ZOOM_SPEED * amount)
-        self.camera.distance = min(max(distance, 0.01 * extent), 100.0 * extent)
+        zoom_camera(self.camera, math.exp(-_ZOOM_SPEED * amount), float(self._model.stat.extent), toward)
 
     def follow(self, scene: Any) -> None:
         """Remember the model's camera of an updated `MjvScene`: dragging starts from there."""

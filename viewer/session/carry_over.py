@@ -34,6 +34,7 @@ def _carry_over(session: Session, before: Session) -> None:
     engine = session.simulation.engine
     session.key = before.key if before.key in engine.keys else None
     session.view.copy_from(before.view, engine.model)
+    session.force_scale.carry_over(before.force_scale)
     session.paused = before.paused
     if any(sensor.virtual for sensor in before.engine.sensors) and session.engine.can_watch_all:
         selected = session.selected

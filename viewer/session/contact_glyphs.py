@@ -9,13 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..render.glyphs import LARGEST, OTHER, SMALLEST, Floats, Glyphs, Owners
-from ..render.style import RGBA, GlyphScale, PaletteColors, arrow_length
+from ..render.style import RGBA, GlyphScale, PaletteColors, Sizes, arrow_length
 from ..sensors.contacts import Array, ContactBatch
 from ..settings import ColorMode, GizmoSettings
+from .force_scale import NO_FORCES, DrawnForces
 
 GHOST_ALPHA = 0.35
 _GHOST_SIZE = 0.65
 """Thickness of ghosts and size of their points: what lies behind geometry is faint too, but not thin."""
+
+_SHORTEST = 0.5
+"""Arrows that would be shorter are not drawn [measures]."""
 
 ColorOf = Callable[[PaletteColors], RGBA]
 """A colour of a palette, or one of its own."""
@@ -34,6 +38,15 @@ class SensorGlyphs:
     ghost: bool = False
     """True if it is to be faint and thin: contacts that the array does not report."""
 
+    @cached_property
+    def drawn(self) -> tuple[NDArray[np.intp], ContactBatch]:
+        """Slots whose values can all be drawn, and the contacts in them."""
+        slots, batch = np.flatnonzero(_drawable(self.batch)), self.batch
+        if len(slots) < len(batch.filled):
+            # Nothing is computed from garbage in the other slots.
+            batch = batch.mapped(lambda name, array: array if name == "found" else array[slots])
+        return slots, batch
+
 
 @dataclass(frozen=True, eq=False)
 class DrawnContacts:
@@ -44,6 +57,17 @@ class DrawnContacts:
     """Of the contacts [m], world, (contacts, 3)."""
     settings: GizmoSettings
     scale: GlyphScale
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """Of what is drawn at the contacts."""
+        return self.scale.sizes(self.pos)
+
+    @property
+    def smallest(self) -> float:
+        """The force below which no arrow is drawn: what a person chose, or one too short to be seen [N]."""
+        gauge = self.scale.gauge if self.scale.on_screen else None
+        return max(self.settings.min_force, _SHORTEST * gauge.measure / self.scale.force if gauge is not None else 0.0)
 
     @cached_property
     def axis_arrows(self) -> tuple[Array, Array, Array] | None:
@@ -58,13 +82,16 @@ class DrawnContacts:
         normal, tangent0, tangent1 = axes
         if normal is None or tangent0 is None or tangent1 is None:
             return None
-        lengths = np.where(np.abs(force) >= self.settings.min_force, arrow_length(force, self.scale), 0.0)
+        lengths = np.where(np.abs(force) >= self.smallest, arrow_length(force, self.scale), 0.0)
+        lengths *= self.sizes.stretch[:, None]
         return lengths[:, :1] * normal, lengths[:, 1:2] * tangent0, lengths[:, 2:] * tangent1
 
     @cached_property
     def lifted(self) -> Array:
         """Positions a little off the surface, along the normal [m], world, (contacts, 3)."""
-        return self.pos if self.batch.normal is None else self.pos + self.scale.lift * self.batch.normal
+        if self.batch.normal is None:
+            return self.pos
+        return np.asarray(self.pos + self.sizes.lift[:, None] * self.batch.normal)
 
 
 Arrows = tuple[Array, Array]
@@ -107,23 +134,30 @@ def build_glyphs(
     return Glyphs.concat([_sensor_glyphs(sensor, parts, settings, scale, colors) for sensor in sensors])
 
 
+def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
+    """Where the contacts of all sensors are, and how strong."""
+    parts = [NO_FORCES]
+    for sensor in sensors:
+        slots, batch = sensor.drawn
+        if batch.pos is not None and len(slots):
+            forces = np.zeros(len(slots)) if batch.force is None else np.linalg.norm(batch.force, axis=1)
+            parts.append(DrawnForces(np.asarray(batch.pos, float), np.asarray(forces, float)))
+    return DrawnForces(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
 def scaled_vectors(
-    vectors: Array, smallest: float, length: Callable[[Array], NDArray[np.float64]]
+    vectors: Array, smallest: float, length: Callable[[Array], NDArray[np.float64]], stretch: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Vectors (n, 3) with `length` of their norms as lengths; those of a smaller norm are zero."""
+    """Vectors (n, 3) as long as `length` of their norms, times `stretch` (n,); those of a smaller norm are zero."""
     size = np.linalg.norm(vectors, axis=1)
-    lengths = np.where(size >= smallest, length(size), 0.0)
+    lengths = np.where(size >= smallest, length(size), 0.0) * stretch
     return np.asarray(vectors * (lengths / np.where(size > 0, size, 1.0))[:, None])
 
 
 def _sensor_glyphs(
     sensor: SensorGlyphs, parts: ContactParts, settings: GizmoSettings, scale: GlyphScale, colors: PaletteColors
 ) -> Glyphs:
-    slots = np.flatnonzero(_drawable(sensor.batch))
-    batch = sensor.batch
-    if len(slots) < len(batch.filled):
-        # Nothing is computed from garbage in the other slots.
-        batch = batch.mapped(lambda name, array: array if name == "found" else array[slots])
+    slots, batch = sensor.drawn
     if batch.pos is None or not len(slots):
         return Glyphs()
     alpha, size = (GHOST_ALPHA, _GHOST_SIZE) if sensor.ghost else (1.0, 1.0)
@@ -135,12 +169,12 @@ def _sensor_glyphs(
     drawn = DrawnContacts(batch, batch.pos, settings, scale)
     built = [(arrow, arrow.build(drawn)) for arrow in parts.arrows if arrow.net in (None, batch.in_world_frame)]
     columns = [(color(arrow.color), arrow.component, arrows) for arrow, arrows in built if arrows is not None]
-    arrows, arrow_owner = _arrow_rows(sensor.index, slots, columns, size * scale.width)
+    arrows, arrow_owner = _arrow_rows(sensor.index, slots, columns, size * drawn.sizes.width)
     if parts.point is None:
         slots = slots[:0]
     spheres = np.empty((len(slots), 8), np.float32)
     spheres[:, :3] = batch.pos[: len(slots)]
-    spheres[:, 3] = size * scale.radius
+    spheres[:, 3] = size * drawn.sizes.radius[: len(slots)]
     if parts.point is not None:
         spheres[:, 4:] = color(parts.point)
     sphere_owner = np.empty((len(slots), 2), np.int32)
@@ -150,11 +184,11 @@ def _sensor_glyphs(
 
 
 def _arrow_rows(
-    index: int, slots: NDArray[np.intp], columns: Sequence[tuple[RGBA, int, Arrows]], width: float
+    index: int, slots: NDArray[np.intp], columns: Sequence[tuple[RGBA, int, Arrows]], widths: NDArray[np.float64]
 ) -> tuple[Floats, Owners]:
     """Rows of `Glyphs.arrows` and their owners, all arrows of a contact before those of the next.
 
-    `columns`: colour, component, and the arrows at all contacts.
+    `columns`: colour, component, and the arrows at all contacts; `widths`: of their shafts, by contact [m].
     """
     starts = np.empty((len(slots), len(columns), 3))
     vectors = np.empty_like(starts)
@@ -167,7 +201,7 @@ def _arrow_rows(
     components = np.array([component for _, component, _ in columns], np.intp)
     rows = np.zeros((len(contact), 12), np.float32)
     rows[:, :3] = starts[contact, column_of]
-    rows[:, 3] = width
+    rows[:, 3] = widths[contact]
     rows[:, 4:7] = vectors[contact, column_of]
     rows[:, 8:] = rgba[column_of]
     owner = np.empty((len(contact), 3), np.int32)

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..engines.contact_sensor import ContactSensor
+from ..mjmodel.balance import Balance
 from ..render.glyphs import Glyphs
 from ..render.style import RGBA, GlyphScale, PaletteColors, palette_colors
 from ..settings import GizmoSettings, Reduce
@@ -24,17 +25,27 @@ class LegendEntry(NamedTuple):
 class DrawContext:
     """A session with what its layers share while they are drawn."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, scale: GlyphScale | None = None) -> None:
+        """`scale`: sizes of gizmos, if not those of the session's last picture."""
         self.session = session
         self.gizmos = session.settings.gizmos
+        self._scale = scale
 
     @cached_property
     def scale(self) -> GlyphScale:
-        return self.session.scale
+        return self._scale or self.session.scale
 
     @cached_property
     def colors(self) -> PaletteColors:
         return palette_colors(self.session.engine.model, self.gizmos.palette)
+
+    @cached_property
+    def balance(self) -> Balance | None:
+        """The balance of the selected sensor's body, where the engine reports it."""
+        session = self.session
+        if session.diagnostics is None or session.selected is None:
+            return None
+        return session.diagnostics.balance(session.selected)
 
     @cached_property
     def shown(self) -> list[tuple[int, ContactSensor]]:
@@ -77,6 +88,8 @@ class Layer:
     """Contacts that are to have spheres and arrows."""
     glyphs: Callable[[DrawContext], Glyphs | None] | None = None
     """Glyphs anywhere."""
+    strongest: Callable[[DrawContext], float] | None = None
+    """The strongest of the forces that it draws elsewhere than at contacts [N], for the choice of a scale."""
     geoms: Callable[[DrawContext, Any], None] | None = None
     """Adds shapes to an updated `MjvScene`."""
 

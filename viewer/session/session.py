@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,14 +11,18 @@ from ..engines.contact_sensor import ContactDetails, ContactSensor
 from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
 from ..events.tracker import ContactTracker
-from ..render.style import GlyphScale, glyph_scale
-from ..render.view import View
+from ..render.camera import Eye
+from ..render.style import BAR, Gauge, GlyphScale, arrow_length, glyph_scale, nice_force
+from ..render.view import USUAL_PICTURE, View
 from ..sensors.contacts import Array, ContactBatch
-from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Reduce, ViewState
+from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Reduce, ScaleMode, ViewState
+from .force_scale import NO_FORCES, DrawnForces, ForceScale
 from .history import History
 from .pace import Pace
 from .simulation import Simulation, Step
 
+_NEWS_SECONDS = 2.0
+"""How long a change of the scale is announced, in time of the picture [s]."""
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Speeds that the slower and faster keys walk through."""
 
@@ -53,6 +58,17 @@ class SensorReading:
         return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
 
 
+class ScaleBar(NamedTuple):
+    """A length in a picture, and the force that it stands for."""
+
+    force: float
+    """[N]"""
+    length: float
+    """Of the force's arrow, seen across, at the depth of the contacts [px]."""
+    before: float | None
+    """The force that stood for a hundred measures until a moment ago, if the scale has just changed [N]."""
+
+
 class Session:
     """An engine with its picture, pace and choices. Knows nothing of windows."""
 
@@ -86,6 +102,10 @@ class Session:
         """Why the simulation was stopped, to show to a person."""
         self.events: ContactTracker | None = None
         """When contacts begin and end, once `track_events` was called."""
+        self.force_scale = ForceScale(engine.model)
+        """How many newtons a length on screen stands for."""
+        self._gauge: Gauge | None = None
+        """Of the last picture."""
         self._readings: dict[str, SensorReading] = {}
         self._details: dict[str, ContactDetails] = {}
         self._changes = 0
@@ -95,6 +115,8 @@ class Session:
         self.visible = dict.fromkeys(engine.sensors.names, True)
         if options is not None:
             self._apply(options)
+        if options is None or options.camera is None:
+            self.view.show_moving(engine.model, self.engine.data)
         if keeps_history:
             self.keep_history()
         if self.selected is None:
@@ -261,9 +283,36 @@ class Session:
             self._details[name] = self.engine.details(name)
         return self._details[name]
 
+    def measure(self, eye: Eye, contacts: DrawnForces, strongest: float) -> None:
+        """Choose the sizes of gizmos for the next picture: see `ForceScale.update`."""
+        self._gauge = self.force_scale.update(self.engine.time, self.engine.data, eye, contacts, strongest)
+
     @property
     def scale(self) -> GlyphScale:
-        return glyph_scale(self.engine.model, self.settings.gizmos)
+        """Sizes of gizmos in the last picture; before the first, in one of the usual size."""
+        return glyph_scale(self.engine.model, self.settings.gizmos, self._last_gauge())
+
+    @property
+    def scale_bar(self) -> ScaleBar:
+        """How long a force is in the last picture, where the contacts are."""
+        scale, gauge = self.scale, self._last_gauge()
+        force = nice_force(scale, BAR * gauge.measure)
+        length = float(arrow_length(force, scale)) / gauge.measure * gauge.eye.unit
+        chosen, now = self.force_scale, self.engine.time
+        since = (now - chosen.changed_at) / self.pace.speed
+        is_new = self.settings.gizmos.scale_mode is ScaleMode.AUTO and 0.0 <= since < _NEWS_SECONDS
+        return ScaleBar(force, length, chosen.newtons_before if is_new else None)
+
+    def _last_gauge(self) -> Gauge:
+        if self._gauge is not None:
+            return self._gauge
+        engine = self.engine
+        return ForceScale(engine.model).update(engine.time, engine.data, self.usual_eye, NO_FORCES)
+
+    @property
+    def usual_eye(self) -> Eye:
+        """What sees the scene where no picture is drawn."""
+        return Eye(self.view.matrices(self.engine.model, self.engine.data, USUAL_PICTURE), USUAL_PICTURE)
 
     @property
     def shown_sensors(self) -> list[ContactSensor]:

@@ -42,8 +42,6 @@ class Shell(Protocol):
     """Quality in force, low or high."""
     audience: Audience | None
     """Who watches where there is no display; None on a display."""
-    metres_per_pixel: float
-    """Size of a pixel at the point that the camera looks at [m]."""
 
     def edit_sensor(self, name: str | None) -> None:
         """Show a sensor in the editor, or a new one."""

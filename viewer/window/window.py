@@ -11,6 +11,7 @@ import glfw  # isort: skip
 from ..app.application import Application
 from ..app.interruption import interruption
 from ..engines.registry import open_engines
+from ..render.camera import Eye
 from ..render.canvas import Canvas
 from ..render.contexts import current_renderer
 from ..render.glyphs import Glyphs
@@ -37,7 +38,7 @@ from .panels.sensors import show_sensors
 from .panels.status import show_status
 from .panels.touch import TouchPanel
 from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
-from .theme import apply_theme
+from .theme import FONT_SIZE, apply_theme
 from .viewport import Viewport, window_pixels
 from .window_errors import opening_window
 
@@ -86,7 +87,6 @@ class Window:
         self.help_shown = False
         self.renderer = ""
         self.quality = str(Quality.AUTO)
-        self.metres_per_pixel = 0.001
         self.frame_count = 0
         self.error: BaseException | None = None
         """What ended the window, to be raised once it is closed."""
@@ -291,17 +291,19 @@ class Window:
             self.canvas.replace_model(self.app.session.engine.model)
             self._outdated = False
         session, pixels = self.app.session, self.viewport.pixels
-        sensor_glyphs = session_glyphs(session)
+        model, data = session.engine.model, session.engine.data
+        unit = imgui.get_font_size() / FONT_SIZE * imgui.get_io().display_framebuffer_scale.y
+        eye = Eye(session.view.matrices(model, data, pixels), pixels, unit)
+        sensor_glyphs = session_glyphs(session, eye)
         matrices = self.canvas.draw(
-            session.engine.model,
-            session.engine.data,
+            model,
+            data,
             session.view,
             pixels,
             Glyphs.concat([sensor_glyphs, self.app.gizmos.take()]),
             see_through=session.settings.gizmos.see_through,
             add=lambda scene: add_volumes(session, scene),
         )
-        self.metres_per_pixel = float(matrices.pixel_size(session.view.focus, pixels)[0])
         self._take_picture(pixels, whole_window=False)
         show_labels(session, self.viewport, matrices)
         # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.
@@ -316,7 +318,6 @@ class Window:
             self.app.take_picture(
                 lambda: scene_pass.read_pixels(pixels),
                 whole_window=whole_window,
-                metres_per_pixel=self.metres_per_pixel,
             )
 
     def _finish_frame(self) -> None:

@@ -7,12 +7,13 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+from ...render.camera import Eye
 from ...render.glyphs import Glyphs, highlight_glyphs
-from ...render.style import sensor_color
+from ...render.style import force_text, sensor_color
 from ...settings import ColorMode, GizmoSettings
-from ..contact_glyphs import ContactParts, build_glyphs
+from ..contact_glyphs import ContactParts, build_glyphs, drawn_forces
 from ..layer import DrawContext, Layer, LegendEntry
-from ..session import Session
+from ..session import ScaleBar, Session
 
 _FIRST = ("contacts", "cones", "balance", "ghosts", "labels", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
@@ -30,12 +31,14 @@ def find_layers() -> list[Layer]:
 LAYERS = find_layers()
 
 
-def session_glyphs(session: Session) -> Glyphs:
-    """Glyphs of all layers that are on, now."""
+def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
+    """Glyphs of all layers that are on, now. `eye`: of the picture, which decides their sizes; else a usual one."""
     context = DrawContext(session)
     gizmos = context.gizmos
     layers = _layers_on(gizmos)
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
+    elsewhere = [layer.strongest(context) for layer in layers if layer.strongest is not None]
+    session.measure(eye or session.usual_eye, drawn_forces(contacts), max(elsewhere, default=0.0))
     at_contacts = build_glyphs(contacts, contact_parts(gizmos), gizmos, context.scale, context.colors)
     others = [layer.glyphs(context) for layer in layers if layer.glyphs is not None]
     parts = [at_contacts, *(part for part in others if part is not None)]
@@ -73,6 +76,12 @@ def legend_entries(session: Session) -> list[LegendEntry]:
         if not (by_sensor and layer.colored_by_sensor):
             entries += layer.legend_entries(context)
     return entries
+
+
+def bar_text(bar: ScaleBar, gizmos: GizmoSettings) -> str:
+    """What the scale bar says, and what it said before if that has just changed."""
+    before = f", was {force_text(bar.before)}" if bar.before is not None else ""
+    return f"{force_text(bar.force)}{' (log)' if gizmos.log_length else ''}{before}"
 
 
 def display_layers() -> list[Layer]:

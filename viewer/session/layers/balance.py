@@ -16,8 +16,9 @@ _APART = 2.6
 
 def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, settings: GizmoSettings) -> Glyphs:
     """A sphere at the centre of mass and up to three arrows, as long as contact forces of that size."""
-    gizmos = GizmoList(_WIDTH * scale.width)
-    gizmos.draw_sphere(1.2 * scale.radius, balance.center, colors.weight)
+    radius, width, _, stretch = (float(size[0]) for size in scale.sizes(balance.center))
+    gizmos = GizmoList(_WIDTH * width)
+    gizmos.draw_sphere(1.2 * radius, balance.center, colors.weight)
     # In free fall it is the weight: beside it both are seen.
     beside = balance.center + _APART * gizmos.width * np.array([0.6, 0.8, 0.0])
     for start, force, color in (
@@ -27,16 +28,20 @@ def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, s
     ):
         size = float(np.linalg.norm(force))
         if size >= max(settings.min_force, 1e-300):
-            gizmos.draw_arrow(start, start + force * (float(arrow_length(size, scale)) / size), color)
+            gizmos.draw_arrow(start, start + force * (float(arrow_length(size, scale)) * stretch / size), color)
     return gizmos.take()
 
 
 def _selected_balance(context: DrawContext) -> Glyphs | None:
-    session = context.session
-    if session.diagnostics is None or session.selected is None:
-        return None
-    balance = session.diagnostics.balance(session.selected)
+    balance = context.balance
     return None if balance is None else balance_glyphs(balance, context.scale, context.colors, context.gizmos)
+
+
+def _strongest(context: DrawContext) -> float:
+    balance = context.balance
+    if balance is None:
+        return 0.0
+    return max(float(np.linalg.norm(force)) for force in (balance.weight, balance.contact, balance.inertia))
 
 
 def _legend(context: DrawContext) -> list[LegendEntry]:
@@ -55,6 +60,7 @@ LAYERS = [
         "Balance",
         "Weight, sum of the contact forces and m·a of the selected sensor's body, at its centre of mass",
         glyphs=_selected_balance,
+        strongest=_strongest,
         legend=_legend,
     )
 ]

@@ -28,8 +28,9 @@ def build_cones(
     """
     is_open = cones.states == ContactState.OPEN
     drawn_height = np.where(np.abs(normal_forces) >= settings.min_force, arrow_length(normal_forces, scale), 0.0)
-    height = np.where(is_open, 0.0, drawn_height)
-    half_widths = np.where(is_open[:, None], _RING * scale.radius, cones.friction * height[:, None])
+    sizes = scale.sizes(cones.apex)
+    height = np.where(is_open, 0.0, drawn_height * sizes.stretch)
+    half_widths = np.where(is_open[:, None], _RING * sizes.radius[:, None], cones.friction * height[:, None])
     values = np.concatenate([cones.apex, cones.axis, cones.tangent0, half_widths], axis=1)
     # NaN, for friction that is not known, lies outside.
     drawn = np.flatnonzero((np.abs(values) < LARGEST).all(axis=1) & (half_widths > 0).any(axis=1))

@@ -25,7 +25,8 @@ def _force(contacts: DrawnContacts) -> Arrows | None:
     force, scale = contacts.batch.force_world, contacts.scale
     if force is None:
         return None
-    return contacts.pos, scaled_vectors(force, contacts.settings.min_force, partial(arrow_length, scale=scale))
+    length = partial(arrow_length, scale=scale)
+    return contacts.pos, scaled_vectors(force, contacts.smallest, length, contacts.sizes.stretch)
 
 
 def _torque(contacts: DrawnContacts) -> Arrows | None:
@@ -33,8 +34,9 @@ def _torque(contacts: DrawnContacts) -> Arrows | None:
     if torque is None:
         return None
     # The smallest force, at the lever at which torques draw as long as forces.
-    smallest = contacts.settings.min_force * scale.force / scale.torque
-    return contacts.pos, scaled_vectors(torque, smallest, partial(torque_length, scale=scale))
+    smallest = contacts.smallest * scale.force / scale.torque
+    length = partial(torque_length, scale=scale)
+    return contacts.pos, scaled_vectors(torque, smallest, length, contacts.sizes.stretch)
 
 
 _NORMAL = ContactArrow("normal", "normal force", lambda colors: colors.normal, _normal, False, NORMAL)

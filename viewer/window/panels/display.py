@@ -43,7 +43,7 @@ def _show_lengths(gizmos: GizmoSettings) -> None:
     gizmos.scale_mode = _choice(
         "scale",
         gizmos.scale_mode,
-        "auto: from the scene's moving weight and extent\n"
+        "auto: from the forces drawn lately, so that arrows can be read on screen\n"
         "fixed: metres per newton\n"
         "mujoco: the model's visual/map/force",
     )

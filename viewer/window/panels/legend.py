@@ -2,15 +2,14 @@
 
 from imgui_bundle import ImVec2, imgui
 
-from ...render.style import arrow_length, nice_force
-from ...session.layers import legend_entries
+from ...render.style import force_text
+from ...session.layers import bar_text, legend_entries
+from ...session.session import Session
 from ..shell import Shell
 from ..viewport import Viewport
 from ..widgets import begin_overlay, tooltip
 
 _MARGIN = 12
-_BAR_TARGET = 90
-"""Length that the scale bar comes near to [px]."""
 
 
 def show_legend(shell: Shell, viewport: Viewport) -> None:
@@ -26,7 +25,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
     for entry in legend_entries(session):
         _swatch(entry.color, entry.text)
     if gizmos.forces:
-        _scale_bar(shell)
+        _scale_bar(session)
     imgui.end()
 
 
@@ -44,12 +43,9 @@ def _swatch(rgba: tuple[float, float, float, float], text: str) -> None:
     imgui.text_unformatted(text)
 
 
-def _scale_bar(shell: Shell) -> None:
-    session = shell.app.session
-    scale, gizmos = session.scale, session.settings.gizmos
-    metres_per_pixel = shell.metres_per_pixel
-    force = nice_force(scale, _BAR_TARGET * metres_per_pixel)
-    length = float(arrow_length(force, scale)) / metres_per_pixel
+def _scale_bar(session: Session) -> None:
+    bar, gizmos, scale = session.scale_bar, session.settings.gizmos, session.scale
+    length = bar.length / imgui.get_io().display_framebuffer_scale.x
     corner = imgui.get_cursor_screen_pos()
     color = imgui.get_color_u32(imgui.Col_.text)
     middle = corner.y + imgui.get_text_line_height() / 2
@@ -60,8 +56,8 @@ def _scale_bar(shell: Shell) -> None:
         draw.add_line(ImVec2(x, middle - 4), ImVec2(x, middle + 4), color, 1.5)
     imgui.dummy(ImVec2(length, imgui.get_text_line_height()))
     imgui.same_line(0, 8)
-    imgui.text_unformatted(f"{force:g} N{' (log)' if gizmos.log_length else ''}")
+    imgui.text_unformatted(bar_text(bar, gizmos))
     tooltip(
-        f"Length of a {force:g} N arrow at the centre of the view.\n"
+        f"Length of a {force_text(bar.force)} arrow across the view, where the contacts are.\n"
         f"Scale: {gizmos.scale_mode}, {scale.force:.3g} m/N ({1 / scale.force:.3g} N/m)"
     )

@@ -1,0 +1,202 @@
+"""Chooses how many newtons an arrow of a hundred measures stands for, from the forces that were drawn lately."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mjmodel.types import MjModel
+from ..render.camera import Eye
+from ..render.framing import tree_sizes
+from ..render.style import BAR, Gauge, reference_force
+
+_MEMORY = 1.5
+"""Simulated time that the reference force is taken from [s]."""
+_SAMPLES = 200
+"""Pictures in that time at most: slow motion has more, which say nothing new."""
+_SETTLING = 0.4
+"""Time of contact before forces are trusted: bodies drop first, or start inside each other [s]."""
+_PATIENCE = 0.25
+"""Time for which the scale no longer fits before it changes [s]."""
+_ANCHOR_TIME = 0.5
+"""Time constant with which the anchor follows the contacts [s]."""
+_SHORTEST = 45.0
+"""Length of the reference force's arrow below which the scale changes [measures]."""
+_TOO_LONG, _BURST = 2.0, 3.0
+"""The same for above, in lengths that steady forces are to keep to; and for the newest forces alone."""
+_LONGEST = 140.0, 200.0
+"""Bounds of that length [measures]; between them three times the projected size of a body."""
+_TREES = 3.0
+_SPHERE = 7.0, 11.0
+"""Bounds of a sphere's diameter at the anchor [measures]; between them a part of the projected size of a body."""
+_SPHERES_PER_TREE = 15.0
+_GUESS = 0.25
+"""Reference force before any is known, as a fraction of what the weight suggests."""
+_FAINTEST = 0.001
+"""Least reference force, as a fraction of the lightest tree's weight: noise is not drawn large."""
+
+
+class DrawnForces(NamedTuple):
+    """Contacts of one picture."""
+
+    points: NDArray[np.float64]
+    """Where they are [m], world, (n, 3)."""
+    forces: NDArray[np.float64]
+    """How strong [N], (n,)."""
+
+
+NO_FORCES = DrawnForces(np.zeros((0, 3)), np.zeros(0))
+
+
+class ForceScale:
+    """The scale of one session's pictures: it changes rarely, in steps of 1, 2, 5, 10, ..."""
+
+    def __init__(self, model: MjModel) -> None:
+        self.locked = False
+        """True if the scale stays as it is."""
+        self.newtons = 0.0
+        """The force of a hundred measures [N]; 0 before the first picture."""
+        self.newtons_before: float | None = None
+        """What it was before it changed last."""
+        self.changed_at = -math.inf
+        """When it changed last, simulated time [s]."""
+        self.anchor: NDArray[np.float64] | None = None
+        """Where the contacts are [m], world, (3,); None before the first picture."""
+        self._model = model
+        self._guess = _GUESS * reference_force(model)
+        self._least = _FAINTEST * _lightest_weight(model)
+        self._longest, self._sphere = _LONGEST[1], _SPHERE[1]
+        self._samples: list[tuple[float, float]] = []
+        """Time [s] and the strongest force of a picture [N]."""
+        self._contact_time = 0.0
+        self._time: float | None = None
+        """Of the last picture."""
+        self._misfit_since: float | None = None
+        self._measured = False
+        """True once the scale was chosen from forces."""
+
+    @property
+    def reference(self) -> float:
+        """The force that the scale is chosen for [N]."""
+        if self._contact_time < _SETTLING or not self._samples:
+            return max(self._guess, self._least)
+        return max(_median(self._samples), self._least)
+
+    def update(self, time: float, data: Any, eye: Eye, contacts: DrawnForces, strongest: float = 0.0) -> Gauge:
+        """The sizes for a picture at a simulated time [s]. `strongest`: of the forces drawn elsewhere [N]."""
+        if self.anchor is None:
+            self._begin(data, eye)
+        passed = 0.0 if self._time is None else time - self._time
+        self._time = time
+        self._follow(contacts, eye, passed)
+        strongest = max(strongest, float(contacts.forces.max(initial=0.0)))
+        if strongest > 0.0:
+            self._remember(time, passed, strongest)
+        if not (self.locked and self.newtons):
+            self._choose(time)
+        return self.gauge(eye)
+
+    def gauge(self, eye: Eye) -> Gauge:
+        """The sizes for a picture, as they were chosen last."""
+        assert self.anchor is not None
+        return Gauge(eye, self.anchor, self.newtons, self._longest, self._sphere)
+
+    def carry_over(self, before: "ForceScale") -> None:
+        """Go on with the scale of the same scene's session before, as far as forces have chosen it."""
+        if before.locked or before._measured:
+            self.locked, self.newtons, self._measured = before.locked, before.newtons, before._measured
+            self._contact_time, self._samples = before._contact_time, list(before._samples)
+
+    def _begin(self, data: Any, eye: Eye) -> None:
+        """Measure bodies in the first picture."""
+        centers, sizes = tree_sizes(self._model, data)
+        self.anchor = np.zeros(3)
+        if len(sizes):
+            projected = float(np.median(sizes / eye.pixel_size(centers))) / eye.unit
+            self._longest = min(max(_TREES * projected, _LONGEST[0]), _LONGEST[1])
+            self._sphere = min(max(projected / _SPHERES_PER_TREE, _SPHERE[0]), _SPHERE[1])
+            self.anchor = np.median(centers, axis=0)
+
+    def _follow(self, contacts: DrawnForces, eye: Eye, passed: float) -> None:
+        """Move the anchor towards the contacts in the picture, or towards all if none is there."""
+        assert self.anchor is not None
+        points = contacts.points
+        if not len(points):
+            return
+        seen = eye.sees(points)
+        target = np.median(points[seen] if seen.any() else points, axis=0)
+        # Out of the picture it says nothing of what is in it.
+        jumps = self._contact_time == 0.0 or (seen.any() and not eye.sees(self.anchor)[0])
+        share = 1.0 if jumps else 1.0 - math.exp(-abs(passed) / _ANCHOR_TIME)
+        self.anchor = self.anchor + share * (target - self.anchor)
+
+    def _remember(self, time: float, passed: float, strongest: float) -> None:
+        samples = self._samples
+        self._contact_time += min(max(passed, 1e-9), 0.1)
+        # What lies ahead of a time that was gone back to is forgotten, and comes again.
+        while samples and samples[-1][0] >= time:
+            samples.pop()
+        if len(samples) > 1 and time - samples[-2][0] < _MEMORY / _SAMPLES:
+            samples.pop()
+        samples.append((time, strongest))
+        while samples[0][0] < time - _MEMORY:
+            samples.pop(0)
+
+    def _choose(self, time: float) -> None:
+        if not self.newtons:
+            self.newtons = self._fitting(self.reference)
+            return
+        if self._contact_time < _SETTLING or not self._samples:
+            return
+        newest = [sample for sample in self._samples if sample[0] > time - _SETTLING]
+        if newest and _median(newest) * BAR / self.newtons > _BURST * self._longest:
+            # Else what was before would soon outweigh it again, and the scale would jump to and fro.
+            self._samples = newest
+            self._change(time)
+            return
+        length = self.reference * BAR / self.newtons
+        if _SHORTEST <= length <= _TOO_LONG * self._longest:
+            self._misfit_since = None
+        elif not self._measured:
+            self._change(time)
+        elif self._misfit_since is None or self._misfit_since > time:
+            self._misfit_since = time
+        elif time - self._misfit_since >= _PATIENCE:
+            self._change(time)
+        self._measured = True
+
+    def _change(self, time: float) -> None:
+        fitting = self._fitting(self.reference)
+        self._misfit_since, self._measured = None, True
+        if fitting != self.newtons:
+            self.newtons_before, self.newtons, self.changed_at = self.newtons, fitting, time
+
+    def _fitting(self, force: float) -> float:
+        """The smallest force of 1, 2, 5, 10, ... with which this one's arrow is not longer than it should be [N]."""
+        return nice_above(force * BAR / self._longest)
+
+
+def nice_above(value: float) -> float:
+    """The smallest of 1, 2, 5 times a power of ten that is not below a positive value, as it is written."""
+    if not 1e-300 < value < 1e300:
+        return 1.0
+    decade = math.floor(math.log10(value))
+    # As text: 2e-5 is to be that number, not a product beside it. A hair of tolerance, for rounding.
+    steps = (float(f"{step}e{decade}") for step in (1, 2, 5, 10))
+    return next((step for step in steps if step * (1 + 1e-9) >= value), float(f"1e{decade + 1}"))
+
+
+def _median(samples: list[tuple[float, float]]) -> float:
+    forces = sorted(force for _, force in samples)
+    middle = len(forces) // 2
+    return forces[middle] if len(forces) % 2 else 0.5 * (forces[middle - 1] + forces[middle])
+
+
+def _lightest_weight(model: MjModel) -> float:
+    """Weight of the lightest tree that moves [N]."""
+    moving = model.body_treeid >= 0
+    masses = np.bincount(model.body_treeid[moving], model.body_mass[moving])
+    masses = masses[masses > 0]
+    gravity = float(np.linalg.norm(model.opt.gravity))
+    return float(masses.min()) * (gravity if 1e-6 < gravity < math.inf else 9.81) if masses.size else 0.0
