@@ -159,7 +159,7 @@ def test_rows_can_be_read_back() -> None:
     rows = list(csv.DictReader(events_as_csv(entries).splitlines()))
     assert list(rows[0]) == COLUMNS
     assert [float(row["time"]) for row in rows] == [1.0 / 3.0, 3.0]
-    assert (rows[1]["geom2"], rows[0]["peak_force"], float(rows[1]["peak_force"])) == ('b "x", y', "", 12.5)
+    assert (rows[1]["geom2"], rows[0]["peak_force"], float(rows[1]["peak_force"])) == ('b "x", y', "NaN", 12.5)
     assert json.loads(events_as_json([])) == []
     assert events_as_csv([]).strip() == ",".join(COLUMNS)
 

@@ -1,6 +1,7 @@
 """Contacts in files: against MuJoCo's own contact forces, and the same in every format."""
 
 import csv
+import json
 import os
 import subprocess
 import sys
@@ -9,8 +10,10 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import mujoco
 import numpy as np
+import polars
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.engines.registry import open_engine
@@ -35,7 +38,9 @@ def export(path: Path, scene: str | Path, *arguments: object) -> Path:
 
 def read_csv(path: Path) -> Rows:
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    # Empty where a number is not known.
+    return [{name: "" if text == "NaN" else text for name, text in row.items()} for row in rows]
 
 
 def vectors(rows: Rows, name: str) -> NDArray[np.float64]:
@@ -246,3 +251,58 @@ def test_a_rerun_file_leaves_the_environment_as_it_was(tmp_path: Path, monkeypat
     monkeypatch.delenv("RUST_LOG", raising=False)
     assert main(["export", "slope", "-o", str(tmp_path / "c.rrd"), "--duration", "0.01"]) == 0
     assert "RUST_LOG" not in os.environ
+
+
+FALL = BALL.replace('pos="0 0 .12"', 'pos="0 0 2"')
+"""The ball falls for 0.6 s: until then the table knows no force."""
+
+
+def test_polars_and_duckdb_read_numbers_as_numbers(tmp_path: Path) -> None:
+    scene = tmp_path / "fall.xml"
+    scene.write_text(FALL)
+    path = export(tmp_path / "contacts.csv", scene, "--duration", 1)
+    texts = {"sensor", "geom1", "geom2"}
+    table = polars.read_csv(path)
+    assert {name for name, kind in table.schema.items() if not kind.is_numeric()} == texts
+    described = duckdb.execute(f"describe from read_csv('{path}')").fetchall()
+    assert {name for name, kind, *_ in described if kind == "VARCHAR"} == texts
+    force = table["force_normal"].to_numpy()
+    assert np.isnan(force[:280]).all()
+    # The ball rests on the floor, or bounces there.
+    touching = table.filter(polars.col("found") > 0)
+    assert len(touching) > 0
+    ((count, total),) = duckdb.execute(
+        f"select count(*), sum(force_normal) from read_csv('{path}') where found > 0"
+    ).fetchall()
+    assert count == len(touching)
+    assert total == pytest.approx(touching["force_normal"].sum())
+    events = polars.read_csv(tmp_path / "contacts.events.csv")
+    assert events.schema["approach_speed"].is_numeric()
+
+
+def test_columns_have_their_units(tmp_path: Path) -> None:
+    scene = tmp_path / "ball.xml"
+    scene.write_text(BALL)
+    export(tmp_path / "contacts.csv", scene, "--duration", 0.1)
+    export(tmp_path / "contacts.parquet", scene, "--duration", 0.1)
+    package = json.loads((tmp_path / "contacts.schema.json").read_text())
+    for resource in package["resources"]:
+        path = tmp_path / resource["path"]
+        with path.open(encoding="utf-8", newline="") as file:
+            fields = resource["schema"]["fields"]
+            assert [field["name"] for field in fields] == next(csv.reader(file))
+        units = {field["name"]: field.get("unit") for field in fields}
+        own = {
+            field.name: (field.metadata or {}).get(b"unit", b"").decode() or None
+            for field in parquet.read_schema(path.with_suffix(".parquet"))
+        }
+        assert own == units
+        assert units["time"] == "s"
+        if resource["name"] == "contacts":
+            expected = {"force_normal": "N", "torque_x": "N m", "dist": "m", "pos_z": "m", "normal_x": None}
+            assert {name: units[name] for name in expected} == expected
+        else:
+            assert {name: units[name] for name in ("distance", "approach_speed")} == {
+                "distance": "m",
+                "approach_speed": "m/s",
+            }

@@ -32,7 +32,9 @@ def export(path: Path, scene: str | Path, *arguments: object) -> Path:
 
 def read_csv(path: Path) -> Rows:
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    # Empty where a number is not known.
+    return [{name: "" if text == "NaN" else text for name, text in row.items()} for row in rows]
 
 
 def listed(tmp_path: Path, scene: str | Path, *arguments: object) -> list[dict[str, Any]]:
@@ -156,7 +158,7 @@ def test_all_formats_hold_the_same(tmp_path: Path) -> None:
     # The contacts are as they were, an array a column.
     assert len(arrays["time"]) == len(read_csv(tmp_path / "c.csv")) > len(rows) > 10
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("c.csv", "c.events.csv", "c.events.parquet", "c.npz", "c.parquet"),
+        *("c.csv", "c.events.csv", "c.events.parquet", "c.npz", "c.parquet", "c.schema.json"),
     ]
 
 
@@ -212,7 +214,8 @@ def test_a_scene_without_events_has_their_heading(tmp_path: Path, capsys: pytest
     path = export(tmp_path / "c.csv", "quadruped", "--duration", 0.1)
     assert path.read_text().startswith("step,time,pair_id,geom1,geom2,kind,")
     assert len(path.read_text().splitlines()) == 1
-    assert capsys.readouterr().out == f"{tmp_path / 'c.csv'}: 51 steps\n{path}: 0 events\n"
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f"{tmp_path / 'c.csv'}: 51 steps", f"{path}: 0 events"]
     export(tmp_path / "c.npz", "quadruped", "--duration", 0.1)
     assert np.load(tmp_path / "c.npz")["event_time"].shape == (0,)
     assert capsys.readouterr().out == f"{tmp_path / 'c.npz'}: 51 steps, 0 events\n"

@@ -26,7 +26,9 @@ def export(path: Path, scene: str | Path, *arguments: object) -> Path:
 
 def read_csv(path: Path) -> Rows:
     with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))
+    # Empty where a number is not known.
+    return [{name: "" if text == "NaN" else text for name, text in row.items()} for row in rows]
 
 
 def curves(rows: Rows, sensor: str, column: str) -> NDArray[np.float64]:
@@ -119,8 +121,8 @@ def test_the_bundled_devices(tmp_path: Path) -> None:
 def test_all_formats_hold_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("touch", "--start", 0.3, "--duration", 0.5)
     rows = read_csv(export(tmp_path / "c.csv", *arguments))
-    paths = [tmp_path / name for name in ("c.csv", "c.events.csv", "c.touch.csv")]
-    contents = ["251 steps", "1 event", "3 touch sensors"]
+    paths = [tmp_path / name for name in ("c.csv", "c.events.csv", "c.touch.csv", "c.schema.json")]
+    contents = ["251 steps", "1 event", "3 touch sensors", "types and units of the columns"]
     expected = [f"{path}: {content}" for path, content in zip(paths, contents, strict=True)]
     assert capsys.readouterr().out.splitlines() == expected
     table = parquet.read_table(export(tmp_path / "c.parquet", *arguments))

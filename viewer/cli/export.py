@@ -20,8 +20,9 @@ A row is one contact of one sensor at one step; a sensor that finds nothing has 
 Columns: step, time, sensor, slot, found,
   force_normal, force_tangent0, force_tangent1, force_x, force_y, force_z, torque_... likewise,
   dist, pos_x..z, normal_x..z, tangent0_x..z, tangent1_x..z, geom1, geom2.
-SI units. Forces and torques act on geom2, along the contact's normal and tangents and along the world's x, y, z.
-They are those that were applied in the step that ends at `time`.
+SI units, which .parquet files hold, and contacts.schema.json beside a .csv file. What is not known is NaN.
+Forces and torques act on geom2, along the contact's normal and tangents and along the world's x, y, z. They
+are those that were applied in the step that ends at `time`.
 
 Events list when contacts begin and end, as in `contact-viewer events`: step, time, pair_id, geom1, geom2, kind,
 distance, normal_velocity, approach_speed, duration, peak_force. `time` is located inside a step; `step` is the first

@@ -187,6 +187,8 @@ def print_data(data: "DataFile") -> None:
     }
     for path in dict.fromkeys(data.paths.values()):
         print(f"{path}: {', '.join(contents[table] for table, own in data.paths.items() if own == path)}")
+    if data.schema_path is not None:
+        print(f"{data.schema_path}: types and units of the columns")
 
 
 def _check_camera(arguments: argparse.Namespace) -> None:

@@ -11,7 +11,7 @@ from ..files import PartFile
 from ..session.session import Session
 from .event_table import EventCollector, SeenEvent
 from .schedule import Schedule
-from .table_files import SPARE, CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter
+from .table_files import SPARE, CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter, csv_schema
 from .tables import NO_FRAME, StepSample, running_touches, take_sample
 
 _FILES: dict[str, type[TableFile]] = {".csv": CsvFile, ".npz": NpzFile, ".parquet": ParquetFile}
@@ -46,7 +46,8 @@ class DataFile:
     """The shown contact sensors, touch sensors and contact events of a session.
 
     A CSV or Parquet file holds one table: events and touch values are then in files of their own beside it, such as
-    contacts.events.csv. All are under their final names from `finish` on; without it, nothing is left.
+    contacts.events.csv. CSV has no room for units: they are in contacts.schema.json. All are under their final names
+    from `finish` on; without it, nothing is left.
     """
 
     def __init__(self, path: str | Path, session: Session, video: Schedule | None = None) -> None:
@@ -74,8 +75,12 @@ class DataFile:
         self._video = video
         self._span = (math.inf, -math.inf)
         self._closed = False
+        self.schema_path = self.path.with_name(f"{self.path.stem}.schema.json") if suffix == ".csv" else None
+        """Where types and units of the columns go, if the file itself has no room for them."""
+        self._schema: PartFile | None = None
         self._files: dict[Path, PartFile] = {}
         try:
+            self._schema = PartFile(self.schema_path) if self.schema_path is not None else None
             for each in self.paths.values():
                 if each not in self._files:
                     self._files[each] = PartFile(each, spare=SPARE)
@@ -121,6 +126,9 @@ class DataFile:
                 self.event_count = len(events)
                 self._writer.write_events(events)
                 self._writer.close()
+                if self._schema is not None:
+                    names = {table: path.name for table, path in self.paths.items()}
+                    self._schema.write(csv_schema(names, self._video is not None).encode())
                 # The contacts come last: where they are, the other files are too.
                 for file in reversed(self._files.values()):
                     file.commit()
@@ -165,6 +173,8 @@ class DataFile:
         self._discard_files()
 
     def _discard_files(self) -> None:
+        if self._schema is not None:
+            self._schema.discard()
         for file in self._files.values():
             file.discard()
 

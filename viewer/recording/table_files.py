@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from .tables import (
     contact_rows,
     shown_columns,
     touch_rows,
+    unit_of,
 )
 
 _CHUNK = 1 << 16
@@ -57,7 +59,10 @@ class TableFile(Protocol):
 
 
 class CsvFile(TableFile):
-    """Text: a heading, then a line a row. Numbers read back exactly; what is not known is empty."""
+    """Text: a heading, then a line a row. Numbers read back exactly; a number that is not known is NaN.
+
+    Not an empty cell: whoever finds only these in the first rows takes the column for text.
+    """
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
         self._columns = columns
@@ -95,8 +100,29 @@ def _texts(values: Values, kind: Kind) -> list[Any]:
     if kind is Kind.COUNT:
         return [int(value) if value == int(value) else value for value in values.tolist()]
     if kind is Kind.INTEGER:
-        return ["" if value < 0 else value for value in values.tolist()]
-    return ["" if value != value else value for value in values.tolist()]
+        return ["NaN" if value < 0 else value for value in values.tolist()]
+    return ["NaN" if value != value else value for value in values.tolist()]
+
+
+_TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.COUNT: "number", Kind.TEXT: "string"}
+"""As the Table Schema standard calls them."""
+
+
+def csv_schema(names: Mapping["Table", str], has_video: bool) -> str:
+    """Types and units of the columns of CSV files, which have no room for them: JSON, a tabular data package.
+
+    `names`: of each table's file.
+    """
+    resources = []
+    for table, name in names.items():
+        columns = shown_columns(_COLUMNS[table], has_video)
+        fields = [
+            {"name": column, "type": _TYPES[kind], **({"unit": unit_of(column)} if unit_of(column) else {})}
+            for column, kind in columns.items()
+        ]
+        schema = {"fields": fields, "missingValues": ["NaN", ""]}
+        resources.append({"name": str(table), "path": name, "schema": schema})
+    return json.dumps({"profile": "tabular-data-package", "resources": resources}, indent=1) + "\n"
 
 
 class NpzFile(TableFile):
@@ -173,7 +199,10 @@ class ParquetFile(TableFile):
 
         self._arrow = pyarrow
         number, types = pyarrow.float64(), {Kind.INTEGER: pyarrow.int64(), Kind.TEXT: pyarrow.string()}
-        fields = [(name, types.get(kind, number)) for name, kind in columns.items()]
+        fields = [
+            pyarrow.field(name, types.get(kind, number), metadata={"unit": unit_of(name)} if unit_of(name) else None)
+            for name, kind in columns.items()
+        ]
         self._schema = pyarrow.schema(fields, metadata=notes)
         self._part = file
         self._file = file.open()

@@ -100,6 +100,26 @@ def shown_columns(columns: Columns, has_video: bool) -> Columns:
     return {name: kind for name, kind in columns.items() if has_video or name != "video_frame"}
 
 
+_UNITS = {
+    "time": "s",
+    "force": "N",
+    "torque": "N m",
+    "dist": "m",
+    "pos": "m",
+    "distance": "m",
+    "normal_velocity": "m/s",
+    "approach_speed": "m/s",
+    "duration": "s",
+    "peak_force": "N",
+}
+
+
+def unit_of(column: str) -> str:
+    """The SI unit of a column, by its name or that of its vector; empty for names, counts, directions and the values of
+    touch sensors, whose unit is that of their tables."""
+    return _UNITS.get(column) or _UNITS.get(column.partition("_")[0], "")
+
+
 def as_column(kind: Kind, values: list[Any]) -> Values:
     """Values of rows as a column; None is a number that is not known."""
     if kind is Kind.TEXT:
