@@ -1,4 +1,4 @@
-# run, test, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, test-long, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +14,7 @@ BENCH_PACKAGES := libvulkan1 mesa-vulkan-drivers
 ONLY ?=
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test dev bench lint format clean
+.PHONY: run test test-long dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -25,6 +25,10 @@ run: $(VENV)/.run
 
 test: $(VENV)/.test lint
 	$(BIN)/python tests/run.py $(TESTS)
+
+# What takes too long for every change: bundled scenes for an hour of simulated time.
+test-long: $(VENV)/.test
+	$(BIN)/python -m pytest -m long tests
 
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev

@@ -34,13 +34,17 @@ def run_in_parts(environment: Mapping[str, str]) -> int:
     with tempfile.TemporaryFile() as output:
         ignored = [f"--ignore={path}" for path in WINDOWS]
         windowless = subprocess.Popen(
-            pytest("-m", "not alone", *ignored), cwd=ROOT, env=environment, stdout=output, stderr=output
+            pytest("-m", "not alone and not long", *ignored), cwd=ROOT, env=environment, stdout=output, stderr=output
         )
-        codes = [subprocess.run(pytest("-m", "not alone", *WINDOWS), cwd=ROOT, env=environment, check=False).returncode]
+        codes = [
+            subprocess.run(
+                pytest("-m", "not alone and not long", *WINDOWS), cwd=ROOT, env=environment, check=False
+            ).returncode
+        ]
         codes.append(windowless.wait())
         output.seek(0)
         print(output.read().decode(errors="replace"), flush=True)
-    codes.append(subprocess.run(pytest("-m", "alone"), cwd=ROOT, env=environment, check=False).returncode)
+    codes.append(subprocess.run(pytest("-m", "alone and not long"), cwd=ROOT, env=environment, check=False).returncode)
     return next((code for code in codes if code), 0)
 
 
