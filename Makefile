@@ -12,6 +12,7 @@ TEST_PACKAGES := xvfb ffmpeg chromium chromium-driver
 # MotrixSim's own viewer, one of the peers, draws with Vulkan.
 BENCH_PACKAGES := libvulkan1 mesa-vulkan-drivers
 ONLY ?=
+SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
 .PHONY: run test test-long dev bench lint format clean
@@ -26,9 +27,10 @@ run: $(VENV)/.run
 test: $(VENV)/.test lint
 	$(BIN)/python tests/run.py $(TESTS)
 
-# What takes too long for every change: bundled scenes for an hour of simulated time.
+# What takes too long for every change: bundled scenes for an hour of simulated time, thousands of random scenes.
 test-long: $(VENV)/.test
 	$(BIN)/python -m pytest -m long tests
+	SCENES=$(SCENES) $(BIN)/python -m pytest tests/engines/mujoco/test_random_scenes.py
 
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev

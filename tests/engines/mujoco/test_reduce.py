@@ -186,3 +186,22 @@ def test_every_environment_switches(mode: Reduce) -> None:
         each.set_reduce(name, mode)
     assert alone.contacts(name).filled.any()
     np.testing.assert_array_equal(engine.array(name), [alone.array(name)] * 3)
+
+
+def test_velocities_of_a_flex_are_those_of_its_contacts(tmp_path: Path) -> None:
+    path = tmp_path / "cloth.xml"
+    path.write_text("""
+    <mujoco><option timestep="0.001"/>
+      <worldbody><geom name="ball" size=".1"/>
+        <flexcomp name="cloth" type="grid" dim="2" count="5 5 1" spacing=".05 .05 .05" radius=".01" mass=".3"
+          pos="0 0 .12"><edge equality="true"/></flexcomp></worldbody>
+      <sensor><contact name="switched" data="found linvel" num="40" reduce="mindist"/>
+        <contact name="deepest" data="found linvel" num="40" reduce="mindist"/></sensor></mujoco>""")
+    engine = open_engine(path)
+    engine.step(200)
+    before = engine.array("switched").copy()
+    assert np.abs(before).max() > 1e-3
+    engine.set_reduce("switched", "none")
+    engine.set_reduce("switched", "mindist")
+    np.testing.assert_allclose(engine.array("switched"), before, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(engine.array("deepest"), before)

@@ -187,6 +187,8 @@ class SensorReader(SensorValues):
             self.model.sensor_needstage[i] = _ACC
         if not reading.delayed:
             self._sense_again(sensor_ids)
+            if self.model.nflex:
+                self._correct_velocities(name)
 
     def watch_all(self) -> ContactSensor:
         if _WATCH_ALL not in self._readings:
@@ -256,6 +258,21 @@ class SensorReader(SensorValues):
             values[:] = kept
         if flags & SLEEP:
             options.enableflags = flags
+
+    def _correct_velocities(self, name: str) -> None:
+        """Write velocities of a sensor's contacts as of the state before the step, to which all else in it belongs.
+
+        MuJoCo computes those of flexes from the joints, which the step has moved on.
+        """
+        sensor, reading = self._sensors[name], self._readings[name]
+        for data in self._datas:
+            rebuilt = rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
+            for i in reading.sensor_ids:
+                layout = sensor.layout if i == reading.sensor_id else companion_layout(sensor.slots, sensor.reduce)
+                values = data.sensordata[self._columns[i]]
+                batch = layout.decode(values)
+                if batch.filled.any() and rebuilt.linvel is not None and not np.isnan(rebuilt.linvel).any():
+                    values[:] = layout.encode(replace(batch, linvel=rebuilt.linvel, angvel=rebuilt.angvel))
 
     def _values(self, sensor_id: int) -> Array:
         """A sensor's values now, (size,) or (num_envs, size)."""
