@@ -11,6 +11,10 @@ class EngineError(SceneError):
     """An engine that failed while it ran, in its own words: one line."""
 
 
+class ControlError(EngineError):
+    """A controller that cannot be read or called: one line with its file and line number."""
+
+
 class UnstableError(RuntimeError):
     """The simulation diverged and the engine reset it."""
 

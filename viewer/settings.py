@@ -110,6 +110,12 @@ class Options:
     """The engine that steps the scene: a name in the registry."""
     envs: int = 1
     """Environments that run side by side."""
+    control: str | None = None
+    """File of a controller, with the name of its function if that is not `control`: `walk.py:trot`."""
+    params: tuple[tuple[str, Any], ...] = ()
+    """Names and values of constants of that file."""
+    seed: int = 0
+    """Decides what a controller draws at random."""
     watch: bool = True
     """True if the scene is opened again when its files change."""
     frames: int | None = None

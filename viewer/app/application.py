@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..assets import is_bundled
 from ..engines.contract import Engine
+from ..engines.registry import open_engines
 from ..files import describe_strays, free_path, naming, save_text
 from ..mjmodel.names import sensor_names
 from ..mjmodel.sensor_suggestions import SensorSuggestions
@@ -22,9 +23,10 @@ from ..sensors.contact_declaration import ContactDeclaration
 from ..session.carry_over import successor
 from ..session.session import Session
 from ..settings import Options, ViewState
+from .controllers import Controllers
 from .notices import Notices
 from .recorder import Recorder
-from .scene_loader import SceneLoader
+from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
 _RECENT_MAX = 10
@@ -38,8 +40,16 @@ class Application:
     Whoever draws it calls `start` once, then for every frame `advance`, and `take_picture` with what was drawn.
     """
 
-    def __init__(self, engine: Engine, options: Options | None = None, ghost: Engine | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        options: Options | None = None,
+        ghost: Engine | None = None,
+        controllers: Controllers | None = None,
+    ) -> None:
+        """`controllers`: what the engines' controllers come from."""
         self.options = options
+        self.controllers = controllers or Controllers(None)
         self.session = Session(engine, ViewState(), options, ghost)
         """The scene that runs; another one after `advance` has replaced it."""
         self.notices = Notices()
@@ -86,6 +96,7 @@ class Application:
         a retake. True if another scene runs now."""
         replaced = not self.recorder.retaking and self._replace_scene()
         session = self.session
+        self._poll_controllers()
         if session.stepped_outside:
             session.forget()
         if self.recorder.retaking:
@@ -225,11 +236,32 @@ class Application:
         if engines is None:
             return False
         path, notes = self.session.engine.path, self.session.engine.notes
+        self._keep_controllers(engines)
         self.session = successor(self.session, *engines)
         # Sessions and engines refer to each other, and a history is large.
         gc.collect()
         self._begin_scene(notes if self.session.engine.path == path else ())
         return True
+
+    def _keep_controllers(self, engines: Engines) -> None:
+        """Let what drives the scene drive it when it was opened again; another scene needs another controller."""
+        before = self.session.simulation.engine, self.session.ghost
+        if engines[0].path != before[0].path:
+            if before[0].controller is not None:
+                self.controllers = Controllers(None)
+                self.notices.add("another scene: the controller does not drive it")
+            return
+        for engine, old in zip(engines, before, strict=True):
+            if engine is not None and old is not None:
+                engine.controller = old.controller
+
+    def _poll_controllers(self) -> None:
+        """Read a controller again that was saved."""
+        engine, ghost = self.session.simulation.engine, self.session.ghost
+        if (said := self.notices.attempt(lambda: self.controllers.poll(engine, ghost))) is not None:
+            if self.controllers.file is not None:
+                self.notices.drop_about(str(self.controllers.file.path))
+            self.notices.add(said)
 
     def _begin_scene(self, known_notes: tuple[str, ...] = ()) -> None:
         """Track a scene's events, watch its files, and show its notes except those that were shown before."""
@@ -253,6 +285,13 @@ def _short(folder: Path) -> str:
     with suppress(ValueError, RuntimeError):
         return str("~" / folder.relative_to(Path.home()))
     return str(folder)
+
+
+def open_application(options: Options) -> Application:
+    """An application on the scene, engine and controller of a launch."""
+    controllers = Controllers(options)
+    engine, ghost = open_engines(options.scene, options.engine, options.envs, *controllers.load())
+    return Application(engine, options, ghost, controllers)
 
 
 def why_not_live(session: Session) -> str | None:

@@ -56,6 +56,10 @@ class Notices:
         """True if a message was shown long enough."""
         return any(notice.expired for notice in self.items)
 
+    def drop_about(self, subject: str) -> None:
+        """Remove the messages that name something, because it was mended."""
+        self.items = [notice for notice in self.items if subject not in notice.text]
+
     def drop_expired(self) -> None:
         """Remove the messages that were shown long enough."""
         self.items = [notice for notice in self.items if not notice.expired]

@@ -1,9 +1,11 @@
 """Opens scenes while the running one continues: chosen by a person, or changed on disk."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from ..engines.contract import Engine
+from ..engines.controller import Controller
 from ..engines.registry import DEFAULT, open_engines
 from ..errors import SceneError
 from ..files import printable
@@ -35,6 +37,8 @@ class SceneLoader:
         self._opening: Opening[tuple[Engines, tuple[RefusedChange, ...]]] | None = None
         self._next: Path | None = None
         self._watch: FileWatch | None = None
+        self._controller: Controller | None = None
+        """Of the scene that is being opened again."""
 
     @property
     def progress(self) -> str | None:
@@ -90,6 +94,7 @@ class SceneLoader:
             if same:
                 self._tried_edits = self._sensor_edits.state
             changes = self._sensor_edits.changes if same else ()
+            self._controller = running.controller if same else None
             self._opening = Opening(path, self._build, changes=changes, known=running.files)
         return None
 
@@ -114,10 +119,15 @@ class SceneLoader:
 
     def _build(self, scene: OpenedScene) -> tuple[Engines, tuple[RefusedChange, ...]]:
         if self.choice == DEFAULT:
-            return open_engines(scene, self.choice, self._envs), scene.refusals
+            return open_engines(scene, self.choice, self._envs, self._vary()), scene.refusals
         # Other engines read the file, without the edits.
         assert scene.path is not None
         return open_engines(scene.path, self.choice, self._envs), ()
+
+    def _vary(self) -> Controller | None:
+        """What varies a model before its first step, as it did when the scene was first opened."""
+        controller = self._controller
+        return None if controller is None else replace(controller, reset=None)
 
 
 def _result(opening: Opening[T]) -> T:

@@ -6,8 +6,7 @@ from typing import Any
 
 from imgui_bundle import imgui
 
-from ..app.application import Application
-from ..engines.registry import open_engines
+from ..app.application import open_application
 from ..settings import Options
 from ..window.window import Window, run_window
 from .encoders import Picture
@@ -33,8 +32,7 @@ Announce = Callable[[str, int, bool], None]
 
 def serve_scene(options: Options, host: str, port: int | None, announce: Announce) -> None:
     """Open a scene and serve its window until it is closed or the program is interrupted."""
-    engine, ghost = open_engines(options.scene, options.engine, options.envs)
-    serve_window(Window(Application(engine, options, ghost)), host, port, announce)
+    serve_window(Window(open_application(options)), host, port, announce)
 
 
 def serve_window(window: Window, host: str, port: int | None, announce: Announce) -> None:

@@ -13,7 +13,7 @@ from ..engines.registry import open_engine
 from ..errors import SceneError, UnstableError
 from ..session.simulation import Simulation
 from ..settings import Reduce
-from .parsing import Parser, number
+from .parsing import Parser, add_control_arguments, load_controller, number
 
 _MAX_DURATION = 3600.0
 
@@ -43,12 +43,15 @@ def parser() -> Parser:
         "--duration", type=number(0.001, _MAX_DURATION), required=True, metavar="S", help="simulated time [s]"
     )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    add_control_arguments(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
     return parser
 
 
 def run(arguments: argparse.Namespace) -> int:
-    engines = {name: open_engine(arguments.scene, name) for name in ("mujoco", "motrix")}
+    engines = {
+        name: open_engine(arguments.scene, name, control=load_controller(arguments)) for name in ("mujoco", "motrix")
+    }
     records = {name: _record(engine, arguments.duration, arguments.key) for name, engine in engines.items()}
     report = _report(engines, records, arguments.duration)
     if arguments.json:

@@ -13,7 +13,7 @@ from ..errors import SceneError
 from ..events.contact_events import EventKind, EventRule
 from ..events.event_log import events_as_json
 from ..files import save_text
-from .parsing import Parser, UsageError, number
+from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
 from .progress import plural, report, work_through
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def parser() -> Parser:
     pairs.add_argument("--body", metavar="NAME", help="the geoms of this body, with all that they can meet")
     pairs.add_argument("--all", action="store_true", help="all pairs that can collide")
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    add_control_arguments(parser)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{output}: unknown suffix {output.suffix!r}; events are written as {', '.join(_SUFFIXES)}")
     if arguments.precise and arguments.engine != "mujoco":
         raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
-    engine = open_engine(arguments.scene, arguments.engine)
+    engine = open_engine(arguments.scene, arguments.engine, control=load_controller(arguments))
     choice = _choose(engine, arguments)
     if choice.dropped:
         report(f"note: {len(choice.labels)} of {choice.total} pairs are tracked; choose with --pair or --body")
@@ -84,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     # One more, because the step that starts from a state has its contacts.
     count = math.ceil(arguments.duration / engine.timestep - 1e-9) + 1
     with interruption() as interrupt:
-        trouble = work_through(_steps(engine, tracker, count), count, "steps", interrupt)
+        trouble, code = work_through(_steps(engine, tracker, count), count, "steps", interrupt)
     entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
     if output is not None:
         save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))
@@ -95,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print_table(entries, len(choice.labels))
     if trouble:
         report(f"warning: {trouble}; the list ends there")
-    return interrupt.exit_code
+    return interrupt.exit_code or code
 
 
 def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairSelection":

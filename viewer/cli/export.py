@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..settings import Reduce
-from .parsing import Parser, UsageError
+from .parsing import Parser, UsageError, add_control_arguments
 from .progress import report, work_through
 from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
 
@@ -41,6 +41,7 @@ def parser() -> Parser:
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
     add_output_arguments(parser)
+    add_control_arguments(parser)
     return parser
 
 
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
                 session.simulation.step()
                 yield data.steps
 
-        trouble = work_through(steps(), schedule.frame_count, "steps", interrupt)
+        trouble, code = work_through(steps(), schedule.frame_count, "steps", interrupt)
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
         data.finish()
@@ -71,4 +72,4 @@ def run(arguments: argparse.Namespace) -> int:
     if trouble:
         report(f"warning: {trouble}; the file ends there")
     print_data(data)
-    return interrupt.exit_code or (DISK_FULL if data.full else 0)
+    return interrupt.exit_code or (DISK_FULL if data.full else code)

@@ -9,6 +9,7 @@ from ..settings import MAX_SPEED, MIN_SPEED, Options, Quality, Reduce, ViewState
 from .progress import report
 
 if TYPE_CHECKING:
+    from ..engines.controller import Controller
     from ..session.session import Session
 
 PROGRAM = "contact-viewer"
@@ -72,9 +73,45 @@ def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool
     )
 
 
+def add_control_arguments(parser: argparse.ArgumentParser) -> None:
+    """What drives the scene."""
+    parser.add_argument(
+        "--control",
+        metavar="FILE[:NAME]",
+        help="a Python file with control(model, data), called before every step; also reset(model, data, rng) and "
+        "vary(model, rng)",
+    )
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="KEY=VALUE", help="a constant of that file; repeatable"
+    )
+    parser.add_argument(
+        "--seed", type=number(0, 2**63, int), default=0, metavar="N", help="of what it draws at random; default: 0"
+    )
+
+
+def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What drives the scene, as fields of Options."""
+    from ..engines.controller_file import read_param
+
+    if arguments.param and arguments.control is None:
+        raise UsageError("--param is a constant of a controller, which --control names")
+    params = tuple(read_param(text) for text in arguments.param)
+    return {"control": arguments.control, "params": params, "seed": arguments.seed}
+
+
+def load_controller(arguments: argparse.Namespace) -> "Controller | None":
+    """A controller with a state of its own, if one was given."""
+    from ..engines.controller_file import ControllerFile
+
+    options = control_options(arguments)
+    if options["control"] is None:
+        return None
+    return ControllerFile(options["control"], dict(options["params"]), options["seed"]).load()
+
+
 def open_session(arguments: argparse.Namespace) -> "Session":
     """The scene with the sensors, keyframe and camera that were given."""
-    from ..engines.registry import open_engines
+    from ..engines.registry import CHOICES, open_engines
     from ..scene_files.scene import find_scene
     from ..session.session import Session
 
@@ -86,7 +123,8 @@ def open_session(arguments: argparse.Namespace) -> "Session":
         sensors=tuple(arguments.sensor),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
     )
-    engine, ghost = open_engines(path, arguments.engine)
+    ghost_control = load_controller(arguments) if CHOICES[arguments.engine].ghost is not None else None
+    engine, ghost = open_engines(path, arguments.engine, 1, load_controller(arguments), ghost_control)
     session = Session(engine, ViewState(), options, ghost, keeps_history=False)
     for note in session.engine.notes:
         report(f"note: {note}")

@@ -11,24 +11,32 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..app.interruption import Interruption
-from ..errors import DiskFullError, EngineError, UnstableError
+from ..errors import ControlError, DiskFullError, EngineError, UnstableError
 
 _LINE_SECONDS = 2.0
 """Time between two plain lines."""
 
 
-def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interruption) -> str:
+def work_through(parts: Iterable[int], total: int, unit: str, interrupt: Interruption) -> tuple[str, int]:
     """Work through the parts of a task, each of which gives how much of `total` is done; `unit` is what is counted, in
-    plural. Returns why it ended early, or an empty text."""
+    plural. Returns why it ended early, or an empty text, and the exit code."""
     with _progress(total, unit) as update:
         try:
             for done in parts:
                 update(done)
                 if interrupt.requested:
-                    return "interrupted"
+                    return "interrupted", 0
+        except KeyboardInterrupt:
+            # The second request, inside a controller that does not return: what there is can be completed.
+            if not interrupt.requested:
+                raise
+            return "interrupted", 0
+        except ControlError as error:
+            # Of the user's own making, and not of the scene's.
+            return str(error), 2
         except (UnstableError, EngineError, DiskFullError) as error:
-            return str(error)
-    return ""
+            return str(error), 0
+    return "", 0
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
 from ..files import describe_strays, size_text
 from ..settings import Quality
-from .parsing import Parser, UsageError, add_scene_arguments, number
+from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number
 from .progress import plural, report, work_through
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def parser() -> Parser:
     parser = _RecordParser("record", "Record a video of a scene and its contacts, without a window.", _EPILOG)
     add_scene_arguments(parser, scene_required=True)
     add_output_arguments(parser)
+    add_control_arguments(parser)
     parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
     parser.add_argument("--fps", type=number(0.1, 1000), metavar="N", help="frames per second; default: 60 for videos")
     parser.add_argument("--size", type=_size, metavar="WxH", help="of the picture; default: 1280x720 for videos")
@@ -133,7 +134,7 @@ def _record(
                 recorder.add(picture)
             yield recorder.frames
 
-    trouble = work_through(frames(), frame_count, "frames", interrupt)
+    trouble, code = work_through(frames(), frame_count, "frames", interrupt)
     if not recorder.frames and interrupt.requested:
         report("interrupted before the first frame: nothing is written")
         return interrupt.exit_code
@@ -156,7 +157,7 @@ def _record(
         print(f"{recorder.path}: {count}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
     if data is not None:
         print_data(data)
-    return interrupt.exit_code or (DISK_FULL if full else 0)
+    return interrupt.exit_code or (DISK_FULL if full else code)
 
 
 def report_strays(*outputs: str | None) -> None:

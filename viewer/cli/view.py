@@ -8,7 +8,7 @@ from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
-from .parsing import PROGRAM, Parser, add_scene_arguments, number
+from .parsing import PROGRAM, Parser, add_control_arguments, add_scene_arguments, control_options, number
 from .progress import report
 
 
@@ -22,6 +22,7 @@ def parser() -> Parser:
         f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` lists its options.",
     )
     add_scene_arguments(parser)
+    add_control_arguments(parser)
     parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
     parser.add_argument(
         "--envs", type=number(1, 65536, int), default=1, metavar="N", help="environments; , and . choose"
@@ -69,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         envs=arguments.envs,
         watch=not arguments.no_watch,
         frames=arguments.frames,
+        **control_options(arguments),
     )
     if arguments.serve is None:
         open_window(options)

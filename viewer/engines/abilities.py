@@ -1,8 +1,12 @@
 """What an engine may be able to do beyond stepping and reading: return to its past, explain, find instants."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..mjmodel.balance import Balance
 from ..mjmodel.crossings import Crossing
@@ -59,6 +63,8 @@ class KeptStep:
     """... by taking so many steps; 0 for the first step of a history."""
     newest: bool
     """True if it is the last step that was taken."""
+    inputs: NDArray[np.float64] | None = None
+    """What a controller put in before each of these steps, (count, input_size); None without one."""
 
 
 class Past(Protocol):
@@ -76,6 +82,11 @@ class Past(Protocol):
     """Most steps between two states: what has to be stepped again to return to a step."""
     names: tuple[str, ...]
     """Sensors whose contacts are in the rows."""
+    inputs: NDArray[np.float64]
+    """`ctrl`, which a step starts from and leaves as it is, (input_size,): a view; empty if the engine cannot return
+    to a state."""
+    other_inputs: Sequence[memoryview]
+    """All else that a controller may change before a step, such as forces and positions: views."""
 
     def read(self) -> memoryview:
         """The row of the last step as bytes: of a copy, or of a view that the next step changes."""

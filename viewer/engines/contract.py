@@ -15,6 +15,7 @@ from ..touch.device import TouchSensor
 from ..touch.touch_sensors import TouchSensors
 from .abilities import Diagnostics, Past, Substeps
 from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from .controller import Controller
 
 
 class Engine(Protocol):
@@ -36,6 +37,8 @@ class Engine(Protocol):
     model: MjModel
     """The mjModel that draws the scene, whichever engine steps it."""
     num_envs: int
+    controller: Controller | None
+    """What sets the inputs of every step before it is taken."""
     can_watch_all: bool
     """True if `watch_all` is possible."""
     can_edit_sensors: bool
@@ -92,8 +95,13 @@ class Engine(Protocol):
         """Advance every environment by a number of steps."""
         ...
 
-    def stepper(self) -> Callable[[], object]:
-        """A function that takes one step as `step` does, for loops that take many until something else changes."""
+    def driver(self) -> Callable[[], object] | None:
+        """A function that calls the controller for the next step of every environment; None without one."""
+        ...
+
+    def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
+        """A function that takes one step, for loops that take many until something else changes. `drive` is called
+        before each, to set its inputs; `driver` gives what `step` calls."""
         ...
 
     def reset(self, key: str | int | None = None) -> None:

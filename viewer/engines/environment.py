@@ -1,6 +1,6 @@
 """One environment of an engine, as an engine of its own that can also show its past steps."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import mujoco
@@ -16,6 +16,7 @@ from ..touch.touch_sensors import TouchSensors
 from .abilities import Diagnostics, KeptStep, Past, Substeps
 from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from .contract import Engine
+from .controller import Controller
 from .values import SensorValues, stack_contacts
 
 _POSE = ("qpos", "mocap_pos", "mocap_quat")
@@ -58,6 +59,14 @@ class Environment(SensorValues):
         return self.engine.pose(self.index)
 
     @property
+    def controller(self) -> Controller | None:
+        return self.engine.controller
+
+    @controller.setter
+    def controller(self, controller: Controller | None) -> None:
+        self.engine.controller = controller
+
+    @property
     def past(self) -> Past:
         if self._past is None:
             self._past = PicturePast(self)
@@ -91,8 +100,11 @@ class Environment(SensorValues):
     def step(self, count: int = 1) -> None:
         self.engine.step(count)
 
-    def stepper(self) -> Callable[[], object]:
-        return self.engine.stepper()
+    def driver(self) -> Callable[[], object] | None:
+        return self.engine.driver()
+
+    def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
+        return self.engine.stepper(drive)
 
     def reset(self, key: str | int | None = None) -> None:
         self.engine.reset(key)
@@ -185,6 +197,8 @@ class PicturePast:
 
     state_size = 0
     spacing = 2**62
+    inputs = np.empty(0)
+    other_inputs: Sequence[memoryview] = ()
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment

@@ -46,16 +46,32 @@ MAX_ENVS = 65536
 """Most environments of one engine."""
 
 
+Driven = Any
+"""A `Controller`, a function of model and data that is called before every step, or None."""
+
+
 @overload
 def open_engine(
-    scene: "str | Path | OpenedScene | Any" = None, engine: Literal["mujoco"] = "mujoco", num_envs: int = 1
+    scene: "str | Path | OpenedScene | Any" = None,
+    engine: Literal["mujoco"] = "mujoco",
+    num_envs: int = 1,
+    control: Driven = None,
 ) -> "MujocoEngine": ...
 @overload
-def open_engine(scene: str | Path | Any, engine: Literal["motrix"], num_envs: int = 1) -> "MotrixEngine": ...
+def open_engine(
+    scene: str | Path | Any, engine: Literal["motrix"], num_envs: int = 1, control: Driven = None
+) -> "MotrixEngine": ...
 @overload
-def open_engine(scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1) -> "Engine": ...
-def open_engine(scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1) -> "Engine":
-    """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is."""
+def open_engine(
+    scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1, control: Driven = None
+) -> "Engine": ...
+def open_engine(
+    scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1, control: Driven = None
+) -> "Engine":
+    """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is.
+
+    `control(model, data)` is called before every step, to write `data.ctrl`, `qfrc_applied` or `xfrc_applied`.
+    """
     from ..scene_files.scene import find_scene
 
     if engine not in ENGINES:
@@ -63,20 +79,34 @@ def open_engine(scene: str | Path | Any = None, engine: str = DEFAULT, num_envs:
     if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= MAX_ENVS:
         raise SceneError(f"num_envs must be a whole number from 1 to {MAX_ENVS}, not {num_envs!r}")
     source = find_scene(scene) if scene is None or isinstance(scene, str | Path) else scene
-    opened: Engine = import_module(f".{engine}.engine", __package__).open_scene(source, num_envs)
-    return opened
+    if control is None:
+        opened: Engine = import_module(f".{engine}.engine", __package__).open_scene(source, num_envs)
+        return opened
+    from .controller import as_controller
+
+    controller = as_controller(control)
+    change = controller.change if controller.vary is not None else None
+    driven: Engine = import_module(f".{engine}.engine", __package__).open_scene(source, num_envs, change)
+    driven.controller = controller
+    if controller.reset is not None:
+        driven.reset()
+    return driven
 
 
 def open_engines(
-    scene: "str | Path | OpenedScene", choice: str = DEFAULT, num_envs: int = 1
+    scene: "str | Path | OpenedScene",
+    choice: str = DEFAULT,
+    num_envs: int = 1,
+    control: Driven = None,
+    ghost_control: Driven = None,
 ) -> "tuple[Engine, Engine | None]":
-    """The engine that a scene runs on, and the one whose contacts are shown as ghosts."""
+    """The engine that a scene runs on, and the one whose contacts are shown as ghosts, each with its controller."""
     ghost = CHOICES[choice].ghost
     if ghost is None:
-        return open_engine(scene, choice, num_envs), None
+        return open_engine(scene, choice, num_envs, control), None
     if num_envs > 1:
         raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
-    return open_engine(scene), open_engine(scene, ghost)
+    return open_engine(scene, control=control), open_engine(scene, ghost, control=ghost_control)
 
 
 def portability(engine: str, path: Path, model: Any, declared: "Sequence[Declaration]") -> "dict[str, Portability]":

@@ -5,6 +5,7 @@ from typing import Any
 
 from ..app.application import Application
 from ..engines.contract import Engine
+from ..engines.controller import as_controller
 from ..engines.mujoco.engine import MujocoEngine
 from ..engines.registry import open_engine
 from ..mjmodel.types import MjData, MjModel
@@ -15,12 +16,13 @@ from ..window.window import Window, run_window
 from ..window.window_errors import opening_window
 
 
-def launch(path_or_model: str | Path | Any = None, data: Any = None) -> None:
+def launch(path_or_model: str | Path | Any = None, data: Any = None, *, control: Any = None) -> None:
     """Open a window on a scene file, a bundled scene or a compiled model, and return when it is closed.
 
-    A model given as such is not changed; `data`, if given, is the state that is stepped.
+    A model given as such is not changed; `data`, if given, is the state that is stepped. `control(model, data)` is
+    called before every step.
     """
-    run_window(Window(Application(_engine(path_or_model, data))))
+    run_window(Window(Application(_engine(path_or_model, data, control))))
 
 
 def launch_passive(model: MjModel, data: MjData) -> "PassiveViewer":
@@ -86,7 +88,10 @@ class PassiveViewer:
         self.close()
 
 
-def _engine(path_or_model: Any, data: Any) -> Engine:
+def _engine(path_or_model: Any, data: Any, control: Any = None) -> Engine:
     if data is None:
-        return open_engine(path_or_model)
-    return MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)
+        return open_engine(path_or_model, control=control)
+    engine = MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)
+    if control is not None:
+        engine.controller = as_controller(control)
+    return engine

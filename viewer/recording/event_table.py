@@ -70,7 +70,8 @@ class EventCollector:
         # Not after a simulation that diverged, and is back at its start.
         if simulation.shown.time == tracker.time:
             with suppress(UnstableError, EngineError):
-                simulation.step()
+                # Without a controller: it may be what ended the simulation.
+                simulation.step(1, lambda: None)
         self.close()
         return [self._seen(entry) for entry in tracker.log if entry.pair_id is not None and start <= entry.time <= end]
 

@@ -2,11 +2,14 @@
 
 import contextlib
 import dataclasses
+from collections.abc import Callable
 from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..engines.abilities import Past
 from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
 from ..events.tracker import ContactTracker
@@ -55,8 +58,10 @@ def _carry_over(session: Session, before: Session) -> None:
     if not _keep_history(session.simulation, before.simulation, before.paused):
         if session.events is not None:
             session.events.select(session.events.pairs.choice)
-        engine.adopt_state(before.simulation.engine)
-        session.simulation.restart()
+        if engine.adopt_state(before.simulation.engine) or engine.controller is None:
+            session.simulation.restart()
+        else:
+            session.simulation.reset(session.key)
     session.forget()
     if before.events is not None and session.events is not None:
         _keep_breaks(session.events, before.events)
@@ -111,12 +116,25 @@ def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -
         for step, following in pairwise([start, *old.states_between(start, stop), stop]):
             old.show_left(step)
             _copy_changes(simulation, before)
-            simulation.step(following - step)
+            inputs = old.inputs(step, following)
+            simulation.step(following - step, _repeat(engine.past, inputs))
         old.go_to(stop)
         return engine.past.equals(past)
     finally:
         old.go_to(shown)
         past.restore(now)
+
+
+def _repeat(past: Past, inputs: NDArray[np.float64] | None) -> Callable[[], object]:
+    """Sets the inputs of steps again as they were; without any, leaves them as they are, whatever the controller."""
+    rows = iter(()) if inputs is None else iter(inputs)
+
+    def drive() -> None:
+        for row in rows:
+            past.inputs[:] = row
+            return
+
+    return drive
 
 
 def _copy_changes(simulation: Simulation, before: Simulation) -> None:

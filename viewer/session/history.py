@@ -1,7 +1,7 @@
 """Keeps every step of a simulation, to look at again, to continue from, and as curves."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,12 @@ class History:
         self._engine = engine
         self._past: Past = engine.past
         self.budget = budget
-        self._ring = StepRing(self._past.width, self._past.state_size, budget, curve_bytes(self._past))
+        past = self._past
+        self._ring = StepRing(past.width, past.state_size, budget, curve_bytes(past), past.inputs.size)
         self.record = self._ring.recorder(self._past.read, self._past.spacing, self._add_state)
         """Keeps the step that was just taken."""
+        self._driven = False
+        """True if the steps that are taken now have inputs of their own."""
         self._shown: int | None = None
         self._frame_start = 0
         self._left: Rows = np.empty(self._past.state_size)
@@ -112,9 +115,14 @@ class History:
         self.record()
         self._remember()
 
-    def prepare(self) -> None:
-        """Get ready for the next steps: keep the state from which they start if it is not known yet."""
+    def prepare(self, drive: Callable[[], object] | None = None) -> Callable[[], object] | None:
+        """Get ready for the next steps: keep the state from which they start if it is not known yet.
+
+        Returns what sets the inputs of each step as `drive` does, and keeps them, so that the steps can be taken again
+        without it.
+        """
         engine = self._engine
+        self._driven = driven = drive is not None and self._past.inputs.size > 0
         time = engine.time
         if time < self._time:
             # The engine was reset elsewhere.
@@ -122,8 +130,15 @@ class History:
         if self._epoch is not engine.sensors:
             self._mark_epoch()
         ring = self._ring
-        if ring.stop - 1 - ring.newest_state >= STATE_SPACING or self._is_changed():
-            self._past.save(self._ring.add_state(time, engine.timestep))
+        if (
+            ring.newest_is_driven is not driven
+            or ring.stop - 1 - ring.newest_state >= STATE_SPACING
+            or self._is_changed()
+        ):
+            self._past.save(ring.add_state(time, engine.timestep, driven))
+        if drive is None or not self.can_resume:
+            return drive
+        return ring.input_recorder(drive, self._past.inputs, self._past.other_inputs, self._add_state)
 
     def finish(self) -> None:
         """After some steps: remember the state that they left."""
@@ -143,7 +158,8 @@ class History:
         step = min(max(step, self.first), self.last)
         state, origin = self._ring.origin(step)
         row, sensors = self._ring.row(step), self._ring.meaning(step)
-        self._past.show(KeptStep(self.time(step), row, sensors, state, step - origin, newest=step == self.last))
+        inputs, newest = self._ring.inputs(step), step == self.last
+        self._past.show(KeptStep(self.time(step), row, sensors, state, step - origin, newest, inputs))
         self._shown = None if step == self.last else step
         self._frame_start = step if since is None else min(max(since, self.first - 1), step)
         if not self.can_resume:
@@ -214,6 +230,13 @@ class History:
             step = self._ring.origin(step)[1]
         return found
 
+    def inputs(self, start: int, stop: int) -> Rows | None:
+        """What a controller put in before the steps from `start` + 1 to `stop`, between which no state is kept, (n,
+        input_size); None where there was none.
+        """
+        inputs = self._ring.inputs(stop)
+        return None if inputs is None else inputs[start - stop :]
+
     def show_left(self, step: int) -> None:
         """Show the state from which the step after this one was taken: with changes made there, if it is kept."""
         state, kept = self._ring.origin(min(step + 1, self.last))
@@ -237,7 +260,7 @@ class History:
         self._ring.mark(self._epoch)
 
     def _add_state(self) -> None:
-        self._past.save(self._ring.add_state(self._engine.time, self._engine.timestep))
+        self._past.save(self._ring.add_state(self._engine.time, self._engine.timestep, self._driven))
 
     def _remember(self) -> None:
         """Note the state that the last step left."""

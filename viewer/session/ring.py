@@ -1,7 +1,7 @@
 """Keeps sensor arrays after every physics step, and states from which steps can be taken again, in bounded memory."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,16 +32,18 @@ class StepRing:
     Every step has a row: the sensors' values after it. Some steps have a state: everything from which the
     engine takes the following ones. To see step n again, the engine goes to the last state before n and steps;
     the forces of a step are those that led to it, so a state of n itself would not do. Only step 0 has no step
-    before it.
+    before it. Steps that a controller drives have inputs too, with which they are taken again.
     """
 
-    def __init__(self, width: int, state_size: int, budget: int = DEFAULT_BUDGET, extra: int = 0) -> None:
-        """Rows of `width` values, at least one, states of `state_size`, in `budget` bytes.
+    def __init__(
+        self, width: int, state_size: int, budget: int = DEFAULT_BUDGET, extra: int = 0, input_size: int = 0
+    ) -> None:
+        """Rows of `width` values, at least one, states of `state_size`, inputs of `input_size`, in `budget` bytes.
 
         `extra` bytes a step are left to the caller for what it derives from the rows.
         """
         state_bytes = (state_size + 2) * _VALUE + _VALUE
-        step_bytes = width * _VALUE + extra + state_bytes / STATE_SPACING
+        step_bytes = (width + input_size) * _VALUE + extra + state_bytes / STATE_SPACING
         self.capacity = max(2, int((budget - 2 * state_bytes) / step_bytes))
         """Steps that fit."""
         self.budget = budget
@@ -52,11 +54,13 @@ class StepRing:
         state_count = self._state_count = self.capacity // STATE_SPACING + 2
         # Untouched memory costs nothing: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
+        self._inputs: Rows = np.empty((self.capacity, input_size))
         self._states: Rows = np.empty((state_count, state_size))
         self._times: Rows = np.empty(state_count)
         self._timesteps: Rows = np.empty(state_count)
         self._state_steps: NDArray[np.int64] = np.empty(state_count, np.int64)
-        self._step_bytes = width * _VALUE + extra
+        self._driven: NDArray[np.bool_] = np.zeros(state_count, np.bool_)
+        self._step_bytes = (width + input_size) * _VALUE + extra
         self._state_bytes = state_bytes
         self.stop = self._peak = self._used = 0
         """The step after the newest."""
@@ -69,6 +73,8 @@ class StepRing:
         self.stop = self._peak = 0
         self._state_stop = self._state_peak = 0
         self.newest_state = 0
+        self.newest_is_driven = False
+        """True if the steps from the newest state on have inputs."""
         self.epochs.clear()
         for each in self.derived:
             each.truncate(0)
@@ -106,8 +112,10 @@ class StepRing:
         """Steps since the newest state."""
         return self.stop - 1 - self.newest_state
 
-    def add_state(self, time: float, timestep: float) -> Rows:
+    def add_state(self, time: float, timestep: float, driven: bool = False) -> Rows:
         """The place for the state of the newest step, to be filled by the caller, (state_size,).
+
+        `driven`: True if the steps from there on have inputs.
 
         A state of the same step is replaced. The first state of a history belongs to step 0, which is yet to come.
         """
@@ -120,6 +128,7 @@ class StepRing:
         self._state_steps[place] = step
         self._times[place] = time
         self._timesteps[place] = timestep
+        self._driven[place] = self.newest_is_driven = driven
         return self._states[place]
 
     def recorder(
@@ -149,6 +158,48 @@ class StepRing:
 
         view = read()
         return record_view if read() is view else record
+
+    def input_recorder(
+        self,
+        drive: Callable[[], object],
+        inputs: Rows,
+        others: Sequence[memoryview],
+        add_state: Callable[[], object],
+    ) -> Callable[[], None]:
+        """A function that lets `drive` set the inputs of the step that is about to be taken, and keeps them.
+
+        It adds a state where `drive` also changes any of the `others`.
+        """
+        join = b"".join
+
+        def watch() -> None:
+            before = join(others)
+            drive()
+            if join(others) != before:
+                add_state()
+
+        if not inputs.size:
+            return watch
+        kept, size, capacity = self._inputs.data.cast("B"), inputs.nbytes, self.capacity
+        view = inputs.data.cast("B")
+
+        def record() -> None:
+            before = join(others)
+            drive()
+            place = self.stop % capacity * size
+            kept[place : place + size] = view
+            if join(others) != before:
+                add_state()
+
+        return record
+
+    def inputs(self, step: int) -> Rows | None:
+        """The inputs of all steps from the `origin` of a step up to this one, (n, input_size); None without any."""
+        place = self._last_state(self._state_steps, step)
+        origin = int(self._state_steps[place])
+        if not self._driven[place] or step == origin:
+            return None
+        return self._inputs[np.arange(origin + 1, step + 1) % self.capacity]
 
     def mark(self, meaning: Any) -> None:
         """From the next step on, rows are to be read in another way."""
@@ -221,6 +272,7 @@ class StepRing:
         while self.newest_state >= step and self._state_stop > oldest + 1:
             self._state_stop -= 1
             self.newest_state = int(self._state_steps[(self._state_stop - 1) % count])
+            self.newest_is_driven = bool(self._driven[(self._state_stop - 1) % count])
         while len(self.epochs) > 1 and self.epochs[-1][0] > step:
             self.epochs.pop()
         for each in self.derived:

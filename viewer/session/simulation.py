@@ -1,11 +1,12 @@
 """Advances time, alone: steps an engine, or observes steps that were taken elsewhere."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from ..engines.contact_sensor import Row
 from ..engines.contract import Engine
-from ..errors import EngineError, UnstableError
+from ..errors import ControlError, EngineError, UnstableError
 from .history import History
 
 
@@ -56,19 +57,21 @@ class Simulation:
         """Keep the steps from now on, in `budget` bytes; none without a budget."""
         self.history = None if budget is None else History(self.shown, budget)
 
-    def step(self, count: int = 1) -> None:
+    def step(self, count: int = 1, drive: Callable[[], object] | None = None) -> None:
         """Take steps from the one that is shown; fewer if an observer calls `halt`.
 
-        Raises UnstableError or EngineError where a step fails. The newest step is then shown again where the engine can
+        `drive` sets the inputs of each step in place of the engine's controller. Raises UnstableError or EngineError
+        where a step, or the controller, fails. The newest step is then shown again where the engine can
         return to it; else the engine has started again.
         """
         history, engine, shown, ghost, observers = self.history, self.engine, self.shown, self.ghost, self.observers
         self.halted = False
+        if history is not None and not history.at_end:
+            self.resume()
+        drive = drive or engine.driver()
         if history is not None:
-            if not history.at_end:
-                self.resume()
-            history.prepare()
-        take, record = engine.stepper(), _do_nothing if history is None else history.record
+            drive = history.prepare(drive)
+        take, record = engine.stepper(drive), _do_nothing if history is None else history.record
         try:
             for _ in range(count):
                 take()
@@ -150,7 +153,7 @@ class Simulation:
             self.history.recover()
             if isinstance(error, UnstableError):
                 error.outcome = "this is the last step before"
-        else:
+        elif not isinstance(error, ControlError):
             self.restart()
 
     def _notify_reset(self) -> None:

@@ -8,9 +8,8 @@ from imgui_bundle import glfw_utils, hello_imgui, imgui, implot
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
 
-from ..app.application import Application
+from ..app.application import Application, open_application
 from ..app.interruption import interruption
-from ..engines.registry import open_engines
 from ..render.camera import Eye
 from ..render.canvas import Canvas
 from ..render.contexts import current_renderer
@@ -48,8 +47,7 @@ _SCENE_FILES = (".xml", ".mjcf", ".urdf", ".mjb")
 
 def open_window(options: Options) -> None:
     """Open a scene in a window, until it is closed."""
-    engine, ghost = open_engines(options.scene, options.engine, options.envs)
-    run_window(Window(Application(engine, options, ghost)))
+    run_window(Window(open_application(options)))
 
 
 def run_window(window: "Window") -> None:

@@ -26,17 +26,19 @@ from ...touch.touch_sensors import TouchSensors
 from ..abilities import Diagnostics, Past, Substeps
 from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from ..contract import Engine
+from ..controller import Controller
 from ..environment import Environment
 from ..values import SensorValues, stack_contacts
 from .calls import import_motrixsim, running_calls
 from .forces import MotrixForces
+from .picture import PictureCopy
 from .probe import Probe
 from .reduction import reduce_scene
-from .world import MotrixScene, MotrixSensor, PoseCopy, load_motrix
+from .world import MotrixScene, MotrixSensor, load_motrix
 
 
-def open_scene(scene: Any, num_envs: int = 1) -> "MotrixEngine":
-    """A scene file in MotrixSim."""
+def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MotrixEngine":
+    """A scene file in MotrixSim. It builds a model of its own, which `change` cannot reach: a note says so."""
     path = scene.path if isinstance(scene, OpenedScene) else scene
     if not isinstance(path, Path):
         raise SceneError("MotrixSim needs a scene file: it cannot run a compiled MuJoCo model")
@@ -57,10 +59,12 @@ def open_scene(scene: Any, num_envs: int = 1) -> "MotrixEngine":
     loaded = load_motrix(path, picture.model, declared, num_envs, reduced.text if reduced else None)
     engine = MotrixEngine(path, picture.model, loaded, num_envs)
     engine.files = picture.survey.files if picture.survey else {}
-    engine.notes = picture.notes
+    engine.notes += picture.notes
     if reduced is not None:
         engine.unread = {**loaded.unread, **reduced.unread}
         engine.notes += reduced.notes
+    if change is not None:
+        engine.notes += ("MotrixSim reads the scene's file: what vary changes of the model has no effect there",)
     return engine
 
 
@@ -86,7 +90,10 @@ class MotrixEngine(SensorValues):
         self._motrix = scene.model
         self._links = scene.links
         self._colliders = scene.colliders
-        self._poses = PoseCopy(scene, picture)
+        self._copy = PictureCopy(scene, picture)
+        missing = self._copy.missing
+        if missing:
+            self.notes = (f"MotrixSim has no actuator {', '.join(missing)}: its control does nothing",)
         self._pictures: dict[int, Any] = {}
         self._drawn: dict[int, int] = {}
         self._readings = {sensor.declared.name: sensor for sensor in scene.sensors}
@@ -107,6 +114,7 @@ class MotrixEngine(SensorValues):
         step = float(scene.model.options.timestep)
         self.timestep = float(picture.opt.timestep) if np.float32(picture.opt.timestep) == np.float32(step) else step
         self.touch_sensors: TouchSensors | None = None
+        self.controller: Controller | None = None
         self.reset()
         forces = MotrixForces(self._motrix, self._links, lambda: self._state, num_envs)
         self.touch_sensors = TouchSensors(self, forces=forces)
@@ -129,18 +137,41 @@ class MotrixEngine(SensorValues):
 
     def step(self, count: int = 1) -> None:
         """Advance by a number of steps; raises UnstableError, after a reset, if the state diverged."""
-        touch = self.touch_sensors
-        for steps in [1] * count if touch is not None and touch.active else [count]:
+        touch, drive = self.touch_sensors, self.driver()
+        singly = drive is not None or (touch is not None and touch.active)
+        for steps in [1] * count if singly else [count]:
+            if drive is not None:
+                drive()
             self._advance(steps)
             if touch is not None:
                 touch.after_step(self)
 
-    def stepper(self) -> Callable[[], object]:
-        return self.step
+    def driver(self) -> Callable[[], object] | None:
+        if self.controller is None:
+            return None
+        call = self.controller.driver(self.model, [self.pose(env) for env in range(self.num_envs)])
+
+        def drive() -> None:
+            for env in range(self.num_envs):
+                self.pose(env)
+            call()
+
+        return drive
+
+    def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
+        def step() -> None:
+            if drive is not None:
+                drive()
+            self._advance(1)
+            if self.touch_sensors is not None:
+                self.touch_sensors.after_step(self)
+
+        return step
 
     def _advance(self, count: int) -> None:
         before = self.time
         with running_calls("step"):
+            self._copy.write_controls(self._state, self._pictures)
             if any(picture.xfrc_applied.any() for picture in self._pictures.values()):
                 for _ in range(count):
                     self._push()
@@ -164,6 +195,14 @@ class MotrixEngine(SensorValues):
         self._start_time = 0.0 if key_id is None else float(self.model.key_time[key_id])
         self._step_count = 0
         self._drawn.clear()
+        for env, picture in self._pictures.items():
+            self._copy.read_controls(self._state, self._one_of(env), picture)
+        if self.controller is not None and self.controller.reset is not None:
+            pictures = {env: self.pose(env) for env in range(self.num_envs)}
+            self.controller.start(self.model, list(pictures.values()))
+            with running_calls("reset"):
+                self._copy.write_pose(self._state, pictures)
+            self._drawn.clear()
         if self.touch_sensors is not None:
             self.touch_sensors.after_reset(self)
 
@@ -171,10 +210,10 @@ class MotrixEngine(SensorValues):
         if env not in self._pictures:
             self.environment(env)
             self._pictures[env] = mujoco.MjData(self.model)
+            self._copy.read_controls(self._state, self._one_of(env), self._pictures[env])
         picture = self._pictures[env]
         if self._drawn.get(env) != self._step_count:
-            positions = self._state.dof_pos
-            self._poses.write(positions if self.num_envs == 1 else positions[env], picture)
+            self._copy.draw(self._state, self._one_of(env), picture)
             picture.time = self.time
             self._drawn[env] = self._step_count
         return picture
@@ -325,6 +364,10 @@ class MotrixEngine(SensorValues):
             known = [pair for pair in reading.geoms if frozenset(pair) in touching]
             pairs.append(known[0] if len(known) == 1 else ("", ""))
         return pairs
+
+    def _one_of(self, env: int) -> int | None:
+        """Where an environment is in MotrixSim's arrays; None where there is only one."""
+        return None if self.num_envs == 1 else env
 
     def _push(self) -> None:
         """Apply the forces that a person put into the pictures; MotrixSim forgets them after a step."""

@@ -5,18 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import mujoco
-import numpy as np
-from numpy.typing import NDArray
-
 from ...errors import SceneError
 from ...mjmodel.declarations import Declaration
 from ...mjmodel.names import geom_names, read_names
-from ...mjmodel.types import MjData, MjModel
+from ...mjmodel.types import MjData
 from ...sensors.layout import ContactLayout, Style
 from ...sensors.motrix_frames import PairOrder
 from ...settings import Reduce
-from ..environment import draw_pose
 from .calls import import_motrixsim, loading_calls
 from .portability import UNNAMED, VISUAL, predict
 
@@ -239,39 +234,3 @@ def _fill_names(parts: list[Any], names: list[str]) -> list[str]:
             part.name = part.name or name
     known = {part.name for part in parts}
     return [name if name in known else "" for name in names]
-
-
-_JOINTS = mujoco.mjtJoint
-_QUATERNION = (3, 0, 1, 2)
-"""Where MotrixSim, with x, y, z, w, has MuJoCo's w, x, y, z."""
-_PLACES = {
-    _JOINTS.mjJNT_FREE: (0, 1, 2, *(3 + place for place in _QUATERNION)),
-    _JOINTS.mjJNT_BALL: _QUATERNION,
-    _JOINTS.mjJNT_SLIDE: (0,),
-    _JOINTS.mjJNT_HINGE: (0,),
-}
-"""Where MotrixSim has each number of a MuJoCo joint's position, counted from the joint's first."""
-
-
-class PoseCopy:
-    """Copies positions joint by joint. A joint that MotrixSim does not have stays as it is."""
-
-    def __init__(self, scene: MotrixScene, model: MjModel) -> None:
-        bases = {base.name: base.dof_pos_start for base in scene.model.floating_bases}
-        joints = dict(zip(scene.model.joint_names, scene.model.joint_dof_pos_indices, strict=True))
-        starts = joints | bases
-        targets: list[int] = []
-        sources: list[int] = []
-        for name, kind, target in zip(scene.joints, model.jnt_type, model.jnt_qposadr, strict=True):
-            if name in starts:
-                places = _PLACES[_JOINTS(kind)]
-                targets += range(int(target), int(target) + len(places))
-                sources += [starts[name] + place for place in places]
-        self._model = model
-        self._targets = np.array(targets, np.intp)
-        self._sources = np.array(sources, np.intp)
-
-    def write(self, positions: NDArray[np.float32], picture: MjData) -> None:
-        """Put an environment's `dof_pos` into an mjData, as far as a renderer looks at it."""
-        picture.qpos[self._targets] = positions[self._sources]
-        draw_pose(self._model, picture)

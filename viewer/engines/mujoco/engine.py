@@ -11,13 +11,14 @@ import mujoco
 from ...errors import EngineError
 from ...mjmodel.distances import PairDistances
 from ...mjmodel.names import find_key, key_names
-from ...mjmodel.types import MjData
+from ...mjmodel.types import MjData, MjModel
 from ...scene_files.safe_open import OpenedScene, open_safely
 from ...scene_files.scene import LoadedScene
 from ...touch.device import TouchSensor
 from ...touch.touch_sensors import TouchSensors
 from ..abilities import Diagnostics, Past, Substeps
 from ..contract import Engine
+from ..controller import Controller
 from ..environment import Environment
 from .diagnostics import MujocoDiagnostics
 from .failures import WarningWatch, divergence, failure
@@ -27,11 +28,14 @@ from .substep import MujocoSubsteps
 from .thread_pool import ThreadPool
 
 
-def open_scene(scene: Any, num_envs: int = 1) -> "MujocoEngine":
-    """A scene file, a scene that was opened before, or a compiled model, which is left as it is."""
+def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MujocoEngine":
+    """A scene file, a scene that was opened before, or a compiled model, which is left as it is, but for `change`."""
     if isinstance(scene, mujoco.MjModel):
         scene = LoadedScene(None, scene, owned=False)
-    return MujocoEngine(scene if isinstance(scene, LoadedScene) else open_safely(scene), num_envs=num_envs)
+    scene = scene if isinstance(scene, LoadedScene) else open_safely(scene)
+    if change is not None:
+        change(scene.model)
+    return MujocoEngine(scene, num_envs=num_envs)
 
 
 class MujocoEngine(SensorReader):
@@ -52,6 +56,7 @@ class MujocoEngine(SensorReader):
         datas = [mujoco.MjData(scene.model) for _ in range(num_envs)] if data is None else [data]
         super().__init__(scene, datas)
         self._options = scene.model.opt
+        self.controller: Controller | None = None
         self._pool = ThreadPool(min(num_envs, os.cpu_count() or 1) - 1)
         self._warnings = WarningWatch()
         self._past: MujocoPast | None = None
@@ -90,6 +95,12 @@ class MujocoEngine(SensorReader):
     def step(self, count: int = 1) -> None:
         """Advance by a number of steps; raises UnstableError if MuJoCo had to reset a diverged state."""
         touch = self.touch_sensors
+        drive = self.driver()
+        if drive is not None:
+            take = self.stepper(drive)
+            for _ in range(count):
+                take()
+            return
         if not touch.sensors:
             self._advance(count)
             return
@@ -97,9 +108,26 @@ class MujocoEngine(SensorReader):
             self._advance(steps)
             touch.after_step(self)
 
-    def stepper(self) -> Callable[[], object]:
-        if self.num_envs > 1 or self.touch_sensors.sensors:
-            return self.step
+    def driver(self) -> Callable[[], object] | None:
+        return None if self.controller is None else self.controller.driver(self.model, self._datas)
+
+    def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
+        step = self._step_observed if self.num_envs > 1 or self.touch_sensors.sensors else self._plain_stepper()
+        if drive is None:
+            return step
+
+        def step_driven() -> None:
+            drive()
+            step()
+
+        return step_driven
+
+    def _step_observed(self) -> None:
+        self._advance(1)
+        self.touch_sensors.after_step(self)
+
+    def _plain_stepper(self) -> Callable[[], object]:
+        """Steps one environment without touch sensors."""
         model, data, mj_step = self.model, self.data, mujoco.mj_step
 
         before = data.time
@@ -150,6 +178,9 @@ class MujocoEngine(SensorReader):
             self._forward(data)
 
         self._pool.share(self._datas, restart)
+        if self.controller is not None and self.controller.reset is not None:
+            self.controller.start(self.model, self._datas)
+            self._pool.share(self._datas, self._forward)
         self._warnings.restart()
         self.touch_sensors.after_reset(self)
 

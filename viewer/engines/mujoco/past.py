@@ -1,6 +1,6 @@
 """Returns MuJoCo to its past steps, bit for bit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import mujoco
@@ -19,6 +19,18 @@ _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _SPACING_LARGE, _SPACING_SMALL, _SPACING_SIZE = 32, 128, 4096
 """Most steps between two states: in large scenes, in small ones, whose steps take less time, and in those in between,
 times degrees of freedom."""
+_CHANGEABLE = (
+    "qpos",
+    "qvel",
+    "act",
+    "qfrc_applied",
+    "xfrc_applied",
+    "mocap_pos",
+    "mocap_quat",
+    "eq_active",
+    "userdata",
+)
+"""Arrays of an mjData that a controller may write besides `ctrl`."""
 
 
 class MujocoPast:
@@ -31,6 +43,9 @@ class MujocoPast:
         self.names = tuple(sensor.name for sensor in engine.sensors if not sensor.virtual)
         self._row = engine.row()
         self._bytes = self._row.data.cast("B")
+        self.inputs = self._data.ctrl
+        arrays = (getattr(self._data, name) for name in _CHANGEABLE)
+        self.other_inputs: Sequence[memoryview] = [array.data.cast("B") for array in arrays if array.size]
         self.width = self._row.size
         self._get_state = mujoco.mj_getState
         self.spacing = min(max(_SPACING_LARGE, _SPACING_SIZE // max(self._model.nv, 1)), _SPACING_SMALL)
@@ -46,7 +61,11 @@ class MujocoPast:
 
     def show(self, kept: KeptStep) -> None:
         self.restore(kept.state)
-        if kept.count:
+        if kept.inputs is not None:
+            for inputs in kept.inputs:
+                self.inputs[:] = inputs
+                mujoco.mj_step(self._model, self._data)
+        elif kept.count:
             mujoco.mj_step(self._model, self._data, kept.count)
         else:
             mujoco.mj_forward(self._model, self._data)

@@ -1,0 +1,138 @@
+"""Steps that a controller drives: taken again bit for bit without calling it, against MuJoCo stepping straight on."""
+
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.errors import ControlError
+from contact_viewer.session.carry_over import retrace
+from contact_viewer.session.simulation import Simulation
+
+from .test_history import ROBOT
+
+STEPS = 2000
+_STATE = mujoco.mjtState.mjSTATE_INTEGRATION
+
+
+class Wanderer:
+    """A controller with a state of its own: a filtered random walk that also pushes and moves things."""
+
+    def __init__(self) -> None:
+        self.rng, self.level, self.calls = np.random.default_rng(3), 0.0, 0
+
+    def __call__(self, model: Any, data: Any) -> None:
+        self.calls += 1
+        self.level = 0.98 * self.level + 0.3 * self.rng.standard_normal()
+        data.ctrl[1] = self.level
+        if self.calls % 37 == 0:
+            data.xfrc_applied[1, :3] = 4 * self.rng.standard_normal(3)
+        if self.calls % 211 == 0:
+            data.qfrc_applied[6] = self.level
+        if self.calls % 500 == 0:
+            data.mocap_pos[0, 2] += 0.01
+        if self.calls == 700:
+            data.qvel[:3] = 0.0
+
+
+def scene(tmp_path: Path, integrator: str, extra: str = "") -> Path:
+    path = tmp_path / "robot.xml"
+    path.write_text(ROBOT.format(option=f'integrator="{integrator}"', flag="", actuator="", sensor="") + extra)
+    return path
+
+
+def state_of(model: Any, data: Any) -> Any:
+    state = np.empty(mujoco.mj_stateSize(model, _STATE))
+    mujoco.mj_getState(model, data, state, _STATE)
+    return state
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
+def test_driven_steps_are_taken_again_bit_for_bit_without_the_controller(tmp_path: Path, integrator: str) -> None:
+    path = scene(tmp_path, integrator)
+    wanderer, judge = Wanderer(), Wanderer()
+    engine = open_engine(path, control=wanderer)
+    simulation = Simulation(engine, history_bytes=2**27)
+    history = simulation.history
+    assert history is not None
+    model = mujoco.MjModel.from_xml_path(str(path))
+    bare = mujoco.MjData(model)
+    mujoco.mj_forward(model, bare)
+    physics, sensors = [state_of(model, bare)], [engine.data.sensordata.copy()]
+    hand = np.random.default_rng(5)
+    while history.last < STEPS:
+        # A hand moves a slider between two frames.
+        engine.data.ctrl[0] = bare.ctrl[0] = hand.uniform(-1, 1)
+        for _ in range(int(hand.integers(1, 40))):
+            simulation.step()
+            judge(model, bare)
+            mujoco.mj_step(model, bare)
+            physics.append(state_of(model, bare))
+            sensors.append(engine.data.sensordata.copy())
+    assert state_of(engine.model, engine.data).tobytes() == physics[-1].tobytes()
+    calls = wanderer.calls
+    for step in [*range(1, history.last, 13), *reversed(range(1, history.last, 17)), history.last]:
+        simulation.go_to(step)
+        assert state_of(engine.model, engine.data).tobytes() == physics[step].tobytes(), step
+        assert engine.data.sensordata.tobytes() == sensors[step].tobytes()
+    assert wanderer.calls == calls
+
+
+def test_from_a_past_step_the_controller_goes_on(tmp_path: Path) -> None:
+    calls = []
+
+    def control(model: Any, data: Any) -> None:
+        calls.append(data.time)
+        data.ctrl[0] = np.sin(40 * data.time)
+
+    simulation = Simulation(open_engine(scene(tmp_path, "Euler"), control=control), history_bytes=2**26)
+    assert simulation.history is not None
+    simulation.step(300)
+    end = state_of(simulation.engine.model, simulation.engine.data)
+    simulation.go_to(123)
+    simulation.step(177)
+    assert len(calls) == 477
+    assert calls[300] == pytest.approx(123 * 0.002)
+    assert state_of(simulation.engine.model, simulation.engine.data).tobytes() == end.tobytes()
+    # Without a controller from some step on, and with it again.
+    controller, simulation.engine.controller = simulation.engine.controller, None
+    simulation.step(50)
+    simulation.engine.controller = controller
+    simulation.step(3)
+    after = [state_of(simulation.engine.model, simulation.engine.data)]
+    simulation.go_to(340)
+    simulation.go_to(353)
+    after.append(state_of(simulation.engine.model, simulation.engine.data))
+    assert after[0].tobytes() == after[1].tobytes()
+
+
+def test_steps_are_carried_over_to_a_scene_that_was_opened_again_without_the_controller(tmp_path: Path) -> None:
+    path, wanderer = scene(tmp_path, "Euler"), Wanderer()
+    before = Simulation(open_engine(path, control=wanderer), history_bytes=2**26)
+    before.step(400)
+    after = Simulation(open_engine(path, control=wanderer), history_bytes=2**26)
+    assert retrace(after, before, 90, 400)
+    assert wanderer.calls == 400
+    assert after.history is not None
+    after.go_to(100)
+    before.go_to(190)
+    assert state_of(after.shown.model, after.shown.data).tobytes() == (
+        state_of(before.shown.model, before.shown.data).tobytes()
+    )
+
+
+def test_a_controller_that_raises_leaves_the_last_step(tmp_path: Path) -> None:
+    def control(model: Any, data: Any) -> None:
+        data.ctrl[0] = 1.0
+        if data.time > 0.101:
+            raise KeyError("gait")
+
+    simulation = Simulation(open_engine(scene(tmp_path, "Euler"), control=control), history_bytes=2**26)
+    line = control.__code__.co_firstlineno + 3
+    with pytest.raises(ControlError, match=rf"test_driven_history.py, line {line}: KeyError: 'gait'$"):
+        simulation.step(1000)
+    assert simulation.history is not None
+    assert simulation.history.last == 51
+    assert simulation.engine.time == pytest.approx(0.102)

@@ -1,0 +1,80 @@
+"""Reads the file of a controller, and again whenever it was saved; tells of one that is too slow."""
+
+from ..engines.contract import Engine
+from ..engines.controller import Controller
+from ..engines.controller_file import ControllerFile
+from ..scene_files.file_watch import FileWatch, take_stamp
+from ..settings import Options
+
+_SLOW_CALLS = 200
+"""Calls over which the time of a controller is averaged."""
+
+
+class Controllers:
+    """What drives the scene that runs, and the second engine that is stepped along, each with a state of its own."""
+
+    def __init__(self, options: Options | None) -> None:
+        self.file: ControllerFile | None = None
+        """Where the controller comes from; None without one, and for a function of a user's own program."""
+        self._ghost_file: ControllerFile | None = None
+        self._watch: FileWatch | None = None
+        self._told_slow = False
+        self._measured = (0, 0.0)
+        if options is not None and options.control is not None:
+            self.file = ControllerFile(options.control, dict(options.params), options.seed)
+            self._ghost_file = self.file.copy()
+            if options.watch:
+                self._watch = FileWatch({self.file.path: take_stamp(self.file.path)})
+
+    def load(self) -> tuple[Controller | None, Controller | None]:
+        """The controller and that of the second engine; raises ControlError."""
+        if self.file is None or self._ghost_file is None:
+            return None, None
+        return self.file.load(), self._ghost_file.load()
+
+    def poll(self, engine: Engine, ghost: Engine | None) -> str | None:
+        """Read the file again if it was saved: the state of the scene is kept, that of the controller starts again.
+
+        What there is to say of that, for a person, once. Raises ControlError where the file cannot be used; then the
+        controller stays as it is. Call it once a frame.
+        """
+        if self._watch is not None and self._watch.poll():
+            controller, ghost_controller = self.load()
+            replace_controller(engine, controller)
+            if ghost is not None:
+                replace_controller(ghost, ghost_controller)
+            assert self.file is not None
+            return f"read {self.file.path} again"
+        return self._slow(engine)
+
+    def set_constant(self, name: str, value: float) -> None:
+        """Give a constant of the file another value from the next step on."""
+        for file in (self.file, self._ghost_file):
+            if file is not None:
+                file.set_constant(name, value)
+
+    def _slow(self, engine: Engine) -> str | None:
+        """Why the scene does not run in real time, if that is its controller's doing."""
+        controller = engine.controller
+        if controller is None or self._told_slow:
+            return None
+        calls, seconds = self._measured
+        if controller.calls < calls:
+            self._measured = (0, 0.0)
+        elif controller.calls - calls >= _SLOW_CALLS:
+            cost = (controller.seconds - seconds) / (controller.calls - calls)
+            self._measured = (controller.calls, controller.seconds)
+            if cost > engine.timestep:
+                self._told_slow = True
+                return (
+                    f"the controller takes {1e3 * cost:.3g} ms for a step of {1e3 * engine.timestep:.3g} ms: "
+                    "too long for real time"
+                )
+        return None
+
+
+def replace_controller(engine: Engine, controller: Controller | None) -> None:
+    """Let another controller drive an engine from its next step on; random draws continue as they were."""
+    if controller is not None and engine.controller is not None:
+        controller.continue_from(engine.controller)
+    engine.controller = controller

@@ -1,0 +1,124 @@
+"""Calls a controller: a function of a user's own that drives a scene, before every physics step."""
+
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ..errors import ControlError
+from ..mjmodel.types import MjData, MjModel
+
+Control = Callable[[MjModel, MjData], object]
+"""Sets `data.ctrl`, `qfrc_applied` or `xfrc_applied` of the next step. Its result is not used."""
+_VIEWED = ("extent", "center", "meansize")
+"""Statistics of a model that a scene declares for its picture."""
+_MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature", "qpos0")
+"""What other numbers of a model follow from."""
+
+
+@dataclass
+class Controller:
+    """What drives the environments of an engine; all of them call the same functions, one after the other."""
+
+    control: Control
+    """Called before every physics step."""
+    reset: Callable[[MjModel, MjData, np.random.Generator], object] | None = None
+    """Called when a scene starts and whenever it is reset, after the state was set."""
+    vary: Callable[[MjModel, np.random.Generator], object] | None = None
+    """Called once, before a model is first stepped."""
+    seed: int = 0
+    """Decides what both of them draw from their generator."""
+    seconds: float = 0.0
+    """Wall time that `control` has taken so far in calls that were timed [s] ..."""
+    calls: int = 0
+    """... and how many these were: one of each run of steps."""
+    _resets: int = field(default=0, repr=False)
+
+    def driver(self, model: MjModel, datas: Sequence[MjData]) -> Callable[[], None]:
+        """A function that calls `control` for every environment. It raises ControlError where that fails."""
+        control, waiting = self.control, True
+
+        def drive() -> None:
+            nonlocal waiting
+            began = perf_counter()
+            for data in datas:
+                drive_one(data)
+            self.seconds += perf_counter() - began
+            self.calls += 1
+            waiting = False
+
+        def drive_one(data: MjData) -> None:
+            try:
+                control(model, data)
+            except Exception as error:
+                raise control_error(error, control) from None
+
+        if len(datas) > 1:
+            return drive
+        only = datas[0]
+
+        def drive_only() -> None:
+            # A clock would cost as much as the call.
+            if waiting:
+                drive()
+                return
+            try:
+                control(model, only)
+            except Exception as error:
+                raise control_error(error, control) from None
+
+        return drive_only
+
+    def start(self, model: MjModel, datas: Sequence[MjData]) -> None:
+        """Let `reset` change the states of all environments, which were set before."""
+        if self.reset is None:
+            return
+        for env, data in enumerate(datas):
+            try:
+                self.reset(model, data, np.random.default_rng([self.seed, self._resets, env]))
+            except Exception as error:
+                raise control_error(error, self.reset) from None
+        self._resets += 1
+
+    def change(self, model: MjModel) -> None:
+        """Let `vary` change a model; what follows from masses and inertias is computed again."""
+        if self.vary is None:
+            return
+        before = {name: getattr(model, name).copy() for name in _MASSES}
+        try:
+            self.vary(model, np.random.default_rng([self.seed]))
+        except Exception as error:
+            raise control_error(error, self.vary) from None
+        if any((getattr(model, name) != values).any() for name, values in before.items()):
+            viewed = {name: np.copy(getattr(model.stat, name)) for name in _VIEWED}
+            mujoco.mj_setConst(model, mujoco.MjData(model))
+            for name, value in viewed.items():
+                setattr(model.stat, name, value)
+
+    def continue_from(self, other: "Controller") -> None:
+        """Draw at random what the other one would have drawn next."""
+        self._resets = other._resets
+
+
+def as_controller(control: "Controller | Control") -> Controller:
+    """A controller of a function with the parameters model and data."""
+    if isinstance(control, Controller):
+        return control
+    if not callable(control):
+        raise ControlError(f"a controller is a function of model and data, not {control!r}")
+    return Controller(control)
+
+
+def control_error(error: BaseException, function: Any) -> ControlError:
+    """What a function of a user's own raised, with its own file and the line in it: one line."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    # What lies above is ours, what lies below is a library's.
+    place = next((frame for frame in reversed(frames) if frame.filename == own), frames[-1] if frames else None)
+    where = f"{place.filename}, line {place.lineno}: " if place is not None else ""
+    words = str(error).strip().splitlines()
+    return ControlError(f"{where}{type(error).__name__}{f': {words[0]}' if words else ''}")
