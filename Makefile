@@ -1,8 +1,9 @@
-# run, test, test-long, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, test-torch, test-long, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEV := .venv-dev
+TORCH := .venv-torch
 SCENE ?=
 CLIP := recordings/clip.mp4
 
@@ -15,7 +16,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test test-long dev bench lint format clean
+.PHONY: run test test-torch test-long dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -31,6 +32,12 @@ test: $(VENV)/.test lint
 test-long: $(VENV)/.test
 	$(BIN)/python -m pytest -m long tests
 	SCENES=$(SCENES) $(BIN)/python -m pytest tests/engines/mujoco/test_random_scenes.py
+
+# The tests of arrays on torch's tensors. torch is large: it has an environment of its own, beside that of the tests.
+TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py
+
+test-torch: $(TORCH)/.torch
+	ARRAY_LIBRARIES=torch $(TORCH)/bin/python -m pytest -q $(TORCH_TESTS)
 
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev
@@ -51,7 +58,7 @@ format: $(TOOLS)
 	$(dir $(TOOLS))bin/ruff format .
 
 clean:
-	rm -rf $(VENV) $(DEV) .venv-peers .venv-studio build dist *.egg-info recordings
+	rm -rf $(VENV) $(DEV) $(TORCH) .venv-peers .venv-studio build dist *.egg-info recordings
 
 $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
@@ -76,4 +83,13 @@ $(DEV)/.dev: pyproject.toml
 	$(PYTHON) -m venv $(DEV)
 	$(DEV)/bin/python -m pip install --quiet --upgrade pip
 	$(DEV)/bin/python -m pip install --quiet -e . --group dev
+	@touch $@
+
+# torch alone: all else is found in the environment of the tests. torch.compile needs a C++ compiler.
+$(TORCH)/.torch: $(VENV)/.test
+	sh .ci/debian-packages g++
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > $$($(TORCH)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
 	@touch $@

@@ -14,7 +14,8 @@ The map; docs/ARCHITECTURE.md explains it. A line imports only from the lines af
     touch           contacts to what a touch sensor would report
     scene_files     any file to a scene that is safe to step
     mjmodel         what can be read off an mjModel and its mjData
-    sensors         flat arrays to contacts: no engine
+    metrics         contacts over time to what rewards and reports are made of
+    sensors         flat arrays to contacts: no engine; of numpy, torch and JAX
     files, standard_error, worker    complete files, captured output, processes that may crash
     settings, assets, version, errors
 """
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
+    from . import metrics
     from .engines.registry import open_engine
     from .events.contact_events import ContactEvent, ContactEvents
     from .passive.launch import launch, launch_passive
@@ -41,6 +43,7 @@ __all__ = [
     "__version__",
     "launch",
     "launch_passive",
+    "metrics",
     "open_engine",
 ]
 _HOMES = {
@@ -58,6 +61,8 @@ must be able to catch Ctrl-C before any library is loaded."""
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module(".metrics", __name__)
     if name in _HOMES:
         return getattr(import_module(_HOMES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

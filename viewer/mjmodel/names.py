@@ -6,24 +6,14 @@ from functools import cache
 import mujoco
 
 from ..errors import SceneError
+from ..sensors.model_names import COMPANION as COMPANION
+from ..sensors.model_names import label_sensors as label_sensors
+from ..sensors.model_names import read_names as read_names
 from .types import MjModel
 
 _ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
 _GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
 _BODY, _SUBTREE = int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_XBODY)
-COMPANION = "contact_viewer/companion/"
-"""Prefix of the names of companions, before the number of their sensor."""
-
-
-def read_names(model: MjModel, kind: str) -> list[str]:
-    """Names of all objects of a kind (`geom`, `body`, ...), as written in the model; empty for unnamed ones."""
-    # The accessors of the bindings raise on bytes that are not UTF-8, so read the bytes themselves.
-    raw: bytes = model.names
-    names = []
-    for start in getattr(model, f"name_{kind}adr").tolist():
-        end = raw.index(b"\0", start)
-        names.append(raw[start:end].decode("utf-8", "replace"))
-    return names
 
 
 def body_names(model: MjModel) -> list[str]:
@@ -45,20 +35,6 @@ def flex_names(model: MjModel) -> list[str]:
 def sensor_names(model: MjModel) -> list[str]:
     """A name for every sensor; unnamed ones get their number. No two are the same."""
     return label_sensors(read_names(model, "sensor"))
-
-
-def label_sensors(written: list[str]) -> list[str]:
-    """Names of sensors with one made up for each that has none."""
-    names = list(written)
-    taken = set(names)
-    for i, name in enumerate(names):
-        if not name:
-            name = f"sensor-{i}"
-            while name in taken:
-                name += "'"
-            names[i] = name
-            taken.add(name)
-    return names
 
 
 def sensor_targets(model: MjModel, sensor_id: int | None) -> tuple[tuple[int, int], tuple[int, int]]:

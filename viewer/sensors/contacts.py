@@ -2,25 +2,31 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..settings import Reduce
+from .array_library import components as components_of
+from .array_library import is_numpy, kept_property, namespace, root, tree
 
 Array = NDArray[np.floating[Any]]
+"""An array of numpy; where it says so, of the library of the array that was decoded."""
 
 _LARGE = 64
 """First dimension of a batch from which on its vectors are worth reordering."""
+_BLOCK = 4096
+"""Environments whose vectors numpy works on at a time: they stay in the processor's cache."""
 
 
+@tree("in_world_frame", "frame_known")
 @dataclass(frozen=True, eq=False)
 class ContactBatch:
     """What a contact sensor reports. `...` stands for any batch dimensions, `slots` for places in the array.
 
     Fields are views of the decoded array and None where the sensor does not request them. Forces act on object 2.
+    All arrays, those of the properties too, are of the decoded array's library (numpy, torch, JAX), type and device.
     """
 
     found: Array
@@ -49,28 +55,28 @@ class ContactBatch:
     frame_known: bool = True
     """False where the array does not determine the frame of force and torque (see `motrix_frames`)."""
 
-    @cached_property
+    @kept_property
     def tangent1(self) -> Array | None:
         """Second unit tangent, cross(normal, tangent0), world, (..., slots, 3)."""
         if self.normal is None or self.tangent0 is None:
             return None
         return cross(self.normal, self.tangent0)
 
-    @cached_property
+    @kept_property
     def force_world(self) -> Array | None:
         """Force on object 2 [N], world, (..., slots, 3). None where the frame cannot be known."""
         return self.to_world(self.force)
 
-    @cached_property
+    @kept_property
     def torque_world(self) -> Array | None:
         """Torque on object 2 [N m], world, (..., slots, 3). None where the frame cannot be known."""
         return self.to_world(self.torque)
 
-    @cached_property
+    @kept_property
     def net_force(self) -> Array | None:
         """Sum of the reported contacts' forces on object 2 [N], world, (..., 3)."""
         force_world = self.force_world
-        return None if force_world is None else force_world.sum(axis=-2)
+        return None if force_world is None else namespace(force_world).sum(force_world, axis=-2)
 
     def force_magnitude(self, reduce: Reduce) -> Array | None:
         """How hard the sensor is pressed [N], (...), as its reduce mode means it. None where it cannot be known.
@@ -83,7 +89,7 @@ class ContactBatch:
         if reduce in (Reduce.MAXFORCE, Reduce.NETFORCE) or self.filled.shape[-1] == 1:
             # The norm of one force is the same in every frame.
             norms = _norm(self.force)
-            return norms[..., 0] if norms.shape[-1] == 1 else norms.max(axis=-1)
+            return norms[..., 0] if norms.shape[-1] == 1 else namespace(norms).max(norms, axis=-1)
         net_force = self.net_force
         return None if net_force is None else _norm(net_force)
 
@@ -92,7 +98,9 @@ class ContactBatch:
         """Batches of the same shapes and fields as one, (..., batches, slots)."""
         first = batches[0]
         return first.mapped(
-            lambda name, array: np.stack([getattr(batch, name) for batch in batches], axis=first.found.ndim)
+            lambda name, array: namespace(array).stack(
+                [getattr(batch, name) for batch in batches], axis=first.found.ndim
+            )
         )
 
     def at(self, index: int) -> "ContactBatch":
@@ -103,7 +111,7 @@ class ContactBatch:
         """The contacts of some slots; `found` stays."""
         return self.mapped(
             lambda name, array: (
-                array if name == "found" else array[(*[slice(None)] * self.found.ndim, slice(start, stop))]
+                array if name == "found" else array[(*[slice(None)] * self.found.ndim, slice(start, stop), ...)]
             )
         )
 
@@ -115,37 +123,69 @@ class ContactBatch:
             return components
         if self.normal is None or self.tangent0 is None:
             return None
-        # Numpy is fastest along long rows, so that in a large batch the first dimension is made the innermost one.
-        is_large = components.ndim > 2 and len(components) >= _LARGE
-        components, normal, tangent0 = (
-            np.asarray(vectors, order="F" if is_large else "K") for vectors in (components, self.normal, self.tangent0)
-        )
-        world = components[..., 0:1] * normal
-        world += components[..., 1:2] * tangent0
-        world += components[..., 2:3] * cross(normal, tangent0)
-        return world
+        return _turn(components, self.normal, self.tangent0)
 
     def mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
         """The batch with a function of name and array applied to each of its arrays."""
         values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays = {name: change(name, value) for name, value in values.items() if isinstance(value, np.ndarray)}
+        arrays = {
+            name: change(name, value)
+            for name, value in values.items()
+            if value is not None and name not in ("in_world_frame", "frame_known")
+        }
         return ContactBatch(**(values | arrays))
 
 
 def cross(a: Array, b: Array) -> Array:
     """Cross product along the last axis; several times faster than numpy.cross on large batches."""
+    (ax, ay, az), (bx, by, bz) = components_of(a), components_of(b)
+    if not is_numpy(a):
+        return namespace(a).stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
     shape = a.shape if a.shape == b.shape else np.broadcast_shapes(a.shape, b.shape)
     product = np.empty_like(a, np.result_type(a, b), shape=shape)
-    ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
-    bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     np.subtract(ay * bz, az * by, out=product[..., 0])
     np.subtract(az * bx, ax * bz, out=product[..., 1])
     np.subtract(ax * by, ay * bx, out=product[..., 2])
     return product
 
 
+def _turn(local: Array, normal: Array, tangent0: Array) -> Array:
+    """Components along normal, tangent0 and tangent1, (..., slots, 3), as vectors of the world."""
+    if not is_numpy(local):
+        (a, b, c), (nx, ny, nz), (tx, ty, tz) = map(components_of, (local, normal, tangent0))
+        return namespace(local).stack(
+            [
+                a * nx + b * tx + c * (ny * tz - nz * ty),
+                a * ny + b * ty + c * (nz * tx - nx * tz),
+                a * nz + b * tz + c * (nx * ty - ny * tx),
+            ],
+            axis=-1,
+        )
+    if local.ndim < 3 or len(local) < _LARGE:
+        world = local[..., 0:1] * normal
+        world += local[..., 1:2] * tangent0
+        world += local[..., 2:3] * cross(normal, tangent0)
+        return world
+    # Numpy is fastest along long rows, so that in a large batch the first dimension is made the innermost one.
+    world = np.empty(local.T.shape, local.dtype)
+    for start in range(0, len(local), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        a, n, t = (np.array(vectors[block].T, order="C") for vectors in (local, normal, tangent0))
+        out, tangent1, product = world[..., block], np.empty_like(n), np.empty_like(n[0])
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            np.multiply(n[j], t[k], out=tangent1[i])
+            np.multiply(n[k], t[j], out=product)
+            tangent1[i] -= product
+        tangent1 *= a[2]
+        np.multiply(a[0], n, out=out)
+        t *= a[1]
+        out += t
+        out += tangent1
+    return world.T
+
+
 def _norm(vectors: Array) -> Array:
     """Lengths of vectors, (...), of (..., 3); several times faster than a sum along the last axis."""
-    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
-    norm: Array = np.sqrt(x * x + y * y + z * z)
+    x, y, z = components_of(vectors)
+    norm: Array = root(x * x + y * y + z * z)
     return norm

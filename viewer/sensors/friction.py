@@ -1,11 +1,14 @@
 """Turns contact forces and friction coefficients into how near each contact is to slipping, and its cone."""
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .array_library import as_array_like, components, namespace, root
 from .contacts import Array, ContactBatch
 
 SLIDING_USE = 0.999
@@ -35,7 +38,7 @@ class ContactState(IntEnum):
     SLIDING = 2
 
 
-def friction_use(force: Array, friction: ArrayLike, cone: Cone, adhesion: ArrayLike = 0.0) -> Array:
+def friction_use(force: Array, friction: Any, cone: Cone, adhesion: Any = 0.0) -> Array:
     """Share of the friction that the normal force allows, (...): 1 when sliding. NaN without normal force or friction.
 
     `force` [N], contact frame, (..., 3); `friction` coefficients along both tangents, (..., 2). For an elliptic cone
@@ -43,22 +46,35 @@ def friction_use(force: Array, friction: ArrayLike, cone: Cone, adhesion: ArrayL
     normal force. Torsion and rolling can follow as further components with their coefficients: force and torque are
     then (..., 6) and friction is (..., 5); they share the cone, so that a contact that also twists slides earlier.
     """
-    limits = np.asarray(friction, np.float64)
-    tangential = np.abs(force[..., 1:])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # A direction without friction bears no force and does not count.
-        shares = np.where(limits > 0, tangential / limits, 0.0)
-        share = np.sqrt(np.square(shares).sum(axis=-1)) if cone is Cone.ELLIPTIC else shares.sum(axis=-1)
-        normal = force[..., 0] + np.asarray(adhesion)
-        return np.where((normal > OPEN_FORCE) & (limits > 0).any(axis=-1), share / normal, np.nan)
+    xp, limits = namespace(force), as_array_like(friction, force)
+    tangential = xp.abs(force[..., 1:])
+    if limits.ndim == 0:
+        limits = limits + xp.zeros_like(tangential)
+    limited = limits > 0
+    # A direction without friction bears no force and does not count. Divisors are never 0: a gradient would be spoilt.
+    shares = xp.where(limited, tangential, xp.zeros_like(tangential)) / xp.where(limited, limits, xp.ones_like(limits))
+    share = root(xp.sum(shares * shares, axis=-1)) if cone is Cone.ELLIPTIC else xp.sum(shares, axis=-1)
+    normal = force[..., 0] + as_array_like(adhesion, force)
+    known = (normal > OPEN_FORCE) & xp.any(limited, axis=-1)
+    use = share / xp.where(known, normal, xp.ones_like(normal))
+    return xp.where(known, use, xp.zeros_like(use) + math.nan)
 
 
 def slip_speed(batch: ContactBatch) -> Array:
     """Tangential speed of object 2 relative to object 1 at each contact [m/s], (..., slots); NaN where unknown."""
+    xp = namespace(batch.found)
     if batch.linvel is None:
-        return np.full(batch.filled.shape, np.nan)
-    speed = np.sqrt(np.square(batch.linvel[..., 1:]).sum(axis=-1))
-    return np.where(batch.filled, speed, np.nan)
+        return xp.zeros_like(xp.astype(batch.filled, batch.found.dtype)) + math.nan
+    _, along0, along1 = components(batch.linvel)
+    speed = root(along0 * along0 + along1 * along1)
+    return xp.where(batch.filled, speed, xp.zeros_like(speed) + math.nan)
+
+
+def is_sliding(normal_force: Array, use: Array, speed: Array) -> NDArray[np.bool_]:
+    """True for contacts that press and slide, (...); arguments as of `contact_states`."""
+    xp = namespace(use)
+    sliding = (xp.isnan(use) | (use >= SLIDING_USE)) & ~(speed <= SLIDING_SPEED)
+    return sliding & (normal_force > OPEN_FORCE)
 
 
 def contact_states(normal_force: Array, use: Array, speed: Array) -> NDArray[np.int8]:
@@ -67,11 +83,8 @@ def contact_states(normal_force: Array, use: Array, speed: Array) -> NDArray[np.
     `normal_force` [N] with adhesion; `use` as from `friction_use`, best of all components; `speed` as from
     `slip_speed`. Without friction the speed alone decides, with an unknown speed the force.
     """
-    with np.errstate(invalid="ignore"):
-        sliding = (np.isnan(use) | (use >= SLIDING_USE)) & ~(speed <= SLIDING_SPEED)
-        closed = normal_force > OPEN_FORCE
-    states = np.where(sliding, ContactState.SLIDING, ContactState.STICKING)
-    return np.where(closed, states, ContactState.OPEN).astype(np.int8)
+    states = np.where(is_sliding(normal_force, use, speed), ContactState.SLIDING, ContactState.STICKING)
+    return np.where(normal_force > OPEN_FORCE, states, ContactState.OPEN).astype(np.int8)
 
 
 @dataclass(frozen=True, eq=False)

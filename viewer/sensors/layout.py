@@ -1,6 +1,7 @@
 """Turns a contact sensor's flat array into contacts, and back: where each value is, and what it means."""
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -9,10 +10,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from ..settings import Reduce, member
+from .array_library import as_array_like, as_real, counting, is_numpy, namespace, register_trees, zeros_beside
 from .contacts import Array, ContactBatch
+from .model_layouts import ModelLayouts
 from .motrix_frames import PairOrder, correct, undo
 
 
@@ -98,6 +100,18 @@ class ContactLayout:
     style: Style = Style.MUJOCO
     pair_order: PairOrder = PairOrder.NATIVE
     """How the sensor's objects stand to MotrixSim's colliders; native in the other styles."""
+    head_size: int = dataclasses.field(init=False, repr=False, compare=False)
+    """Values before the first slot: 1 where a count leads the array."""
+    slot_fields: tuple[Field, ...] = dataclasses.field(init=False, repr=False, compare=False)
+    """Fields of each slot."""
+    slot_size: int = dataclasses.field(init=False, repr=False, compare=False)
+    """Values per slot."""
+    size: int = dataclasses.field(init=False, repr=False, compare=False)
+    """Values in the array."""
+    frame: str = dataclasses.field(init=False, repr=False, compare=False)
+    """Frame of force and torque in the array: `contact`, for netforce `world`, or MotrixSim's `mean contact`."""
+    _slot_places: tuple[tuple[str, Any], ...] = dataclasses.field(init=False, repr=False, compare=False)
+    """Where each field is in slots, (..., slot_size): its name in a ContactBatch, and an index."""
 
     def __init__(
         self,
@@ -123,22 +137,41 @@ class ContactLayout:
             raise ValueError(f"pairs are always in native order in the {chosen} style, not {order}")
         if chosen is Style.DOCUMENTED:
             requested.add(Field.FOUND)
-        object.__setattr__(self, "fields", tuple(field for field in Field if field in requested))
-        object.__setattr__(self, "slots", 1 if _has_one_slot(chosen, mode) else int(slots))
-        object.__setattr__(self, "reduce", mode)
-        object.__setattr__(self, "style", chosen)
-        object.__setattr__(self, "pair_order", order)
+        ordered = tuple(field for field in Field if field in requested)
+        head_size = int(chosen is not Style.MUJOCO and Field.FOUND in ordered)
+        slot_fields, netforce = ordered[head_size:], mode is Reduce.NETFORCE
+        count = 1 if netforce and chosen is not Style.MUJOCO else int(slots)
+        slot_size = sum(field.size for field in slot_fields)
+        frame = "contact" if not netforce else "mean contact" if chosen is Style.MOTRIX else "world"
+        # Plain values, and no properties that are computed when they are asked for: torch.compile reads them.
+        for name, value in {
+            "fields": ordered,
+            "slots": count,
+            "reduce": mode,
+            "style": chosen,
+            "pair_order": order,
+            "head_size": head_size,
+            "slot_fields": slot_fields,
+            "slot_size": slot_size,
+            "size": head_size + count * slot_size,
+            "frame": frame,
+            "_slot_places": _places(slot_fields),
+        }.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def from_mujoco(cls, model: Any, sensor: int | str) -> "ContactLayout":
         """The layout of a contact sensor of a compiled MuJoCo model, by id or name."""
         index = int(sensor) if isinstance(sensor, int | np.integer) else int(model.sensor(sensor).id)
-        bits, reduce, num = (int(value) for value in model.sensor_intprm[index, :3])
-        fields = [field for bit, field in enumerate(Field) if bits >> bit & 1]
-        # Other sensors leave these numbers zero.
-        if not fields or num < 1:
+        layout = read_layout(model, index)
+        if layout is None:
             raise ValueError(f"sensor {sensor!r} is not a contact sensor")
-        return cls(fields, int(model.sensor_dim[index]) // sum(field.size for field in fields), list(Reduce)[reduce])
+        return layout
+
+    @classmethod
+    def for_model(cls, model: Any) -> "ModelLayouts[ContactLayout]":
+        """The layouts of all contact sensors of a compiled MuJoCo model by name, which decode its `sensordata`."""
+        return ModelLayouts(model, read_layout, lambda fields, like: cls(fields, like.slots, like.reduce))
 
     @classmethod
     def from_mjcf(cls, element: ElementTree.Element | str, style: str = Style.MUJOCO) -> "ContactLayout":
@@ -189,10 +222,7 @@ class ContactLayout:
         if not candidates:
             sizes = ", ".join(f"{layout.style} {layout.size}" for layout in layouts)
             raise ValueError(f"no style has an array of length {length} for {what}; lengths: {sizes}")
-        if (
-            len({tuple((column.slot, column.field) for column in layout.described_columns) for layout in candidates})
-            > 1
-        ):
+        if len({tuple((place.slot, place.field) for place in layout.described_columns) for layout in candidates}) > 1:
             styles = ", ".join(layout.style for layout in candidates)
             raise ValueError(f"an array of length {length} for {what} can be in any of these styles: {styles}")
         return next((layout for layout in candidates if layout.style is Style.MOTRIX), candidates[0])
@@ -206,42 +236,6 @@ class ContactLayout:
         fields = [field for field in self.fields if field in Style(style).fields]
         # A style that lacks all of them still reports whether there is contact.
         return ContactLayout(fields or [Field.FOUND], self.slots, self.reduce, style)
-
-    @cached_property
-    def head_size(self) -> int:
-        """Values before the first slot: 1 where a count leads the array."""
-        return int(self.style is not Style.MUJOCO and Field.FOUND in self.fields)
-
-    @cached_property
-    def slot_fields(self) -> tuple[Field, ...]:
-        """Fields of each slot."""
-        return self.fields[self.head_size :]
-
-    @cached_property
-    def slot_size(self) -> int:
-        """Values per slot."""
-        return sum(field.size for field in self.slot_fields)
-
-    @cached_property
-    def _slot_places(self) -> tuple[tuple[str, Any], ...]:
-        """Where each field is in slots, (..., slot_size): its name in a ContactBatch, and an index."""
-        ends = accumulate(field.size for field in self.slot_fields)
-        return tuple(
-            (_BATCH_NAMES[field], (..., end - 1 if field.size == 1 else slice(end - field.size, end)))
-            for field, end in zip(self.slot_fields, ends, strict=True)
-        )
-
-    @cached_property
-    def size(self) -> int:
-        """Values in the array."""
-        return self.head_size + self.slots * self.slot_size
-
-    @cached_property
-    def frame(self) -> str:
-        """Frame of force and torque in the array: `contact`, for netforce `world`, or MotrixSim's `mean contact`."""
-        if self.reduce is not Reduce.NETFORCE:
-            return "contact"
-        return "mean contact" if self.style is Style.MOTRIX else "world"
 
     @cached_property
     def described_columns(self) -> tuple[Column, ...]:
@@ -262,12 +256,35 @@ class ContactLayout:
         """A name for every value of the array, in order."""
         return tuple(column.name for column in self.described_columns)
 
-    def decode(self, array: ArrayLike) -> ContactBatch:
-        """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction."""
+    def decode(self, array: Any) -> ContactBatch:
+        """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction.
+
+        The array may be of numpy, torch, JAX or another library of the array API standard, and compiled or traced.
+        """
         values = self._checked(array)
-        slots = values[..., self.head_size :].reshape(*values.shape[:-1], self.slots, self.slot_size)
+        register_trees(values)
+        flat = values[..., self.head_size :]
+        slots = namespace(values).reshape(flat, (*values.shape[:-1], self.slots, self.slot_size))
         views: dict[str, Any] = {name: slots[place] for name, place in self._slot_places}
-        views["found"], views["filled"] = self._filled(values, slots, views)
+        views["found"], views["filled"] = self._filled(values, [slots], views)
+        return self._batch(views)
+
+    def decode_parts(self, parts: Mapping[Field, Any]) -> ContactBatch:
+        """Contacts of a sensor each of whose fields comes in an array of its own, (..., slots * field.size).
+
+        In MuJoCo's style, of sensors that differ in nothing but their field, as some frameworks declare them.
+        """
+        views, evidence = dict[str, Any](), []
+        for field in self.fields:
+            values = ContactLayout([field], self.slots, self.reduce)._checked(parts[field])
+            slots = namespace(values).reshape(values, (*values.shape[:-1], self.slots, field.size))
+            evidence.append(slots)
+            views[_BATCH_NAMES[field]] = slots[..., 0] if field.size == 1 else slots
+        register_trees(evidence[0])
+        views["found"], views["filled"] = self._filled(evidence[0], evidence, views)
+        return self._batch(views)
+
+    def _batch(self, views: dict[str, Any]) -> ContactBatch:
         batch = ContactBatch(**views, in_world_frame=self.frame == "world")
         if self.style is Style.MOTRIX:
             return correct(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
@@ -279,46 +296,61 @@ class ContactLayout:
         The batch may come from another style. The documented style counts the reported contacts, the others all
         matching ones.
         """
-        count = batch.filled.shape[-1]
+        xp, count = namespace(batch.found), batch.filled.shape[-1]
         if count > self.slots:
+            # Only numpy's values can be looked at without waiting for a device.
+            if not is_numpy(batch.filled):
+                raise ValueError(f"the batch has {count} slots, the layout {self.slots}: cut(0, {self.slots}) first")
             if batch.filled[..., self.slots :].any():
                 raise ValueError(f"the batch fills {count} slots, the layout has {self.slots}")
-            batch = batch.cut(0, self.slots)
+            batch, count = batch.cut(0, self.slots), self.slots
         self._check_frame(batch)
         if self.style is Style.MOTRIX:
             batch = undo(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
         missing = [field for field in self.fields if getattr(batch, _BATCH_NAMES[field]) is None]
         if missing and not (batch.in_world_frame and set(missing) <= {Field.LINVEL, Field.ANGVEL}):
             raise ValueError(f"the batch has no {', '.join(missing)}")
-        array = np.zeros((*batch.filled.shape[:-1], self.size), batch.found.dtype)
+        found, shape = as_array_like(batch.found, batch.found), tuple(batch.filled.shape[:-1])
+        columns = []
+        for field in self.slot_fields:
+            value = getattr(batch, _BATCH_NAMES[field])
+            if field is Field.FOUND:
+                value = xp.where(batch.filled, found[..., None], xp.zeros_like(found)[..., None])
+            elif value is None:
+                value = zeros_beside((*shape, count, field.size), found)
+            value = xp.astype(value, found.dtype)
+            columns.append(value[..., None] if field.size == 1 else value)
+        parts = []
         if self.head_size:
             counts_reported = self.style is Style.DOCUMENTED
-            array[..., 0] = batch.filled.sum(axis=-1) if counts_reported else batch.found
-        slots = array[..., self.head_size :].reshape(*array.shape[:-1], self.slots, self.slot_size)
-        for name, place in self._slot_places:
-            value = getattr(batch, name)
-            if name == "found":
-                value = np.where(batch.filled, value[..., np.newaxis], 0)
-            if value is not None:
-                slots[..., : batch.filled.shape[-1], :][place] = value
-        return array
+            head = xp.sum(xp.astype(batch.filled, found.dtype), axis=-1) if counts_reported else found
+            parts.append(head[..., None])
+        if columns:
+            parts.append(xp.reshape(xp.concat(columns, axis=-1), (*shape, count * self.slot_size)))
+        if count < self.slots:
+            parts.append(zeros_beside((*shape, (self.slots - count) * self.slot_size), found))
+        return xp.concat(parts, axis=-1)
 
     def take(self, array: Array, part: "ContactLayout") -> Array:
         """The array of a sensor with fewer fields or slots, cut out of this one's, (..., part.size)."""
         positions = {name: i for i, name in enumerate(self.columns)}
-        return array[..., [positions[name] for name in part.columns]]
+        places = [positions[name] for name in part.columns]
+        if is_numpy(array):
+            return array[..., places]
+        return namespace(array).stack([array[..., place] for place in places], axis=-1)
 
-    def _filled(self, values: Array, slots: Array, views: dict[str, Any]) -> tuple[Array, NDArray[np.bool_]]:
+    def _filled(self, values: Any, slots: list[Any], views: dict[str, Any]) -> tuple[Any, Any]:
         """Number of contacts, (...), and which slots hold one, (..., slots)."""
         if self.head_size:
             found = values[..., 0]
-            return found, np.arange(self.slots) < found[..., np.newaxis]
+            return found, counting(self.slots, values) < found[..., None]
         if "found" in views:
             return views["found"][..., 0], views["found"] > 0
         # A contact always has a direction; without one, an empty slot is known only by its zeros.
-        evidence = [views[name] for name in ("normal", "tangent0") if name in views] or [slots]
-        filled = np.any(np.concatenate(evidence, axis=-1) != 0, axis=-1)
-        return filled.sum(axis=-1, dtype=values.dtype), filled
+        evidence = [views[name] for name in ("normal", "tangent0") if name in views] or slots
+        xp = namespace(values)
+        filled = xp.any((evidence[0] if len(evidence) == 1 else xp.concat(evidence, axis=-1)) != 0, axis=-1)
+        return xp.sum(xp.astype(filled, values.dtype), axis=-1), filled
 
     def _check_frame(self, batch: ContactBatch) -> None:
         if Field.FORCE not in self.fields and Field.TORQUE not in self.fields:
@@ -330,12 +362,8 @@ class ContactLayout:
         if not batch.frame_known and self.style is not Style.MOTRIX:
             raise ValueError(f"the {self.style} style needs the direction of the forces, which the batch does not know")
 
-    def _checked(self, array: ArrayLike) -> Array:
-        values = np.asarray(array)
-        if values.dtype.kind in "iub":
-            values = values.astype(np.float64)
-        if values.dtype.kind != "f":
-            raise TypeError(f"a contact array holds real numbers, not {values.dtype}")
+    def _checked(self, array: Any) -> Any:
+        values = as_real(array)
         if values.ndim == 0 or values.shape[-1] != self.size:
             given = "a single number" if values.ndim == 0 else f"an array of length {values.shape[-1]}"
             raise ValueError(
@@ -352,5 +380,20 @@ class ContactLayout:
         return Column(f"slot{slot}.{field}.{axis}", slot, field, axis, UNITS[field], frame)
 
 
-def _has_one_slot(style: Style, reduce: Reduce) -> bool:
-    return style is not Style.MUJOCO and reduce is Reduce.NETFORCE
+def _places(slot_fields: tuple[Field, ...]) -> tuple[tuple[str, Any], ...]:
+    ends = accumulate(field.size for field in slot_fields)
+    return tuple(
+        (_BATCH_NAMES[field], (..., end - 1 if field.size == 1 else slice(end - field.size, end)))
+        for field, end in zip(slot_fields, ends, strict=True)
+    )
+
+
+def read_layout(model: Any, index: int) -> ContactLayout | None:
+    """The layout of a sensor of a compiled MuJoCo model, by its number; None if it is not a contact sensor."""
+    bits, reduce, num = (int(value) for value in model.sensor_intprm[index, :3])
+    fields = [field for bit, field in enumerate(Field) if bits >> bit & 1]
+    # Only contact sensors have a number of contacts there.
+    if not fields or num < 1:
+        return None
+    slots = int(model.sensor_dim[index]) // sum(field.size for field in fields)
+    return ContactLayout(fields, slots, list(Reduce)[reduce])

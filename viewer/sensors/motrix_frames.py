@@ -1,11 +1,11 @@
 """Turns MotrixSim's own frames and signs into forces on object 2 in the world, and back."""
 
+import math
 from dataclasses import replace
 from enum import StrEnum
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .array_library import namespace
 from .contacts import Array, ContactBatch
 
 # What MotrixSim 0.10 does, each measured against its own get_link_net_contact_forces:
@@ -48,7 +48,7 @@ def correct(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> Contact
     if not netforce:
         if order is PairOrder.MIXED:
             return replace(batch, frame_known=False)
-        return batch if order is PairOrder.NATIVE else correct_contacts(batch, np.ones_like(batch.filled))
+        return batch if order is PairOrder.NATIVE else _mirrored_batch(batch, None)
     if order is PairOrder.MIXED:
         return replace(batch, force=None, torque=None, frame_known=False)
     if order is PairOrder.REVERSED:
@@ -74,14 +74,12 @@ def undo(batch: ContactBatch, order: PairOrder, *, netforce: bool) -> ContactBat
         if order is PairOrder.MIXED:
             return replace(batch, force=None, torque=None)
         return replace(batch, force=_negative(batch.force), torque=_negative(batch.torque))
-    return batch if order is PairOrder.MIXED else correct_contacts(batch, np.ones_like(batch.filled))
+    return batch if order is PairOrder.MIXED else _mirrored_batch(batch, None)
 
 
-def correct_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactBatch:
+def correct_contacts(batch: ContactBatch, turned: Any) -> ContactBatch:
     """Single contacts with rule 1 applied where their own pair is reversed; `turned` is (..., slots)."""
-    return replace(
-        batch, force=_mirrored(batch.force, turned), torque=_mirrored(batch.torque, turned), frame_known=True
-    )
+    return _mirrored_batch(batch, turned)
 
 
 def complete_net(net: ContactBatch, contacts: ContactBatch) -> ContactBatch:
@@ -92,32 +90,42 @@ def complete_net(net: ContactBatch, contacts: ContactBatch) -> ContactBatch:
     forces, torques = contacts.force_world, contacts.torque_world
     if forces is None or torques is None or net.normal is None:
         raise ValueError("a net force is added up from contacts with force, torque, normal and tangent")
-    all_there = (contacts.found <= contacts.filled.shape[-1])[..., np.newaxis, np.newaxis]
-    force = np.where(all_there, forces.sum(axis=-2, keepdims=True), np.nan)
-    torque = np.where(all_there, torques.sum(axis=-2, keepdims=True), np.nan)
+    xp = namespace(forces)
+    all_there = (contacts.found <= contacts.filled.shape[-1])[..., None, None]
+    nothing = xp.zeros_like(forces[..., :1, :]) + math.nan
+    force = xp.where(all_there, xp.sum(forces, axis=-2, keepdims=True), nothing)
+    torque = xp.where(all_there, xp.sum(torques, axis=-2, keepdims=True), nothing)
     if net.force is not None and net.torque is not None:
-        lost = np.isnan(net.force).any(axis=-1, keepdims=True)
-        force, torque = np.where(lost, force, net.force), np.where(lost, torque, net.torque)
+        lost = xp.any(xp.isnan(net.force), axis=-1)[..., None]
+        force, torque = xp.where(lost, force, net.force), xp.where(lost, torque, net.torque)
     x_axis, y_axis = _world_axes(net.filled, net.normal)
     return replace(
         net, force=force, torque=torque, normal=x_axis, tangent0=y_axis, in_world_frame=True, frame_known=True
     )
 
 
-def _world_axes(filled: NDArray[np.bool_], like: Array) -> Array:
-    """x and y of the world for each filled slot, (2, ..., slots, 3)."""
-    axes = np.zeros((2, *like.shape), like.dtype)
-    axes[0, ..., 0] = axes[1, ..., 1] = filled
-    return axes
+def _world_axes(filled: Any, like: Array) -> tuple[Array, Array]:
+    """x and y of the world for each filled slot, (..., slots, 3) each."""
+    xp = namespace(like)
+    one = xp.astype(filled, like.dtype)
+    zero = xp.zeros_like(one)
+    return xp.stack([one, zero, zero], axis=-1), xp.stack([zero, one, zero], axis=-1)
 
 
 def _negative(vectors: Array | None) -> Array | None:
     return None if vectors is None else -vectors
 
 
-def _mirrored(components: Array | None, turned: NDArray[np.bool_]) -> Array | None:
+def _mirrored_batch(batch: ContactBatch, turned: Any) -> ContactBatch:
+    return replace(
+        batch, force=_mirrored(batch.force, turned), torque=_mirrored(batch.torque, turned), frame_known=True
+    )
+
+
+def _mirrored(components: Array | None, turned: Any) -> Array | None:
+    """Components with the third one negated where `turned`, (..., slots); everywhere if that is None."""
     if components is None:
         return None
-    mirrored = components.copy()
-    mirrored[..., 2] *= np.where(turned, -1, 1).astype(components.dtype)
-    return mirrored
+    xp, third = namespace(components), components[..., 2]
+    mirrored = -third if turned is None else xp.where(turned, -third, third)
+    return xp.stack([components[..., 0], components[..., 1], mirrored], axis=-1)

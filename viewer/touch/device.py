@@ -5,11 +5,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from enum import StrEnum
 from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..sensors.array_library import is_array, is_numpy, namespace
 from ..sensors.contacts import Array
 from ..settings import member
 
@@ -246,28 +247,44 @@ class TouchSensor:
             self._due_count = due_count
             self._take(force, rotation)
 
-    def project(self, force: ArrayLike, rotation: ArrayLike) -> Array:
-        """What an ideal device would report [N]: the push along x, (), or for force-3d x, y, z, (3,)."""
-        world, axes = np.asarray(force, np.float64), np.asarray(rotation, np.float64)
-        if world.shape != (3,) or axes.shape != (3, 3):
-            raise ValueError(f"force must be (3,) and rotation (3, 3), not {world.shape} and {axes.shape}")
-        components = axes.T @ world
-        return components if self.type is TouchType.FORCE3D else np.maximum(0.0, -components[0])
+    def project(self, force: Any, rotation: Any) -> Array:
+        """What an ideal device would report [N]: the push along x, (...), or for force-3d x, y, z, (..., 3).
 
-    def respond(self, sample: Array, noise: Array | float = 0.0) -> Array:
+        `force` [N], world, (..., 3), and `rotation`, the sensor's axes as columns, world, (..., 3, 3): of numpy, torch
+        or JAX, for one environment or many.
+        """
+        if not is_array(force) or is_numpy(force):
+            force, rotation = np.asarray(force, np.float64), np.asarray(rotation, np.float64)
+        if tuple(force.shape[-1:]) != (3,) or tuple(rotation.shape[-2:]) != (3, 3):
+            given = f"{tuple(force.shape)} and {tuple(rotation.shape)}"
+            raise ValueError(f"force must be (..., 3) and rotation (..., 3, 3), not {given}")
+        if is_numpy(force) and force.ndim == 1 and rotation.ndim == 2:
+            along = rotation.T @ force
+        else:
+            along = namespace(force).sum(rotation * force[..., None], axis=-2)
+        if self.type is TouchType.FORCE3D:
+            return along
+        push = -along[..., 0]
+        if is_numpy(push):
+            return np.maximum(0.0, push)
+        xp = namespace(push)
+        return xp.where(push < 0, xp.zeros_like(push), push)
+
+    def respond(self, sample: Any, noise: Any = 0.0) -> Array:
         """What the device makes of ideal samples [N] with standard normal noise: lookup table, noise, resolution.
 
-        Of any shape; nothing is kept.
+        Of any shape, of numpy, torch or JAX; nothing is kept.
         """
         if self.type is TouchType.BUMPER:
             return sample
-        values = sample
+        values, xp = sample, namespace(sample) if is_array(sample) else np
         inputs, outputs, levels = self._columns
         if inputs.size:
             # A table without negative forces says how hard, not which way: it holds for both directions.
-            sign = np.where((sample < 0) & (inputs[0] >= 0), -1.0, 1.0)
-            level = np.interp(sign * sample, inputs, levels)
-            values = sign * np.interp(sign * sample, inputs, outputs) * (1 + level * noise)
+            turned = (sample < 0) & bool(inputs[0] >= 0)
+            hard = xp.where(turned, -sample, sample)
+            level, output = _interpolate(hard, inputs, levels), _interpolate(hard, inputs, outputs)
+            values = xp.where(turned, -output, output) * (1 + level * noise)
         if self._resolution != INFINITE_RESOLUTION:
             values = _quantise(values, self._resolution)
         return values + 0.0  # no negative zeros
@@ -300,11 +317,29 @@ def checked_table(rows: Iterable[Iterable[float]]) -> Table:
     return tuple(table)
 
 
-def _quantise(values: Array, resolution: float) -> Array:
-    with np.errstate(over="ignore"):
-        steps = np.abs(values) / resolution
-    # More steps than a number can count: the value itself is coarser than the resolution.
-    return np.where(np.isfinite(steps), np.copysign(np.floor(steps + 0.5) * resolution, values), values)
+def _interpolate(values: Any, places: Array, table: Array) -> Any:
+    """A table's values [its unit] at some places, linear between its rows and constant outside."""
+    if not is_array(values) or is_numpy(values):
+        return np.interp(values, places, table)
+    xp = namespace(values)
+    # Row after row: each begins where the one before ends.
+    found = xp.zeros_like(values) + float(table[0])
+    for place, start, slope in zip(places, table, np.diff(table) / np.diff(places), strict=False):
+        found = xp.where(values >= float(place), (values - float(place)) * float(slope) + float(start), found)
+    found = xp.where(values >= float(places[-1]), xp.zeros_like(values) + float(table[-1]), found)
+    return xp.where(xp.isnan(values), values, found)
+
+
+def _quantise(values: Any, resolution: float) -> Any:
+    if not is_array(values) or is_numpy(values):
+        with np.errstate(over="ignore"):
+            steps = np.abs(values) / resolution
+        # More steps than a number can count: the value itself is coarser than the resolution.
+        return np.where(np.isfinite(steps), np.copysign(np.floor(steps + 0.5) * resolution, values), values)
+    xp = namespace(values)
+    steps = xp.abs(values) / resolution
+    rounded = xp.floor(steps + 0.5) * resolution
+    return xp.where(xp.isfinite(steps), xp.where(values < 0, -rounded, rounded), values)
 
 
 def _items(values: object, what: str) -> list[object]:

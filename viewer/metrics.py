@@ -1,0 +1,266 @@
+"""Turns contacts over time into what rewards and reports are made of: times, slip, peaks, impulses.
+
+Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording. In
+what is called "over time", the first dimension is the step: (steps, ...), one physics step after the other. `timestep`
+is the time from one to the next [s]. Definitions are those of the window: docs/tensors.md has them with formulas.
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from .sensors.array_library import as_array_like, as_default_float, namespace, register_trees, tree
+from .sensors.contacts import ContactBatch
+from .sensors.friction import Cone, friction_use, is_sliding
+from .sensors.friction import slip_speed as contact_slip_speed
+from .settings import Reduce, member
+
+ON, OFF = 1.0, 0.5
+"""Force above which contact begins, and below which it ends [N]: the window's own thresholds."""
+
+
+def force(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
+    """How hard a sensor is pressed [N], (...): `ContactBatch.force_magnitude`. ValueError without what it needs."""
+    magnitude = batch.force_magnitude(member(Reduce, reduce, "reduce mode"))
+    if magnitude is None:
+        raise ValueError("how hard a sensor is pressed needs force, and with several slots normal and tangent")
+    return magnitude
+
+
+def in_contact(forces: Any, on: float = ON, off: float = OFF, min_steps: int = 0) -> Any:
+    """Contact by force with hysteresis, over time: true from the step with F > on to the last before F < off.
+
+    `forces` [N], (steps, ...); booleans of the same shape. A change counts once it has held for `min_steps` further
+    steps; shorter ones never show. A NaN force changes nothing. In the first step there is contact if F > on.
+    """
+    if not 0 < off <= on:
+        raise ValueError("off must be above 0 N, or contact could never end, and no larger than on")
+    above = forces > on
+    raw = _held(above, above | (forces < off) | _first(above))
+    if not min_steps:
+        return raw
+    return _held(raw, (_age(raw) > min_steps) | _first(raw))
+
+
+def next_in_contact(before: Any, forces: Any, on: float = ON, off: float = OFF) -> Any:
+    """The same for one step, inside a loop: contact, (...), after `before`, (...); begin with `forces > on`."""
+    if not 0 < off <= on:
+        raise ValueError("off must be above 0 N, or contact could never end, and no larger than on")
+    return (forces > on) | (before & ~(forces < off))
+
+
+@tree()
+@dataclass(frozen=True, eq=False)
+class ContactTimes:
+    """How long sensors have been in contact and in the air, how often, and for what share of the time.
+
+    Steps are counted, not times added up, so that nothing drifts. Passes through jit, scan and compile.
+    """
+
+    in_contact: Any
+    """True in contact, (...)."""
+    first_contact: Any
+    """True in the step in which contact begins, (...): touchdown. Never in the first step."""
+    first_air: Any
+    """True in the step in which contact ends, (...): lift-off. Never in the first step."""
+    age: Any
+    """Steps since the last change, that one included, (...)."""
+    last_contact: Any
+    """Steps of the last complete contact, (...); 0 if there was none."""
+    last_air: Any
+    """Steps of the last complete time in the air, (...); 0 if there was none."""
+    contact_steps: Any
+    """Steps in contact so far, (...)."""
+    steps: Any
+    """Steps so far, (...)."""
+    contact_count: Any
+    """Contacts so far, the present one and one present from the start included, (...)."""
+    timestep: Any
+    """Time from one step to the next [s], ()."""
+
+    @property
+    def contact_time(self) -> Any:
+        """Time since contact began [s], (...); 0 in the air."""
+        return self._seconds(namespace(self.age).where(self.in_contact, self.age, self.age * 0))
+
+    @property
+    def air_time(self) -> Any:
+        """Time since contact was lost [s], (...); 0 in contact."""
+        return self._seconds(namespace(self.age).where(self.in_contact, self.age * 0, self.age))
+
+    @property
+    def last_contact_time(self) -> Any:
+        """Length of the last complete contact [s], (...); 0 if there was none."""
+        return self._seconds(self.last_contact)
+
+    @property
+    def last_air_time(self) -> Any:
+        """Length of the last complete time in the air [s], (...); 0 if there was none. Known from touchdown on."""
+        return self._seconds(self.last_air)
+
+    @property
+    def duty_factor(self) -> Any:
+        """Share of the time spent in contact, 0 to 1, (...)."""
+        xp, dtype = namespace(self.steps), self.timestep.dtype
+        return xp.astype(self.contact_steps, dtype) / xp.astype(self.steps, dtype)
+
+    def next(self, in_contact: Any) -> "ContactTimes":
+        """The times after a further step, (...), with contact or without."""
+        xp, age = namespace(self.age), self.age
+        landed, lifted = in_contact & ~self.in_contact, self.in_contact & ~in_contact
+        return replace(
+            self,
+            in_contact=in_contact,
+            first_contact=landed,
+            first_air=lifted,
+            age=xp.where(landed | lifted, age * 0 + 1, age + 1),
+            last_contact=xp.where(lifted, age, self.last_contact),
+            last_air=xp.where(landed, age, self.last_air),
+            contact_steps=self.contact_steps + xp.astype(in_contact, age.dtype),
+            steps=self.steps + 1,
+            contact_count=self.contact_count + xp.astype(landed, age.dtype),
+        )
+
+    def restarted(self, where: Any) -> "ContactTimes":
+        """With environments that were reset, where true, (...), as after a first step of their own."""
+        xp, fresh = namespace(self.age), _first_times(self.in_contact, self.timestep, self.age.dtype)
+        names = [field.name for field in fields(self) if field.name != "timestep"]
+        return replace(self, **{name: xp.where(where, getattr(fresh, name), getattr(self, name)) for name in names})
+
+    def _seconds(self, steps: Any) -> Any:
+        return namespace(steps).astype(steps, self.timestep.dtype) * self.timestep
+
+
+def start_times(in_contact: Any, timestep: float, like: Any = None) -> ContactTimes:
+    """The times in a first step; then call `next` with every further one.
+
+    `in_contact`, (...); `like`: an array, such as the forces, in whose type times are; the library's own without it.
+    """
+    register_trees(in_contact)
+    return _first_times(in_contact, _duration(timestep, in_contact, like), namespace(in_contact).int32)
+
+
+def contact_times(in_contact: Any, timestep: float, like: Any = None) -> ContactTimes:
+    """The times in each step, over time: what `start_times` and `next` give step by step, all at once.
+
+    `in_contact`, (steps, ...); `like` as for `start_times`.
+    """
+    register_trees(in_contact)
+    xp = namespace(in_contact)
+    before, now = in_contact[:-1, ...], in_contact[1:, ...]
+    false = ~_first(in_contact)[:1, ...]
+    landed = xp.concat([false, now & ~before], axis=0)
+    lifted = xp.concat([false, before & ~now], axis=0)
+    age, state = _age(in_contact), xp.astype(in_contact, xp.int32)
+    # The age just before a change, held until the next change of the same kind.
+    past = xp.concat([age[:1, ...] * 0, age[:-1, ...]], axis=0)
+    return ContactTimes(
+        in_contact=in_contact,
+        first_contact=landed,
+        first_air=lifted,
+        age=age,
+        last_contact=_held(past, lifted),
+        last_air=_held(past, landed),
+        contact_steps=xp.cumulative_sum(state, axis=0),
+        steps=xp.cumulative_sum(xp.ones_like(state), axis=0),
+        contact_count=xp.cumulative_sum(xp.astype(landed, xp.int32), axis=0) + state[:1, ...],
+        timestep=_duration(timestep, in_contact, like),
+    )
+
+
+def _first_times(in_contact: Any, timestep: Any, dtype: Any) -> ContactTimes:
+    xp = namespace(in_contact)
+    state, never = xp.astype(in_contact, dtype), in_contact & ~in_contact
+    one, none = xp.ones_like(state), xp.zeros_like(state)
+    return ContactTimes(in_contact, never, never, one, none, none, state, one, state, timestep)
+
+
+def sliding(batch: ContactBatch, friction: Any, cone: str = Cone.ELLIPTIC) -> Any:
+    """True for contacts that slide, (..., slots): on the edge of the friction cone, faster than soft contacts creep.
+
+    `friction` coefficients along both tangents, broadcast to (..., slots, 2). Where velocities are not in the array,
+    friction use decides alone. ValueError for netforce and without force.
+    """
+    if batch.force is None or batch.in_world_frame:
+        raise ValueError("friction use needs the force of single contacts")
+    use = friction_use(batch.force, friction, member(Cone, cone, "cone"))
+    return is_sliding(batch.force[..., 0], use, contact_slip_speed(batch)) & batch.filled
+
+
+def slip_speed(batch: ContactBatch, where: Any = None) -> Any:
+    """Largest tangential speed of a sensor's contacts [m/s], (...); NaN without contact or velocities.
+
+    With `where`, (..., slots), such as `sliding`, of those contacts alone; 0 if there are contacts but none of those.
+    """
+    xp, speed = namespace(batch.found), contact_slip_speed(batch)
+    if batch.in_world_frame:
+        speed = speed + math.nan
+    counted = batch.filled if where is None else batch.filled & where
+    largest = xp.max(xp.where(counted & ~xp.isnan(speed), speed, xp.zeros_like(speed)), axis=-1)
+    known = xp.any(batch.filled & ~xp.isnan(speed), axis=-1)
+    return xp.where(known, largest, xp.zeros_like(largest) + math.nan)
+
+
+def slip_distance(speed: Any, timestep: float) -> Any:
+    """Way slipped so far [m], over time, of speeds [m/s], (steps, ...); NaN speeds, without contact, add nothing."""
+    xp = namespace(speed)
+    return xp.cumulative_sum(xp.where(xp.isnan(speed), xp.zeros_like(speed), speed), axis=0) * timestep
+
+
+def peak(forces: Any, where: Any = None) -> Any:
+    """Largest force [N], (...), over time, of (steps, ...); of the steps in contact alone with `where`, (steps, ...).
+
+    0 if there are none. NaN forces do not count.
+    """
+    xp = namespace(forces)
+    counted = ~xp.isnan(forces) if where is None else where & ~xp.isnan(forces)
+    return xp.max(xp.where(counted, forces, xp.zeros_like(forces)), axis=0)
+
+
+def impulse(forces: Any, timestep: float) -> Any:
+    """Sum of F dt [N s], (...), over time, of (steps, ...): of `net_force` a vector, of `force` a number."""
+    return namespace(forces).sum(forces, axis=0) * timestep
+
+
+def dropped(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
+    """Matching contacts for which there was no slot, (...): found - filled slots; 0 for netforce, which adds up all."""
+    xp = namespace(batch.found)
+    if member(Reduce, reduce, "reduce mode") is Reduce.NETFORCE:
+        return xp.zeros_like(batch.found)
+    reported = xp.sum(xp.astype(batch.filled, batch.found.dtype), axis=-1)
+    # Interpolated sensors have fractions.
+    missing = xp.floor(batch.found + 0.5) - reported
+    return xp.where(missing > 0, missing, xp.zeros_like(missing))
+
+
+def _duration(timestep: Any, beside: Any, like: Any) -> Any:
+    """A timestep as an array, (), of the type of `like`, or of the type that the library gives to numbers."""
+    return as_array_like(timestep, like) if like is not None else as_default_float(timestep, beside)
+
+
+def _first(states: Any) -> Any:
+    """True in the first step alone, (steps, ...)."""
+    true = states | ~states
+    return namespace(states).concat([true[:1, ...], ~true[1:, ...]], axis=0)
+
+
+def _age(states: Any) -> Any:
+    """Steps since a boolean last changed, that one included, (steps, ...)."""
+    xp = namespace(states)
+    counted = xp.cumulative_sum(xp.astype(states | ~states, xp.int32), axis=0)
+    before, now = states[:-1, ...], states[1:, ...]
+    changed = xp.concat([_first(states)[:1, ...], (now & ~before) | (before & ~now)], axis=0)
+    return counted - _held(counted, changed) + 1
+
+
+def _held(values: Any, known: Any) -> Any:
+    """Values over time, (steps, ...), each held from the last step in which it is known; 0 or false before."""
+    xp, distance, steps = namespace(values), 1, values.shape[0]
+    values = xp.where(known, values, xp.zeros_like(values))
+    # Twice as far back each time, so that the number of rounds is the logarithm of the number of steps.
+    while distance < steps:
+        earlier = xp.concat([xp.zeros_like(values[:distance, ...]), values[:-distance, ...]], axis=0)
+        values = xp.where(known, values, earlier)
+        known = known | xp.concat([xp.zeros_like(known[:distance, ...]), known[:-distance, ...]], axis=0)
+        distance *= 2
+    return values

@@ -1,0 +1,137 @@
+"""Turns rows of MuJoCo's `sensordata` into the contacts of every contact sensor of a model, by name."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from .array_library import namespace
+from .contacts import ContactBatch
+from .model_names import COMPANION, label_sensors, read_names
+
+L = TypeVar("L")
+"""A ContactLayout."""
+Join = Callable[[Iterable[str], Any], Any]
+"""Makes a layout of some fields, with slots and reduce mode as another one has them."""
+
+
+@dataclass(frozen=True)
+class PlacedSensor:
+    """One contact sensor, and where its values are in a row."""
+
+    name: str
+    layout: Any
+    """Of all its fields."""
+    parts: tuple[tuple[slice, Any], ...]
+    """Columns and layout of its array; of several arrays where a framework declares a sensor for each field."""
+
+    def decode(self, rows: Any) -> ContactBatch:
+        """Its contacts, (..., slots), in rows of (..., nsensordata); views of them."""
+        batch: ContactBatch
+        if len(self.parts) == 1:
+            batch = self.layout.decode(rows[..., self.parts[0][0]])
+        else:
+            batch = self.layout.decode_parts({layout.fields[0]: rows[..., columns] for columns, layout in self.parts})
+        return batch
+
+
+class ModelLayouts(Mapping[str, L], Generic[L]):
+    """Layouts of all contact sensors of a model by name, in the model's order; `ContactLayout.for_model` makes it.
+
+    mjlab declares a sensor for every body and field, such as `feet_left_found` and `feet_left_force`. Sensors that
+    differ in nothing but their one field, and are named by it, are one sensor here, `feet_left`.
+    """
+
+    def __init__(self, model: Any, read: Callable[[Any, int], L | None], join: Join) -> None:
+        """`model`: an MjModel, whose layouts are read by number. Companions, which the viewer adds, are left out."""
+        self.size = int(model.nsensordata)
+        """Values of a row: `nsensordata`."""
+        joined = _joined(model, _placed(model, read), join)
+        self.sensors: dict[str, PlacedSensor] = {sensor.name: sensor for sensor in joined}
+
+    def __getitem__(self, name: str) -> L:
+        layout: L = self._sensor(name).layout
+        return layout
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sensors)
+
+    def __len__(self) -> int:
+        return len(self.sensors)
+
+    def decode(self, sensordata: Any) -> dict[str, ContactBatch]:
+        """Contacts by name, (..., slots), in `sensordata` of numpy, torch or JAX, (..., nsensordata): views of it."""
+        self._check(sensordata)
+        return {name: sensor.decode(sensordata) for name, sensor in self.sensors.items()}
+
+    def decode_one(self, name: str, sensordata: Any) -> ContactBatch:
+        """Contacts of one sensor, (..., slots)."""
+        self._check(sensordata)
+        return self._sensor(name).decode(sensordata)
+
+    def grouped(self, sensordata: Any) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
+        """All sensors, those with one layout together: their names, and their contacts, (..., sensors, slots)."""
+        self._check(sensordata)
+        groups: dict[tuple[Any, int], list[PlacedSensor]] = {}
+        for sensor in self.sensors.values():
+            groups.setdefault((sensor.layout, len(sensor.parts)), []).append(sensor)
+        for (layout, _), members in groups.items():
+            names = tuple(sensor.name for sensor in members)
+            if len(members[0].parts) > 1:
+                yield names, ContactBatch.stack([sensor.decode(sensordata) for sensor in members])
+                continue
+            places = [sensor.parts[0][0] for sensor in members]
+            if all(first.stop == second.start for first, second in pairwise(places)):
+                arrays = sensordata[..., places[0].start : places[-1].stop]
+                shape = (*sensordata.shape[:-1], len(members), layout.size)
+                yield names, layout.decode(namespace(sensordata).reshape(arrays, shape))
+            else:
+                # Slices stay on a device; positions would have to be brought there.
+                arrays = [sensordata[..., place] for place in places]
+                yield names, layout.decode(namespace(sensordata).stack(arrays, axis=-2))
+
+    def _sensor(self, name: str) -> PlacedSensor:
+        if name not in self.sensors:
+            raise KeyError(f"no contact sensor named {name!r}; the model has: {', '.join(self.sensors) or 'none'}")
+        return self.sensors[name]
+
+    def _check(self, sensordata: Any) -> None:
+        shape = tuple(getattr(sensordata, "shape", np.shape(sensordata)))
+        if not shape or shape[-1] != self.size:
+            raise ValueError(f"sensordata of this model is (..., {self.size}), not {shape}")
+
+
+def _placed(model: Any, read: Callable[[Any, int], Any]) -> list[tuple[int, PlacedSensor]]:
+    """Number and place of every contact sensor."""
+    found = []
+    for i, name in enumerate(label_sensors(read_names(model, "sensor"))):
+        layout = None if name.startswith(COMPANION) else read(model, i)
+        if layout is not None:
+            start = int(model.sensor_adr[i])
+            found.append((i, PlacedSensor(name, layout, ((slice(start, start + layout.size), layout),))))
+    return found
+
+
+def _joined(model: Any, placed: list[tuple[int, PlacedSensor]], join: Join) -> list[PlacedSensor]:
+    """The sensors, with those that have one field each and all else in common joined."""
+    families: dict[tuple[Any, ...], dict[str, PlacedSensor]] = {}
+    for i, sensor in placed:
+        field, *others = sensor.layout.fields
+        base = sensor.name.removesuffix(f"_{field}")
+        key: tuple[Any, ...] = (i,)
+        if not others and base not in ("", sensor.name):
+            target = (int(getattr(model, f"sensor_{side}")[i]) for side in ("objtype", "objid", "reftype", "refid"))
+            key = (base, *target, sensor.layout.slots, sensor.layout.reduce)
+        families.setdefault(key, {})[field] = sensor
+    taken = {sensor.name for _, sensor in placed}
+    joined: list[PlacedSensor] = []
+    for (base, *_), family in families.items():
+        if len(family) == 1 or base in taken:
+            joined += family.values()
+            continue
+        taken.add(base)
+        parts = [sensor.parts[0] for sensor in family.values()]
+        joined.append(PlacedSensor(base, join(family, parts[0][1]), tuple(parts)))
+    return joined
