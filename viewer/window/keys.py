@@ -53,8 +53,8 @@ def _select_parent(session: Session) -> None:
     session.view.select_parent(session.engine.model)
 
 
-def _toggle_help(shell: Shell) -> None:
-    shell.help_shown = not shell.help_shown
+def _toggle_shown(flag: str) -> Callable[[Shell], object]:
+    return lambda shell: setattr(shell, flag, not getattr(shell, flag))
 
 
 def _flag(letter: str, name: str, does: str) -> Binding:
@@ -116,7 +116,9 @@ WINDOW = (
         Key.tab, "Shift+Tab", "Right panels", lambda shell: shell.toggle_panel(INSPECTOR, SENSOR_EDITOR), shift=True
     ),
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
-    Binding(Key.f1, "F1", "This help", _toggle_help),
+    Binding(Key.f1, "F1", "This help", _toggle_shown("help_shown")),
+    Binding(Key.f2, "F2", "Figures of the simulation", _toggle_shown("info_shown")),
+    Binding(Key.f3, "F3", "Profiler", _toggle_shown("profiler_shown")),
     Binding(Key.f9, "F9", "Start or stop recording", lambda shell: shell.app.toggle_recording()),
     Binding(Key.f9, "Shift+F9", "Record the last seconds", lambda shell: shell.app.record_last(), shift=True),
     Binding(Key.p, "Ctrl+P", "Save a screenshot", lambda shell: shell.app.save_screenshot(), ctrl=True),
@@ -171,7 +173,8 @@ def _close_top(shell: Shell) -> bool:
             level -= 1
         imgui.internal.close_popup_to_level(level, True)
         return True
-    shown, shell.help_shown = shell.help_shown, False
+    shown = shell.help_shown or shell.help_page is not None
+    shell.help_shown, shell.help_page = False, None
     return shown
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..app.application import Application
+from ..render.view import Pick
 
 
 class Audience(Protocol):
@@ -36,6 +37,12 @@ class Shell(Protocol):
 
     help_shown: bool
     """True if the keys are shown."""
+    help_page: str | None
+    """Title of the page that the Help menu has opened."""
+    info_shown: bool
+    """True if figures of the simulation are shown."""
+    profiler_shown: bool
+    """True if it is shown where a frame's time goes."""
     renderer: str
     """What draws: the OpenGL renderer's name."""
     quality: str
@@ -45,6 +52,10 @@ class Shell(Protocol):
 
     def edit_sensor(self, name: str | None) -> None:
         """Show a sensor in the editor, or a new one."""
+        ...
+
+    def edit_new_sensor(self, pick: Pick) -> None:
+        """Show a new sensor of what was picked in the scene in the editor."""
         ...
 
     def choose_scene(self) -> None:

@@ -33,9 +33,17 @@ class Viewport:
     @property
     def clicked(self) -> bool:
         """True if the left button was pressed and released over the scene, without a drag in between."""
-        travel = imgui.get_mouse_drag_delta(LEFT, 0.0)
+        return self._is_clicked(LEFT)
+
+    @property
+    def right_clicked(self) -> bool:
+        """The same of the right button."""
+        return self._is_clicked(RIGHT)
+
+    def _is_clicked(self, button: int) -> bool:
+        travel = imgui.get_mouse_drag_delta(button, 0.0)
         still = abs(travel.x) + abs(travel.y) < CLICK_TRAVEL
-        return self.hovered and imgui.is_mouse_released(LEFT) and still
+        return self.hovered and imgui.is_mouse_released(button) and still
 
     @property
     def mouse_pixel(self) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from ..render.camera import Eye
 from ..render.canvas import Canvas
 from ..render.contexts import current_renderer
 from ..render.glyphs import Glyphs
+from ..render.view import Pick
 from ..session.layers import add_volumes, session_glyphs
 from ..session.session import Highlight
 from ..settings import Options, Quality, Theme, ViewState
@@ -22,8 +23,11 @@ from .guard import Guard
 from .idling import Idling
 from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, dock_panels, settings_trouble, window_params
+from .panels.body_menu import BodyMenu
 from .panels.display import show_display
 from .panels.events import EventsPanel
+from .panels.help import show_help_page
+from .panels.info import Profiler, show_info
 from .panels.inspector import Inspector
 from .panels.legend import show_legend
 from .panels.menus import show_menus
@@ -65,7 +69,8 @@ def run_window(window: "Window") -> None:
             render.render()
             idling = Idling(window.app)
             while not (params.app_shall_exit or interrupt.requested):
-                if idling.wait():
+                # Those who watch from elsewhere have a pace of their own.
+                if window.audience is not None or idling.wait():
                     render.render()
         finally:
             render.tear_down()
@@ -83,6 +88,8 @@ class Window:
         self.canvas: Canvas | None = None
         """What is on the graphics card, while the window is open."""
         self.help_shown = False
+        self.help_page: str | None = None
+        self.info_shown = self.profiler_shown = False
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.frame_count = 0
@@ -100,6 +107,8 @@ class Window:
         self._events_panel = EventsPanel()
         self._editor = SensorEditor()
         self._record_button = RecordButton()
+        self._body_menu = BodyMenu()
+        self._profiler = Profiler()
         self.files = FileDialog()
         """Where files and folders are chosen."""
         self._outdated = False
@@ -113,6 +122,10 @@ class Window:
             "The progress": lambda: show_progress(self.viewport, app.loader.progress, app.loader.cancel),
             "Notices": lambda: show_notices(app.notices, self.viewport),
             "The help": lambda: show_help(self),
+            "The help page": lambda: show_help_page(self),
+            "The figures": lambda: show_info(app.session, self.viewport) if self.info_shown else None,
+            "The profiler": lambda: self._profiler.show(self.viewport) if self.profiler_shown else None,
+            "The body's menu": lambda: self._body_menu.show(self),
             "The file dialog": self.files.show,
         }
         self._overlays = [self.guard.part(name, show) for name, show in overlays.items()]
@@ -152,6 +165,10 @@ class Window:
         self._editor.begin(self.app.session, name)
         panel = self._panel(SENSOR_EDITOR)
         panel.is_visible = panel.focus_window_at_next_frame = True
+
+    def edit_new_sensor(self, pick: Pick) -> None:
+        self.edit_sensor(None)
+        self._editor.begin_at(self.app.session, pick)
 
     def choose_scene(self) -> None:
         session = self.app.session
@@ -251,6 +268,7 @@ class Window:
         """Input, commands, physics: the frame's state, before anything is drawn."""
         assert self._params is not None
         app = self.app
+        self._profiler.begin_frame()
         if self.frame_count == 0:
             # Hello ImGui sets its own theme after it has called `post_init`.
             apply_theme(app.session.settings.theme)
@@ -268,12 +286,15 @@ class Window:
         if self.canvas is not None:
             self.viewport.handle_mouse(self.app.session, self.canvas.scene_pass)
             self._editor.point(self.app.session, self.viewport, self.canvas.scene_pass)
+            self._body_menu.point(self, self.viewport, self.canvas.scene_pass)
 
     def _advance_scene(self) -> None:
         """Physics, or the scene that was opened meanwhile."""
         app = self.app
         files = app.session.engine.files
-        if app.advance():
+        with self._profiler.measure("physics"):
+            replaced = app.advance()
+        if replaced:
             # From the same files comes the same picture, whatever sensors were added.
             self._outdated |= not (files and app.session.engine.files == files)
             self._show_title()
@@ -293,15 +314,16 @@ class Window:
         unit = imgui.get_font_size() / FONT_SIZE * imgui.get_io().display_framebuffer_scale.y
         eye = Eye(session.view.matrices(model, data, pixels), pixels, unit)
         sensor_glyphs = session_glyphs(session, eye)
-        matrices = self.canvas.draw(
-            model,
-            data,
-            session.view,
-            pixels,
-            Glyphs.concat([sensor_glyphs, self.app.gizmos.take()]),
-            see_through=session.settings.gizmos.see_through,
-            add=lambda scene: add_volumes(session, scene),
-        )
+        with self._profiler.measure("picture"):
+            matrices = self.canvas.draw(
+                model,
+                data,
+                session.view,
+                pixels,
+                Glyphs.concat([sensor_glyphs, self.app.gizmos.take()]),
+                see_through=session.settings.gizmos.see_through,
+                add=lambda scene: add_volumes(session, scene),
+            )
         self._take_picture(pixels, whole_window=False)
         show_labels(session, self.viewport, matrices)
         # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.

@@ -9,20 +9,23 @@ from ...settings import Theme
 from ..keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from ..shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Shell
 from ..widgets import tooltip
+from .help import show_help_menu
 from .playback import FREE_CAMERA, format_speed
 
 
 def show_menus(shell: Shell) -> None:
     """The bar's content."""
-    menus = {"File": _show_file, "Simulation": _show_simulation, "View": _show_view, "Record": _show_record}
+    menus = {
+        "File": _show_file,
+        "Simulation": _show_simulation,
+        "View": _show_view,
+        "Record": _show_record,
+        "Help": show_help_menu,
+    }
     for title, show in menus.items():
         if imgui.begin_menu(title):
             show(shell)
             imgui.end_menu()
-    if imgui.begin_menu("Help"):
-        if imgui.menu_item_simple("Keys and mouse", "F1"):
-            shell.help_shown = True
-        imgui.end_menu()
 
 
 def _show_record(shell: Shell) -> None:
@@ -117,6 +120,10 @@ def _show_view(shell: Shell) -> None:
             shell.toggle_panel(panel)
     if imgui.menu_item_simple("Legend", None, session.settings.show_legend):
         session.settings.show_legend = not session.settings.show_legend
+    if imgui.menu_item_simple("Figures", "F2", shell.info_shown):
+        shell.info_shown = not shell.info_shown
+    if imgui.menu_item_simple("Profiler", "F3", shell.profiler_shown):
+        shell.profiler_shown = not shell.profiler_shown
     if imgui.menu_item_simple("Light theme", None, session.settings.theme is Theme.LIGHT):
         shell.toggle_theme()
     if imgui.menu_item_simple("Restore layout"):

@@ -40,6 +40,9 @@ def show_playback(session: Session) -> None:
     if session.engine.keys:
         imgui.same_line(0, 16)
         _show_keys(session)
+    if session.simulation.engine.num_envs > 1:
+        imgui.same_line(0, 16)
+        _show_environments(session)
     imgui.same_line(0, 16)
     _show_cameras(session)
     imgui.same_line(0, 16)
@@ -125,6 +128,14 @@ def _show_keys(session: Session) -> None:
         imgui.end_combo()
     else:
         tooltip("Reset to a keyframe of the scene")
+
+
+def _show_environments(session: Session) -> None:
+    count, width = session.simulation.engine.num_envs, 6 * imgui.get_font_size()
+    help_text = "Environment that is shown (, and .)"
+    chosen = choose("##environment", session.env, range(count), width, help_text, lambda env: f"{env + 1} / {count}")
+    if chosen != session.env:
+        session.show_environment(chosen)
 
 
 def _show_cameras(session: Session) -> None:

@@ -11,10 +11,11 @@ from ...app.application import Application, why_not_live, why_not_saved
 from ...mjmodel.names import sensor_names
 from ...mjmodel.sensor_suggestions import SensorSuggestions
 from ...mjmodel.types import MjModel
+from ...render.view import Pick
 from ...scene_files.sensor_edits import SensorEdits
 from ...scene_files.spec_changes import SensorChange, read_declarations
 from ...scene_files.xml_edits import contact_element
-from ...sensors.contact_declaration import NUM_MAX, ContactDeclaration, unique_name
+from ...sensors.contact_declaration import ANYTHING, NUM_MAX, ContactDeclaration, TargetKind, unique_name
 from ...session.session import Session
 from ...settings import Reduce
 from ..theme import warning_color
@@ -77,6 +78,15 @@ class SensorEditor:
         self._original = original
         self._named = original is not None
         self.draft = original or ContactDeclaration("")
+
+    def begin_at(self, session: Session, pick: Pick) -> None:
+        """Start with a new sensor of what was picked in the scene."""
+        self.begin(session)
+        suggestions = self._suggestions
+        target = suggestions.target_of_geom(pick.geom) if pick.geom >= 0 else ANYTHING
+        if not target.name:
+            target = suggestions.target_of_body(pick.body, TargetKind.BODY)
+        self.draft = replace(self.draft, second=target)
 
     def point(self, session: Session, viewport: Viewport, scene_pass: Any) -> None:
         """Use what is picked in the scene; call it once a frame."""

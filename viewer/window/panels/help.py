@@ -1,0 +1,94 @@
+"""Shows first steps, and what this program is."""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from imgui_bundle import ImVec2, imgui
+
+from ...version import __version__
+from ..shell import Shell
+from ..widgets import button, dim_text, paragraph
+
+_FIRST_STEPS = (
+    (
+        "Play",
+        "Space plays and pauses, Right and Left step, Backspace resets. Drag the slider below to go back in time.",
+    ),
+    ("Look", "Left drag orbits, right drag pans, the wheel zooms. A double click selects a body; Ctrl+drag pulls it."),
+    (
+        "Read",
+        "White spheres are contacts, green arrows normal forces, red and blue friction. Point at one for its numbers; "
+        "the Inspector names every value of a sensor's array.",
+    ),
+    (
+        "Measure",
+        "The + of the Sensors panel makes a sensor: from what touches now, or from a body that you right-click.",
+    ),
+    ("Find", "Plots and Events show when contacts began and how hard they were: click a row to go there."),
+    ("Keep", "F9 records a video, Ctrl+P a screenshot; `contact-viewer export` writes tables."),
+)
+_DOCUMENTATION = (
+    "README.md is one page: what is drawn, the keys, the command line, the Python interface.",
+    "docs/ has a page for each subject: touch sensors, Python, recording, scenes, speed, architecture.",
+    "`contact-viewer COMMAND --help` lists the options of a command.",
+)
+FIRST_STEPS, DOCUMENTATION, ABOUT = "First steps", "Documentation", "About"
+
+
+def show_help_page(shell: Shell) -> None:
+    """The page that is open, if there is one."""
+    if shell.help_page is None:
+        return
+    imgui.set_next_window_pos(imgui.get_main_viewport().get_center(), imgui.Cond_.appearing, ImVec2(0.5, 0.5))
+    imgui.set_next_window_size(ImVec2(32 * imgui.get_font_size(), 0))
+    flags = imgui.WindowFlags_.no_docking | imgui.WindowFlags_.no_collapse | imgui.WindowFlags_.no_saved_settings
+    expanded, opened = imgui.begin(f"{shell.help_page}###help page", True, flags)
+    if expanded:
+        {FIRST_STEPS: _show_first_steps, DOCUMENTATION: _show_documentation, ABOUT: _show_about}[shell.help_page]()
+    imgui.end()
+    if not opened:
+        shell.help_page = None
+
+
+def show_help_menu(shell: Shell) -> None:
+    """Entries of the Help menu."""
+    if imgui.menu_item_simple(FIRST_STEPS):
+        shell.help_page = FIRST_STEPS
+    if imgui.menu_item_simple("Keys and mouse", "F1"):
+        shell.help_shown = True
+    if imgui.menu_item_simple(DOCUMENTATION):
+        shell.help_page = DOCUMENTATION
+    if imgui.menu_item_simple(ABOUT):
+        shell.help_page = ABOUT
+
+
+def about_text() -> str:
+    """Versions of this program and of what it stands on, one a line."""
+    lines = [f"contact-viewer {__version__}, Apache-2.0"]
+    for package in ("mujoco", "motrixsim", "imgui-bundle", "numpy"):
+        try:
+            lines.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return "\n".join(lines)
+
+
+def _show_first_steps() -> None:
+    for title, text in _FIRST_STEPS:
+        imgui.text_unformatted(title)
+        paragraph(text)
+        imgui.spacing()
+
+
+def _show_documentation() -> None:
+    for line in _DOCUMENTATION:
+        paragraph(line)
+        imgui.spacing()
+
+
+def _show_about() -> None:
+    imgui.text_unformatted("See what a scene's contact sensors say.")
+    imgui.spacing()
+    dim_text(about_text())
+    imgui.spacing()
+    if button("Copy", "Versions, for a report of a problem"):
+        imgui.set_clipboard_text(about_text())
