@@ -55,7 +55,9 @@ def check_contacts(batch: ContactBatch, expected: Values, reduce: Reduce, tolera
     """A batch is what a complete array of bare MuJoCo says."""
     slots = batch.filled.shape[-1]
     actual = full_layout(slots, reduce).encode(batch)
-    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, err_msg=why)
+    # Sums are rounded by the largest of their terms: a few scenes explode, with forces of 1e16 N that cancel out.
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance * scale, err_msg=why)
 
 
 def check_forces(batch: ContactBatch, reference: Reference, why: str) -> None:
