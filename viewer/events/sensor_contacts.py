@@ -70,7 +70,8 @@ class SensorForces:
         # Other engines make a row by reading every sensor.
         has_rows = self._engine.has_contact_list
         together = [i for i, sensor in enumerate(sensors) if has_rows and not sensor.reconstructed]
-        self._alone = [(i, sensor.name) for i, sensor in enumerate(sensors) if i not in together]
+        read = set(together)
+        self._alone = [(i, sensor.name) for i, sensor in enumerate(sensors) if i not in read]
         sources = []
         for i in together:
             columns, layout = self._engine.source(sensors[i])

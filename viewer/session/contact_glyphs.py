@@ -27,25 +27,40 @@ ColorOf = Callable[[PaletteColors], RGBA]
 
 @dataclass(frozen=True, eq=False)
 class SensorGlyphs:
-    """One sensor's contacts and how they are to look."""
+    """Contacts of a sensor, or of several that are laid out alike, and how they are to look."""
 
-    index: int
-    """The sensor's number, which becomes the glyphs' owner."""
+    index: int | NDArray[np.intp]
+    """The sensor's number, which becomes the glyphs' owner; of several (sensors,)."""
     batch: ContactBatch
-    """Contacts of one environment: arrays of shape (slots,) and (slots, 3)."""
-    color: RGBA
-    """For `ColorMode.SENSOR`."""
+    """Contacts of one environment: arrays of shape (slots,) and (slots, 3); of several (sensors, slots, ...)."""
+    color: RGBA | Floats
+    """For `ColorMode.SENSOR`; of several (sensors, 4)."""
     ghost: bool = False
     """True if it is to be faint and thin: contacts that the array does not report."""
 
     @cached_property
-    def drawn(self) -> tuple[NDArray[np.intp], ContactBatch]:
-        """Slots whose values can all be drawn, and the contacts in them."""
-        slots, batch = np.flatnonzero(_drawable(self.batch)), self.batch
-        if len(slots) < len(batch.filled):
-            # Nothing is computed from garbage in the other slots.
-            batch = batch.mapped(lambda name, array: array if name == "found" else array[slots])
-        return slots, batch
+    def drawn(self) -> "DrawnSlots":
+        """The slots whose values can all be drawn, and the contacts in them."""
+        batch = self.batch
+        places = np.nonzero(_drawable(batch))
+        # Nothing is computed from garbage in the other slots.
+        batch = batch.mapped(lambda name, array: array if name == "found" else array[places])
+        slots = places[-1]
+        sensors = np.zeros(len(slots), np.intp) if len(places) == 1 else places[0]
+        return DrawnSlots(np.atleast_1d(self.index)[sensors], slots, sensors, batch)
+
+
+class DrawnSlots(NamedTuple):
+    """Contacts that can be drawn, one after the other."""
+
+    owners: NDArray[np.intp]
+    """Number of the sensor of each, (contacts,)."""
+    slots: NDArray[np.intp]
+    """Its slot there, (contacts,)."""
+    rows: NDArray[np.intp]
+    """Its sensor's place among those of the batch, (contacts,)."""
+    batch: ContactBatch
+    """Arrays of shape (contacts,) and (contacts, 3)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +153,7 @@ def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
     """Where the contacts of all sensors are, and how strong."""
     parts = [NO_FORCES]
     for sensor in sensors:
-        slots, batch = sensor.drawn
+        _, slots, _, batch = sensor.drawn
         if batch.pos is not None and len(slots):
             forces = np.zeros(len(slots)) if batch.force is None else np.linalg.norm(batch.force, axis=1)
             parts.append(DrawnForces(np.asarray(batch.pos, float), np.asarray(forces, float)))
@@ -157,34 +172,39 @@ def scaled_vectors(
 def _sensor_glyphs(
     sensor: SensorGlyphs, parts: ContactParts, settings: GizmoSettings, scale: GlyphScale, colors: PaletteColors
 ) -> Glyphs:
-    slots, batch = sensor.drawn
+    owners, slots, rows, batch = sensor.drawn
     if batch.pos is None or not len(slots):
         return Glyphs()
     alpha, size = (GHOST_ALPHA, _GHOST_SIZE) if sensor.ghost else (1.0, 1.0)
+    own_colors = np.reshape(np.asarray(sensor.color, np.float32), (-1, 4))
 
-    def color(of: ColorOf) -> RGBA:
-        red, green, blue, opacity = sensor.color if settings.color_mode is ColorMode.SENSOR else of(colors)
-        return red, green, blue, opacity * alpha
+    def color(of: ColorOf) -> Floats:
+        """Of all contacts, (4,), or of each, (contacts, 4)."""
+        rgba = own_colors[rows] if settings.color_mode is ColorMode.SENSOR else np.array(of(colors), np.float32)
+        return np.asarray(rgba * np.array((1.0, 1.0, 1.0, alpha), np.float32))
 
     drawn = DrawnContacts(batch, batch.pos, settings, scale)
     built = [(arrow, arrow.build(drawn)) for arrow in parts.arrows if arrow.net in (None, batch.in_world_frame)]
     columns = [(color(arrow.color), arrow.component, arrows) for arrow, arrows in built if arrows is not None]
-    arrows, arrow_owner = _arrow_rows(sensor.index, slots, columns, size * drawn.sizes.width)
+    arrows, arrow_owner = _arrow_rows(owners, slots, columns, size * drawn.sizes.width)
     if parts.point is None:
-        slots = slots[:0]
+        owners, slots = owners[:0], slots[:0]
     spheres = np.empty((len(slots), 8), np.float32)
     spheres[:, :3] = batch.pos[: len(slots)]
     spheres[:, 3] = size * drawn.sizes.radius[: len(slots)]
     if parts.point is not None:
         spheres[:, 4:] = color(parts.point)
     sphere_owner = np.empty((len(slots), 2), np.int32)
-    sphere_owner[:, 0] = sensor.index
+    sphere_owner[:, 0] = owners
     sphere_owner[:, 1] = slots
     return Glyphs(spheres, arrows, sphere_owner, arrow_owner)
 
 
 def _arrow_rows(
-    index: int, slots: NDArray[np.intp], columns: Sequence[tuple[RGBA, int, Arrows]], widths: NDArray[np.float64]
+    owners: NDArray[np.intp],
+    slots: NDArray[np.intp],
+    columns: Sequence[tuple[Floats, int, Arrows]],
+    widths: NDArray[np.float64],
 ) -> tuple[Floats, Owners]:
     """Rows of `Glyphs.arrows` and their owners, all arrows of a contact before those of the next.
 
@@ -192,27 +212,28 @@ def _arrow_rows(
     """
     starts = np.empty((len(slots), len(columns), 3))
     vectors = np.empty_like(starts)
-    for column, (_, _, (start, vector)) in enumerate(columns):
+    rgba = np.empty((len(slots), len(columns), 4), np.float32)
+    for column, (color, _, (start, vector)) in enumerate(columns):
         starts[:, column] = start
         vectors[:, column] = vector
+        rgba[:, column] = color
     longest = np.abs(vectors).max(axis=2, initial=0.0)
     contact, column_of = np.nonzero((longest > SMALLEST) & (longest < LARGEST))
-    rgba = np.array([color for color, _, _ in columns], np.float32).reshape(-1, 4)
     components = np.array([component for _, component, _ in columns], np.intp)
     rows = np.zeros((len(contact), 12), np.float32)
     rows[:, :3] = starts[contact, column_of]
     rows[:, 3] = widths[contact]
     rows[:, 4:7] = vectors[contact, column_of]
-    rows[:, 8:] = rgba[column_of]
+    rows[:, 8:] = rgba[contact, column_of]
     owner = np.empty((len(contact), 3), np.int32)
-    owner[:, 0] = index
+    owner[:, 0] = owners[contact]
     owner[:, 1] = slots[contact]
     owner[:, 2] = components[column_of]
     return rows, owner
 
 
 def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
-    """Filled slots whose values can all be drawn, (slots,)."""
+    """Filled slots whose values can all be drawn, (..., slots)."""
     drawable = batch.filled.copy()
     for values in (batch.pos, batch.normal, batch.tangent0, batch.force, batch.torque):
         if values is not None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from ..mjmodel.pairs import sensor_friction, sensor_pairs
 from ..sensors.contacts import ContactBatch
 from ..sensors.curves import BYTES_PER_VALUE, Curves, Reduced, Values
 from ..sensors.layout import ContactLayout
-from ..sensors.layout_groups import group_by_layout
+from ..sensors.layout_groups import LayoutGroup, group_by_layout
 from ..sensors.signals import Signal, mean, measure_signals, peak
 from ..settings import Moment
 from .ring import DEFAULT_BUDGET, STATE_SPACING, Rows, StepRing
@@ -45,6 +46,7 @@ class History:
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
         self._time = 0.0
+        self._grouped: tuple[Any, list[LayoutGroup]] | None = None
         self.curves = HistoryCurves(self, self._ring, engine)
         """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
         self.start()
@@ -216,7 +218,10 @@ class History:
         steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
         """
         rows, sensors = self._ring.rows(start, stop), self._ring.meaning(start)
-        for group in group_by_layout(self._place(sensors[name]) for name in self.names):
+        if self._grouped is None or self._grouped[0] is not sensors:
+            # Once an epoch: there may be ten thousand.
+            self._grouped = sensors, group_by_layout(self._place(sensors[name]) for name in self.names)
+        for group in self._grouped[1]:
             yield group.members, group.decode(rows)
 
     def states_between(self, start: int, stop: int) -> list[int]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines.abilities import Diagnostics
 from ..engines.contact_sensor import ContactDetails, ContactSensor
@@ -15,7 +16,7 @@ from ..render.camera import Eye
 from ..render.style import BAR, Gauge, GlyphScale, arrow_length, glyph_scale, nice_force
 from ..render.view import USUAL_PICTURE, View
 from ..sensors.contacts import Array, ContactBatch
-from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Reduce, ScaleMode, ViewState
+from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, Reduce, ScaleMode, ViewState
 from .force_scale import NO_FORCES, DrawnForces, ForceScale
 from .history import History
 from .pace import Pace
@@ -56,6 +57,21 @@ class SensorReading:
     def dropped(self) -> int:
         """Matching contacts that did not fit into the slots."""
         return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
+
+
+class SensorGroup(NamedTuple):
+    """Sensors that are laid out alike, at one step."""
+
+    numbers: NDArray[np.intp]
+    """Their places among the engine's sensors, (sensors,)."""
+    batch: ContactBatch
+    """Arrays of shape (sensors, slots, ...)."""
+
+    def kept(self, keep: NDArray[np.bool_]) -> "SensorGroup":
+        """Some of them; `keep`: True for those, (sensors,)."""
+        if keep.all():
+            return self
+        return SensorGroup(self.numbers[keep], self.batch.mapped(lambda name, array: array[keep]))
 
 
 class ScaleBar(NamedTuple):
@@ -107,6 +123,7 @@ class Session:
         self._gauge: Gauge | None = None
         """Of the last picture."""
         self._readings: dict[str, SensorReading] = {}
+        self._groups: list[SensorGroup] | None = None
         self._details: dict[str, ContactDetails] = {}
         self._changes = 0
         """Of the simulation, when sensors were read last."""
@@ -251,6 +268,7 @@ class Session:
         """Drop what was read: the engine's state has changed."""
         self._readings.clear()
         self._details.clear()
+        self._groups = None
 
     def _refresh(self) -> None:
         """Drop what was read before the simulation changed."""
@@ -275,6 +293,25 @@ class Session:
                 net_force=np.zeros(3) if net_force is None else net_force,
             )
         return self._readings[name]
+
+    @property
+    def shown_groups(self) -> list[SensorGroup]:
+        """The contacts of the visible sensors now, those that are laid out alike in one batch; read once a step."""
+        self._refresh()
+        if self._groups is None:
+            sensors = self.engine.sensors
+            if self.settings.gizmos.moment is Moment.INSTANT:
+                grouped = self.engine.grouped_contacts()
+                self._groups = [
+                    SensorGroup(np.array([sensors.position(name) for name in names]), batch) for names, batch in grouped
+                ]
+            else:
+                self._groups = [
+                    SensorGroup(np.array([i]), ContactBatch.stack([self.reading(sensor.name).batch]))
+                    for i, sensor in enumerate(sensors)
+                ]
+        visible = np.array([self.visible[sensor.name] for sensor in self.engine.sensors], bool)
+        return [group.kept(visible[group.numbers]) for group in self._groups]
 
     def details(self, name: str) -> ContactDetails:
         """Geom names and friction of a sensor's contacts now."""
@@ -322,7 +359,7 @@ class Session:
     @property
     def contact_count(self) -> int:
         """Contacts that are drawn now."""
-        return sum(self.reading(sensor.name).reported for sensor in self.shown_sensors)
+        return sum(int(group.batch.filled.sum()) for group in self.shown_groups)
 
     def _apply(self, options: Options) -> None:
         sensors = self.engine.sensors

@@ -2,15 +2,23 @@
 
 from functools import partial
 
+import numpy as np
+
 from ...render.glyphs import NORMAL, TANGENT0, TANGENT1, TORQUE, TOTAL
 from ...render.style import arrow_length, sensor_color, torque_length
+from ...settings import ColorMode
 from ..contact_glyphs import Arrows, ContactArrow, DrawnContacts, SensorGlyphs, scaled_vectors
 from ..layer import DrawContext, Layer, LegendEntry
 
 
 def _reported(context: DrawContext) -> list[SensorGlyphs]:
-    reading = context.session.reading
-    return [SensorGlyphs(i, reading(sensor.name).batch, sensor_color(i)) for i, sensor in context.shown]
+    by_sensor = context.gizmos.color_mode is ColorMode.SENSOR
+    glyphs = []
+    for numbers, batch in context.session.shown_groups:
+        # There may be ten thousand, whose colours are rarely asked for.
+        colors = [sensor_color(i) for i in numbers.tolist()] if by_sensor else [sensor_color(0)]
+        glyphs.append(SensorGlyphs(numbers, batch, np.array(colors, np.float32).reshape(-1, 4)))
+    return glyphs
 
 
 def _normal(contacts: DrawnContacts) -> Arrows | None:

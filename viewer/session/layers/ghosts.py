@@ -9,10 +9,13 @@ from ..layer import DrawContext, Layer, LegendEntry
 def _dropped(context: DrawContext) -> list[SensorGlyphs]:
     """Contacts that the visible sensors leave out. They have no slot, and so no owner."""
     session = context.session
+    sensors = session.engine.sensors
+    short = [numbers[batch.found > batch.filled.sum(axis=-1)] for numbers, batch in session.shown_groups]
     return [
-        SensorGlyphs(NO_OWNER, session.engine.dropped(sensor.name), sensor_color(i), ghost=True)
-        for i, sensor in context.shown
-        if session.reading(sensor.name).dropped
+        SensorGlyphs(NO_OWNER, session.engine.dropped(sensors[i].name), sensor_color(i), ghost=True)
+        for numbers in short
+        for i in numbers.tolist()
+        if session.reading(sensors[i].name).dropped
     ]
 
 

@@ -1,0 +1,72 @@
+"""Thousands of sensors: all of them are drawn, in a fraction of the time that reading each of them takes."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.session.layers import session_glyphs
+from contact_viewer.session.session import Session
+from contact_viewer.settings import ColorMode, Moment, ViewState
+
+
+def write_scene(path: Path, count: int) -> Path:
+    """Nine boxes on a floor, each with a sensor, and many sensors of pairs of boxes that never touch."""
+    boxes = "".join(
+        f'<body pos="{i % 3} {i // 3} .0999"><freejoint/><geom name="b{i}" type="box" size=".1 .1 .1"/></body>'
+        for i in range(9)
+    )
+    sensors = "".join(
+        f'<contact name="s{i}" geom1="{"floor" if i < 9 else f"b{(i + 1) % 9}"}" geom2="b{i % 9}" num="4"/>'
+        for i in range(count)
+    )
+    floor = '<geom name="floor" type="plane" size="5 5 .1"/>'
+    path.write_text(f"<mujoco><worldbody>{floor}{boxes}</worldbody><sensor>{sensors}</sensor></mujoco>")
+    return path
+
+
+def opened(path: Path) -> Session:
+    session = Session(open_engine(path), ViewState())
+    session.simulation.step(20)
+    return session
+
+
+@pytest.mark.parametrize("moment", [Moment.INSTANT, Moment.PEAK])
+def test_every_sensor_has_its_own_glyphs_and_colours(tmp_path: Path, moment: Moment) -> None:
+    session = opened(write_scene(tmp_path / "some.xml", 20))
+    session.settings.gizmos.color_mode, session.settings.gizmos.moment = ColorMode.SENSOR, moment
+    session.visible["s4"] = False
+    glyphs = session_glyphs(session)
+    shown = [i for i in range(9) if i != 4]
+    for i in shown:
+        own = glyphs.sphere_owner[:, 0] == i
+        np.testing.assert_array_equal(np.sort(glyphs.sphere_owner[own, 1]), [0, 1, 2, 3])
+        positions = session.reading(f"s{i}").batch.pos
+        assert positions is not None
+        np.testing.assert_allclose(glyphs.spheres[own, :3], positions, atol=1e-6)
+        assert len(np.unique(glyphs.spheres[own, 4:], axis=0)) == 1
+    assert sorted(set(glyphs.sphere_owner[:, 0])) == shown
+    assert len(np.unique(glyphs.spheres[:, 4:7], axis=0)) == len(shown)
+    assert session.contact_count == 4 * len(shown)
+
+
+def fastest(session: Session) -> float:
+    """Time to find what is drawn of a step [s]."""
+    times = []
+    for _ in range(5):
+        session.simulation.step()
+        started = time.perf_counter()
+        session_glyphs(session)
+        assert session.contact_count == 36
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+@pytest.mark.alone
+def test_ten_thousand_sensors_are_drawn_in_a_fraction_of_reading_each(tmp_path: Path) -> None:
+    session = opened(write_scene(tmp_path / "many.xml", 10_000))
+    started = time.perf_counter()
+    for sensor in session.engine.sensors:
+        session.reading(sensor.name)
+    assert fastest(session) < 0.3 * (time.perf_counter() - started)
