@@ -17,6 +17,8 @@ from contact_viewer.errors import SceneError
 from contact_viewer.settings import Options, ViewState
 from PIL import Image
 
+from ..passive.loops import StillLoop
+
 SIZE = (64, 48)
 
 
@@ -134,7 +136,7 @@ def test_sensors_are_made_and_undone(tmp_path: Path) -> None:
 
 def test_a_sensor_of_all_contacts_where_the_model_stays_as_it_is() -> None:
     app = make_app("slope")
-    app.session.stepped_outside = True
+    app.session.loop = StillLoop()
     assert app.show_all_contacts() is None
     assert app.session.selected is not None
     assert app.session.engine.sensors[app.session.selected].virtual

@@ -2,19 +2,16 @@
 
 from typing import Any
 
-import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
 from contact_viewer.errors import UnstableError
-from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.session import Session
-from contact_viewer.session.simulation import Simulation, Step
+from contact_viewer.session.simulation import Simulation
 from contact_viewer.settings import ViewState
 
-STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 FIELDS = ("found", "filled", "force", "torque", "dist", "pos", "normal", "tangent0")
 CASES = [("mujoco", 1), ("mujoco", 3), ("motrix", 1), ("motrix", 3)]
 
@@ -176,34 +173,6 @@ def test_sensors_are_read_again_whoever_steps_the_simulation() -> None:
     np.testing.assert_array_equal(session.reading("lively_ball").array, session.engine.array("lively_ball"))
     session.simulation.go_to(100)
     np.testing.assert_array_equal(session.reading("lively_ball").array, before)
-
-
-@pytest.mark.parametrize("scene", ["quadruped", "gripper", "pile"])
-def test_steps_that_someone_else_took_are_seen_bit_for_bit(scene: str) -> None:
-    """A loop of its own with a model of its own; only the states before its steps are handed over."""
-    theirs = open_engine(scene)
-    simulation = Simulation(open_engine(scene), history_bytes=2**26)
-    seen, tracker = Seen(simulation), ContactTracker(simulation.shown)
-    simulation.observers.append(tracker)
-    state = np.empty(mujoco.mj_stateSize(theirs.model, STATE))
-    rng = np.random.default_rng(3)
-    steps = 60 if scene == "pile" else 300
-    for k in range(steps):
-        if theirs.model.nu:
-            theirs.data.ctrl[:] += 0.01 * rng.standard_normal(theirs.model.nu)
-        if k == steps // 2:
-            theirs.data.qvel[:] += 0.1
-        mujoco.mj_getState(theirs.model, theirs.data, state, STATE)
-        mujoco.mj_step(theirs.model, theirs.data)
-        simulation.observe(Step(state))
-        np.testing.assert_array_equal(simulation.shown.data.sensordata, theirs.data.sensordata)
-        np.testing.assert_array_equal(simulation.shown.data.qpos, theirs.data.qpos)
-    assert len(seen.instants) == steps + 1
-    history = simulation.history
-    assert history is not None
-    for step in (1, steps // 2, steps // 2 + 1, steps - 1):
-        simulation.go_to(step)
-        is_as_then(simulation.shown, seen.instants[step])
 
 
 def test_an_observer_halts_at_its_step() -> None:

@@ -8,9 +8,10 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.abilities import ArrivedStep
 from contact_viewer.errors import SceneError
 from contact_viewer.mjmodel.body_forces import MujocoForces
-from contact_viewer.session.simulation import Simulation, Step
+from contact_viewer.session.simulation import Simulation
 from contact_viewer.touch.touch_sensors import TouchSensors
 from numpy.typing import NDArray
 
@@ -319,7 +320,7 @@ def test_steps_that_someone_else_took_feed_the_devices(robot: Write) -> None:
     simulation, touch = Simulation(engine), engine.touch_sensors
     for _ in range(5):
         mujoco.mj_step(engine.model, engine.data, 40)
-        simulation.observe(Step())
+        simulation.observe(ArrivedStep())
     assert touch["0"].history.times == pytest.approx([0, 0.08, 0.16, 0.24, 0.32, 0.4])
 
 

@@ -83,7 +83,9 @@ class Application:
         recorder = self.recorder
         records = recorder.retaking or recorder.is_completing or recorder.running is not None
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
-        return self.session.paused and not records and not outdated
+        session = self.session
+        still = session.paused if session.loop is None else session.loop.quiet
+        return still and not records and not outdated
 
     def start(self, settings: ViewState | None = None) -> None:
         """Begin with the scene, and with settings that were saved earlier."""
@@ -97,8 +99,6 @@ class Application:
         replaced = not self.recorder.retaking and self._replace_scene()
         session = self.session
         self._poll_controllers()
-        if session.stepped_outside:
-            session.forget()
         if self.recorder.retaking:
             self.recorder.show_next()
         else:
@@ -274,7 +274,7 @@ class Application:
         for note in engine.notes:
             if note not in known_notes:
                 self.notices.add(note)
-        if not session.stepped_outside and session.events is None:
+        if session.events is None:
             session.track_events()
         for problem in engine.touch_sensors.problems if engine.touch_sensors is not None else ():
             self.notices.add(problem, warning=True)

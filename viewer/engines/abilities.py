@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -115,6 +115,31 @@ class Past(Protocol):
     def equals(self, other: "Past") -> bool:
         """True if this engine and that of another past are in the same state."""
         ...
+
+
+class StepKind(Enum):
+    """What is known of a step that was taken elsewhere."""
+
+    START = "start"
+    """No step: the state with which a history begins, or that was returned to."""
+    EXACT = "exact"
+    """Taken again from its start it leads to the state that was seen after it."""
+    UNPROVEN = "unproven"
+    """It was taken again, but velocities or inputs that were seen after it are others: something has changed them."""
+    SOLVED = "solved"
+    """It could not be taken again. The state is the one that was seen; its contacts are solved in it."""
+    MOVED = "moved"
+    """No step: things were moved while the time stood still."""
+
+
+@dataclass(frozen=True)
+class ArrivedStep:
+    """A physics step that was taken elsewhere, such as in a user's loop; the engine's data are those after it."""
+
+    state: Row | None = None
+    """The state from which it started, as `Past.save` writes it, (state_size,); None if that is what the step before
+    has left. Of START, SOLVED and MOVED the state itself."""
+    kind: StepKind = StepKind.EXACT
 
 
 class Verdict(StrEnum):

@@ -93,6 +93,10 @@ class GizmoList:
         self._spheres: list[NDArray[np.float64]] = []
         self._arrows: list[NDArray[np.float64]] = []
 
+    def __bool__(self) -> bool:
+        """True if something was drawn since the last `take`."""
+        return bool(self._spheres or self._arrows)
+
     def draw_sphere(self, radius: float, pos: ArrayLike, color: ArrayLike) -> None:
         """A sphere at `pos` [m], world. `color` is 3 or 4 numbers from 0 to 1."""
         self._spheres.append(np.concatenate([_vector(pos), [float(radius)], _color(color)]))
@@ -101,6 +105,13 @@ class GizmoList:
         """An arrow from `start` to `end` [m], world. `color` is 3 or 4 numbers from 0 to 1."""
         origin = _vector(start)
         self._arrows.append(np.concatenate([origin, [self.width], _vector(end) - origin, [0.0], _color(color)]))
+
+    def extend(self, spheres: Floats, arrows: Floats) -> None:
+        """Rows as in `Glyphs`, (n, 8) and (m, 12); arrows without a diameter get this list's."""
+        arrows = arrows.copy()
+        arrows[arrows[:, 3] == 0, 3] = self.width
+        self._spheres += list(spheres)
+        self._arrows += list(arrows)
 
     def take(self) -> Glyphs:
         """All that was drawn since the last call."""

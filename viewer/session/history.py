@@ -1,13 +1,14 @@
 """Keeps every step of a simulation, to look at again, to continue from, and as curves."""
 
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.abilities import KeptStep, Past
+from ..engines.abilities import ArrivedStep, KeptStep, Past, StepKind
 from ..engines.contact_sensor import ContactSensor
 from ..engines.contract import Engine
 from ..mjmodel.declarations import declared_sensors
@@ -42,6 +43,8 @@ class History:
         self._driven = False
         """True if the steps that are taken now have inputs of their own."""
         self._shown: int | None = None
+        self.marks: OrderedDict[int, StepKind] = OrderedDict()
+        """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
         self._frame_start = 0
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
@@ -111,6 +114,7 @@ class History:
     def start(self) -> None:
         """Begin with the engine's present state: after loading and after a reset."""
         self._ring.clear()
+        self.marks.clear()
         self._shown, self._frame_start = None, 0
         self._mark_epoch()
         self._add_state()
@@ -150,6 +154,21 @@ class History:
         else:
             self._time = self._engine.time
 
+    def append(self, step: ArrivedStep) -> None:
+        """Keep a step that was taken elsewhere, whichever step is shown; the engine is at it."""
+        engine, ring = self._engine, self._ring
+        if self._epoch is not engine.sensors:
+            self._mark_epoch()
+        timestep = engine.timestep
+        if step.state is not None:
+            ring.add_state(engine.time - timestep, timestep)[:] = step.state
+        if step.kind is not StepKind.EXACT:
+            self.marks[ring.stop] = step.kind
+            if next(iter(self.marks)) < ring.first:
+                self.marks.popitem(last=False)
+        self.record()
+        self._time = engine.time
+
     def go_to(self, step: int, since: int | None = None) -> bool:
         """Show a step: the engine's data and contacts are those of that step.
 
@@ -161,7 +180,8 @@ class History:
         state, origin = self._ring.origin(step)
         row, sensors = self._ring.row(step), self._ring.meaning(step)
         inputs, newest = self._ring.inputs(step), step == self.last
-        self._past.show(KeptStep(self.time(step), row, sensors, state, step - origin, newest, inputs))
+        count = 0 if self.marks.get(step) is StepKind.SOLVED else step - origin
+        self._past.show(KeptStep(self.time(step), row, sensors, state, count, newest, inputs))
         self._shown = None if step == self.last else step
         self._frame_start = step if since is None else min(max(since, self.first - 1), step)
         if not self.can_resume:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..engines.abilities import Diagnostics
 from ..engines.contact_sensor import ContactDetails, ContactSensor
@@ -15,12 +14,14 @@ from ..events.tracker import ContactTracker
 from ..render.camera import Eye
 from ..render.style import BAR, Gauge, GlyphScale, arrow_length, glyph_scale, nice_force
 from ..render.view import USUAL_PICTURE, View
-from ..sensors.contacts import Array, ContactBatch
-from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, Reduce, ScaleMode, ViewState
+from ..sensors.contacts import ContactBatch
+from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, ScaleMode, ViewState
 from .force_scale import NO_FORCES, DrawnForces, ForceScale
 from .history import History
+from .loop import Loop, LoopSteps
 from .pace import Pace
-from .simulation import Simulation, Step
+from .sensor_reading import SensorGroup, SensorReading
+from .simulation import Simulation
 
 _NEWS_SECONDS = 2.0
 """How long a change of the scale is announced, in time of the picture [s]."""
@@ -36,42 +37,6 @@ class Highlight:
     slot: int
     component: int | None = None
     """0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
-
-
-@dataclass(frozen=True)
-class SensorReading:
-    """One sensor at one step."""
-
-    sensor: ContactSensor
-    batch: ContactBatch
-    array: Array
-    """The declared sensor's array."""
-    found: int
-    """Number of matching contacts."""
-    reported: int
-    """Number of filled slots."""
-    net_force: Array
-    """Sum of the reported contacts' forces on object 2 [N], world, (3,)."""
-
-    @property
-    def dropped(self) -> int:
-        """Matching contacts that did not fit into the slots."""
-        return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
-
-
-class SensorGroup(NamedTuple):
-    """Sensors that are laid out alike, at one step."""
-
-    numbers: NDArray[np.intp]
-    """Their places among the engine's sensors, (sensors,)."""
-    batch: ContactBatch
-    """Arrays of shape (sensors, slots, ...)."""
-
-    def kept(self, keep: NDArray[np.bool_]) -> "SensorGroup":
-        """Some of them; `keep`: True for those, (sensors,)."""
-        if keep.all():
-            return self
-        return SensorGroup(self.numbers[keep], self.batch.mapped(lambda name, array: array[keep]))
 
 
 class ScaleBar(NamedTuple):
@@ -105,15 +70,16 @@ class Session:
         self.settings = settings
         self.view = View(engine.model)
         self.pace = Pace()
-        self.paused = False
+        self.loop: Loop | None = None
+        """The user's loop that takes the steps; None if the session takes them itself."""
+        self._paused = False
+        self._loop_steps = LoopSteps()
         self.selected: str | None = None
         """Name of the sensor that the inspector shows."""
         self.highlight: Highlight | None = None
         """What the mouse points at; the window sets it in every frame."""
         self.picked: tuple[str, int] | None = None
         """Sensor and slot of the contact that a person clicked."""
-        self.stepped_outside = False
-        """True if a user's own loop steps the engine."""
         self.trouble: str | None = None
         """Why the simulation was stopped, to show to a person."""
         self.events: ContactTracker | None = None
@@ -159,20 +125,41 @@ class Session:
         """What is behind the arrays; None where the engine does not report it."""
         return self.engine.diagnostics
 
+    @property
+    def stepped_outside(self) -> bool:
+        """True if a user's loop takes the steps."""
+        return self.loop is not None
+
+    @property
+    def paused(self) -> bool:
+        """True if no steps are taken; a user's loop then waits."""
+        return self._paused if self.loop is None else self.loop.paused
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        if self.loop is None:
+            self._paused = paused
+        else:
+            self.loop.paused = paused
+
+    @property
+    def live(self) -> bool:
+        """True if the newest step is shown."""
+        return self.history is None or self.history.at_end
+
     def advance(self, budget: float) -> None:
-        """Physics up to real time, for at most `budget` seconds of wall time."""
-        if self.paused or self.stepped_outside:
+        """Physics up to real time, for at most `budget` seconds of wall time; or the steps of a user's loop."""
+        if self.loop is not None:
+            loop = self.loop
+            self._attempt(lambda: self._loop_steps.advance(loop, self.simulation, self.view, budget))
+            return
+        if self.paused:
             self.pace.restart()
             # A paused body follows the hand; its contacts stay those of the last step.
-            if self.paused and not self.stepped_outside:
-                self.view.apply_perturb(self.engine.model, self.engine.data, paused=True)
+            self.view.apply_perturb(self.engine.model, self.engine.data, paused=True)
             return
         self._begin_frame()
         self._attempt(lambda: self.pace.advance(self._step_on, self.engine.timestep, budget))
-
-    def observe(self, step: Step) -> None:
-        """Show a step that was taken elsewhere."""
-        self.simulation.observe(step)
 
     def track_events(self) -> None:
         """Find contact events from now on, after every step."""
@@ -190,10 +177,12 @@ class Session:
         self.keep_history()
 
     def step_once(self) -> None:
-        """Pause and take one step, or show the next one of the history."""
+        """Pause and take one step, or show the next one of the history. Of a user's loop, let one step through."""
         self.paused = True
         if self.history is not None and not self.history.at_end:
             self.go_to(self.history.current + 1)
+        elif self.loop is not None:
+            self.loop.let_one_through()
         else:
             self._begin_frame()
             self._attempt(lambda: self._step(1))
@@ -204,9 +193,9 @@ class Session:
             self.go_to(self.history.current - 1)
 
     def go_to(self, step: int, since: int | None = None) -> None:
-        """Pause and show a step of the history. `since`: see `History.go_to`."""
+        """Pause and show a step of the history. `since`: see `History.go_to`. A user's loop goes on meanwhile."""
         if self.history is not None:
-            self.paused = True
+            self.paused = self.paused or self.loop is None
             self.simulation.go_to(step, since)
 
     def go_to_event(self, direction: int) -> None:
@@ -225,7 +214,9 @@ class Session:
             self.go_to(self.history.step_at(time))
 
     def reset(self, key: str | None = None) -> None:
-        """Back to the start, to a keyframe, or to the one chosen last."""
+        """Back to the start, to a keyframe, or to the one chosen last. A user's loop is never reset."""
+        if self.loop is not None:
+            return
         self.key = key if key is not None else self.key
         self.simulation.reset(self.key)
         self.view.end_perturb()
@@ -239,8 +230,14 @@ class Session:
         self.simulation.show(self.env)
 
     def toggle_paused(self) -> None:
-        self.paused = not self.paused
+        """Pause or go on. With a user's loop, from a past step, go on with the newest."""
         self.trouble = None
+        if self.loop is None or self.live:
+            self.paused = not self.paused
+            return
+        self.paused = False
+        assert self.history is not None
+        self.simulation.go_to(self.history.last)
 
     def set_speed(self, speed: float) -> None:
         self.pace.speed = min(max(speed, MIN_SPEED), MAX_SPEED)
@@ -397,6 +394,9 @@ class Session:
 
     def _break(self, reason: str) -> None:
         """Pause at the step that a break asks for."""
+        if self.loop is not None and self.paused:
+            # What the loop did before it came to wait.
+            return
         self.simulation.halt()
         self.paused = True
         self.trouble = f"paused: {reason}"

@@ -1,22 +1,12 @@
 """Advances time, alone: steps an engine, or observes steps that were taken elsewhere."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
-from ..engines.contact_sensor import Row
+from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
 from ..errors import ControlError, EngineError, UnstableError
 from .history import History
-
-
-@dataclass(frozen=True)
-class Step:
-    """A physics step that was taken elsewhere, such as in a user's loop."""
-
-    state: Row | None = None
-    """The state from which it started, as `Past.save` writes it (MuJoCo: mjSTATE_INTEGRATION), (state_size,); the step
-    is then taken again from there. None if the engine's data and arrays already are those after the step."""
 
 
 class Observer(Protocol):
@@ -92,18 +82,22 @@ class Simulation:
         if history is not None:
             history.finish()
 
-    def observe(self, step: Step) -> None:
-        """Record and show to all observers a step that was taken elsewhere."""
-        if step.state is not None:
-            self.shown.past.restore(step.state)
-            self.step()
+    def observe(self, step: ArrivedStep) -> None:
+        """Record and show to all observers a step that was taken elsewhere: the engine is at it.
+
+        While a past step is shown, the history grows at its end, and whoever shows that step has to show it again.
+        """
+        self.changes += 1
+        self.halted = False
+        if step.kind is StepKind.START:
+            self.restart()
+        if step.kind in (StepKind.START, StepKind.MOVED):
             return
         touch = self.shown.touch_sensors
         if touch is not None:
             touch.after_step(self.shown)
         if self.history is not None:
-            self.history.record()
-        self.changes += 1
+            self.history.append(step)
         for observer in self.observers:
             observer.after_step(self.shown)
 

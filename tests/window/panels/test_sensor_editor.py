@@ -13,6 +13,7 @@ from contact_viewer.settings import Options
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
 
+from ...passive.loops import StillLoop
 from ..driver import count_green, drive, make_window, scene_part, screenshot, wait
 
 SCENE = """<mujoco>
@@ -357,7 +358,7 @@ def test_motrixsim_takes_sensors_from_the_file(scene: Path) -> None:
 def test_models_of_others_can_only_be_copied_from(scene: Path) -> None:
     window = make_window(scene, steps=400)
     app = window.app
-    app.session.stepped_outside = True
+    app.session.loop = StillLoop()
 
     def test(ctx: Any) -> None:
         window.edit_sensor(None)

@@ -9,7 +9,8 @@ from imgui_bundle import ImVec2, ImVec4, imgui
 from ...mjmodel.names import body_names, geom_names
 from ...mjmodel.types import MjModel
 from ...sensors.friction import ContactState
-from ...session.session import Highlight, SensorReading, Session
+from ...session.sensor_reading import SensorReading
+from ...session.session import Highlight, Session
 from ...settings import Reduce, ViewState
 from ..theme import dim_color, warning_color
 from ..widgets import (

@@ -237,8 +237,6 @@ def _summary(tracker: ContactTracker) -> str:
 def _show_empty(session: Session, tracker: ContactTracker) -> None:
     if len(tracker.log):
         paragraph("No event passes the filter.")
-    elif session.stepped_outside:
-        paragraph("Your program steps the simulation; events are found only in steps that this window takes.")
     elif not tracker.pairs.choice.labels and not tracker.sensors.names and not tracker.pairs.choice.flexes:
         paragraph("Nothing in this scene can collide.")
     else:

@@ -8,7 +8,8 @@ from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...render.style import palette_colors
 from ...sensors.layout import Column, Field
-from ...session.session import Highlight, SensorReading, Session
+from ...session.sensor_reading import SensorReading
+from ...session.session import Highlight, Session
 from ...settings import Reduce
 from ..theme import dim_color, plain_color, text_tint, warning_color
 from ..widgets import (

@@ -72,8 +72,9 @@ def _show_file(shell: Shell) -> None:
 
 def _show_simulation(shell: Shell) -> None:
     session = shell.app.session
+    _show_bindings(shell, SIMULATION[:3])
     imgui.begin_disabled(session.stepped_outside)
-    _show_bindings(shell, SIMULATION[:4])
+    _show_bindings(shell, SIMULATION[3:4])
     if session.engine.keys and imgui.begin_menu("Keyframe"):
         for key in session.engine.keys:
             if imgui.menu_item_simple(key):

@@ -19,37 +19,34 @@ def format_speed(speed: float) -> str:
 def show_playback(session: Session) -> None:
     """The bar's content."""
     width = 2.4 * imgui.get_font_size()
-    imgui.begin_disabled(session.stepped_outside)
-    if button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
-        session.reset()
+    with disabled(session.stepped_outside):
+        if button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
+            session.reset()
     imgui.same_line(0, 4)
     history = session.history
     with disabled(history is None or history.current <= history.first):
         if button(f"{icons.ICON_FA_BACKWARD_STEP}###back", "One step back (Left)", width):
             session.step_back()
     imgui.same_line(0, 4)
-    icon, does = (icons.ICON_FA_PLAY, "Play") if session.paused else (icons.ICON_FA_PAUSE, "Pause")
+    icon, does = (icons.ICON_FA_PLAY, "Play") if session.paused or not session.live else (icons.ICON_FA_PAUSE, "Pause")
     if button(f"{icon}###play", f"{does} (Space)", width):
         session.toggle_paused()
     imgui.same_line(0, 4)
     if button(f"{icons.ICON_FA_FORWARD_STEP}###step", "One step (Right)", width):
         session.step_once()
-    imgui.same_line(0, 16)
-    _show_speed(session)
-    imgui.end_disabled()
-    if session.engine.keys:
+    with disabled(session.stepped_outside):
         imgui.same_line(0, 16)
-        _show_keys(session)
+        _show_speed(session)
+        if session.engine.keys:
+            imgui.same_line(0, 16)
+            _show_keys(session)
     if session.simulation.engine.num_envs > 1:
         imgui.same_line(0, 16)
         _show_environments(session)
     imgui.same_line(0, 16)
     _show_cameras(session)
     imgui.same_line(0, 16)
-    if session.stepped_outside:
-        dim_text("stepped by your program")
-    else:
-        _show_scrubber(session)
+    _show_scrubber(session)
     imgui.same_line()
     _show_time(session)
 

@@ -6,7 +6,8 @@ from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...engines.contact_sensor import ContactSensor
 from ...render.style import sensor_color
-from ...session.session import SensorReading, Session
+from ...session.sensor_reading import SensorReading
+from ...session.session import Session
 from ...settings import ColorMode, Reduce
 from ..shell import Shell
 from ..theme import dim_color, plain_color, warning_color

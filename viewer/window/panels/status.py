@@ -2,12 +2,17 @@
 
 from imgui_bundle import hello_imgui, imgui
 
+from ...session.loop import Loop
 from ...session.session import Session
 from ..shell import Shell
 from ..theme import warning_color
 from ..widgets import dim_text, tooltip
 
 _SEPARATOR = "  ·  "
+UNPROVEN = (
+    "Taken again here, these steps lead to another state than in your program: it changes states or inputs after its"
+    " steps, or has callbacks. Contacts shown there may differ from those of the step"
+)
 
 
 def show_status(shell: Shell) -> None:
@@ -42,8 +47,8 @@ def show_status(shell: Shell) -> None:
 
 
 def _show_pace(session: Session) -> None:
-    if session.stepped_outside:
-        dim_text("your loop")
+    if session.loop is not None:
+        _show_loop(session, session.loop)
     elif session.paused:
         dim_text("paused")
     elif session.pace.behind or session.pace.achieved < 0.9 * session.pace.speed:
@@ -51,3 +56,19 @@ def _show_pace(session: Session) -> None:
         tooltip("Physics takes longer than real time at this speed; the window stays responsive")
     else:
         dim_text(f"{session.pace.achieved:.2f}x real time")
+
+
+def _show_loop(session: Session, loop: Loop) -> None:
+    history = session.history
+    unproven = len(history.marks) if history is not None else 0
+    state = "paused" if loop.paused else "waiting for your loop" if loop.quiet else "your loop"
+    dim_text(state if session.live else f"{state}, a past step is shown")
+    tooltip("Your program takes the steps; Space holds it in its next sync(), Right lets one through")
+    if loop.skipped:
+        imgui.same_line(0, 0)
+        imgui.text_colored(warning_color(), f", {loop.skipped} steps skipped")
+        tooltip("Your program was faster than its steps could be taken again here: these are not in the history")
+    if unproven:
+        imgui.same_line(0, 0)
+        imgui.text_colored(warning_color(), f", {unproven} steps not exact")
+        tooltip(UNPROVEN)

@@ -1,0 +1,228 @@
+"""Steps of someone else's loop, taken again from the states that it hands over, against that loop's own data."""
+
+from collections.abc import Callable, Iterator
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.engines.abilities import ArrivedStep, StepKind
+from contact_viewer.engines.mujoco.arrivals import STATE, Arrivals, ArrivedRow, RowKind
+from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.session.simulation import Simulation
+
+AFTER, BEFORE = RowKind.AFTER, RowKind.BEFORE
+
+
+class Rows:
+    """Rows that wait to be taken."""
+
+    def __init__(self, *rows: ArrivedRow) -> None:
+        self.waiting = list(rows)
+
+    def next_row(self) -> ArrivedRow | None:
+        return self.waiting.pop(0) if self.waiting else None
+
+
+class Theirs:
+    """A program with a model and data of its own, whose states arrive at an engine of ours."""
+
+    def __init__(self, scene: str, change: Callable[[mujoco.MjModel], None] = lambda model: None) -> None:
+        self.model = mujoco.MjModel.from_xml_path(str(find_scene(scene)))
+        change(self.model)
+        self.data = mujoco.MjData(self.model)
+        engine = open_engine(scene)
+        change(engine.model)
+        engine.reset()
+        self.rows = Rows()
+        self.arrivals = Arrivals(engine, self.rows)
+        self.simulation = Simulation(engine, history_bytes=2**25)
+        self.hand_over()
+
+    def hand_over(self, kind: RowKind = AFTER) -> None:
+        state = np.empty(mujoco.mj_stateSize(self.model, STATE))
+        mujoco.mj_getState(self.model, self.data, state, STATE)
+        self.rows.waiting.append(ArrivedRow(state, kind))
+
+    def arrived(self) -> Iterator[ArrivedStep]:
+        while (step := self.arrivals.take()) is not None:
+            self.simulation.observe(step)
+            yield step
+
+    def is_seen(self) -> None:
+        """The contacts of our data are those of theirs, to the last bit."""
+        assert forces(self.simulation.engine.model, self.simulation.engine.data) == forces(self.model, self.data)
+
+
+def forces(model: mujoco.MjModel, data: mujoco.MjData) -> list[tuple[bytes, bytes, bytes]]:
+    """Geoms, place and force of every contact."""
+    found, force = [], np.empty(6)
+    for i, contact in enumerate(data.contact):
+        mujoco.mj_contactForce(model, data, i, force)
+        found.append((contact.geom.tobytes(), contact.pos.tobytes(), force.tobytes()))
+    return found
+
+
+@pytest.mark.parametrize("integrator", ["EULER", "RK4", "IMPLICITFAST"])
+@pytest.mark.parametrize("scene", ["quadruped", "gripper"])
+def test_every_step_is_seen_bit_for_bit(scene: str, integrator: str) -> None:
+    number = int(getattr(mujoco.mjtIntegrator, f"mjINT_{integrator}"))
+    loop = Theirs(scene, lambda model: setattr(model.opt, "integrator", number))
+    assert [step.kind for step in loop.arrived()] == [StepKind.START]
+    rng = np.random.default_rng(1)
+    touched = 0
+    for _ in range(250):
+        loop.data.qfrc_applied[:] = 0.02 * rng.standard_normal(loop.model.nv)
+        mujoco.mj_step(loop.model, loop.data)
+        loop.hand_over()
+        assert [step.kind for step in loop.arrived()] == [StepKind.EXACT]
+        loop.is_seen()
+        touched += loop.data.ncon > 0
+    assert touched > 50
+
+
+def test_steps_that_nothing_changes_between_need_no_states() -> None:
+    """So that a long history fits into memory."""
+    loop = Theirs("quadruped")
+    list(loop.arrived())
+    for _ in range(20):
+        mujoco.mj_step(loop.model, loop.data)
+        loop.hand_over()
+    assert [step.state for step in loop.arrived()] == [None] * 20
+
+
+@pytest.mark.parametrize("case", ["inputs after the step", "two halves", "several at once", "before each step"])
+def test_loops_of_other_shapes_are_exact_too(case: str) -> None:
+    loop = Theirs("quadruped")
+    rng = np.random.default_rng(2)
+    kinds = [step.kind for step in loop.arrived()]
+    for _ in range(100):
+        put_in, force = loop.data.qfrc_applied, 0.02 * rng.standard_normal(loop.model.nv)
+        if case == "inputs after the step":
+            mujoco.mj_step(loop.model, loop.data)
+            put_in[:] = force
+        elif case == "two halves":
+            mujoco.mj_step1(loop.model, loop.data)
+            put_in[:] = force
+            mujoco.mj_step2(loop.model, loop.data)
+        elif case == "several at once":
+            put_in[:] = force
+            mujoco.mj_step(loop.model, loop.data, 7)
+        else:
+            put_in[:] = force
+            loop.hand_over(BEFORE)
+            mujoco.mj_step(loop.model, loop.data)
+            put_in[:] = 0
+        loop.hand_over()
+        kinds += [step.kind for step in loop.arrived()]
+        loop.is_seen()
+    steps = 700 if case == "several at once" else 100
+    assert kinds == [StepKind.START] + [StepKind.EXACT] * steps
+
+
+def test_what_cannot_be_taken_again_is_marked_and_never_passed_off_as_exact() -> None:
+    loop = Theirs("quadruped")
+    list(loop.arrived())
+    mujoco.mj_step(loop.model, loop.data)
+    loop.data.qvel[0] += 0.1
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.UNPROVEN]
+    loop.is_seen()
+    mujoco.mj_step(loop.model, loop.data)
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.EXACT]
+    # Several steps with other forces each.
+    for k in range(10):
+        loop.data.xfrc_applied[1, 2] = 10 * k
+        mujoco.mj_step(loop.model, loop.data)
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.SOLVED]
+    np.testing.assert_array_equal(loop.simulation.engine.data.qpos, loop.data.qpos)
+    mujoco.mj_step(loop.model, loop.data)
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.EXACT]
+    history = loop.simulation.history
+    assert history is not None
+    assert dict(history.marks) == {1: StepKind.UNPROVEN, 3: StepKind.SOLVED}
+    times = [history.time(step) for step in range(5)]
+    np.testing.assert_allclose(times, np.array([0, 1, 2, 12, 13]) * loop.model.opt.timestep)
+
+
+def test_a_reset_begins_a_history_and_moving_things_adds_no_step() -> None:
+    loop = Theirs("quadruped")
+    for _ in range(5):
+        mujoco.mj_step(loop.model, loop.data)
+        loop.hand_over()
+    list(loop.arrived())
+    loop.hand_over()
+    assert list(loop.arrived()) == []
+    loop.data.qpos[2] += 0.5
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.MOVED]
+    assert loop.simulation.engine.data.qpos[2] == loop.data.qpos[2]
+    history = loop.simulation.history
+    assert history is not None
+    assert history.last == 5
+    mujoco.mj_step(loop.model, loop.data)
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.EXACT]
+    mujoco.mj_resetData(loop.model, loop.data)
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.START]
+    assert (history.first, history.last) == (0, 0)
+
+
+def test_past_steps_are_shown_as_they_were_whatever_happened_between_steps() -> None:
+    loop = Theirs("quadruped")
+    rng = np.random.default_rng(3)
+    seen = []
+    for k in range(120):
+        if k % 3 == 0:
+            loop.data.qfrc_applied[:] = 0.3 * rng.standard_normal(loop.model.nv)
+        if k % 25 == 0:
+            loop.data.qvel[:] += 0.1
+        mujoco.mj_step(loop.model, loop.data)
+        if k % 10 == 9:
+            loop.data.qpos[2] += 0.001
+        loop.hand_over()
+        list(loop.arrived())
+        data = loop.simulation.engine.data
+        seen.append((forces(loop.model, data), data.qpos.copy(), loop.simulation.engine.row().copy()))
+    history = loop.simulation.history
+    assert history is not None
+    assert history.last == 120
+    for step in (1, 10, 11, 40, 76, 77, 120):
+        loop.simulation.go_to(step)
+        contacts, qpos, row = seen[step - 1]
+        data = loop.simulation.engine.data
+        np.testing.assert_array_equal(data.qpos, qpos, err_msg=str(step))
+        np.testing.assert_array_equal(loop.simulation.engine.row(), row)
+        assert len(forces(loop.model, data)) == len(contacts)
+
+
+def test_new_steps_arrive_while_a_past_one_is_shown() -> None:
+    loop = Theirs("quadruped")
+    for k in range(60):
+        loop.data.xfrc_applied[1, 2] = 0.1 * k
+        mujoco.mj_step(loop.model, loop.data)
+        loop.hand_over()
+        kinds = [step.kind for step in loop.arrived()]
+        assert kinds[-1] is StepKind.EXACT
+        loop.is_seen()
+        loop.simulation.go_to(k // 2)
+    history = loop.simulation.history
+    assert history is not None
+    assert history.last == 60
+    assert history.current == 29
+
+
+def test_bodies_that_sleep_stay_asleep() -> None:
+    def sleep(model: mujoco.MjModel) -> None:
+        model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+
+    loop = Theirs("quadruped", sleep)
+    for _ in range(50):
+        mujoco.mj_step(loop.model, loop.data)
+        loop.hand_over()
+    assert {step.kind for step in loop.arrived()} == {StepKind.START, StepKind.EXACT}
+    loop.is_seen()

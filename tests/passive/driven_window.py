@@ -1,0 +1,39 @@
+"""The program of a passive viewer's window with a test that drives it."""
+
+import json
+import os
+import sys
+import traceback
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from contact_viewer.passive.window_process import main
+from contact_viewer.window.window import Window
+
+from tests.window.driver import drive
+
+
+def run(window: Window) -> None:
+    test, report = sys.argv[6:8]
+    module, name = test.split(":")
+    result: dict[str, Any] = {"failure": None, "result": None}
+    window.keeps_settings = False
+
+    def driven(ctx: Any) -> None:
+        # Tests count frames, and a loop that waits lets the window sleep.
+        assert window._params is not None
+        window._params.fps_idling.fps_idle = 0.0
+        result["result"] = getattr(import_module(module), name)(ctx, window)
+
+    try:
+        drive(window, driven)
+    except BaseException:
+        result["failure"] = traceback.format_exc()
+    Path(report).write_text(json.dumps(result))
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:], run)
+    sys.stdout.flush()
+    os._exit(code)

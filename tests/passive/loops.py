@@ -1,0 +1,69 @@
+"""Loops of other programs, and windows on them that are driven in a process of their own."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import mujoco
+import numpy as np
+from contact_viewer.engines.abilities import ArrivedStep
+from contact_viewer.passive.viewer import PassiveViewer
+from contact_viewer.window.window import Window
+from numpy.typing import NDArray
+
+DrivenTest = Callable[[Any, Window], Any]
+"""Drives a window in its process; what it returns, as JSON, comes back."""
+
+
+class StillLoop:
+    """A loop that takes no step."""
+
+    paused = False
+    running = quiet = True
+    skipped = pending = 0
+
+    def begin_frame(self) -> None: ...
+    def take(self) -> ArrivedStep | None:
+        return None
+
+    def catch_up(self) -> None: ...
+    def let_one_through(self) -> None: ...
+    def pull(self, body: int, force: NDArray[np.float64] | None) -> None: ...
+
+
+class DrivenViewer:
+    """A passive viewer whose window a test drives, in that window's process, until the test is over."""
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        test: DrivenTest,
+        folder: Path,
+        *arguments: str,
+        **options: Any,
+    ) -> None:
+        self._report = folder / "driven.json"
+        self.result: Any = None
+        """What the test has returned."""
+        self.viewer = PassiveViewer(
+            model,
+            data,
+            module="tests.passive.driven_window",
+            arguments=(f"{test.__module__}:{test.__name__}", str(self._report), *arguments),
+            **options,
+        )
+
+    def __enter__(self) -> PassiveViewer:
+        return self.viewer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.viewer.close()
+        if kind is None:
+            report = json.loads(self._report.read_text())
+            assert report["failure"] is None, report["failure"]
+            self.result = report["result"]

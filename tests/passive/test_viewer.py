@@ -1,0 +1,237 @@
+"""A user's loop in this process, and its window in another."""
+
+import sys
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import contact_viewer
+import mujoco
+import numpy as np
+from contact_viewer.events.breaks import Break, BreakWhen
+from contact_viewer.passive.viewer import PassiveViewer
+from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.window.window import Window
+from imgui_bundle import imgui
+
+from ..window.driver import count_green, scene_part, screenshot, wait
+from .loops import DrivenViewer
+
+
+def load(scene: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    model = mujoco.MjModel.from_xml_path(str(find_scene(scene)))
+    return model, mujoco.MjData(model)
+
+
+def argument() -> str:
+    """In the window's process: what the test has handed over."""
+    return sys.argv[8]
+
+
+def press(ctx: Any, key: Any) -> None:
+    ctx.key_press(key)
+    ctx.yield_(2)
+
+
+def run(
+    viewer: PassiveViewer, model: mujoco.MjModel, data: mujoco.MjData, steps: int | None = None, rest: float = 0.001
+) -> int:
+    """Step until the window is closed, or so many steps, with a rest after each [s]; how many it were."""
+    for k in count():
+        if k == steps or not viewer.is_running():
+            return k
+        mujoco.mj_step(model, data)
+        viewer.sync()
+        # As fast as a robot's controller: the window and its tests need the processor too.
+        time.sleep(rest)
+    raise AssertionError
+
+
+def see_everything(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    history, events = session.history, session.events
+    assert history is not None
+    assert events is not None
+    wait(ctx, lambda: history.last >= 600, 300)
+    assert not history.marks
+    assert session.loop is not None
+    while not history.curves.update():
+        pass
+    rows = np.array([history._ring.row(step) for step in range(1, 601)])
+    with np.load(Path(argument())) as theirs:
+        np.testing.assert_array_equal(rows, theirs["sensordata"][:, : rows.shape[1]])
+    return {"events": len(events.log), "sensors": list(session.engine.sensors.names), "skipped": session.loop.skipped}
+
+
+def test_every_step_is_in_the_windows_history_with_events_and_curves(tmp_path: Path) -> None:
+    model, data = load("bounce")
+    judge = mujoco.MjData(model)
+    arrays = []
+    for _ in range(600):
+        mujoco.mj_step(model, judge)
+        arrays.append(judge.sensordata.copy())
+    np.savez(tmp_path / "theirs.npz", sensordata=np.array(arrays))
+    driven = DrivenViewer(model, data, see_everything, tmp_path, str(tmp_path / "theirs.npz"))
+    with driven as viewer:
+        run(viewer, model, data, 600)
+        np.testing.assert_array_equal(data.qpos, judge.qpos)
+        while viewer.is_running():
+            time.sleep(0.01)
+            viewer.sync()
+    assert driven.result["events"] > 3
+    assert driven.result["skipped"] == 0
+    assert not viewer.is_running()
+
+
+def hold_and_step(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    history = session.history
+    assert history is not None
+    wait(ctx, lambda: history.last > 20)
+    press(ctx, imgui.Key.space)
+    assert session.paused
+    loop = session.loop
+    assert loop is not None
+    ctx.yield_(5)
+    wait(ctx, lambda: loop.pending == 0)
+    ctx.yield_(5)
+    held = history.last
+    ctx.yield_(10)
+    assert history.last == held
+    for k in range(1, 4):
+        press(ctx, imgui.Key.right_arrow)
+        wait(ctx, lambda k=k: history.last >= held + k)  # type: ignore[misc]
+        ctx.yield_(5)
+        assert history.last == held + k
+    # Backspace, keyframes and speed do nothing to a program's own data.
+    press(ctx, imgui.Key.backspace)
+    session.reset()
+    press(ctx, imgui.Key.left_arrow)
+    assert history.current == held + 2
+    press(ctx, imgui.Key.right_arrow)
+    assert history.current == held + 3
+    press(ctx, imgui.Key.space)
+    assert not session.paused
+    wait(ctx, lambda: history.last > held + 20)
+    # Looking back does not hold the loop.
+    session.go_to(10)
+    newest = history.last
+    wait(ctx, lambda: history.last > newest + 20)
+    assert history.current == 10
+    assert not session.paused
+    assert not session.live
+    press(ctx, imgui.Key.space)
+    assert session.live
+    return held
+
+
+def test_pausing_holds_the_loop_and_one_step_lets_one_sync_through(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    judge = mujoco.MjData(model)
+    with DrivenViewer(model, data, hold_and_step, tmp_path) as viewer:
+        steps = run(viewer, model, data)
+    mujoco.mj_step(model, judge, steps)
+    # Nothing that was pressed has changed the program's data.
+    np.testing.assert_array_equal(data.qpos, judge.qpos)
+    assert data.time == judge.time
+
+
+def break_on_contact(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    assert session.events is not None
+    session.events.breaks.append(Break(BreakWhen.BEGIN))
+    session.paused = False
+    wait(ctx, lambda: session.paused)
+    ctx.yield_(10)
+    assert session.history is not None
+    time = session.engine.time
+    begun = next(entry.seen for entry in session.events.log)
+    assert session.loop is not None
+    assert session.loop.skipped == 0
+    return {"time": time, "begun": begun, "last": session.history.time(session.history.last)}
+
+
+def test_a_break_holds_the_loop_and_shows_its_step(tmp_path: Path) -> None:
+    model, data = load("bounce")
+    driven = DrivenViewer(model, data, break_on_contact, tmp_path)
+    with driven as viewer:
+        viewer.pause()
+        assert viewer.is_paused
+        run(viewer, model, data, rest=0.01)
+    # Seen at the step whose arrays show it, although the loop was further on.
+    assert abs(driven.result["time"] - driven.result["begun"]) < 1e-9
+    assert driven.result["last"] >= driven.result["time"]
+
+
+def pull_body(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    history = session.history
+    assert history is not None
+    wait(ctx, lambda: history.last > 5)
+    view, data = session.view, session.engine.data
+    view.perturb.select = 1
+    view.perturb.active = int(mujoco.mjtPertBit.mjPERT_TRANSLATE)
+    view.perturb.refpos[:] = data.xpos[1] + (0, 0, 1.0)
+    wait(ctx, lambda: np.abs(data.xfrc_applied[1]).sum() > 0)
+    view.end_perturb()
+    wait(ctx, lambda: np.abs(data.xfrc_applied[1]).sum() == 0)
+    return len(history.marks)
+
+
+def test_a_pull_reaches_the_loop_and_ends_again(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    data.xfrc_applied[1, 0] = 0.0
+    driven = DrivenViewer(model, data, pull_body, tmp_path)
+    pulled = 0
+    with driven as viewer:
+        while viewer.is_running():
+            mujoco.mj_step(model, data)
+            viewer.sync()
+            time.sleep(0.001)
+            pulled += bool(data.xfrc_applied[1].any())
+    assert pulled > 0
+    assert not data.xfrc_applied.any()
+    assert driven.result == 0
+
+
+def see_green(ctx: Any, window: Window) -> Any:
+    wait(ctx, lambda: window.app.session.engine.time > 0.5)
+    ctx.yield_(5)
+    contacts = count_green(scene_part(window, screenshot(ctx, Path(argument()))))
+    for name in window.app.session.visible:
+        window.app.session.visible[name] = False
+    session = window.app.session
+    session.settings.show_legend = False
+    drawn = count_green(scene_part(window, screenshot(ctx, Path(argument()))))
+    session.paused = True
+    ctx.yield_(5)
+    session.paused = False
+    return contacts, drawn
+
+
+def test_contacts_and_the_programs_own_gizmos_are_drawn(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    driven = DrivenViewer(model, data, see_green, tmp_path, str(tmp_path / "picture.png"))
+    with driven as viewer:
+        while viewer.is_running():
+            mujoco.mj_step(model, data)
+            viewer.gizmos.draw_sphere(0.05, [0, 0, 0.6], (0, 1, 0))
+            viewer.gizmos.draw_arrow([0, 0, 0.6], np.array([0.3, 0, 0.9]), color=(0, 1, 0, 1))
+            viewer.sync()
+            time.sleep(0.001)
+    contacts, drawn = driven.result
+    assert contacts > drawn + 50
+    assert drawn > 300
+
+
+def test_two_windows_at_once_and_one_after_another() -> None:
+    model, data = load("quadruped")
+    for _ in range(2):
+        with contact_viewer.launch_passive(model, data) as one, contact_viewer.launch_passive(model, data) as other:
+            run(one, model, data, 10)
+            other.sync()
+            one.close()
+            assert other.is_running()
+            assert not one.is_running()
+            other.sync()

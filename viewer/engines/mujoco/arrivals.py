@@ -1,0 +1,188 @@
+"""Takes again, in an engine of our own, the steps of a user's loop, from states that arrive one after another."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Protocol
+
+import mujoco
+import numpy as np
+
+from ..abilities import ArrivedStep, StepKind
+from ..contact_sensor import Row
+from .engine import MujocoEngine
+
+STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_INPUTS = int(mujoco.mjtState.mjSTATE_USER)
+_WARMSTART = int(mujoco.mjtState.mjSTATE_WARMSTART)
+_MOST_STEPS = 1000
+"""Most steps between two states that are taken again."""
+
+_MOST_ROWS = 256
+"""Rows without a step that are looked at before someone else gets a turn."""
+
+
+class RowKind(IntEnum):
+    """When the state of a row was read."""
+
+    AFTER = 0
+    """After a step. What was put in before that step is still there; what the next one gets is not known yet."""
+    BEFORE = 1
+    """Inside a step, before anything was moved: with what was put in for this step."""
+
+
+@dataclass(frozen=True)
+class ArrivedRow:
+    """A state of the user's loop."""
+
+    state: Row
+    """mjSTATE_INTEGRATION, (state_size,)."""
+    kind: RowKind
+    skipped: bool = False
+    """True if rows before this one were lost."""
+
+
+class RowSource(Protocol):
+    """Where rows arrive."""
+
+    def next_row(self) -> ArrivedRow | None:
+        """The oldest row that was not taken; None if there is none."""
+        ...
+
+
+class Arrivals:
+    """The steps between states that arrive, taken again in the engine's data and compared with the next state.
+
+    MuJoCo's steps are exact when they start from the same state with the same inputs. Of a state that was read after a
+    step the inputs of the next one are not known: those of the following state are tried, then its own.
+    """
+
+    def __init__(self, engine: MujocoEngine, rows: RowSource) -> None:
+        self._engine, self._rows = engine, rows
+        model = engine.model
+        self._moved = slice(0, mujoco.mj_stateSize(model, _WARMSTART - 1))
+        """Time, positions, velocities, activations and delays: what a step changes, in a state."""
+        start = self._moved.stop + mujoco.mj_stateSize(model, _WARMSTART)
+        self._inputs = slice(start, start + mujoco.mj_stateSize(model, _INPUTS))
+        """Controls, applied forces and the like, in a state."""
+        self._positions = slice(1, 1 + model.nq)
+        size = mujoco.mj_stateSize(model, STATE)
+        self._now: Row = np.empty(size)
+        self._row: ArrivedRow | None = None
+        self._left: bytes | None = None
+        """What the engine's last step has left, if that is known."""
+        self._following: list[Row | None] = []
+        """Steps that are known to lead to the last row and were not taken yet: the states from which they start."""
+        self.retry: Callable[[], bool] = lambda: False
+        """Called when a step leads elsewhere than the loop's: True if the model was changed, so that it may not now."""
+
+    def take(self) -> ArrivedStep | None:
+        """Take the next step that arrived: the engine's data are then those after it. None if there is none."""
+        for _ in range(_MOST_ROWS):
+            row = None if self._following else self._rows.next_row()
+            if row is None:
+                break
+            before, self._row = self._row, row
+            step = self._begin(row.state) if before is None else self._continue(before, row)
+            if step is not None:
+                return step
+        return self._step(self._following.pop(0)) if self._following else None
+
+    def _continue(self, before: ArrivedRow, row: ArrivedRow) -> ArrivedStep | None:
+        """The step from a row to the next one, or what else happened between them; None if nothing did."""
+        model = self._engine.model
+        passed, timestep = row.state[0] - before.state[0], float(model.opt.timestep)
+        if passed < 0:
+            return self._begin(row.state)
+        if row.skipped:
+            # What led here is not known; the steps from here on are.
+            return None
+        if passed == 0:
+            same = before.state[self._moved].tobytes() == row.state[self._moved].tobytes()
+            return None if same else self._solve(row.state, StepKind.MOVED)
+        count = max(1, round(passed / timestep))
+        if count > _MOST_STEPS or abs(passed - count * timestep) > 1e-3 * timestep:
+            return self._solve(row.state, StepKind.SOLVED)
+        return self._take(before, row, count)
+
+    def _take(self, before: ArrivedRow, row: ArrivedRow, count: int) -> ArrivedStep | None:
+        """Take the steps between two rows with the inputs that lead from one to the other."""
+        own, other = before.state, before.state.copy()
+        other[self._inputs] = row.state[self._inputs]
+        starts = [own, other] if before.kind is RowKind.BEFORE else [other, own]
+        if starts[0].tobytes() == starts[1].tobytes():
+            starts.pop()
+        while True:
+            for start in starts:
+                state = self._load(start)
+                if self._leads_to(row.state, count):
+                    if count == 1:
+                        return ArrivedStep(state)
+                    self._left = None
+                    self._following = [self._load(start), *[None] * (count - 1)]
+                    return None
+            if not self.retry():
+                break
+        if count == 1 and self._now[self._positions].tobytes() == row.state[self._positions].tobytes():
+            # The forces are those of the step; what was changed after it is not known.
+            return ArrivedStep(state, StepKind.UNPROVEN)
+        return self._solve(row.state, StepKind.SOLVED)
+
+    def _load(self, start: Row) -> Row | None:
+        """Make the data those from which a step starts; the state, unless the last step has left just that."""
+        engine, wanted = self._engine, start.tobytes()
+        mujoco.mj_getState(engine.model, engine.data, self._now, STATE)
+        now = self._now.tobytes()
+        if now != wanted:
+            if now[: 8 * self._moved.stop] == wanted[: 8 * self._moved.stop]:
+                # What sleeps goes on sleeping: that is in no state.
+                mujoco.mj_setState(engine.model, engine.data, start, STATE)
+            else:
+                engine.past.restore(self._with_sleep(start))
+        return None if wanted == self._left else self._with_sleep(start)
+
+    def _leads_to(self, state: Row, count: int) -> bool:
+        """Take steps; True if they lead to where the loop's did."""
+        engine = self._engine
+        try:
+            mujoco.mj_step(engine.model, engine.data, count)
+        except mujoco.FatalError:
+            mujoco.mj_resetData(engine.model, engine.data)
+            self._left = None
+            return False
+        self._remember()
+        return self._now[self._moved].tobytes() == state[self._moved].tobytes()
+
+    def _step(self, start: Row | None) -> ArrivedStep:
+        mujoco.mj_step(self._engine.model, self._engine.data)
+        self._remember()
+        return ArrivedStep(start)
+
+    def _begin(self, state: Row) -> ArrivedStep:
+        return self._solve(state, StepKind.START)
+
+    def _solve(self, state: Row, kind: StepKind) -> ArrivedStep:
+        """Show a state to which no known step leads, with contacts solved in it."""
+        engine = self._engine
+        whole = self._with_sleep(state)
+        engine.past.restore(whole)
+        mujoco.mj_forward(engine.model, engine.data)
+        engine.past.restore(whole)
+        # No step leads here: only a history that begins with this state has it.
+        self._left = state.tobytes() if kind is StepKind.START else None
+        return ArrivedStep(whole, kind)
+
+    def _remember(self) -> None:
+        mujoco.mj_getState(self._engine.model, self._engine.data, self._now, STATE)
+        self._left = self._now.tobytes()
+
+    def _with_sleep(self, state: Row) -> Row:
+        """A state as the engine's past keeps it: where bodies may sleep, all of them awake."""
+        past = self._engine.past
+        if past.state_size == state.size:
+            return state
+        whole = np.empty(past.state_size)
+        mujoco.mj_resetData(self._engine.model, self._engine.data)
+        past.save(whole)
+        whole[: state.size] = state
+        return whole

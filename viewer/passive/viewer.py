@@ -1,0 +1,331 @@
+"""The half of the passive viewer that lives in the user's process: hands over states, and never draws."""
+
+import contextlib
+import json
+import mmap
+import os
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from ..errors import SceneError
+from ..mjmodel.types import MjData, MjModel
+from ..render.glyphs import GizmoList
+from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, shared_file
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_AFTER = 0
+"""Kind of a row: read after a step."""
+WINDOW_MODULE = "contact_viewer.passive.window_process"
+_EXCHANGE_TIME = 1 / 60
+"""Between two looks at what the window has to say [s]."""
+_START_TIME = 60.0
+"""Longest that a window takes to open [s]."""
+_SILENCE = 3.0
+"""A window that is to close and says nothing for so long is ended [s]."""
+_CLOSE_TIME = 60.0
+"""Longest that a window takes to complete its files [s]."""
+_WAIT = 0.05
+"""Between two looks while the loop is held [s]; news wake it at once."""
+
+
+class PassiveViewer:
+    """A window on a model and data that the calling program steps: call `sync` after every step.
+
+    The window is a process of its own. `sync` copies the state into memory that both share, and goes on.
+    """
+
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData,
+        *,
+        ring_bytes: int = DEFAULT_RING,
+        module: str = WINDOW_MODULE,
+        arguments: tuple[str, ...] = (),
+    ) -> None:
+        self._model, self._data = model, data
+        self._lock = threading.RLock()
+        self._pid = os.getpid()
+        size = mujoco.mj_stateSize(model, _STATE)
+        rows = row_count(size, ring_bytes)
+        ring = shared_file("contact-viewer-steps", block_bytes(size, rows))
+        model_file = _model_file(model)
+        ours, theirs = socket.socketpair()
+        try:
+            self._shared = SharedMemory(ring, size, rows)
+            self._words, self._kinds = self._shared.words, self._shared.kinds
+            self._states = list(self._shared.states)
+            self._rows, self._count, self._time = rows, 0, 0.0
+            self._write(_AFTER)
+            self._process = _start(module, arguments, theirs.fileno(), model_file, ring, size, rows)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(ring)
+            os.close(model_file)
+        ours.setblocking(False)
+        self._socket = ours
+        self._next_exchange = 0.0
+        self._permits_used = 0
+        self._pulled: tuple[int, Any, Any] | None = None
+        """The body that is pulled, what it was pulled with before, and what it is now."""
+        self._gizmos = GizmoList(width=0.0)
+        self._drawn = False
+        """True if the window has gizmos of the program's."""
+        self._received = b""
+        self._running = True
+        self._end = weakref.finalize(self, _end, self._pid, ours, self._process)
+        self._wait_until_open()
+
+    @property
+    def gizmos(self) -> GizmoList:
+        """Spheres and arrows of the program's own. What is drawn before a `sync` is shown until the next one."""
+        return self._gizmos
+
+    def is_running(self) -> bool:
+        """False once the window was closed, or has ended."""
+        if self._running and (self._words[Word.CLOSED] or time.monotonic() >= self._next_exchange):
+            with self._lock:
+                self._exchange()
+        return self._running
+
+    @property
+    def is_paused(self) -> bool:
+        """True if `sync` waits, or will."""
+        return self._running and bool(self._words[Word.PAUSED])
+
+    def pause(self) -> None:
+        """Hold the loop in its next `sync`, until a person plays on, or another thread calls `resume`."""
+        if self._running:
+            self._words[Word.PAUSED] = 1
+            self._wake()
+
+    def resume(self) -> None:
+        """Let the loop go on."""
+        if self._running:
+            self._words[Word.PAUSED] = 0
+            self._wake()
+
+    def record_step(self) -> None:
+        """Hand over the state after a step, and nothing else: for the steps between two calls of `sync`."""
+        if self._running and os.getpid() == self._pid:
+            with self._lock:
+                self._write(_AFTER)
+
+    def sync(self, state_only: bool = False) -> None:
+        """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused."""
+        if not self._running or os.getpid() != self._pid:
+            return
+        with self._lock:
+            self._write(_AFTER)
+            words = self._words
+            if words[Word.SLEEPING]:
+                words[Word.SLEEPING] = 0
+                self._wake()
+            if self._drawn or self._gizmos:
+                self._show_gizmos()
+            if words[Word.PULLED] or self._pulled is not None:
+                self._pull()
+            if time.monotonic() >= self._next_exchange:
+                self._exchange()
+            if words[Word.PAUSED]:
+                self._hold()
+
+    def lock(self) -> threading.RLock:
+        """Keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""
+        return self._lock
+
+    def close(self) -> None:
+        """Close the window; what it records is completed. Safe twice."""
+        with self._lock:
+            self._running = False
+            self._let_go()
+            self._end()
+
+    def __enter__(self) -> "PassiveViewer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _write(self, kind: int) -> None:
+        count, states, time = self._count, self._states, self._data.time
+        place = count % self._rows
+        mujoco.mj_getState(self._model, self._data, states[place], _STATE)
+        if time == self._time and states[place].tobytes() == states[place - 1].tobytes() and count:
+            # The same once more, such as from a program that waits.
+            return
+        self._time = time
+        self._kinds[place] = kind
+        # Last, so that the window never sees a row that is not complete.
+        self._count = self._words[Word.WRITTEN] = count + 1
+
+    def _show_gizmos(self) -> None:
+        """Hand over what was drawn since the last call; the window shows the newest that is complete."""
+        glyphs, words, shared = self._gizmos.take(), self._words, self._shared
+        spheres, arrows = glyphs.spheres[:MOST_GIZMOS], glyphs.arrows[:MOST_GIZMOS]
+        words[Word.GIZMO_VERSION] += 1
+        shared.spheres[: len(spheres)], shared.arrows[: len(arrows)] = spheres, arrows
+        words[Word.SPHERES], words[Word.ARROWS] = len(spheres), len(arrows)
+        words[Word.GIZMO_VERSION] += 1
+        self._drawn = bool(len(spheres) or len(arrows))
+
+    def _pull(self) -> None:
+        """Apply a person's pull, or take it away again."""
+        words, applied = self._words, self._data.xfrc_applied
+        version, body = words[Word.PULL_VERSION], words[Word.PULLED]
+        force = self._shared.pull.copy()
+        if version % 2 or version != words[Word.PULL_VERSION]:
+            # It is being written; the next sync has it.
+            return
+        before = None
+        if self._pulled is not None and self._pulled[0] == body:
+            before = self._pulled[1]
+        else:
+            self._let_go()
+        if body:
+            self._pulled = body, applied[body].copy() if before is None else before, force
+            applied[body] = force
+
+    def _let_go(self) -> None:
+        """Take away a person's pull, unless the program has set another force since."""
+        if self._pulled is not None:
+            body, before, force = self._pulled
+            applied = self._data.xfrc_applied
+            if np.array_equal(applied[body], force):
+                applied[body] = before
+            self._pulled = None
+
+    def _hold(self) -> None:
+        """Wait until the loop may go on."""
+        words = self._words
+        while self._running and words[Word.PAUSED]:
+            if words[Word.PERMITS] > self._permits_used:
+                self._permits_used += 1
+                return
+            select.select([self._socket], [], [], _WAIT)
+            self._exchange()
+        self._permits_used = words[Word.PERMITS]
+
+    def _exchange(self) -> None:
+        """See what the window has to say."""
+        self._next_exchange = time.monotonic() + _EXCHANGE_TIME
+        for message in self._receive():
+            self._handle(message)
+        if self._words[Word.CLOSED]:
+            self._stop()
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        """Act on a message of the window."""
+        if message.get("error"):
+            print(f"contact-viewer: {message['error']}", file=sys.stderr)
+
+    def _receive(self) -> list[dict[str, Any]]:
+        """Messages that the window has sent; notices its end."""
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                try:
+                    part = self._socket.recv(65536)
+                except ConnectionError:
+                    part = b""
+                if not part:
+                    self._stop()
+                    break
+                self._received += part
+        *lines, self._received = self._received.split(b"\n")
+        return [json.loads(line) for line in lines if line]
+
+    def _stop(self) -> None:
+        """The window is gone; the loop goes on without it."""
+        self._running = False
+        self._let_go()
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.send(b"{}\n")
+
+    def _wait_until_open(self) -> None:
+        """Wait for the window's first picture. Raises SceneError if it does not open."""
+        until = time.monotonic() + _START_TIME
+        try:
+            while time.monotonic() < until and self._running:
+                select.select([self._socket], [], [], _WAIT)
+                for message in self._receive():
+                    if message.get("error"):
+                        raise SceneError(message["error"])
+                    if message.get("ready"):
+                        return
+            self._running = False
+            raise SceneError("the window did not open" if self._process.poll() is None else _last_words(self._process))
+        except BaseException:
+            self.close()
+            raise
+
+
+def _last_words(process: "subprocess.Popen[bytes]") -> str:
+    return f"the window's process ended with exit code {process.wait()} before it was open"
+
+
+def _model_file(model: MjModel) -> int:
+    """Descriptor of a file in memory with the compiled model."""
+    size = mujoco.mj_sizeModel(model)
+    fd = shared_file("contact-viewer-model", size)
+    with mmap.mmap(fd, size) as memory:
+        buffer = np.frombuffer(memory, np.uint8)
+        mujoco.mj_saveModel(model, None, buffer)
+        # The memory cannot be unmapped while it is in use.
+        del buffer
+    return fd
+
+
+def _start(
+    module: str, arguments: tuple[str, ...], link: int, model: int, ring: int, size: int, rows: int
+) -> "subprocess.Popen[bytes]":
+    """Start the window's process, in a session of its own: Ctrl-C in the user's terminal does not reach it."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")}
+    environment["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
+    # Software rendering would take the cores on which the loop runs.
+    environment.setdefault("LP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
+    numbers = [str(number) for number in (link, model, ring, size, rows)]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module, *numbers, *arguments],
+        stdin=subprocess.DEVNULL,
+        pass_fds=(link, model, ring),
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _end(pid: int, link: socket.socket, process: "subprocess.Popen[bytes]") -> None:
+    """Close a window and wait for it, at the latest when the program ends. A forked process leaves it alone."""
+    if os.getpid() != pid:
+        return
+    with contextlib.suppress(OSError):
+        link.shutdown(socket.SHUT_WR)
+    until = time.monotonic() + _CLOSE_TIME
+    while time.monotonic() < until:
+        # It says that it lives as long as it has files to complete.
+        if not select.select([link], [], [], _SILENCE)[0]:
+            break
+        try:
+            if not link.recv(65536):
+                break
+        except OSError:
+            break
+    link.close()
+    try:
+        process.wait(_SILENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,194 @@
+"""A user's loop as its window sees it: rows that arrive through shared memory, messages through a socket."""
+
+import contextlib
+import json
+import os
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.abilities import ArrivedStep
+from ..engines.mujoco.arrivals import Arrivals, ArrivedRow, RowKind
+from ..engines.mujoco.engine import MujocoEngine
+from ..render.glyphs import GizmoList
+from .shared_memory import SharedMemory, Word
+
+_LAG = 1.0
+"""Rows that arrived longer ago than this are skipped while more arrive than can be taken [s]."""
+_TRIES = 100
+"""How often gizmos that are being written are read again; then those before stay."""
+_QUIET = 0.5
+"""A loop that does nothing for so long lets the window sleep [s]."""
+_ALIVE = 0.5
+"""Between two signs of life while the window closes [s]."""
+
+
+class WindowLoop:
+    """The window's half of the link. Fulfils `session.loop.Loop`."""
+
+    def __init__(self, link: socket.socket, shared: SharedMemory, engine: MujocoEngine) -> None:
+        self._socket, self._shared = link, shared
+        self._words = shared.words
+        self._next = 0
+        self._skip = False
+        self.skipped = 0
+        self.running = True
+        self.arrivals = Arrivals(engine, self)
+        self.when_ended: Callable[[], None] = lambda: None
+        """Called in a frame after the loop's program has let go of the window, or has ended."""
+        self.gizmos = GizmoList()
+        """Gets the program's own gizmos before every picture."""
+        self.wake: Callable[[], None] = lambda: None
+        """Called from another thread when something has arrived while the window sleeps."""
+        self._parent = os.getppid()
+        self._ready = False
+        self._drawn = shared.spheres[:0], shared.arrows[:0]
+        self._written: deque[tuple[float, int]] = deque()
+        """When how many rows had been written: since `_LAG` seconds ago, and the last time before that."""
+        self._active = time.monotonic()
+        self._seen = 0
+        self._messages: deque[dict[str, Any]] = deque()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    @property
+    def paused(self) -> bool:
+        return bool(self._words[Word.PAUSED])
+
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        if paused != bool(self._words[Word.PAUSED]):
+            self._words[Word.PAUSED] = int(paused)
+            self._send({})
+
+    @property
+    def pending(self) -> int:
+        return int(self._words[Word.WRITTEN]) - self._next
+
+    @property
+    def quiet(self) -> bool:
+        """True if nothing has arrived for a while."""
+        unchanged = self.running and self._words[Word.WRITTEN] == self._seen
+        return unchanged and time.monotonic() - self._active > _QUIET
+
+    def let_one_through(self) -> None:
+        self._words[Word.PERMITS] += 1
+        self._send({})
+
+    def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
+        words = self._words
+        if force is None:
+            if words[Word.PULLED]:
+                words[Word.PULLED] = 0
+            return
+        words[Word.PULL_VERSION] += 1
+        self._shared.pull[:] = force
+        words[Word.PULLED] = body
+        words[Word.PULL_VERSION] += 1
+
+    def begin_frame(self) -> None:
+        if not self._ready:
+            self._ready = True
+            self._send({"ready": True})
+        while self._messages:
+            self._handle(self._messages.popleft())
+        written, now = int(self._words[Word.WRITTEN]), time.monotonic()
+        if written != self._seen:
+            self._seen, self._active = written, now
+        self._written.append((now, written))
+        while len(self._written) > 1 and now - self._written[1][0] > _LAG:
+            self._written.popleft()
+        self._words[Word.SLEEPING] = int(self.quiet)
+        self._read_gizmos()
+        if self.running and os.getppid() != self._parent:
+            self.running = False
+        if not self.running:
+            self.when_ended()
+
+    def take(self) -> ArrivedStep | None:
+        return self.arrivals.take()
+
+    def next_row(self) -> ArrivedRow | None:
+        """The oldest row that is still there, copied."""
+        shared, words = self._shared, self._words
+        while True:
+            written, number = words[Word.WRITTEN], self._next
+            if number >= written:
+                return None
+            if written - number >= shared.rows:
+                # The place of the next row is that of the oldest: it may be written now.
+                self._drop(written - number - shared.rows + 1 + shared.rows // 8)
+                continue
+            state = shared.states[number % shared.rows].copy()
+            kind = RowKind(shared.kinds[number % shared.rows])
+            if words[Word.WRITTEN] - number >= shared.rows:
+                continue
+            self._next = number + 1
+            skipped, self._skip = self._skip, False
+            return ArrivedRow(state, kind, skipped)
+
+    def catch_up(self) -> None:
+        """Called when a frame's time is over: drop rows older than `_LAG` while the loop goes on."""
+        (seen, oldest), written = self._written[0], int(self._words[Word.WRITTEN])
+        late = time.monotonic() - seen > _LAG and self._next < oldest
+        if late and written > self._written[-1][1]:
+            self._drop(written - 1 - self._next)
+
+    def close(self) -> None:
+        """The window is closed: the loop goes on without it. Safe twice."""
+        self._words[Word.PAUSED] = self._words[Word.PULLED] = 0
+        self._words[Word.CLOSED] = 1
+        self._send({})
+
+    def _send(self, message: dict[str, Any]) -> None:
+        send(self._socket, message)
+
+    def _drop(self, count: int) -> None:
+        self._next += count
+        self.skipped += count
+        self._skip = True
+
+    def _read_gizmos(self) -> None:
+        words, shared = self._words, self._shared
+        for _ in range(_TRIES):
+            version, counts = words[Word.GIZMO_VERSION], (words[Word.SPHERES], words[Word.ARROWS])
+            if version % 2 == 0:
+                drawn = shared.spheres[: counts[0]].copy(), shared.arrows[: counts[1]].copy()
+                if version == words[Word.GIZMO_VERSION]:
+                    self._drawn = drawn
+                    break
+        self.gizmos.extend(*self._drawn)
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        """Act on a message of the loop."""
+
+    def _listen(self) -> None:
+        """Receive messages until the loop lets go."""
+        received = b""
+        while True:
+            try:
+                part = self._socket.recv(65536)
+            except OSError:
+                part = b""
+            if not part:
+                break
+            *lines, received = (received + part).split(b"\n")
+            self._messages.extend(json.loads(line) for line in lines if line)
+            self.wake()
+        self.running = False
+        self.wake()
+        while True:
+            # Its program waits for the end of this process as long as there are signs of life.
+            self._send({})
+            time.sleep(_ALIVE)
+
+
+def send(link: socket.socket, message: dict[str, Any]) -> None:
+    """Send a message to the loop; an empty one wakes it. A loop that is stopped may miss it."""
+    with contextlib.suppress(OSError):
+        link.send(json.dumps(message).encode() + b"\n", socket.MSG_DONTWAIT)

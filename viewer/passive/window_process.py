@@ -1,0 +1,70 @@
+"""The program of a passive viewer's window: started by the user's process, with what they share as descriptors."""
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+
+# Before MuJoCo, so that both use one GLFW library.
+from ..window.window import Window, run_window  # isort: skip
+
+import glfw
+import mujoco
+
+from ..app.application import Application
+from ..engines.mujoco.arrivals import STATE
+from ..engines.mujoco.engine import MujocoEngine
+from ..errors import SceneError
+from ..scene_files.scene import LoadedScene, engine_warnings
+from .shared_memory import SharedMemory
+from .window_loop import WindowLoop, send
+
+Run = Callable[[Window], None]
+
+
+def main(arguments: list[str], run: Run = run_window) -> int:
+    """Show the loop until the window is closed or the loop's program ends; the exit code."""
+    link, model, ring, size, rows = map(int, arguments[:5])
+    with socket.socket(fileno=link) as connection:
+        loop = None
+        try:
+            window, loop = open_loop(connection, model, SharedMemory(ring, size, rows))
+            signal.signal(signal.SIGTERM, lambda *_: window.quit())
+            run(window)
+        except Exception as error:
+            # A program of a user's gets one line, not a traceback of ours.
+            reason = str(error) if isinstance(error, SceneError) else f"the window failed: {error!r}"
+            send(connection, {"error": reason})
+            return 2
+        finally:
+            if loop is not None:
+                loop.close()
+    return 0
+
+
+def open_loop(connection: socket.socket, model: int, shared: SharedMemory) -> tuple[Window, WindowLoop]:
+    """A window, not yet open, on the model in a file and the steps that arrive."""
+    # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
+    mujoco.set_mju_user_warning(engine_warnings.append)
+    engine = MujocoEngine(LoadedScene(None, mujoco.MjModel.from_binary_path(f"/dev/fd/{model}")))
+    os.close(model)
+    # As it is now, so that the camera sees what moves.
+    mujoco.mj_setState(engine.model, engine.data, shared.states[0], STATE)
+    mujoco.mj_forward(engine.model, engine.data)
+    loop = WindowLoop(connection, shared, engine)
+    window = Window(Application(engine))
+    window.app.session.loop = loop
+    if not len(engine.sensors):
+        window.app.session.watch_all()
+    loop.when_ended = window.quit
+    loop.gizmos = window.app.gizmos
+    loop.wake = glfw.post_empty_event
+    return window, loop
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    # Freeing a large model takes time for nothing.
+    os._exit(code)

@@ -1,0 +1,47 @@
+"""Holds what sensors say at one step."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contact_sensor import ContactSensor
+from ..sensors.contacts import Array, ContactBatch
+from ..settings import Reduce
+
+
+@dataclass(frozen=True)
+class SensorReading:
+    """One sensor at one step."""
+
+    sensor: ContactSensor
+    batch: ContactBatch
+    array: Array
+    """The declared sensor's array."""
+    found: int
+    """Number of matching contacts."""
+    reported: int
+    """Number of filled slots."""
+    net_force: Array
+    """Sum of the reported contacts' forces on object 2 [N], world, (3,)."""
+
+    @property
+    def dropped(self) -> int:
+        """Matching contacts that did not fit into the slots."""
+        return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
+
+
+class SensorGroup(NamedTuple):
+    """Sensors that are laid out alike, at one step."""
+
+    numbers: NDArray[np.intp]
+    """Their places among the engine's sensors, (sensors,)."""
+    batch: ContactBatch
+    """Arrays of shape (sensors, slots, ...)."""
+
+    def kept(self, keep: NDArray[np.bool_]) -> "SensorGroup":
+        """Some of them; `keep`: True for those, (sensors,)."""
+        if keep.all():
+            return self
+        return SensorGroup(self.numbers[keep], self.batch.mapped(lambda name, array: array[keep]))
