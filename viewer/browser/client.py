@@ -29,6 +29,8 @@ class Client:
         self._socket, self._screen = sock, screen
         self._encoder: Encoder = H264Encoder() if h264 else JpegEncoder()
         self._work = asyncio.Event()
+        # The newest picture may be there already, and stay.
+        self._work.set()
         self._messages: deque[dict[str, Any]] = deque(maxlen=_TOLD)
         self._sent: dict[int, float] = {}
         """When each picture that is under way was sent, by number."""

@@ -8,22 +8,18 @@ from imgui_bundle import imgui
 
 from ..app.application import open_application
 from ..settings import Options
+from ..window.null_display import focus, use_null_display
 from ..window.window import Window, run_window
 from .encoders import Picture
 from .input import apply, cursor
-from .null_display import focus, use_null_display
 from .server import Server
 
 _RATE = 60.0
 """Pictures a second at the most."""
 _UNWATCHED_RATE = 10.0
 """Pictures a second while no browser is connected, so that time goes on."""
-_IDLE_RATE = 3.0
-"""Pictures a second while nothing changes: enough to see a file that was saved."""
 _MEASURE_PERIOD = 1.0
 """How often the numbers in the status bar change [s]."""
-_AWAKE = 0.5
-"""How long after input the window draws at full rate: panels need some frames to follow [s]."""
 
 
 Announce = Callable[[str, int, bool], None]
@@ -53,7 +49,7 @@ class Audience:
 
     def __init__(self, window: Window, server: Server) -> None:
         self._window, self._server = window, server
-        self._next = self._awake_until = 0.0
+        self._next = 0.0
         self._cursor = self._clipboard = ""
         self._focused = False
         self._measured, self._rates = 0.0, ""
@@ -71,25 +67,26 @@ class Audience:
             self._rates = f", {rate:2.0f} frames/s, {delay * 1e3:3.0f} ms"
         return f"{len(clients)} watching{self._rates}"
 
+    def sleep(self, seconds: float) -> bool:
+        """Wait for input, for some time at the most; True if there is any."""
+        server = self._server
+        server.wake.clear()
+        return bool(server.inbox) or (seconds > 0 and server.wake.wait(seconds))
+
     def before_frame(self) -> None:
         """Wait until the next frame is due, and give the window its input."""
         server = self._server
         if not self._focused and self._window.frame_count:
             self._focused = True
             focus()
-        while True:
-            now = time.monotonic()
-            if server.inbox:
-                self._awake_until = now + _AWAKE
-            period = 1.0 / self._rate(now)
-            due = self._next - now
-            # Where the pace became faster meanwhile, the frame is due earlier.
-            if due <= 0 or (server.inbox and due > 1.0 / _RATE):
-                break
-            server.wake.clear()
-            if not server.inbox:
-                server.wake.wait(min(due, period))
-        self._next = max(self._next, now - period) + period
+        due = self._next - time.monotonic()
+        if due > 0:
+            # Input is drawn at once, unless a frame was drawn just now.
+            time.sleep(min(due, 1.0 / _RATE))
+            self.sleep(due - 1.0 / _RATE)
+        app = self._window.app
+        watched = self._server.clients or app.recorder.running is not None or app.recorder.retaking
+        self._next = time.monotonic() + 1.0 / (_RATE if watched else _UNWATCHED_RATE)
         while server.inbox:
             self._take(server.inbox.popleft())
 
@@ -109,14 +106,6 @@ class Audience:
         if (text := imgui.get_clipboard_text() or "") != self._clipboard:
             self._clipboard = text
             server.tell_all({"type": "clipboard", "text": text})
-
-    def _rate(self, now: float) -> float:
-        app = self._window.app
-        if app.recorder.running is not None or app.recorder.retaking or now < self._awake_until:
-            return _RATE
-        if app.idle:
-            return _IDLE_RATE
-        return _RATE if self._server.clients else _UNWATCHED_RATE
 
     def _take(self, message: dict[str, Any]) -> None:
         kind = message.get("type")

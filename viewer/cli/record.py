@@ -4,14 +4,15 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
 from ..files import describe_strays, size_text
-from ..settings import Quality
-from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number
+from ..settings import Options, Quality, Reduce
+from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
 from .progress import plural, report, work_through
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ..recording.film import Film
     from ..recording.video_writer import VideoWriter
     from ..session.session import Session
+    from ..window.film import WindowFilm
 
 _EPILOG = """formats:
   .mp4            H.264 video, plays in browsers
@@ -66,6 +68,7 @@ def parser() -> Parser:
         help="what to show beside the scene: legend and time, or also force curves; default: legend",
     )
     parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
+    parser.add_argument("--window", action="store_true", help="film the whole window, with panels and plots")
     parser.add_argument("--data", metavar="FILE", help="also write the numbers: .csv, .npz, .parquet or .rrd")
     return parser
 
@@ -78,6 +81,9 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.window:
+        # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's.
+        from ..window import film as _  # noqa: F401
     from ..recording.data_file import DataFile, check_data_path
     from ..recording.film import Film, open_renderer
     from ..recording.formats import check_rate, check_size, even_size, format_of
@@ -94,6 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data:
         check_data_path(arguments.data)
     _check_camera(arguments)
+    if arguments.window:
+        return _record_window(arguments, size, fps)
     session = open_session(arguments)
     _place_camera(session, arguments)
     schedule = Schedule.plan(session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
@@ -122,8 +130,49 @@ def run(arguments: argparse.Namespace) -> int:
         return _record(film, schedule.frame_count, recorder, data, interrupt)
 
 
+def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fraction) -> int:
+    """Film the whole window: the scene with the panels as they are at first."""
+    given = [f"--{name}" for name in ("data", "orbit") if getattr(arguments, name) is not None]
+    if given:
+        raise UsageError(f"{given[0]} is not for --window")
+    from ..app.application import open_application
+    from ..recording.schedule import Schedule
+    from ..recording.video_writer import VideoWriter
+    from ..scene_files.scene import find_scene
+    from ..window.film import WindowFilm
+
+    options = Options(
+        scene=find_scene(arguments.scene),
+        speed=arguments.speed,
+        camera=arguments.camera,
+        key=arguments.key,
+        sensors=tuple(arguments.sensor),
+        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
+        width=size[0],
+        height=size[1],
+        quality=Quality(arguments.quality),
+        engine=arguments.engine,
+        watch=False,
+        **control_options(arguments),
+    )
+    app = open_application(options)
+    _place_camera(app.session, arguments)
+    schedule = Schedule.plan(app.session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
+    with ExitStack() as stack:
+        interrupt = stack.enter_context(interruption())
+        report_strays(arguments.output)
+        recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
+        film = stack.enter_context(WindowFilm(app, schedule))
+        report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
+        return _record(film, schedule.frame_count, recorder, None, interrupt)
+
+
 def _record(
-    film: "Film", frame_count: int, recorder: "VideoWriter", data: "DataFile | None", interrupt: Interruption
+    film: "Film | WindowFilm",
+    frame_count: int,
+    recorder: "VideoWriter",
+    data: "DataFile | None",
+    interrupt: Interruption,
 ) -> int:
     """Record until the film, the simulation ends, or a person interrupts it; complete what there is."""
     started = time.monotonic()

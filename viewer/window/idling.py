@@ -1,6 +1,7 @@
 """Decides when a frame has to be drawn: one in which nothing changes costs as much as any other."""
 
 import time
+from collections.abc import Callable
 
 from imgui_bundle import imgui
 
@@ -18,8 +19,11 @@ _PERIOD = 0.1
 class Idling:
     """Lets a paused, untouched window sleep. Call `wait` before each frame."""
 
-    def __init__(self, app: Application) -> None:
+    def __init__(self, app: Application, sleep: Callable[[float], bool] | None = None) -> None:
+        """`sleep` waits for input, for some time at the most [s], and is True if there was any; by default, that of the
+        display."""
         self._app = app
+        self._sleep = sleep or _sleep
         self._seen: tuple[object, ...] = ()
         """What was there in the last frame."""
         self._awake_until = 0.0
@@ -33,10 +37,7 @@ class Idling:
             self._awake_until = time.monotonic() + _LINGER
         if time.monotonic() < self._awake_until:
             return True
-        began = time.monotonic()
-        glfw.wait_events_timeout(_PERIOD)
-        if time.monotonic() - began < _PERIOD:
-            # An event, perhaps one that ImGui does not see: the window was uncovered, resized or closed.
+        if self._sleep(_PERIOD):
             self._awake_until = time.monotonic() + _LINGER
         return False
 
@@ -54,3 +55,10 @@ class Idling:
         )
         changed, self._seen = seen != self._seen, seen
         return changed or not self._app.idle
+
+
+def _sleep(seconds: float) -> bool:
+    """Wait for an event of the display; perhaps one that ImGui does not see: the window was uncovered or closed."""
+    began = time.monotonic()
+    glfw.wait_events_timeout(seconds)
+    return time.monotonic() - began < seconds

@@ -18,6 +18,10 @@ class Audience(Protocol):
         """How many watch, and how well, for the status bar."""
         ...
 
+    def sleep(self, seconds: float) -> bool:
+        """Wait for input, for some time at the most; True if there is any."""
+        ...
+
     def before_frame(self) -> None:
         """Wait until the next frame is due, and give the window its input."""
         ...

@@ -67,10 +67,9 @@ def run_window(window: "Window") -> None:
         try:
             # One frame at least: a window that never drew cannot be closed.
             render.render()
-            idling = Idling(window.app)
+            idling = Idling(window.app, window.audience.sleep if window.audience is not None else None)
             while not (params.app_shall_exit or interrupt.requested):
-                # Those who watch from elsewhere have a pace of their own.
-                if window.audience is not None or idling.wait():
+                if idling.wait():
                     render.render()
         finally:
             render.tear_down()

@@ -33,9 +33,11 @@ def show_status(shell: Shell) -> None:
     _show_pace(session)
     imgui.same_line(0, 0)
     count = session.contact_count
-    dim_text(f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
+    # Those who watch from elsewhere see another rate than is drawn.
+    rate = f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps" if shell.audience is None else ""
+    dim_text(f"{rate}{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
     tooltip("Frames per second; contacts drawn")
-    if shell.audience is not None:
+    if shell.audience is not None and shell.audience.text:
         imgui.same_line(0, 0)
         dim_text(f"{_SEPARATOR}{shell.audience.text}")
         tooltip("Browsers that watch; pictures a second that they show; from a picture to its sight there")

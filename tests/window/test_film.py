@@ -1,0 +1,66 @@
+"""The whole window on video, on a machine without a display."""
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ..recording.judges import contact_viewer, decode, headless, probe
+
+TIMES = """
+import json, sys
+from fractions import Fraction
+from pathlib import Path
+from contact_viewer.window.film import WindowFilm
+from contact_viewer.app.application import Application
+from contact_viewer.engines.registry import open_engines
+from contact_viewer.recording.schedule import Schedule
+from contact_viewer.settings import Options
+
+engine, _ = open_engines(Path(sys.argv[1]), "mujoco")
+app = Application(engine, Options(Path(sys.argv[1]), width=640, height=480))
+schedule = Schedule.plan(engine.timestep, 1.0, Fraction(30000, 1001), 2.0, 0.5)
+with WindowFilm(app, schedule) as film:
+    rows = [(app.session.engine.time, picture.shape) for picture in film.pictures() if picture is not None]
+print()
+print(json.dumps(rows))
+"""
+
+
+def test_frame_k_shows_the_scene_at_its_time_exactly() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", TIMES, "quadruped"], env=headless(), capture_output=True, text=True, check=True
+    )
+    rows = json.loads(result.stdout.splitlines()[-1])
+    assert len(rows) == 30
+    timestep = Fraction(1, 500)
+    for k, (time, shape) in enumerate(rows):
+        due = Fraction(1, 2) + 2 * k * Fraction(1001, 30000)
+        assert time == pytest.approx(float(due // timestep * timestep), abs=1e-9)
+        assert shape == [480, 640, 3]
+
+
+def test_the_window_is_recorded_without_a_display(tmp_path: Path) -> None:
+    output = tmp_path / "window.mp4"
+    options = ("--duration", 0.5, "--fps", 20, "--size", "1024x700")
+    result = contact_viewer("record", "quadruped", "--window", "-o", output, *options)
+    assert result.returncode == 0, result.stderr
+    stream = probe(output)
+    assert (stream["width"], stream["height"], int(stream["nb_read_frames"])) == (1024, 700, 10)
+    picture = decode(output, (1024, 700))[-1].astype(int)
+    # Panels are dark at the sides, the scene is in the middle.
+    assert np.median(picture[100:600, 20:120]) < 60
+    assert picture[150:350, 400:650].std() > 10
+
+
+@pytest.mark.parametrize("option", [("--data", "x.csv"), ("--orbit", "10")])
+def test_what_a_window_cannot_have_is_refused(option: tuple[str, str], tmp_path: Path) -> None:
+    result = contact_viewer("record", "slope", "--window", "-o", tmp_path / "a.mp4", *option)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert option[0] in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,110 @@
+"""Turns a scene into pictures of the whole window on an exact time base, without a display."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+from imgui_bundle import hello_imgui
+
+from ..app.application import Application
+from ..recording.encoders import Picture
+from ..recording.schedule import Schedule
+from ..session.pace import Pace
+from .null_display import use_null_display
+from .window import Window
+from .window_errors import opening_window
+
+_FIRST_FRAMES = 6
+"""Frames until panels have found their places."""
+_CHUNK = 100
+"""Steps between two chances to stop, where no picture comes for long."""
+
+
+class WindowFilm:
+    """The pictures of a video of one window. Use it as a context: the window is open for so long."""
+
+    def __init__(self, app: Application, schedule: Schedule) -> None:
+        """The window has the size of the application's options."""
+        self._app, self._schedule = app, schedule
+        self._window = Window(app)
+        self._window.keeps_settings = False
+        self._camera = _Camera()
+        self._window.audience = self._camera
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "WindowFilm":
+        use_null_display()
+        render = hello_imgui.manual_render
+        with opening_window(needs_display=False) as self._window.when_open:
+            render.setup_from_runner_params(self._window.runner_params())
+        self._stack.callback(render.tear_down)
+        self._pace = self._app.session.pace = _ScheduledPace(self._schedule)
+        for _ in range(_FIRST_FRAMES):
+            self._draw()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def renderer(self) -> str:
+        """What draws: the OpenGL renderer's name."""
+        return self._window.renderer
+
+    def pictures(self, first: int = 0) -> Iterator[Picture | None]:
+        """Pictures of the frames from `first` on; None now and then, where many steps lie before a picture.
+
+        Raises what ended the window.
+        """
+        pace = self._pace
+        for frame in range(first, self._schedule.frame_count):
+            target = self._schedule.step(frame)
+            while pace.taken + _CHUNK < target:
+                pace.target = pace.taken + _CHUNK
+                self._app.session.advance(float("inf"))
+                yield None
+            pace.target = target
+            yield self._draw()
+
+    def _draw(self) -> Picture:
+        hello_imgui.manual_render.render()
+        if self._window.error is not None:
+            raise self._window.error
+        assert self._camera.picture is not None
+        return self._camera.picture
+
+
+class _ScheduledPace(Pace):
+    """Takes the steps that a frame shows, however long they take."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        super().__init__(float(schedule.speed))
+        self.taken = self.target = 0
+        """Steps since the start: taken, and due."""
+
+    def advance(self, step: Callable[[int], None], timestep: float, budget: float) -> int:
+        count, self.taken = self.target - self.taken, self.target
+        if count:
+            step(count)
+        return count
+
+    @property
+    def achieved(self) -> float:
+        return self.speed
+
+
+class _Camera:
+    """Sees each frame of the window."""
+
+    text = ""
+
+    def __init__(self) -> None:
+        self.picture: Picture | None = None
+
+    def sleep(self, seconds: float) -> bool:
+        return True
+
+    def before_frame(self) -> None:
+        """Frames are drawn when the film needs them."""
+
+    def after_frame(self, read: Callable[[], Picture]) -> None:
+        self.picture = read()
