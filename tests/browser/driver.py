@@ -85,9 +85,16 @@ def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 def open_page(browser: Any, url: str) -> None:
-    """Go to a page and wait for its first picture."""
+    """Go to a page and wait for its first picture in its own size."""
     browser.get(url)
-    wait(lambda: number(browser) > 0)
+    wait(lambda: number(browser) > 0 and has_own_size(browser))
+
+
+def has_own_size(browser: Any) -> bool:
+    """True if the picture has the page's size, but for an odd pixel."""
+    canvas = "document.querySelector('canvas')"
+    script = f"return {canvas}.width == (innerWidth & ~1) && {canvas}.height == (innerHeight & ~1)"
+    return bool(browser.execute_script(script))
 
 
 def number(browser: Any) -> int:
