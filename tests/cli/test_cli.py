@@ -171,3 +171,27 @@ def test_help_and_version() -> None:
     assert "usage: contact-viewer" in run("--help").stdout
     assert run("--version").stdout.startswith("contact-viewer ")
     assert run("inspect", "--help").returncode == 0
+
+
+def test_a_terminal_of_ascii_shows_other_letters_as_codes(tmp_path: Path) -> None:
+    scene = tmp_path / "größe.xml"
+    scene.write_text("<mujoco><worldbody><geom name='a'/></worldbody><sensor><contact name='ö'/></sensor></mujoco>")
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    result = run("inspect", str(scene), **ascii_only)
+    assert result.returncode == 0, result.stderr
+    assert "data found \\xb7 num 1" in result.stdout
+    missing = run("inspect", str(tmp_path / "ä.xml"), **ascii_only)
+    assert missing.returncode == 2
+    assert len(missing.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("arguments", ["export slope --duration 0.1 -o d.csv", "slope --frames 3"])
+def test_closed_streams_are_no_trouble(tmp_path: Path, arguments: str, closed: str) -> None:
+    script = f'"$0" -m contact_viewer {arguments} {closed}'
+    result = subprocess.run(["sh", "-c", script, sys.executable], cwd=tmp_path, capture_output=True, check=False)
+    assert (result.returncode, result.stderr) == (0, b"")
+    if "d.csv" in arguments:
+        # No message of a library is among the numbers.
+        lines = (tmp_path / "d.csv").read_text().splitlines()
+        assert {line.count(",") for line in lines} == {lines[0].count(",")}

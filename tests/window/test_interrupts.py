@@ -142,3 +142,49 @@ def test_it_is_quiet_while_libraries_are_imported() -> None:
     """Imported libraries that are written in C++ abort when an exception is raised inside them."""
     result = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stderr) == (130, "")
+
+
+THREADS = """
+import threading
+from pathlib import Path
+from contact_viewer import open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.errors import SceneError
+from contact_viewer.settings import Options
+from contact_viewer.window.window import Window, run_window
+
+drawn = threading.Event()
+
+def open_window(frames, then=lambda: None):
+    window = Window(Application(open_engine("slope"), Options(Path("slope"), width=400, height=300, frames=frames)))
+    window.keeps_settings = False
+    draw = window._draw
+    def draw_and_act():
+        draw()
+        if window.frame_count == 2:
+            drawn.set()
+            then()
+    window._draw = draw_and_act
+    try:
+        run_window(window)
+        print("closed", flush=True)
+    except SceneError as error:
+        print(error, flush=True)
+
+# A second one while the first is drawn, from the same thread and from another; then one after the other.
+other = threading.Thread(target=lambda: (drawn.wait(), open_window(5)))
+other.start()
+open_window(20, lambda: (open_window(5), other.join()))
+open_window(5)
+last = threading.Thread(target=open_window, args=(5,))
+last.start()
+last.join()
+"""
+
+
+def test_a_second_window_of_a_program_is_one_clear_line() -> None:
+    result = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=False, timeout=90)
+    assert result.returncode == 0, result.stderr
+    refused = "this program has a window already, and can have one at a time: close it, or start another"
+    assert sorted(result.stdout.splitlines()) == ["closed"] * 3 + [refused] * 2
+    assert result.stderr == ""

@@ -43,7 +43,7 @@ from .panels.touch import TouchPanel
 from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
 from .theme import FONT_SIZE, apply_theme
 from .viewport import Viewport, window_pixels
-from .window_errors import opening_window
+from .window_errors import only_window, opening_window
 
 _SAVED = "view_state"
 _SCENE_FILES = (".xml", ".mjcf", ".urdf", ".mjb")
@@ -60,6 +60,7 @@ def run_window(window: "Window") -> None:
     render, params = hello_imgui.manual_render, window.runner_params()
     # Ctrl-C, or a closed terminal, ends it after the present frame, half of which could not be closed.
     with (
+        only_window(),
         opening_window(window.app.finish_recording, needs_display=window.audience is None) as window.when_open,
         interruption() as interrupt,
     ):

@@ -4,6 +4,7 @@ import ctypes
 import os
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -20,8 +21,22 @@ _NO_DISPLAY = (
 )
 
 
+_window = threading.Lock()
+
+
 class DisplayError(SceneError):
     """There is no display, or it has no usable OpenGL."""
+
+
+@contextmanager
+def only_window() -> Iterator[None]:
+    """For as long as a window is open. Its libraries have one a process: a second would end the program."""
+    if not _window.acquire(blocking=False):
+        raise DisplayError("this program has a window already, and can have one at a time: close it, or start another")
+    try:
+        yield
+    finally:
+        _window.release()
 
 
 @contextmanager
