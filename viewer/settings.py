@@ -82,9 +82,14 @@ class Theme(StrEnum):
 MIN_SPEED, MAX_SPEED = 0.01, 10.0
 """Bounds of the playback speed, as a multiple of real time."""
 MAX_HISTORY_MEGABYTES = 65536.0
-_BOUNDS = {"history_megabytes": (1.0, MAX_HISTORY_MEGABYTES), "min_force": (0.0, 1e5)} | dict.fromkeys(
-    ("value_low", "value_high"), (-1e9, 1e9)
-)
+_BOUNDS = {
+    "history_megabytes": (1.0, MAX_HISTORY_MEGABYTES),
+    "min_force": (0.0, 1e5),
+    "value_low": (-1e9, 1e9),
+    "value_high": (-1e9, 1e9),
+    "ui_scale": (0.5, 4.0),
+    "font_size": (8.0, 40.0),
+}
 """What a saved number may be, by name; all others are factors, lengths and durations, within `_POSITIVE`."""
 _POSITIVE = (1e-6, 1e5)
 
@@ -188,6 +193,10 @@ class ViewState:
     gizmos: GizmoSettings = field(default_factory=GizmoSettings)
     plots: PlotSettings = field(default_factory=PlotSettings)
     theme: Theme = Theme.DARK
+    ui_scale: float = 1.0
+    """Factor on the size of everything in the window, beyond what the screen's density asks for."""
+    font_size: float = 15.0
+    """Of text, before that factor [px]."""
     history_megabytes: float = 256.0
     """Memory for the history of a simulation."""
     contact_columns: str = ""

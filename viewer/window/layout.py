@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
@@ -24,10 +25,18 @@ _DOCKS = {
     EVENTS: _BOTTOM,
     TOUCH: _BOTTOM,
 }
-_LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.3
-"""Parts of the window that panels take at first; the scene keeps two thirds of the width."""
-_LEFT_WIDTH, _RIGHT_WIDTH = 230.0, 300.0
-"""What the side panels need at least to be readable, in a small window [px]."""
+_LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.32
+"""Parts of the window that panels take at first ..."""
+_LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.0, 420.0)
+"""... but at least, for they would not be readable, and at most, for the scene needs it more [px]."""
+_LEAST = {INSPECTOR: 300.0, SENSOR_EDITOR: 300.0}
+_LEAST_WIDTH, _LEAST_HEIGHT = 230.0, 230.0
+"""What panels keep in a window that was made smaller, where they have no size in `_LEAST` [px]."""
+_MOST_WIDTH, _MOST_HEIGHT = 0.3, 0.5
+"""Part of the window that panels of one side take at most after its size has changed."""
+_SETTLED = 3
+_BARS = 95.0
+"""Height of menu, playback bar and status [px]."""
 
 
 def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.RunnerParams:
@@ -78,18 +87,24 @@ def settings_trouble() -> str | None:
     return f"settings and layout are not kept: {path} cannot be used ({reason})"
 
 
+def _first_size(total: float, part: float, bounds: tuple[float, float]) -> float:
+    """Width or height of panels in a window so large [px]."""
+    return min(max(part * total, bounds[0]), bounds[1])
+
+
 def dock_panels(
     params: hello_imgui.RunnerParams, panels: Mapping[str, Callable[[], None]], playback: Callable[[], None]
 ) -> None:
     """Put panels, by title, and the playback bar into the window."""
     split = hello_imgui.DockingSplit
-    width = params.app_window_params.window_geometry.size[0]
-    left_part = max(_LEFT_PART, _LEFT_WIDTH / width)
-    right_part = max(_RIGHT_PART, _RIGHT_WIDTH / width) / (1 - left_part)
+    width, height = params.app_window_params.window_geometry.size
+    left = _first_size(width, _LEFT_PART, _LEFT_SIZES)
+    right = min(_first_size(width, _RIGHT_PART, _RIGHT_SIZES), max(_MOST_WIDTH * width, _LEAST[INSPECTOR]))
+    bottom = _first_size(height, _BOTTOM_PART, _BOTTOM_SIZES)
     params.docking_params.docking_splits = [
-        split(MAIN_DOCK, _LEFT, imgui.Dir.left, left_part),
-        split(MAIN_DOCK, _RIGHT, imgui.Dir.right, right_part),
-        split(MAIN_DOCK, _BOTTOM, imgui.Dir.down, _BOTTOM_PART),
+        split(MAIN_DOCK, _LEFT, imgui.Dir.left, left / width),
+        split(MAIN_DOCK, _RIGHT, imgui.Dir.right, right / (width - left)),
+        split(MAIN_DOCK, _BOTTOM, imgui.Dir.down, min(bottom / max(height - _BARS, 1.0), _MOST_HEIGHT)),
         split(_LEFT, _LEFT_BELOW, imgui.Dir.down, 0.48),
     ]
     params.docking_params.dockable_windows = [
@@ -99,3 +114,62 @@ def dock_panels(
     bar.size_em = 2.5
     bar.window_padding_em = ImVec2(0.7, 0.45)
     params.callbacks.add_edge_toolbar(hello_imgui.EdgeToolbarType.bottom, playback, bar)
+
+
+class Docks:
+    """Keeps panels readable, and the scene in sight, when the window or its text is given another size.
+
+    A layout that was saved in a large window opens in a small one; what a person drags stays as it is otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._size = ImVec2(0, 0)
+        self._scale = 1.0
+        self._frames = 0
+
+    def update(self, dock_space_id: int | None, scale: float) -> None:
+        """Call it once a frame; `scale` is the size of text by its usual one."""
+        central = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
+        root = imgui.internal.dock_builder_get_node(dock_space_id) if dock_space_id else None
+        if central is None or root is None or root.size.x <= 1:
+            return
+        self._frames += 1
+        size = root.size
+        # The parts have their sizes from the second frame on.
+        if self._frames < _SETTLED or (size.x, size.y, scale) == (self._size.x, self._size.y, self._scale):
+            return
+        growth, self._scale = scale / self._scale, scale
+        self._size = ImVec2(size.x, size.y)
+        done = set()
+        for title in _DOCKS:
+            window = imgui.internal.find_window_by_name(title)
+            node = _side(window.dock_node, central) if window is not None and window.dock_node is not None else None
+            if node is not None and node.id_ not in done:
+                done.add(node.id_)
+                _limit(node, title, size, growth, scale)
+
+
+def _side(node: Any, central: Any) -> Any | None:
+    """The largest part of the window that holds a panel, and not the scene; None if the panel floats."""
+    while node.parent_node is not None:
+        if _holds(node.parent_node, central):
+            return node
+        node = node.parent_node
+    return None
+
+
+def _holds(node: Any, other: Any) -> bool:
+    """True if one part of the window is inside another."""
+    x, y = other.pos.x + 0.5 * other.size.x, other.pos.y + 0.5 * other.size.y
+    return bool(0 <= x - node.pos.x < node.size.x and 0 <= y - node.pos.y < node.size.y)
+
+
+def _limit(node: Any, title: str, window: ImVec2, growth: float, scale: float) -> None:
+    width, height = node.size_ref.x, node.size_ref.y
+    if node.parent_node.split_axis == imgui.internal.Axis.x:
+        least = _LEAST.get(title, _LEAST_WIDTH) * scale
+        width = max(min(width * growth, _MOST_WIDTH * window.x), min(least, 0.4 * window.x))
+    else:
+        height = max(min(height * growth, _MOST_HEIGHT * window.y), min(_LEAST_HEIGHT * scale, 0.6 * window.y))
+    if (width, height) != (node.size_ref.x, node.size_ref.y):
+        imgui.internal.dock_builder_set_node_size(node.id_, ImVec2(width, height))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from imgui_bundle import ImVec2, ImVec4, hello_imgui, imgui
 
-from ..settings import Theme
+from ..settings import Theme, ViewState
 
 FONT_SIZE = 15.0
 NUMBER_SIZE = 14.0
@@ -52,23 +52,45 @@ def load_fonts() -> None:
     FONTS.number = hello_imgui.load_font(_NUMBER_FACE, NUMBER_SIZE)
 
 
-def apply_theme(theme: Theme) -> None:
-    """Set every colour and measure of ImGui's style."""
+class Look:
+    """What the window looks like, kept up with the settings."""
+
+    def __init__(self) -> None:
+        self._applied: tuple[object, ...] = ()
+
+    def update(self, settings: ViewState) -> float:
+        """Apply what has changed; call it before every frame. Size of the text, by its usual one."""
+        # Of the screen: 2 on one with twice as many dots an inch. Hello ImGui has found it out.
+        style = imgui.get_style()
+        dots = style.font_scale_dpi
+        chosen = (settings.theme, settings.ui_scale, settings.font_size, dots)
+        if chosen != self._applied:
+            self._applied = chosen
+            apply_theme(settings.theme, settings.ui_scale * dots)
+            style.font_scale_main = settings.ui_scale * settings.font_size / FONT_SIZE
+        return settings.ui_scale * dots * settings.font_size / FONT_SIZE
+
+
+def apply_theme(theme: Theme, scale: float = 1.0) -> None:
+    """Set every colour and measure of ImGui's style; `scale`: factor on measures."""
     greys = _GREYS[theme]
     base = hello_imgui.ImGuiTheme_.darcula_darker if theme is Theme.DARK else hello_imgui.ImGuiTheme_.white_is_white
     hello_imgui.apply_theme(base)
     style = imgui.get_style()
     style.window_rounding = style.child_rounding = 0.0
-    style.frame_rounding = style.grab_rounding = style.popup_rounding = style.tab_rounding = 3.0
-    style.window_padding = ImVec2(10, 8)
-    style.frame_padding = ImVec2(6, 3)
-    style.item_spacing = ImVec2(8, 5)
-    style.cell_padding = ImVec2(4, 2)
-    style.scrollbar_size = 11.0
+    style.frame_rounding = style.grab_rounding = style.popup_rounding = style.tab_rounding = 3.0 * scale
+    style.window_padding = ImVec2(10 * scale, 8 * scale)
+    style.frame_padding = ImVec2(6 * scale, 3 * scale)
+    style.item_spacing = ImVec2(8 * scale, 5 * scale)
+    style.item_inner_spacing = ImVec2(5 * scale, 4 * scale)
+    style.cell_padding = ImVec2(4 * scale, 2 * scale)
+    style.scrollbar_size = 11.0 * scale
+    style.indent_spacing = 20.0 * scale
+    style.grab_min_size = 10.0 * scale
     style.window_border_size = 0.0
     style.frame_border_size = 0.0
-    style.docking_separator_size = 1.0
-    style.tab_bar_border_size = 1.0
+    style.docking_separator_size = scale
+    style.tab_bar_border_size = scale
     style.window_menu_button_position = imgui.Dir.none
 
     col = imgui.Col_

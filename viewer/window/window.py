@@ -22,7 +22,7 @@ from .file_dialog import FileDialog, Purpose
 from .guard import Guard
 from .idling import Idling
 from .keys import handle_keys, show_help
-from .layout import MAIN_DOCK, dock_panels, settings_trouble, window_params
+from .layout import MAIN_DOCK, Docks, dock_panels, settings_trouble, window_params
 from .panels.body_menu import BodyMenu
 from .panels.display import show_display
 from .panels.events import EventsPanel
@@ -41,7 +41,7 @@ from .panels.sensors import show_sensors
 from .panels.status import show_status
 from .panels.touch import TouchPanel
 from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
-from .theme import FONT_SIZE, apply_theme
+from .theme import FONT_SIZE, Look
 from .viewport import Viewport, window_pixels
 from .window_errors import only_window, opening_window
 
@@ -103,6 +103,7 @@ class Window:
         """Who watches where there is no display; to be set before the window opens."""
         self.plots = Plots()
         self.inspector = Inspector()
+        self._look, self._docks = Look(), Docks()
         self._touch_panel = TouchPanel()
         self._events_panel = EventsPanel()
         self._editor = SensorEditor()
@@ -200,7 +201,6 @@ class Window:
     def toggle_theme(self) -> None:
         settings = self.app.session.settings
         settings.theme = Theme.LIGHT if settings.theme is Theme.DARK else Theme.DARK
-        apply_theme(settings.theme)
 
     def toggle_fullscreen(self) -> None:
         assert self._params is not None
@@ -269,10 +269,11 @@ class Window:
         assert self._params is not None
         app = self.app
         self._profiler.begin_frame()
-        if self.frame_count == 0:
-            # Hello ImGui sets its own theme after it has called `post_init`.
-            apply_theme(app.session.settings.theme)
-        self.viewport.update(self._params.docking_params.dock_space_id_from_name(MAIN_DOCK))
+        # From the first frame on: Hello ImGui sets its own theme after it has called `post_init`.
+        scale = self._look.update(app.session.settings)
+        dock = self._params.docking_params.dock_space_id_from_name(MAIN_DOCK)
+        self._docks.update(dock, scale)
+        self.viewport.update(dock)
         app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]
         self.guard.attempt("This key", lambda: handle_keys(self))
         self.guard.attempt("The mouse", self._handle_mouse)

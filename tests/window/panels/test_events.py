@@ -13,6 +13,7 @@ from contact_viewer.events.contact_events import EventKind, EventRule
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_selection import PairSource
 from contact_viewer.settings import Options
+from contact_viewer.window.panels.event_rows import EventRow, EventRows
 from contact_viewer.window.panels.events import EventsPanel, Who
 from contact_viewer.window.shell import EVENTS
 from contact_viewer.window.window import Window
@@ -37,6 +38,11 @@ class EventsWindow(Window):
     @property
     def panel(self) -> EventsPanel:
         return self._events_panel
+
+    @property
+    def rows(self) -> list[EventRow]:
+        """What the list shows."""
+        return list(self.panel.shown(self.tracker, self.app.session.engine.model))
 
     def focus(self, ctx: Any) -> None:
         self._panel(EVENTS).focus_window_at_next_frame = True
@@ -64,9 +70,9 @@ def test_clicking_an_event_goes_to_its_instant(tmp_path: Path) -> None:
         session, log = app.session, window.tracker.log
         session._step(160)
         ctx.yield_(3)
-        begin = next(i for i, entry in enumerate(log) if entry.subject == "slab · dead")
+        begin = next(i for i, row in enumerate(window.rows) if row.entry.subject == "slab · dead")
         ctx.item_click(f"//Events/**/$${begin}/##row")
-        assert session.engine.time == pytest.approx(log.entries[begin].seen)
+        assert session.engine.time == pytest.approx(window.rows[begin].entry.seen)
         assert session.paused
         # The first step whose arrays hold the contact, drawn as it was.
         assert session.reading("dead_ball").reported == 1
@@ -107,27 +113,27 @@ def test_filters() -> None:
         app.session._step(600)
         ctx.yield_(2)
         tracker, panel = window.tracker, window.panel
-        everything = len(panel.shown(tracker))
-        assert everything == len(tracker.log) > 20
+        everything = len(window.rows)
+        assert len(tracker.log) > everything > 10
         ctx.item_input("//Events/**/##filter")
         ctx.key_chars_replace("SLAB liv")
         ctx.yield_(2)
-        assert {entry.subject for entry in panel.shown(tracker)} == {"slab · lively"}
+        assert {row.entry.subject for row in window.rows} == {"slab · lively"}
         ctx.item_click(child(ctx, "##kind"))
         ctx.item_click("//$FOCUSED/end")
-        assert {entry.kind for entry in panel.shown(tracker)} == {EventKind.END}
+        assert {row.entry.kind for row in window.rows} == {EventKind.END}
         app.session._step(300)
-        assert all(entry.subject == "slab · lively" for entry in panel.shown(tracker))
+        assert all(row.entry.subject == "slab · lively" for row in window.rows)
         panel.text, panel.kind = "", None
         ctx.item_click(child(ctx, "##who"))
         ctx.item_click("//$FOCUSED/sensors")
         assert panel.who is Who.SENSORS
-        assert {entry.sensor is None for entry in panel.shown(tracker)} == {False}
+        assert {row.entry.sensor is None for row in window.rows} == {False}
         panel.who = Who.PAIRS
-        assert {entry.pair_id is None for entry in panel.shown(tracker)} == {False}
+        assert {row.entry.pair_id is None for row in window.rows} == {False}
         ctx.item_click("//Events/**/###copy")
         lines = imgui.get_clipboard_text().splitlines()
-        assert len(lines) == 1 + len(panel.shown(tracker))
+        assert len(lines) == 1 + len(window.rows)
 
     drive(window, test)
 
@@ -174,7 +180,9 @@ def test_a_row_offers_a_break() -> None:
         window.focus(ctx)
         app.session._step(200)
         ctx.yield_(3)
-        row = next(i for i, entry in enumerate(window.tracker.log) if entry.subject == "lively_ball")
+        window.panel.who = Who.SENSORS
+        ctx.yield_(2)
+        row = next(i for i, row in enumerate(window.rows) if row.entry.subject == "lively_ball")
         ctx.item_click(f"//Events/**/$${row}/##row", 1)
         ctx.item_click("//$FOCUSED/Break when it ends")
         assert window.tracker.breaks == [Break(BreakWhen.END, sensor=2)]
@@ -276,5 +284,53 @@ def test_nothing_to_follow(tmp_path: Path) -> None:
         ctx.item_click("//Events/**/###break")
         screenshot(ctx, tmp_path / "breaks.png")
         assert (window.panel.breaks.draft.pair_id, window.panel.breaks.draft.sensor) == (None, None)
+
+    drive(window, test)
+
+
+def test_a_sensor_and_its_pair_are_one_row() -> None:
+    window = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        window.focus(ctx)
+        session, log = window.app.session, window.tracker.log
+        for _ in range(12):
+            session._step(50)
+            ctx.yield_(1)
+        rows = window.rows
+        # Every event of the log is in one row, and in one only.
+        entries = [entry for row in rows for _, entry in row.events]
+        assert sorted(map(id, entries)) == sorted(map(id, log))
+        hit = next(row for row in rows if row.entry.subject == "slab · dead" and row.entry.kind is EventKind.BEGIN)
+        assert {entry.subject for _, entry in hit.events} == {"slab · dead", "dead_ball"}
+        assert hit.text == "slab · dead  (dead_ball)"
+        assert {entry.kind for _, entry in hit.events} == {EventKind.BEGIN}
+        twins = [row for row in rows if len(row.events) == 2]
+        assert all(abs(row.events[0][1].seen - row.events[1][1].seen) <= 0.01 for row in twins)
+        assert len(rows) < 0.7 * len(log)
+        # The same rows as those of a list that is made at once.
+        assert [row.text for row in EventRows().update(window.tracker, session.engine.model)] == [r.text for r in rows]
+
+    drive(window, test)
+
+
+def test_the_row_of_the_present_instant_is_marked_and_in_sight(tmp_path: Path) -> None:
+    window = open_scene("bounce")
+
+    def test(ctx: Any) -> None:
+        window.focus(ctx)
+        session = window.app.session
+        session._step(1500)
+        ctx.yield_(3)
+        rows = window.rows
+        place = len(rows) // 2
+        session.go_to_time(rows[place].entry.seen)
+        ctx.yield_(3)
+        row = ctx.item_info(f"//Events/**/$${place}/##row").rect_full
+        panel = ctx.window_info("//Events").window
+        assert panel.pos.y < row.min.y < row.max.y < panel.pos.y + panel.size.y
+        picture = screenshot(ctx, tmp_path / "marked.png")
+        bar = picture[round(row.min.y) + 2 : round(row.max.y) - 2, round(row.min.x) + 1]
+        assert bar.min() > 180
 
     drive(window, test)

@@ -45,6 +45,7 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     if not len(times):
         paragraph("Run the simulation to see how near pairs are to parting and to meeting.")
         return
+    paragraph("Gaps of the pairs nearest to parting (z1) and to meeting (z2). Crossing 0 is an event.")
     eps = tracker.options.eps
     flags = implot.Flags_
     if not implot.begin_plot("##crossing", ImVec2(-1, -1), flags.no_title | flags.no_menus | flags.no_mouse_text):

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 
 from imgui_bundle import ImVec2, ImVec4, imgui
@@ -12,6 +12,7 @@ from ...events.breaks import Break, BreakWhen
 from ...events.contact_events import EventKind
 from ...events.event_log import LogEntry
 from ...events.tracker import ContactTracker
+from ...mjmodel.types import MjModel
 from ...recording.table_files import events_as_csv
 from ...session.session import Session
 from ..theme import dim_color, plain_color
@@ -21,7 +22,8 @@ from ..widgets import (
     choose,
     dim_text,
     disabled,
-    fit_text,
+    fitted_text,
+    flow,
     format_number,
     number_font,
     paragraph,
@@ -33,6 +35,7 @@ from ..widgets import (
 )
 from .breaks import BreakEditor
 from .event_curves import show_crossing, show_sensor_times
+from .event_rows import EventRow, EventRows, passes
 from .tracking_options import show_tracking_options
 
 GoTo = Callable[[float], None]
@@ -45,15 +48,23 @@ _HIGH = 380.0
 """In a narrower window, from this height [px] on, the curves stand below the table."""
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
+_SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "lasted [s]"
+_NAMES = "floor · FL_foot  (foot_FL)"
+"""Names that should fit; else the least important columns are left out."""
 _COLUMNS = (
     Heading(
         "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
     ),
     Heading("event", "begin", "Contact began or ended", left=True),
-    Heading("pair or sensor", "", "Click a row to go to that instant", left=True),
-    Heading("speed [m/s]", "-000.0000", "How fast the surfaces approached; negative when they parted"),
-    Heading("peak [N]", "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
-    Heading("lasted [s]", "000.000000", "How long the contact lasted; grey while it does"),
+    Heading(
+        "pair or sensor",
+        "",
+        "Two geoms, with their sensor in parentheses, or a sensor. Click a row to go to that instant",
+        left=True,
+    ),
+    Heading(_SPEED, "-000.0000", "How fast the surfaces approached; negative when they parted"),
+    Heading(_PEAK, "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
+    Heading(_LASTED, "000.000000", "How long the contact lasted; grey while it does"),
 )
 
 
@@ -75,7 +86,8 @@ class EventsPanel:
         """Only events of this kind."""
         self.who = Who.ALL
         self.breaks = BreakEditor()
-        self._shown: list[LogEntry] = []
+        self._rows = EventRows()
+        self._shown: list[EventRow] = []
         self._shown_for: tuple[object, ...] = ()
         self._scrolled_to = math.nan
 
@@ -100,23 +112,22 @@ class EventsPanel:
             _show_tabs(session, tracker)
         imgui.end_child()
 
-    def shown(self, tracker: ContactTracker) -> Sequence[LogEntry]:
-        """The events that pass the filter."""
+    def shown(self, tracker: ContactTracker, model: MjModel) -> Sequence[EventRow]:
+        """The rows that pass the filter."""
         log = tracker.log
-        if not self.text and self.kind is None and self.who is Who.ALL:
-            return log.entries
+        if self.who is Who.ALL:
+            rows = self._rows.update(tracker, model)
+            if not self.text and self.kind is None:
+                return rows
         state = (id(log), log.version, self.text, self.kind, self.who)
         if state != self._shown_for:
             self._shown_for = state
-            self._shown = [entry for entry in log if self._passes(entry)]
+            if self.who is not Who.ALL:
+                sensors = self.who is Who.SENSORS
+                rows = [EventRow(entry, i) for i, entry in enumerate(log) if (entry.sensor is not None) is sensors]
+            words = self.text.lower().split()
+            self._shown = [row for row in rows if passes(row, words, self.kind)]
         return self._shown
-
-    def _passes(self, entry: LogEntry) -> bool:
-        if self.kind is not None and entry.kind is not self.kind:
-            return False
-        if self.who is not Who.ALL and (entry.sensor is not None) is not (self.who is Who.SENSORS):
-            return False
-        return all(word in entry.subject.lower() for word in self.text.lower().split())
 
     def _show_controls(self, session: Session, tracker: ContactTracker, go_to: GoTo | None) -> None:
         now, log = session.engine.time, tracker.log
@@ -129,65 +140,81 @@ class EventsPanel:
                 if button(f"{icon}###{name}", f"{name} event") and go_to is not None and entry is not None:
                     go_to(entry.seen)
             imgui.same_line(0, 4)
-        imgui.set_next_item_width(8 * imgui.get_font_size())
+        em = imgui.get_font_size()
+        imgui.set_next_item_width(8 * em)
         _, self.text = imgui.input_text_with_hint("##filter", "filter names", self.text)
         tooltip("Show only pairs and sensors with these words in their names")
-        imgui.same_line()
-        width = 7.4 * imgui.get_font_size()
+        width = 7.4 * em
+        flow(width)
         kinds, help_text = (None, *EventKind), "Begins, ends, or both"
         self.kind = choose("##kind", self.kind, kinds, width, help_text, lambda kind: str(kind or _ALL))
-        imgui.same_line()
-        help_text = "Whose events: pairs of geoms by distance, sensors by force"
+        flow(width)
+        help_text = "Whose events: pairs of geoms by distance, sensors by force; of both, one row a contact"
         self.who = choose("##who", self.who, Who, width, help_text)
-        imgui.same_line()
+        flow(5 * em)
         self.breaks.show(tracker)
-        imgui.same_line()
+        flow(2 * em)
         show_tracking_options(session, tracker)
-        imgui.same_line()
+        flow(2 * em)
         if button(f"{icons.ICON_FA_COPY}###copy", "Copy the pairs' events in the list as CSV"):
-            imgui.set_clipboard_text(events_as_csv(self.shown(tracker)))
-        imgui.same_line()
-        dim_text(fit_text(_summary(tracker), imgui.get_content_region_avail().x))
-        tooltip(_summary(tracker))
+            rows = self.shown(tracker, session.engine.model)
+            imgui.set_clipboard_text(events_as_csv([row.entry for row in rows]))
+        summary = _summary(tracker)
+        flow(imgui.calc_text_size(summary).x)
+        imgui.align_text_to_frame_padding()
+        dim_text(summary)
 
     def _show_list(self, session: Session, tracker: ContactTracker, go_to: GoTo | None) -> None:
-        entries = self.shown(tracker)
-        if not entries:
+        rows = self.shown(tracker, session.engine.model)
+        if not rows:
             _show_empty(session, tracker)
             return
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
+        half = 0.5 * session.engine.timestep
+        present = bisect_right(rows, session.engine.time + half, key=lambda row: row.entry.seen) - 1
         with number_font():
-            if imgui.begin_table("##events", len(_COLUMNS), flags):
-                table_headings(_COLUMNS)
-                for i in visible_rows(len(entries)):
+            headings = _headings(imgui.get_content_region_avail().x)
+            if imgui.begin_table("##events", len(headings), flags):
+                table_headings(headings)
+                shown = {heading.name for heading in headings}
+                for i in visible_rows(len(rows)):
                     imgui.push_id(i)
-                    self._show_row(session, tracker, entries[i], go_to)
+                    self._show_row(session, tracker, rows[i], go_to, shown, present=i == present)
                     imgui.pop_id()
-                self._scroll(session.engine.time, entries)
+                self._scroll(session.engine.time, rows, present)
                 imgui.end_table()
 
-    def _scroll(self, now: float, entries: Sequence[LogEntry]) -> None:
+    def _scroll(self, now: float, rows: Sequence[EventRow], present: int) -> None:
         """Keep the newest event in sight, unless a person has scrolled away from it; or the one gone back to."""
-        if entries[-1].seen > now:
+        if rows[-1].entry.seen > now:
             if now != self._scrolled_to:
-                place = bisect_right(entries, now, key=lambda entry: entry.seen)
-                part = (imgui.get_scroll_max_y() + imgui.get_window_height()) / (len(entries) + 1)
-                imgui.set_scroll_y((place + 1) * part - imgui.get_window_height() / 2)
+                part = (imgui.get_scroll_max_y() + imgui.get_window_height()) / (len(rows) + 1)
+                imgui.set_scroll_y((present + 2) * part - imgui.get_window_height() / 2)
             self._scrolled_to = now
         elif imgui.get_scroll_y() >= imgui.get_scroll_max_y() - 1:
             imgui.set_scroll_here_y(1.0)
 
-    def _show_row(self, session: Session, tracker: ContactTracker, entry: LogEntry, go_to: GoTo | None) -> None:
-        now = session.engine.time
-        margin = 0.5 * session.engine.timestep
-        yet_to_come = entry.seen > now + margin
-        color = dim_color() if yet_to_come else plain_color()
+    def _show_row(
+        self,
+        session: Session,
+        tracker: ContactTracker,
+        row: EventRow,
+        go_to: GoTo | None,
+        shown: Collection[str],
+        *,
+        present: bool,
+    ) -> None:
+        """A row; that of the `present` instant, the last event that has been seen, is marked."""
+        entry = row.entry
+        color = dim_color() if entry.seen > session.engine.time + 0.5 * session.engine.timestep else plain_color()
         imgui.table_next_row()
         imgui.table_next_column()
         spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
         place = imgui.get_cursor_pos_x()
-        if imgui.selectable("##row", abs(entry.seen - now) < margin, spans)[0] and go_to is not None:
+        if imgui.selectable("##row", present, spans)[0] and go_to is not None:
             go_to(entry.seen)
+        if present:
+            _draw_mark()
         _show_row_menu(self, tracker, entry)
         imgui.same_line()
         imgui.set_cursor_pos_x(place)
@@ -195,13 +222,34 @@ class EventsPanel:
         imgui.table_next_column()
         imgui.text_colored(color, str(entry.kind))
         imgui.table_next_column()
-        name = entry.subject if entry.pair_id is not None else f"{entry.subject} (sensor)"
         with text_color(color):
-            imgui.text_unformatted(fit_text(name, imgui.get_content_region_avail().x))
-        _cell(entry.approach_speed, 4, color)
-        _cell(entry.contact.peak_force, 3, color)
+            fitted_text(row.text, imgui.get_content_region_avail().x)
         lasting = entry.contact.lasting
-        _cell(entry.contact.duration(tracker.time), 6, dim_color() if lasting else color)
+        for name, value, decimals, ink in (
+            (_SPEED, entry.approach_speed, 4, color),
+            (_PEAK, entry.contact.peak_force, 3, color),
+            (_LASTED, entry.contact.duration(tracker.time), 6, dim_color() if lasting else color),
+        ):
+            if name in shown:
+                _cell(value, decimals, ink)
+
+
+def _headings(room: float) -> list[Heading]:
+    """The columns that fit into a width [px], with room for names."""
+    headings = list(_COLUMNS)
+    padding = 2 * imgui.get_style().cell_padding.x
+    names = imgui.calc_text_size(_NAMES).x
+    for name in (_SPEED, _PEAK, _LASTED):
+        if sum(heading.width + padding for heading in headings) + names > room:
+            headings = [heading for heading in headings if heading.name != name]
+    return headings
+
+
+def _draw_mark() -> None:
+    """A bar at the left of the row of the present instant."""
+    low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+    ink = imgui.get_color_u32(imgui.Col_.text)
+    imgui.get_window_draw_list().add_rect_filled(low, ImVec2(low.x + 0.2 * imgui.get_font_size(), high.y), ink)
 
 
 def _show_row_menu(panel: EventsPanel, tracker: ContactTracker, entry: LogEntry) -> None:

@@ -5,12 +5,15 @@ from imgui_bundle import imgui
 from ...assets import bundled_scenes
 from ...engines.registry import CHOICES
 from ...session.session import SPEEDS
-from ...settings import Theme
+from ...settings import Theme, ViewState
 from ..keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from ..shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Shell
 from ..widgets import tooltip
 from .help import show_help_menu
 from .playback import FREE_CAMERA, format_speed
+
+_UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+_FONT_SIZES = (12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 20.0)
 
 
 def show_menus(shell: Shell) -> None:
@@ -125,10 +128,26 @@ def _show_view(shell: Shell) -> None:
         shell.info_shown = not shell.info_shown
     if imgui.menu_item_simple("Profiler", "F3", shell.profiler_shown):
         shell.profiler_shown = not shell.profiler_shown
+    _show_sizes(session.settings)
     if imgui.menu_item_simple("Light theme", None, session.settings.theme is Theme.LIGHT):
         shell.toggle_theme()
     if imgui.menu_item_simple("Restore layout"):
         shell.reset_layout()
+
+
+def _show_sizes(settings: ViewState) -> None:
+    """Size of everything, and of text alone."""
+    if imgui.begin_menu("UI scale"):
+        for scale in _UI_SCALES:
+            if imgui.menu_item_simple(f"{100 * scale:.0f} %", None, scale == settings.ui_scale):
+                settings.ui_scale = scale
+            tooltip("Of what this screen's density asks for")
+        imgui.end_menu()
+    if imgui.begin_menu("Font size"):
+        for size in _FONT_SIZES:
+            if imgui.menu_item_simple(f"{size:.0f} px", None, size == settings.font_size):
+                settings.font_size = size
+        imgui.end_menu()
 
 
 def _show_bindings(shell: Shell, bindings: tuple[Binding, ...]) -> None:

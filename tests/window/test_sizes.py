@@ -1,0 +1,174 @@
+"""The window at the sizes that people have: every text has its room, axes are in sight, layouts stay sane."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contact_viewer.assets import bundled_scene
+from contact_viewer.window.shell import EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, TOUCH
+from contact_viewer.window.window import Window
+from imgui_bundle import glfw_utils, imgui
+
+import glfw  # isort: skip
+
+from .driver import drive, make_window, screenshot
+from .text_room import DrawnText, recorded_text
+
+SIZES = [(1024, 700), (1280, 720), (1600, 900), (2560, 1440), (3840, 2160)]
+
+
+def open_window(size: tuple[int, int], scene: str = "quadruped") -> Window:
+    found = bundled_scene(scene)
+    assert found is not None
+    return make_window(found.path, width=size[0], height=size[1], quality="low")
+
+
+def show(window: Window, ctx: Any, title: str) -> None:
+    window._panel(title).focus_window_at_next_frame = True
+    ctx.yield_(2)
+
+
+@contextmanager
+def still_scene(window: Window) -> Iterator[None]:
+    """Panels alone are drawn: at large sizes the scene takes most of the time."""
+    canvas = window.canvas
+    assert canvas is not None
+    draw, drawn = canvas.draw, []
+
+    def draw_once(*arguments: Any, **named: Any) -> Any:
+        if not drawn:
+            drawn.append(draw(*arguments, **named))
+        return drawn[0]
+
+    canvas.draw = draw_once  # type: ignore[method-assign]
+    yield
+    canvas.draw = draw  # type: ignore[method-assign]
+
+
+def troubles(drawn: list[DrawnText]) -> list[str]:
+    """What is cut, and what is printed over something else."""
+    cut = [f"{each.panel}: {each.text!r} is cut: {each.rect} in {each.room}" for each in drawn if each.cut]
+    panels: dict[str, list[DrawnText]] = {}
+    for each in drawn:
+        panels.setdefault(each.panel, []).append(each)
+    over = [
+        f"{one.panel}: {one.text!r} over {other.text!r}"
+        for texts in panels.values()
+        for one, other in combinations(texts, 2)
+        if one.covers(other)
+    ]
+    return cut + over
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tmp_path: Path) -> None:
+    window = open_window(size)
+    found: list[str] = []
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        session._step(300)
+        with still_scene(window):
+            look(ctx)
+        picture = screenshot(ctx, tmp_path / "window.png")
+        assert picture.shape == (size[1], size[0], 3)
+
+    def look(ctx: Any) -> None:
+        session = window.app.session
+        ctx.yield_(2)
+        for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
+            show(window, ctx, title)
+            with recorded_text() as drawn:
+                ctx.yield_(1)
+                drawn.clear()
+                ctx.yield_(1)
+                assert any(each.panel.startswith(title) for each in drawn), title
+                found.extend(troubles(drawn))
+        show(window, ctx, PLOTS)
+        check_plots(window, ctx)
+        session.settings.plots.by_sensor = True
+        ctx.yield_(2)
+        check_plots(window, ctx)
+
+    drive(window, test)
+    assert not found, "\n".join(dict.fromkeys(found))
+
+
+def check_plots(window: Window, ctx: Any) -> None:
+    """Plots take half of their panel, and their time axis is in sight."""
+    panel = ctx.window_info("//Plots").window
+    assert panel.scroll_max.y == 0.0
+    raster = ctx.item_info("//Plots/##raster").rect_full
+    assert raster.max.y <= panel.pos.y + panel.size.y
+    # Room for the labels of the time axis below the strips.
+    assert raster.get_height() > 1.5 * imgui.get_text_line_height()
+    if not window.app.session.settings.plots.by_sensor:
+        assert ctx.item_info("//Plots/force##plot").rect_full.get_height() >= 0.45 * panel.size.y
+
+
+def sides(window: Window) -> tuple[float, float, float]:
+    """Widths of the left and right panels and height of the bottom ones, as parts of the window."""
+    left, _, right, bottom = window.viewport.rect
+    size = imgui.get_io().display_size
+    return left / size.x, (size.x - right) / size.x, (size.y - bottom) / size.y
+
+
+@pytest.mark.parametrize(("made", "opened"), [((1800, 1000), (1024, 700)), ((1024, 700), (1800, 1000))])
+def test_a_layout_made_at_one_size_is_sane_at_another(made: tuple[int, int], opened: tuple[int, int]) -> None:
+    window = open_window(made)
+
+    def test(ctx: Any) -> None:
+        glfw.set_window_size(glfw_utils.glfw_window_hello_imgui(), *opened)
+        ctx.yield_(6)
+        assert imgui.get_io().display_size.x == opened[0]
+        left, right, bottom = sides(window)
+        assert left * opened[0] >= 225
+        assert right * opened[0] >= 295
+        assert left + right < 0.6
+        assert bottom < 0.65
+
+    drive(window, test)
+
+
+def test_scale_and_font_size_are_chosen_in_the_menu(tmp_path: Path) -> None:
+    window = open_window((1024, 700))
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        ctx.yield_(4)
+        usual, right = imgui.get_font_size(), window.viewport.rect[2]
+        ctx.menu_click("//##MainMenuBar/View/UI scale/150 %")
+        ctx.yield_(4)
+        assert imgui.get_font_size() == pytest.approx(1.5 * usual, abs=0.6)
+        assert window.viewport.rect[2] < right - 50
+        ctx.menu_click("//##MainMenuBar/View/Font size/12 px")
+        ctx.yield_(4)
+        assert imgui.get_font_size() == pytest.approx(1.5 * 0.8 * usual, abs=0.6)
+        assert (session.settings.ui_scale, session.settings.font_size) == (1.5, 12.0)
+
+    drive(window, test)
+
+
+def test_a_dense_screen_has_larger_text(tmp_path: Path) -> None:
+    """Where the screen has twice the dots an inch, everything is twice as large without a setting."""
+    window = open_window((1920, 1200))
+    found: list[str] = []
+
+    def test(ctx: Any) -> None:
+        imgui.get_style().font_scale_dpi = 2.0
+        ctx.yield_(8)
+        assert imgui.get_font_size() == pytest.approx(30, rel=0.02)
+        assert imgui.get_style().window_padding.x == pytest.approx(20)
+        assert sides(window)[0] * 1920 >= 450
+        with recorded_text() as drawn:
+            ctx.yield_(1)
+            drawn.clear()
+            ctx.yield_(1)
+            found.extend(troubles(drawn))
+        screenshot(ctx, tmp_path / "dense.png")
+
+    drive(window, test)
+    assert not found, "\n".join(dict.fromkeys(found))

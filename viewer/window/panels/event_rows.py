@@ -1,0 +1,141 @@
+"""Turns the log of events into rows: what a sensor and the pair of geoms that it watches report at once is one row."""
+
+from collections.abc import Sequence
+
+from ...events.contact_events import EventKind
+from ...events.event_log import EventLog, LogEntry
+from ...events.tracker import ContactTracker
+from ...mjmodel.declarations import declared_sensors
+from ...mjmodel.pairs import sensor_pairs
+from ...mjmodel.types import MjModel
+
+_TOGETHER = 0.01
+"""Events of a sensor and of its pair are twins if they are seen within this time [s]: surfaces meet before a force is
+felt, and part after it has gone."""
+_MOST_PAIRS = 16
+"""A sensor that matches more pairs is of none of them."""
+_UNSETTLED = 100
+"""Newest entries that may still be moved: a sensor's event is inserted when it is confirmed."""
+
+
+class EventRow:
+    """One line of the list: events of one contact."""
+
+    __slots__ = ("entry", "events", "place")
+
+    def __init__(self, entry: LogEntry, place: int) -> None:
+        self.events = [(place, entry)]
+        """The events, with their places in the log."""
+        self.place = place
+        """Of the first of them."""
+        self.entry = entry
+        """The pair's event if there is one, for it knows more."""
+
+    def add(self, entry: LogEntry, place: int) -> None:
+        self.events.append((place, entry))
+        if entry.pair_id is not None:
+            self.entry = entry
+
+    def cut(self, place: int) -> None:
+        """Remove events from a place in the log on; the first one is before it."""
+        kept = [event for event in self.events if event[0] < place]
+        if len(kept) < len(self.events):
+            self.events = kept
+            self.entry = next((entry for _, entry in kept if entry.pair_id is not None), kept[0][1])
+
+    @property
+    def text(self) -> str:
+        """Whose event it is."""
+        if self.entry.pair_id is None:
+            return f"{self.entry.subject} (sensor)"
+        sensors = ", ".join(entry.subject for _, entry in self.events if entry.sensor is not None)
+        return f"{self.entry.subject}  ({sensors})" if sensors else self.entry.subject
+
+
+class EventRows:
+    """Rows of a tracker's log, kept up with it."""
+
+    def __init__(self) -> None:
+        self.rows: list[EventRow] = []
+        self._log: EventLog | None = None
+        self._known: list[LogEntry] = []
+        """Entries that the rows are made of."""
+        self._version = -1
+        self._model: MjModel | None = None
+        self._pairs: object = None
+        self._by_sensor: dict[int, frozenset[int]] = {}
+        """Tracked pairs that each sensor matches, by their places."""
+
+    def update(self, tracker: ContactTracker, model: MjModel) -> Sequence[EventRow]:
+        """The rows of all events."""
+        log = tracker.log
+        if model is not self._model or tracker.pairs.choice is not self._pairs:
+            self._model, self._pairs = model, tracker.pairs.choice
+            self._by_sensor = _pairs_by_sensor(tracker, model)
+            self._log = None
+        if log is self._log and log.version == self._version:
+            return self.rows
+        kept = self._settled(log)
+        entries = log.entries
+        while self.rows and self.rows[-1].place >= kept:
+            self.rows.pop()
+        for row in reversed(self.rows):
+            if entries[kept - 1].seen - row.entry.seen > 2 * _TOGETHER:
+                break
+            row.cut(kept)
+        self._log, self._version, self._known = log, log.version, entries.copy()
+        for place in range(kept, len(entries)):
+            self._add(entries[place], place)
+        return self.rows
+
+    def _settled(self, log: EventLog) -> int:
+        """How many of the known entries are still where they were, and will stay there."""
+        last = len(self._known) - _UNSETTLED
+        entries = log.entries
+        if log is not self._log or last <= 0 or len(entries) < last or entries[0] is not self._known[0]:
+            return self._restart()
+        return last if entries[last - 1] is self._known[last - 1] else self._restart()
+
+    def _restart(self) -> int:
+        self.rows.clear()
+        return 0
+
+    def _add(self, entry: LogEntry, place: int) -> None:
+        for row in reversed(self.rows):
+            if entry.seen - row.entry.seen > _TOGETHER:
+                break
+            if self._are_twins(row, entry):
+                row.add(entry, place)
+                return
+        self.rows.append(EventRow(entry, place))
+
+    def _are_twins(self, row: EventRow, entry: LogEntry) -> bool:
+        """True if an event is that of a sensor and a row has that of its pair, or the other way round."""
+        if row.entry.kind is not entry.kind:
+            return False
+        known = {other.sensor for _, other in row.events}
+        if entry.sensor is not None:
+            return entry.sensor not in known and row.entry.pair_id in self._by_sensor.get(entry.sensor, ())
+        # The pair of all sensors that are there, which has no event of its own yet.
+        return None not in known and all(entry.pair_id in self._by_sensor.get(sensor or 0, ()) for sensor in known)
+
+
+def _pairs_by_sensor(tracker: ContactTracker, model: MjModel) -> dict[int, frozenset[int]]:
+    places = {tuple(sorted(geoms)): place for place, geoms in enumerate(tracker.pairs.choice.geoms.tolist())}
+    ids = {declared.name: declared.sensor_id for declared in declared_sensors(model)}
+    found = {}
+    for sensor, name in enumerate(tracker.sensors.names):
+        if name in ids:
+            pairs = sensor_pairs(model, ids[name], 4 * _MOST_PAIRS)
+            tracked = {places[key] for geoms in pairs.possible.tolist() if (key := tuple(sorted(geoms))) in places}
+            if pairs.complete and len(tracked) <= _MOST_PAIRS:
+                found[sensor] = frozenset(tracked)
+    return found
+
+
+def passes(row: EventRow, words: Sequence[str], kind: EventKind | None) -> bool:
+    """True if a row is of a kind, and all words are in its names."""
+    if kind is not None and row.entry.kind is not kind:
+        return False
+    text = row.text.lower()
+    return all(word in text for word in words)
