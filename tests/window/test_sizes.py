@@ -36,7 +36,8 @@ def still_scene(window: Window) -> Iterator[None]:
     """Panels alone are drawn: at large sizes the scene takes most of the time."""
     canvas = window.canvas
     assert canvas is not None
-    draw, drawn = canvas.draw, []
+    draw = canvas.draw
+    drawn: list[Any] = []
 
     def draw_once(*arguments: Any, **named: Any) -> Any:
         if not drawn:
