@@ -25,8 +25,9 @@ run: $(VENV)/.run
 	  mkdir -p $(dir $(CLIP)) && $(BIN)/contact-viewer record $(or $(SCENE),slope) --duration 5 -o $(CLIP); \
 	fi
 
+# SHUFFLE=7 runs them in another order.
 test: $(VENV)/.test lint
-	$(BIN)/python tests/run.py $(TESTS)
+	SHUFFLE=$(SHUFFLE) $(BIN)/python tests/run.py $(TESTS)
 
 # What takes too long for every change: bundled scenes for an hour of simulated time, thousands of random scenes.
 test-long: $(VENV)/.test

@@ -1,6 +1,7 @@
 """Runs all tests against the installed package, the window tests on a virtual display of their own.
 
 Without arguments, in three parts: tests with and without a window side by side, then those that measure time, alone.
+SHUFFLE in the environment is a number that gives them another order.
 """
 
 import os
@@ -49,7 +50,8 @@ def run_in_parts(environment: Mapping[str, str]) -> int:
 
 
 def pytest(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "pytest", *arguments]
+    seed = os.environ.get("SHUFFLE")
+    return [sys.executable, "-m", "pytest", *([f"--shuffle={seed}"] if seed else []), *arguments]
 
 
 @contextmanager

@@ -53,3 +53,29 @@ def test_the_wheel_has_everything(environment: Path) -> None:
 def test_the_wheel_opens_a_window(environment: Path) -> None:
     assert "DISPLAY" in os.environ
     run(environment / "contact-viewer", "--frames", "10", "--width", "640", "--height", "400")
+
+
+@pytest.mark.parametrize(("user", "code"), [(1000, 1), (0, 0)])
+def test_who_may_not_install_packages_is_told_which_are_missing(tmp_path: Path, user: int, code: int) -> None:
+    """On a machine where one of two packages is there; what would install packages only says so."""
+    programs = {
+        "dpkg": '[ "$2" = libgl1 ]',
+        "id": f"echo {user}",
+        "apt-get": f'echo "$*" >> "{tmp_path}/installed"',
+    }
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    result = subprocess.run(
+        ["sh", str(ROOT / ".ci" / "debian-packages"), "libgl1", "xvfb"],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == code
+    if user:
+        assert result.stderr == "missing packages, to be installed with: sudo apt-get install xvfb\n"
+        assert not (tmp_path / "installed").exists()
+    else:
+        assert "xvfb" in (tmp_path / "installed").read_text()
