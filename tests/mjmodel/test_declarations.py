@@ -41,7 +41,7 @@ def test_labels_say_what_each_side_of_a_sensor_matches() -> None:
     assert [sensor.num for sensor in declared] == [2, 1, 3, 1]
     assert [sensor.layout.slots for sensor in declared] == [2, 1, 3, 1]
     assert target_label(model, mujoco.mjtObj.mjOBJ_SITE, 1) == "site 1"
-    assert target_label(model, mujoco.mjtObj.mjOBJ_GEOM, 1) == "geom geom 1 of ball"
+    assert target_label(model, mujoco.mjtObj.mjOBJ_GEOM, 1) == "geom 1 of ball"
 
 
 @pytest.mark.alone

@@ -96,7 +96,7 @@ CASES = {
         'geom1="arm" geom2="plate"',
     ),
     "same body": Case(
-        "Geom left and geom right can never collide: left and right belong to the same body, pair.",
+        "Geom left and geom right can never collide: left and right belong to the same body pair.",
         '<body name="pair"><freejoint/><geom name="left" size=".1"/><geom name="right" size=".1"/></body>',
         'geom1="left" geom2="right"',
     ),

@@ -34,6 +34,20 @@ def test_hidden_sensors_draw_nothing() -> None:
     assert len(session_glyphs(session).spheres) == session.contact_count == 2
 
 
+def test_a_contact_that_two_sensors_report_counts_once() -> None:
+    session = open_session("targets")
+    session.engine.step(700)
+    session.forget()
+    count, net = session.distinct_contacts
+    assert count + net < session.contact_count
+    everything = Session(open_engine("targets"), ViewState())
+    everything.engine.step(700)
+    everything.watch_all()
+    everything.visible = {name: everything.engine.sensors[name].virtual for name in everything.visible}
+    # Every contact, by a sensor that matches all of them.
+    assert count <= everything.distinct_contacts[0] == everything.engine.data.ncon
+
+
 def test_a_reading_is_taken_once_an_instant(monkeypatch: pytest.MonkeyPatch) -> None:
     session = open_session()
     calls = []

@@ -30,6 +30,8 @@ from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
 _RECENT_MAX = 10
+_HISTORY_SLACK = 0.5
+"""Loss of history that is not worth a notice [s]."""
 _PHYSICS_BUDGET = 0.025
 """Longest that physics may hold up a frame [s]."""
 
@@ -237,10 +239,15 @@ class Application:
             return False
         path, notes = self.session.engine.path, self.session.engine.notes
         self._keep_controllers(engines)
+        kept = self.session.history.seconds if self.session.history is not None else 0.0
         self.session = successor(self.session, *engines)
         # Sessions and engines refer to each other, and a history is large.
         gc.collect()
-        self._begin_scene(notes if self.session.engine.path == path else ())
+        same = self.session.engine.path == path
+        self._begin_scene(notes if same else ())
+        now = self.session.history.seconds if self.session.history is not None else 0.0
+        if same and now < kept - _HISTORY_SLACK:
+            self.notices.add(f"the newest {now:.1f} of {kept:.1f} s of history are kept: as much as was soon computed")
         return True
 
     def _keep_controllers(self, engines: Engines) -> None:

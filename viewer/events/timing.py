@@ -200,6 +200,16 @@ class ContactTiming:
                 self._change(changed)
         self._step_count += 1
 
+    @property
+    def step_count(self) -> int:
+        """Steps so far."""
+        return self._step_count
+
+    @property
+    def in_contact(self) -> NDArray[np.bool_]:
+        """State after the last step, (sensors,)."""
+        return self._in_contact.copy()
+
     def skip(self, steps: int) -> None:
         """Count steps in which the state stays as it is. Only after a first `update`."""
         self._step_count += steps

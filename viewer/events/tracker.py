@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import groupby
 from time import monotonic
 from typing import Any
 
@@ -13,10 +14,11 @@ from ..engines.contract import Engine
 from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
 from ..mjmodel.types import MjModel
 from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip
-from .contact_events import EventRule
+from .contact_events import EventKind, EventRule
 from .event_log import LIMIT, EventLog, LogEntry
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
+from .timing import ContactTiming
 
 CURVE_STEPS = 4000
 """Steps of the crossing functions that are kept."""
@@ -108,6 +110,32 @@ class ContactTracker:
     @property
     def options(self) -> TrackingOptions:
         return self._options
+
+    def timing_at(self, now: float) -> ContactTiming:
+        """How long sensors had been in contact and in the air at a simulated time [s] that is looked at again.
+
+        It is counted again from the events in the log; those that the log no longer has are missing in it.
+        """
+        live = self.sensors.timing
+        timestep, first = live.timestep, self.time - (live.step_count - 1) * live.timestep
+        last = round((now - first) / timestep)
+        if last >= live.step_count - 1:
+            return live
+        entries = [entry for entry in self.log if entry.sensor is not None]
+        state = live.in_contact
+        for entry in reversed(entries):
+            state[entry.sensor] = entry.kind is EventKind.END
+        past = ContactTiming(len(state), timestep)
+        past.update(state)
+        for step, changes in groupby(entries, lambda entry: round((entry.seen - first) / timestep)):
+            if step > last:
+                break
+            for entry in changes:
+                state[entry.sensor] = entry.kind is EventKind.BEGIN
+            past.skip(step - past.step_count)
+            past.update(state)
+        past.skip(max(last + 1 - past.step_count, 0))
+        return past
 
     @property
     def time(self) -> float:

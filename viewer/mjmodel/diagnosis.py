@@ -9,7 +9,7 @@ import numpy as np
 from ..sensors.contacts import ContactBatch
 from .distances import distance_bounds
 from .matching import ContactMatcher, contact_forces
-from .names import body_names, flex_names, geom_names, sensor_targets, target_label
+from .names import body_names, flex_names, geom_names, sensor_targets, target_label, with_kind
 from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
 from .sleep import is_sensor_asleep
 
@@ -107,7 +107,7 @@ class Diagnosis:
         distance, pair = self._nearest(data)
         if pair is None:
             return "Nothing that it matches touches now."
-        one, other = (f"geom {self._geoms[geom]}" for geom in pair)
+        one, other = (with_kind("geom", self._geoms[geom]) for geom in pair)
         if distance <= 0:
             full = data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL].number
             why = "MuJoCo had no memory left for the contact" if full else "the next step will show"
@@ -146,17 +146,17 @@ class Diagnosis:
     def _obstacle(self, obstacle: Obstacle, pair: Indices) -> str:
         model = self._model
         one, other = (self._geoms[geom] for geom in pair)
-        body1, body2 = (self._bodies[model.geom_bodyid[geom]] for geom in pair)
+        body1, body2 = (with_kind("body", self._bodies[model.geom_bodyid[geom]]) for geom in pair)
         if obstacle is Obstacle.SAME_BODY:
-            return f"{one} and {other} belong to the same body, {body1}"
+            return f"{one} and {other} belong to the same {body1}"
         if obstacle is Obstacle.WELDED:
-            return f"there is no joint between body {body1} and body {body2}"
+            return f"there is no joint between {body1} and {body2}"
         if obstacle is Obstacle.UNMOVED:
             return f"neither {one} nor {other} is moved by the simulation"
         if obstacle is Obstacle.PARENT:
-            return f"body {body1} and body {body2} are parent and child, which filterparent leaves out"
+            return f"{body1} and {body2} are parent and child, which filterparent leaves out"
         if obstacle is Obstacle.EXCLUDE:
-            return f"<exclude> leaves out body {body1} with body {body2}"
+            return f"<exclude> leaves out {body1} with {body2}"
         if obstacle is Obstacle.NO_FUNCTION:
             return f"{one} and {other} are planes or height fields, which meet only solids"
         bits = " and ".join(
@@ -189,7 +189,7 @@ class Diagnosis:
     def _sides(self, data: mujoco.MjData, contact: int) -> list[str]:
         """The two things that touch in a contact."""
         return [
-            f"geom {self._geoms[geom]}" if geom >= 0 else f"flex {self._flexes[flex]}"
+            with_kind("geom", self._geoms[geom]) if geom >= 0 else with_kind("flex", self._flexes[flex])
             for geom, flex in zip(data.contact.geom[contact], data.contact.flex[contact], strict=True)
         ]
 

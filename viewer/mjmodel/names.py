@@ -32,6 +32,11 @@ def flex_names(model: MjModel) -> list[str]:
     return [name or f"flex {i}" for i, name in enumerate(read_names(model, "flex"))]
 
 
+def with_kind(kind: str, name: str) -> str:
+    """A name with the kind of thing that has it, once: those that were made up have it already."""
+    return name if name.startswith(f"{kind} ") else f"{kind} {name}"
+
+
 def sensor_names(model: MjModel) -> list[str]:
     """A name for every sensor; unnamed ones get their number. No two are the same."""
     return label_sensors(read_names(model, "sensor"))
@@ -57,10 +62,10 @@ def target_labeller(model: MjModel) -> Callable[[int, int], str]:
     @cache
     def labels(kind: int) -> list[str]:
         if kind == _GEOM:
-            return [f"geom {name}" for name in geom_names(model)]
+            return [with_kind("geom", name) for name in geom_names(model)]
         if kind in (_BODY, _SUBTREE):
             word = "body" if kind == _BODY else "subtree"
-            return [f"{word} {name}" for name in body_names(model)]
+            return [with_kind(word, name) for name in body_names(model)]
         return [f"site {name or i}" for i, name in enumerate(read_names(model, "site"))]
 
     def label(kind: int, index: int) -> str:

@@ -17,7 +17,7 @@ from ..touch.touch_sensors import TouchSensors
 from .session import Session
 from .simulation import Simulation
 
-_RETRACE_TIME, _RETRACE_TIME_PAUSED = 0.1, 0.4
+_RETRACE_TIME, _RETRACE_TIME_PAUSED = 1.0, 3.0
 """Wall time in which the steps so far are taken again, as many as that allows [s]: in a paused scene a stop is not
 seen."""
 _TRIAL_STEPS = 40

@@ -355,8 +355,21 @@ class Session:
 
     @property
     def contact_count(self) -> int:
-        """Contacts that are drawn now."""
+        """Contacts that are drawn now; one that two sensors report is drawn twice."""
         return sum(int(group.batch.filled.sum()) for group in self.shown_groups)
+
+    @property
+    def distinct_contacts(self) -> tuple[int, int]:
+        """Contacts that the shown sensors report, each counted once; and their net contacts."""
+        places: set[bytes] = set()
+        net = 0
+        for _, batch in self.shown_groups:
+            if batch.in_world_frame or batch.pos is None:
+                net += int(batch.filled.sum())
+            else:
+                # The same contact has the same position, to the last bit.
+                places.update(row.tobytes() for row in batch.pos[batch.filled])
+        return len(places), net
 
     def _apply(self, options: Options) -> None:
         sensors = self.engine.sensors

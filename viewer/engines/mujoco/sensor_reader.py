@@ -11,7 +11,7 @@ import numpy as np
 from ...mjmodel.declarations import declared_sensors, is_delayed
 from ...mjmodel.friction import contact_friction
 from ...mjmodel.matching import ContactMatcher, companion_layout, full_layout, locate, rebuild_contacts, select
-from ...mjmodel.names import flex_names, geom_names
+from ...mjmodel.names import flex_names, geom_names, with_kind
 from ...mjmodel.state import SLEEP
 from ...mjmodel.types import MjData
 from ...scene_files.scene import LoadedScene
@@ -156,7 +156,10 @@ class SensorReader(SensorValues):
         geoms = [("", "")] * len(indices)
         for slot in known:
             sides = zip(contact.geom[indices[slot]], contact.flex[indices[slot]], strict=True)
-            pair = [self._geom_names[geom] if geom >= 0 else f"flex {self._flex_names[flex]}" for geom, flex in sides]
+            pair = [
+                self._geom_names[geom] if geom >= 0 else with_kind("flex", self._flex_names[flex])
+                for geom, flex in sides
+            ]
             # The sensor turns the contact so that its normal points from object 1 to object 2.
             if np.dot(batch.normal[slot], contact.frame[indices[slot], :3]) < 0:
                 pair.reverse()

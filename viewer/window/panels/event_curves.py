@@ -81,9 +81,9 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     )
 
 
-def show_sensor_times(tracker: ContactTracker) -> None:
-    """How long each sensor has been in contact and in the air."""
-    timing = tracker.sensors.timing
+def show_sensor_times(tracker: ContactTracker, now: float) -> None:
+    """How long each sensor has been in contact and in the air at a simulated time [s]."""
+    timing = tracker.timing_at(now)
     if not tracker.sensors.names:
         paragraph("This scene has no contact sensors.")
         return
@@ -92,7 +92,7 @@ def show_sensor_times(tracker: ContactTracker) -> None:
         if not imgui.begin_table("##times", len(_TIMES), flags):
             return
         table_headings(_TIMES)
-        in_contact, age = timing.contact_time > 0, timing.contact_time + timing.air_time
+        in_contact, age = timing.in_contact, timing.contact_time + timing.air_time
         columns = (timing.last_contact_time, timing.last_air_time)
         counts, duty = timing.contact_count, timing.duty_factor
         for i in visible_rows(len(tracker.sensors.names)):

@@ -269,7 +269,7 @@ def _show_tabs(session: Session, tracker: ContactTracker) -> None:
             show_crossing(session, tracker)
             imgui.end_tab_item()
         if imgui.begin_tab_item("Times")[0]:
-            show_sensor_times(tracker)
+            show_sensor_times(tracker, session.engine.time)
             imgui.end_tab_item()
         imgui.end_tab_bar()
 

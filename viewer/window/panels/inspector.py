@@ -151,7 +151,11 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
     body = diagnostics.balanced_body(name) if diagnostics is not None else None
     if diagnostics is None or body is None:
         return
-    if not imgui.collapsing_header(f"Balance of {diagnostics.body_name(body)}###balance"):
+    root, has_tree = diagnostics.body_name(body), bool((session.engine.model.body_parentid[1:] == body).any())
+    opened = imgui.collapsing_header(f"Balance of {root}{' and its tree' if has_tree else ''}###balance")
+    if has_tree:
+        tooltip(f"Of everything that moves with {root}: the sensor's body hangs on it, and joints pass forces on")
+    if not opened:
         return
     balance = diagnostics.balance(name)
     assert balance is not None

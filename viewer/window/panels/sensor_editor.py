@@ -222,7 +222,10 @@ class SensorEditor:
         unchanged = self.editing is not None and self.draft == self._original
         imgui.begin_disabled(problem is not None)
         with disabled(obstacle is not None or unchanged):
-            help_text = obstacle or "The running scene has it at once; its state is kept, its file is not changed"
+            help_text = obstacle or (
+                "The running scene has it at once; its file is not changed. Its state is kept, and its history too\n"
+                "where the steps can be taken again within seconds: else the newest part of it"
+            )
             if button("Add sensor###apply" if self.editing is None else "Apply###apply", help_text):
                 self._apply(sensor_edits)
         imgui.same_line()

@@ -32,11 +32,10 @@ def show_status(shell: Shell) -> None:
     imgui.same_line(0, 0)
     _show_pace(session)
     imgui.same_line(0, 0)
-    count = session.contact_count
     # Those who watch from elsewhere see another rate than is drawn.
     rate = f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps" if shell.audience is None else ""
-    dim_text(f"{rate}{_SEPARATOR}{count} contact{'' if count == 1 else 's'}")
-    tooltip("Frames per second; contacts drawn")
+    dim_text(f"{rate}{_SEPARATOR}{_contacts_text(session)}")
+    tooltip("Frames per second; contacts that the shown sensors report, each counted once")
     if shell.audience is not None and shell.audience.text:
         imgui.same_line(0, 0)
         dim_text(f"{_SEPARATOR}{shell.audience.text}")
@@ -74,3 +73,15 @@ def _show_loop(session: Session, loop: Loop) -> None:
         imgui.same_line(0, 0)
         imgui.text_colored(warning_color(), f", {unproven} steps not exact")
         tooltip(UNPROVEN)
+
+
+def _contacts_text(session: Session) -> str:
+    """How many contacts there are to see."""
+    count, net = session.distinct_contacts
+    text = f"{count} contact{'' if count == 1 else 's'}"
+    if net:
+        text = f"{text} and {net} net" if count else f"{net} net contact{'' if net == 1 else 's'}"
+    gizmos = session.settings.gizmos
+    if (count or net) and not gizmos.points and not gizmos.forces:
+        text += ", points and forces are off (C, F)"
+    return text
