@@ -89,3 +89,5 @@ def test_a_person_is_told_what_sleeps(tmp_path) -> None:  # type: ignore[no-unty
     assert str(diagnostics.asleep("s3")).startswith("Asleep: ")
     assert str(diagnostics.asleep(everything)).startswith("A body sleeps: ")
     assert diagnostics.asleep("s4") is None
+    why = diagnostics.why_zero(everything, engine.contacts(everything))
+    assert str(why).endswith("but MuJoCo does not list contacts of what sleeps.")

@@ -11,7 +11,7 @@ from .distances import distance_bounds
 from .matching import ContactMatcher, contact_forces
 from .names import body_names, flex_names, geom_names, sensor_targets, target_label, with_kind
 from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
-from .sleep import is_sensor_asleep
+from .sleep import are_asleep, is_sensor_asleep
 
 _DISABLE = mujoco.mjtDisableBit
 _SWITCHES = (
@@ -111,6 +111,8 @@ class Diagnosis:
         if distance <= 0:
             full = data.warning[mujoco.mjtWarning.mjWARN_CONTACTFULL].number
             why = "MuJoCo had no memory left for the contact" if full else "the next step will show"
+            if are_asleep(self._model, data, pair):
+                why = "MuJoCo does not list contacts of what sleeps"
             return f"{_capital(one)} overlaps {other}, but {why}."
         labels = [label for label in self._labels if label not in ("anything", one, other)]
         whose = f" (the nearest of {' and '.join(labels)})" if labels else ""

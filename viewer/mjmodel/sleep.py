@@ -2,6 +2,7 @@
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from .matching import subtree
 from .names import sensor_targets
@@ -31,6 +32,11 @@ def is_sensor_asleep(model: MjModel, data: MjData, sensor_id: int) -> bool:
 def sleeping_bodies(model: MjModel, data: MjData) -> int:
     """Number of bodies that sleep, whose contacts with each other and with what stands still are not in the list."""
     return int(np.count_nonzero(data.body_awake == _ASLEEP)) if model.opt.enableflags & SLEEP else 0
+
+
+def are_asleep(model: MjModel, data: MjData, geoms: NDArray[np.intp]) -> bool:
+    """True if none of some geoms is awake, and one sleeps."""
+    return bool(sleeping_bodies(model, data) and data.body_awake[model.geom_bodyid[geoms]].max() == _ASLEEP)
 
 
 def _state(model: MjModel, data: MjData, kind: int, index: int) -> int:

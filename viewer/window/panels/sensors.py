@@ -129,7 +129,9 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
     with text_color(dim_color()):
-        fitted_text(f"asleep · {sensor.label}" if asleep else sensor.label, right - text_x)
+        fitted_text(
+            f"{'bodies ' if sensor.virtual else ''}asleep · {sensor.label}" if asleep else sensor.label, right - text_x
+        )
         if asleep:
             tooltip(asleep)
 

@@ -1,0 +1,34 @@
+"""Where a distance passes a level, of samples whose motion is known."""
+
+import math
+
+import pytest
+from contact_viewer.mjmodel.crossings import Sample, Trace, interpolate
+
+UNKNOWN = Sample(math.nan, math.nan, math.nan)
+
+
+def trace(before: Sample, after: Sample, earlier: Sample = UNKNOWN) -> Trace:
+    return Trace(after, before, lambda: earlier)
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [(-0.5, -1.5), (-2.0, -2.0), (0.5, -1.5)],
+    ids=["slower than the mean", "faster than the mean", "parting"],
+)
+def test_a_velocity_that_a_force_has_turned_is_not_that_of_the_approach(first: float, expected: float) -> None:
+    """The surfaces came 1.5 mm closer in a millisecond, whatever the velocity at the end says."""
+    crossing = interpolate(trace(Sample(0.0, 1e-3, first), Sample(1e-3, -5e-4, 9.0)), 0.0)
+    assert crossing.normal_velocity == pytest.approx(expected)
+    assert 0 < crossing.time < 1e-3
+
+
+def test_a_distance_that_jumps_has_passed_where_it_is_seen() -> None:
+    crossing = interpolate(trace(Sample(1.0, math.inf, math.nan), Sample(1.5, -0.1, -3.0)), 0.0)
+    assert crossing == (1.5, -0.1, -3.0)
+
+
+def test_a_straight_motion_passes_where_the_line_does() -> None:
+    crossing = interpolate(trace(Sample(2.0, 0.03, math.nan), Sample(2.1, -0.01, math.nan)), 0.01)
+    assert crossing == pytest.approx((2.05, 0.01, -0.4))
