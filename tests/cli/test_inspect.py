@@ -109,3 +109,14 @@ def test_files_outside_the_folder_are_told(scene: Path, capsys: pytest.CaptureFi
     output = [] if command == "inspect" else ["-o", str(scene.parent / "c.csv"), "--duration", "0.01"]
     assert main([command, str(outer), *output]) == 0
     assert "note: reads files outside its folder: ../box.xml\n" in capsys.readouterr().err
+
+
+def test_a_scene_whose_bodies_may_sleep_says_what_sensors_do_then(
+    scene: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = "while they do, their sensors keep the values of before"
+    assert main(["inspect", str(scene)]) == 0
+    assert note not in capsys.readouterr().err
+    scene.write_text(SCENE.replace("<mujoco>", '<mujoco><option><flag sleep="enable"/></option>'))
+    assert main(["inspect", str(scene)]) == 0
+    assert note in capsys.readouterr().err
