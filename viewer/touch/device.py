@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..sensors.array_library import is_array, is_numpy, namespace
+from ..sensors.array_library import as_array_like, is_array, is_numpy, is_real, namespace
 from ..sensors.contacts import Array
 from ..settings import member
 
@@ -253,8 +253,9 @@ class TouchSensor:
         `force` [N], world, (..., 3), and `rotation`, the sensor's axes as columns, world, (..., 3, 3): of numpy, torch
         or JAX, for one environment or many.
         """
-        if not is_array(force) or is_numpy(force):
-            force, rotation = np.asarray(force, np.float64), np.asarray(rotation, np.float64)
+        if not is_array(force) or not is_real(force):
+            force = np.asarray(force, np.float64)
+        rotation = as_array_like(rotation, force)
         if tuple(force.shape[-1:]) != (3,) or tuple(rotation.shape[-2:]) != (3, 3):
             given = f"{tuple(force.shape)} and {tuple(rotation.shape)}"
             raise ValueError(f"force must be (..., 3) and rotation (..., 3, 3), not {given}")
@@ -320,7 +321,8 @@ def checked_table(rows: Iterable[Iterable[float]]) -> Table:
 def _interpolate(values: Any, places: Array, table: Array) -> Any:
     """A table's values [its unit] at some places, linear between its rows and constant outside."""
     if not is_array(values) or is_numpy(values):
-        return np.interp(values, places, table)
+        found = np.interp(values, places, table)
+        return found.astype(values.dtype, copy=False) if is_array(values) and is_real(values) else found
     xp = namespace(values)
     # Row after row: each begins where the one before ends.
     found = xp.zeros_like(values) + float(table[0])
