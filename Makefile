@@ -35,7 +35,8 @@ test-long: $(VENV)/.test
 	SCENES=$(SCENES) $(BIN)/python -m pytest tests/engines/mujoco/test_random_scenes.py
 
 # The tests of arrays on torch's tensors. torch is large: it has an environment of its own, beside that of the tests.
-TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py
+TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py tests/sensors/test_model_layouts.py \
+  tests/test_metrics.py tests/touch/test_touch_tensors.py tests/test_examples.py
 
 test-torch: $(TORCH)/.torch
 	ARRAY_LIBRARIES=torch $(TORCH)/bin/python -m pytest -q $(TORCH_TESTS)
@@ -43,7 +44,7 @@ test-torch: $(TORCH)/.torch
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test $(TORCH)/.torch
 	sh .ci/debian-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)
 	$(BIN)/python -m benchmarks.environments
 	$(BIN)/python -m benchmarks $(if $(ONLY),--only $(ONLY))

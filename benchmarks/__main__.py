@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import batches, decoding, gizmos, recordings, reloading, stepping, windows
+from . import batches, decoding, gizmos, recordings, reloading, stepping, tensors, windows
 from .environments import ROOT, Environments
 from .measuring import Row
 from .report import REPORT, describe_machine, format_table, write_report
@@ -18,6 +18,9 @@ BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
     "gizmos-growth": gizmos.gizmos_growth,
     "decode-4096": decoding.decode_4096,
     "decode-limit": decoding.decode_limit,
+    "decode-numpy": tensors.decode_numpy,
+    "decode-jax": tensors.decode_jax,
+    "decode-torch": tensors.decode_torch,
     "running-window": stepping.running_window,
     "export-speed": stepping.export_speed,
     "events-speed": stepping.events_speed,

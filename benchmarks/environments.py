@@ -50,6 +50,10 @@ STUDIO = Environment(".venv-studio", ("mujoco>=4",), (3, 12))
 """Studio needs a later Python than we do."""
 
 
+TORCH = Environment(".venv-torch", (), (3, 11))
+"""`make test-torch` sets it up, with our own package beside torch."""
+
+
 @dataclass(frozen=True)
 class Environments:
     """The peers' environments in one folder."""
@@ -59,7 +63,7 @@ class Environments:
     def python(self, environment: Environment) -> str:
         """The interpreter of an environment; Unavailable if it was not set up."""
         folder = self.folder / environment.name
-        if not (folder / _COMPLETE).exists():
+        if not ((folder / _COMPLETE).exists() or (folder / ".torch").exists()):
             raise Unavailable(NOT_INSTALLED)
         return str(folder / "bin" / "python")
 

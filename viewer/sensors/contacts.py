@@ -152,15 +152,9 @@ def cross(a: Array, b: Array) -> Array:
 def _turn(local: Array, normal: Array, tangent0: Array) -> Array:
     """Components along normal, tangent0 and tangent1, (..., slots, 3), as vectors of the world."""
     if not is_numpy(local):
-        (a, b, c), (nx, ny, nz), (tx, ty, tz) = map(components_of, (local, normal, tangent0))
-        return namespace(local).stack(
-            [
-                a * nx + b * tx + c * (ny * tz - nz * ty),
-                a * ny + b * ty + c * (nz * tx - nx * tz),
-                a * nz + b * tz + c * (nx * ty - ny * tx),
-            ],
-            axis=-1,
-        )
+        # Compilers make one loop of it, and a faster one than of single components.
+        n1, n2, t1, t2 = (_shift(vectors, by) for vectors in (normal, tangent0) for by in (1, 2))
+        return local[..., 0:1] * normal + local[..., 1:2] * tangent0 + local[..., 2:3] * (n1 * t2 - n2 * t1)
     if local.ndim < 3 or len(local) < _LARGE:
         world = local[..., 0:1] * normal
         world += local[..., 1:2] * tangent0
@@ -182,6 +176,11 @@ def _turn(local: Array, normal: Array, tangent0: Array) -> Array:
         out += t
         out += tangent1
     return world.T
+
+
+def _shift(vectors: Array, by: int) -> Array:
+    """Vectors with y, z, x or z, x, y in place of x, y, z."""
+    return namespace(vectors).concat([vectors[..., by:], vectors[..., :by]], axis=-1)
 
 
 def _norm(vectors: Array) -> Array:
