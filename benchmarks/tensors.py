@@ -38,7 +38,8 @@ def decode_jax(run: Run) -> list[Row]:
     rows, compiled = [], jax.jit(lambda arrays: LAYOUT.decode(arrays).force_world)
     for arrays, times in _cases(run):
         there = jax.numpy.asarray(arrays)
-        np.testing.assert_allclose(compiled(there), LAYOUT.decode(arrays).force_world, rtol=1e-4, atol=1e-4)
+        expected: Any = LAYOUT.decode(arrays).force_world
+        np.testing.assert_allclose(compiled(there), expected, rtol=1e-4, atol=1e-4)
         works = {
             OURS: partial(_milliseconds, lambda there=there: compiled(there).block_until_ready(), times),
             COPY: partial(_milliseconds, arrays.copy, times),
