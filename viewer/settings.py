@@ -121,6 +121,8 @@ class Options:
     """Names and values of constants of that file."""
     seed: int = 0
     """Decides what a controller draws at random."""
+    watch_all: bool = True
+    """True if all contacts are shown of a scene without contact sensors."""
     watch: bool = True
     """True if the scene is opened again when its files change."""
     frames: int | None = None
@@ -202,6 +204,8 @@ class ViewState:
     contact_columns: str = ""
     """Columns of the Inspector's table of contacts, separated by commas; as many as fit if empty."""
     show_legend: bool = True
+    watch_all: bool = True
+    """True if all contacts are shown of scenes without contact sensors."""
     recent_scenes: str = ""
     """Paths of scenes that were opened, newest first, one a line."""
     record_panels: bool = False

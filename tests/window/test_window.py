@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contact_viewer.mjmodel.sensor_suggestions import SensorSuggestions
+from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.settings import ScaleMode, Theme
+from contact_viewer.window.shell import SENSOR_EDITOR
 from imgui_bundle import ImVec2, imgui
 
 from .driver import count_amber, count_green, count_red, count_white, drive, make_window, scene_part, screenshot, wait
@@ -251,7 +254,7 @@ def test_another_scene_opens_and_a_broken_one_does_not(rest: Path, tmp_path: Pat
 def test_a_scene_without_sensors_offers_to_watch_all(tmp_path: Path) -> None:
     path = tmp_path / "bare.xml"
     path.write_text(REST.format(sensors=""))
-    window = make_window(path, steps=500)
+    window = make_window(path, steps=500, watch_all=False)
     app = window.app
 
     def test(ctx: Any) -> None:
@@ -259,6 +262,29 @@ def test_a_scene_without_sensors_offers_to_watch_all(tmp_path: Path) -> None:
         ctx.item_click("//Sensors/Watch all contacts")
         wait(ctx, lambda: app.session.contact_count == 4)
         assert count_green(scene_part(window, screenshot(ctx, tmp_path / "all.png"))) > 200
+
+    drive(window, test)
+
+
+def test_a_scene_without_sensors_shows_all_contacts(tmp_path: Path) -> None:
+    path = tmp_path / "bare.xml"
+    path.write_text(REST.format(sensors=""))
+    window = make_window(path, steps=500)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        assert app.session.contact_count == 4
+        assert count_green(scene_part(window, screenshot(ctx, tmp_path / "all.png"))) > 200
+        ctx.item_click("//Sensors/Do so always")
+        assert not app.session.settings.watch_all
+        ctx.item_click("//Sensors/###make")
+        assert window.is_panel_shown(SENSOR_EDITOR)
+        # With a sensor of its own the scene shows that one alone.
+        engine = app.session.engine
+        app.sensor_edits.make([SensorChange(SensorSuggestions(engine.model).for_everything(engine.data, set()))])
+        wait(ctx, lambda: any(not sensor.virtual for sensor in app.session.engine.sensors))
+        assert [sensor.virtual for sensor in app.session.engine.sensors] == [False]
+        assert not app.session.watches_by_itself
 
     drive(window, test)
 

@@ -274,6 +274,8 @@ class Application:
         """Track a scene's events, watch its files, and show its notes except those that were shown before."""
         session, engine = self.session, self.session.engine
         self.gizmos.width = session.scale.width
+        if session.settings.watch_all and (self.options is None or self.options.watch_all):
+            session.watch_without_sensors()
         self.loader.watch_files(engine)
         if engine.path is not None and not is_bundled(engine.path):
             others = [line for line in session.settings.recent_scenes.splitlines() if line != str(engine.path)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..settings import Reduce
-from .parsing import Parser, UsageError, add_control_arguments
+from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
 from .progress import report, work_through
 from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
 
@@ -40,6 +40,7 @@ def parser() -> Parser:
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
+    add_watch_argument(parser)
     add_output_arguments(parser)
     add_control_arguments(parser)
     return parser

@@ -71,6 +71,14 @@ def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool
         default=str(Quality.AUTO),
         help="of the picture",
     )
+    add_watch_argument(parser)
+
+
+def add_watch_argument(parser: argparse.ArgumentParser) -> None:
+    """What becomes of a scene without sensors."""
+    parser.add_argument(
+        "--no-watch-all", action="store_true", help="do not show all contacts of a scene without contact sensors"
+    )
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
@@ -130,7 +138,6 @@ def open_session(arguments: argparse.Namespace) -> "Session":
         report(f"note: {note}")
     for name, reason in session.engine.unread.items():
         report(f"note: sensor {name} is left out: {reason}")
-    if not len(session.engine.sensors) and session.engine.can_watch_all:
-        session.watch_all()
+    if not arguments.no_watch_all and session.watch_without_sensors():
         report("note: the scene has no contact sensors, so all contacts are shown")
     return session

@@ -68,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         quality=Quality(arguments.quality),
         engine=arguments.engine,
         envs=arguments.envs,
+        watch_all=not arguments.no_watch_all,
         watch=not arguments.no_watch,
         frames=arguments.frames,
         **control_options(arguments),

@@ -5,7 +5,7 @@ from PIL import Image
 
 from ..errors import RecordingError
 from ..session.layer import LegendEntry
-from ..session.layers import bar_text, legend_entries
+from ..session.layers import bar_text, legend_entries, legend_notes
 from ..session.session import Session
 from .encoders import Picture
 from .overlay_shapes import DIM, TEXT, Canvas, Patch, number_font, rgba, text_font, text_width, write_text
@@ -18,6 +18,8 @@ _SMALLEST, _LARGEST = 0.72, 6.0
 _MARGIN, _PADDING, _GAP = 16, 12, 9
 _FONT_SIZE = 15
 _LINE = 22
+_NOTE = 0.87
+"""Height of a note, in lines."""
 _MARK = 22
 """Width of an entry's mark."""
 _NARROWEST, _LOWEST = 330, 220
@@ -79,18 +81,20 @@ class Overlay:
         if self._session.settings.gizmos.forces:
             bar = self._session.scale_bar
             length, scale_text = bar.length, bar_text(bar, self._session.settings.gizmos)
-        state = (entries, scale_text, round(2 * length))
+        notes = legend_notes(self._session)
+        state = (entries, notes, scale_text, round(2 * length))
         if self._legend is None or self._legend[0] != state:
-            self._legend = state, self._draw_entries(entries, scale_text, length)
+            self._legend = state, self._draw_entries(entries, notes, scale_text, length)
         return self._legend[1]
 
-    def _draw_entries(self, entries: list[LegendEntry], scale_text: str, length: float) -> Patch:
+    def _draw_entries(self, entries: list[LegendEntry], notes: list[str], scale_text: str, length: float) -> Patch:
         u = self._unit
-        font = text_font(round(_FONT_SIZE * u))
+        font, small = text_font(round(_FONT_SIZE * u)), text_font(round(0.87 * _FONT_SIZE * u))
         width = max(_MARK * u + _GAP * u + text_width(text, font) for _, text, _ in entries)
         if scale_text:
             width = max(width, length + _GAP * u + text_width(scale_text, font))
-        lines = len(entries) + bool(scale_text) * 1.35
+        width = max([width, *(text_width(note, small) for note in notes)])
+        lines = len(entries) + bool(scale_text) * 1.35 + _NOTE * len(notes)
         canvas = Canvas(width + 2 * _PADDING * u, lines * _LINE * u + 2 * _PADDING * u - 4 * u)
         canvas.panel(6 * u)
         left, y = _PADDING * u, (_PADDING - 2 + _LINE / 2) * u
@@ -108,6 +112,10 @@ class Overlay:
             for x in (left + 0.8 * u, left + length - 0.8 * u):
                 canvas.line((x, y - tick), (x, y + tick), 1.6 * u, TEXT)
             canvas.text((left + length + _GAP * u, y), scale_text, font)
+            y += _LINE * u
+        for note in notes:
+            canvas.text((left, y), note, small, DIM)
+            y += _NOTE * _LINE * u
         return Patch(canvas.image(), _MARGIN * u, self.scene_size[1] - _MARGIN * u - canvas.size[1])
 
     def _draw_clock(self, time: float) -> Patch:

@@ -39,7 +39,9 @@ def _carry_over(session: Session, before: Session) -> None:
     session.view.copy_from(before.view, engine.model)
     session.force_scale.carry_over(before.force_scale)
     session.paused = before.paused
-    if any(sensor.virtual for sensor in before.engine.sensors) and session.engine.can_watch_all:
+    if before.watches_by_itself:
+        session.watch_without_sensors()
+    elif any(sensor.virtual for sensor in before.engine.sensors) and session.engine.can_watch_all:
         selected = session.selected
         session.watch_all()
         session.selected = selected or session.selected

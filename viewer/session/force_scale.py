@@ -23,7 +23,7 @@ _ANCHOR_TIME = 0.5
 """Time constant with which the anchor follows the contacts [s]."""
 _SHORTEST = 45.0
 """Length of the reference force's arrow below which the scale changes [measures]."""
-_TOO_LONG, _BURST = 2.0, 3.0
+_TOO_LONG, _BURST = 1.9, 3.0
 """The same for above, in lengths that steady forces are to keep to; and for the newest forces alone."""
 _LONGEST = 140.0, 200.0
 """Bounds of that length [measures]; between them three times the projected size of a body."""
@@ -156,7 +156,7 @@ class ForceScale:
             self._change(time)
             return
         length = self.reference * BAR / self.newtons
-        if _SHORTEST <= length <= _TOO_LONG * self._longest:
+        if _SHORTEST <= length <= (_TOO_LONG if self._measured else 1.0) * self._longest:
             self._misfit_since = None
         elif not self._measured:
             self._change(time)

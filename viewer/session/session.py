@@ -50,6 +50,14 @@ class ScaleBar(NamedTuple):
     """The force that stood for a hundred measures until a moment ago, if the scale has just changed [N]."""
 
 
+class CutArrows(NamedTuple):
+    """Arrows that begin in a picture and end outside of it."""
+
+    arrows: int = 0
+    strongest: float = 0.0
+    """The strongest force among their contacts [N]."""
+
+
 class Session:
     """An engine with its picture, pace and choices. Knows nothing of windows."""
 
@@ -80,12 +88,16 @@ class Session:
         """What the mouse points at; the window sets it in every frame."""
         self.picked: tuple[str, int] | None = None
         """Sensor and slot of the contact that a person clicked."""
+        self.watches_by_itself = False
+        """True if all contacts are shown because the scene has no contact sensors, not because a person asked."""
         self.trouble: str | None = None
         """Why the simulation was stopped, to show to a person."""
         self.events: ContactTracker | None = None
         """When contacts begin and end, once `track_events` was called."""
         self.force_scale = ForceScale(engine.model)
         """How many newtons a length on screen stands for."""
+        self.cut = CutArrows()
+        """What the last picture does not show whole."""
         self._gauge: Gauge | None = None
         """Of the last picture."""
         self._readings: dict[str, SensorReading] = {}
@@ -261,6 +273,13 @@ class Session:
         self.selected = sensor.name
         self.forget()
 
+    def watch_without_sensors(self) -> bool:
+        """Show all contacts if the scene has no contact sensors; True if that is so now."""
+        if not len(self.engine.sensors) and self.engine.can_watch_all:
+            self.watch_all()
+            self.watches_by_itself = True
+        return self.watches_by_itself
+
     def forget(self) -> None:
         """Drop what was read: the engine's state has changed."""
         self._readings.clear()
@@ -342,6 +361,11 @@ class Session:
             return self._gauge
         engine = self.engine
         return ForceScale(engine.model).update(engine.time, engine.data, self.usual_eye, NO_FORCES)
+
+    def frame(self) -> None:
+        """Look at the selected body with all that hangs from it, or at all that moves."""
+        width, height = self._last_gauge().eye.viewport[2:]
+        self.view.frame(self.engine.model, self.engine.data, width / height)
 
     @property
     def usual_eye(self) -> Eye:

@@ -85,6 +85,7 @@ CAMERA = (
     Binding(Key.left_bracket, "[", "Previous camera", _on_view(View.previous_camera)),
     Binding(Key.right_bracket, "]", "Next camera", _on_view(View.next_camera)),
     Binding(Key.escape, "Esc", "Free camera", _on_view(View.free_camera)),
+    Binding(Key.home, "Home", "Look at the selected body, or at all that moves", _on_session(Session.frame)),
     Binding(Key.a, "Ctrl+A", "Align the free camera", _on_view(View.align), ctrl=True),
     Binding(
         Key.page_up,
@@ -140,7 +141,7 @@ BINDINGS = (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS)
 _MOUSE = (
     ("Left drag", "Orbit"),
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
-    ("Wheel, middle drag", "Zoom"),
+    ("Wheel, middle drag", "Zoom, the wheel towards the pointer"),
     ("Left double click", "Select a body"),
     ("Right double click", "Centre the view"),
     ("Ctrl+right double click", "Track a body"),

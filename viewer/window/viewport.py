@@ -2,8 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 from imgui_bundle import imgui
+from numpy.typing import NDArray
 
+from ..render.camera import Eye
+from ..render.camera_motion import point_at_depth
 from ..render.view import Pick
 from ..session.session import Session
 
@@ -88,7 +92,7 @@ class Viewport:
         if not self.hovered:
             return
         if io.mouse_wheel:
-            view.zoom(_WHEEL_ZOOM * io.mouse_wheel)
+            view.zoom(_WHEEL_ZOOM * io.mouse_wheel, self._zoom_center(session, scene_pass))
         for button in (LEFT, RIGHT, MIDDLE):
             if imgui.is_mouse_double_clicked(button):
                 self._double_click(session, scene_pass, button)
@@ -99,12 +103,26 @@ class Viewport:
 
     def pick(self, session: Session, scene_pass: Any) -> Pick | None:
         """What is drawn under the mouse."""
+        left, top, right, bottom = self.rect
+        aspect = max(right - left, 1.0) / max(bottom - top, 1.0)
+        engine = session.engine
+        return session.view.pick(engine.model, engine.data, scene_pass, *self._mouse_place(), aspect)
+
+    def _zoom_center(self, session: Session, scene_pass: Any) -> NDArray[np.float64]:
+        """What the wheel zooms to: the surface under the mouse, or where there is none, as far away as the centre."""
+        pick = self.pick(session, scene_pass)
+        if pick is not None:
+            return pick.point
+        x, y = self._mouse_place()
+        model, data = session.engine.model, session.engine.data
+        eye = Eye(session.view.matrices(model, data, self.pixels), self.pixels)
+        return point_at_depth(eye, x, y, session.view.focus)
+
+    def _mouse_place(self) -> tuple[float, float]:
+        """The mouse in fractions of the scene's picture, from its lower left corner."""
         io = imgui.get_io()
         left, top, right, bottom = self.rect
-        width, height = max(right - left, 1.0), max(bottom - top, 1.0)
-        x, y = (io.mouse_pos.x - left) / width, (bottom - io.mouse_pos.y) / height
-        engine = session.engine
-        return session.view.pick(engine.model, engine.data, scene_pass, x, y, width / height)
+        return (io.mouse_pos.x - left) / max(right - left, 1.0), (bottom - io.mouse_pos.y) / max(bottom - top, 1.0)
 
     def _continue_drag(self, session: Session, scene_pass: Any, dx: float, dy: float) -> None:
         io = imgui.get_io()

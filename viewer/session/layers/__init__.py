@@ -7,16 +7,23 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...render.camera import Eye
-from ...render.glyphs import Glyphs, highlight_glyphs
+from ...render.cuts import cut_arrows
+from ...render.glyphs import NO_OWNER, Glyphs, highlight_glyphs
 from ...render.style import force_text, sensor_color
 from ...settings import ColorMode, GizmoSettings
-from ..contact_glyphs import ContactParts, build_glyphs, drawn_forces
+from ..contact_glyphs import GHOST_ALPHA, ContactParts, build_glyphs, drawn_forces
 from ..layer import DrawContext, Layer, LegendEntry
-from ..session import ScaleBar, Session
+from ..session import CutArrows, ScaleBar, Session
 
 _FIRST = ("contacts", "cones", "balance", "ghosts", "labels", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
+_FAINT = {"see_through": "hidden", "dropped": "left out by num"}
+"""What faint gizmos mean, by the setting that draws them."""
+_LONGEST_NAME = 28
 _NAMED_SENSORS = 12
 """Sensors that a legend names when their colours distinguish them."""
 
@@ -38,11 +45,16 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
     layers = _layers_on(gizmos)
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
     elsewhere = [layer.strongest(context) for layer in layers if layer.strongest is not None]
-    session.measure(eye or session.usual_eye, drawn_forces(contacts), max(elsewhere, default=0.0))
+    eye = eye or session.usual_eye
+    session.measure(eye, drawn_forces(contacts), max(elsewhere, default=0.0))
     at_contacts = build_glyphs(contacts, contact_parts(gizmos), gizmos, context.scale, context.colors)
     others = [layer.glyphs(context) for layer in layers if layer.glyphs is not None]
     parts = [at_contacts, *(part for part in others if part is not None)]
     glyphs = Glyphs.concat(parts) if len(parts) > 1 else at_contacts
+    marks, cut = cut_arrows(glyphs, eye)
+    session.cut = CutArrows(len(cut), _cut_force(session, glyphs.arrow_owner[cut]) if len(cut) else 0.0)
+    if len(cut):
+        glyphs = Glyphs.concat([glyphs, marks])
     pointed, sensors = session.highlight, session.engine.sensors
     if pointed is None or pointed.sensor not in sensors.names:
         return glyphs
@@ -75,7 +87,40 @@ def legend_entries(session: Session) -> list[LegendEntry]:
     for layer in _layers_on(context.gizmos):
         if not (by_sensor and layer.colored_by_sensor):
             entries += layer.legend_entries(context)
+    faint = [text for flag, text in _FAINT.items() if getattr(context.gizmos, flag)]
+    if entries and faint:
+        entries.append(LegendEntry((1.0, 1.0, 1.0, GHOST_ALPHA), " or ".join(faint), True))
     return entries
+
+
+def legend_notes(session: Session) -> list[str]:
+    """What else a legend says: whom the forces act on, and which arrows leave the picture."""
+    notes = []
+    if session.settings.gizmos.forces and any(session.visible.values()):
+        sensors, selected = session.engine.sensors, session.selected
+        first, _, second = sensors[selected].label.partition(" x ") if selected in sensors.names else ("", "", "")
+        if selected is not None and session.visible.get(selected) and second:
+            notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
+        else:
+            notes.append("force on object 2, by 1")
+    if session.cut.arrows:
+        arrows = "1 arrow leaves" if session.cut.arrows == 1 else f"{session.cut.arrows} arrows leave"
+        notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")
+    return notes
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+
+
+def _cut_force(session: Session, owners: NDArray[np.int32]) -> float:
+    """The strongest of the contacts with these arrows [N]; their owners are rows of `Glyphs.arrow_owner`."""
+    sensors, strongest = session.engine.sensors, 0.0
+    for sensor, slot in {(int(row[0]), int(row[1])) for row in owners if row[0] != NO_OWNER}:
+        force = session.reading(sensors[sensor].name).batch.force
+        if force is not None and slot < len(force):
+            strongest = max(strongest, float(np.linalg.norm(force[slot])))
+    return strongest
 
 
 def bar_text(bar: ScaleBar, gizmos: GizmoSettings) -> str:

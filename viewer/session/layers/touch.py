@@ -3,8 +3,8 @@
 from typing import Any
 
 from ...render.glyphs import Glyphs
-from ...render.touch import add_touch_volumes, touch_axes
-from ..layer import DrawContext, Layer
+from ...render.touch import AXIS_COLORS, add_touch_volumes, touch_axes
+from ..layer import DrawContext, Layer, LegendEntry
 
 
 def _axes(context: DrawContext) -> Glyphs | None:
@@ -18,4 +18,11 @@ def _volumes(context: DrawContext, scene: Any) -> None:
         add_touch_volumes(scene, sensors)
 
 
-LAYERS = [Layer(glyphs=_axes), Layer(geoms=_volumes)]
+def _legend(context: DrawContext) -> list[LegendEntry]:
+    sensors = context.session.engine.touch_sensors
+    if sensors is None or not any(sensor.visible for sensor in sensors):
+        return []
+    return [LegendEntry(color, f"touch {axis}", True) for color, axis in zip(AXIS_COLORS, "xyz", strict=True)]
+
+
+LAYERS = [Layer(glyphs=_axes, legend=_legend), Layer(geoms=_volumes)]

@@ -1,46 +1,63 @@
 """Shows the legend over the scene: what the colours mean and how long a force is."""
 
 from imgui_bundle import ImVec2, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...render.style import force_text
-from ...session.layers import bar_text, legend_entries
+from ...session.layer import LegendEntry
+from ...session.layers import bar_text, legend_entries, legend_notes
 from ...session.session import Session
+from ...settings import ScaleMode
 from ..shell import Shell
+from ..theme import plain_color, warning_color
 from ..viewport import Viewport
-from ..widgets import begin_overlay, tooltip
+from ..widgets import begin_overlay, dim_text, small_button, text_color, tooltip
 
 _MARGIN = 12
+_MARK = 1.5
+"""Width of an entry's mark, in font sizes."""
 
 
 def show_legend(shell: Shell, viewport: Viewport) -> None:
-    """A small panel in the scene's lower left corner."""
+    """A small panel in the scene's lower left corner; none if nothing is drawn."""
     session = shell.app.session
-    gizmos = session.settings.gizmos
-    if not session.settings.show_legend or not len(session.engine.sensors):
+    if not session.settings.show_legend:
+        return
+    entries, notes = legend_entries(session), legend_notes(session)
+    if not entries and not notes:
         return
     left, _, _, bottom = viewport.rect
     imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
     imgui.set_next_window_bg_alpha(0.8)
     begin_overlay("legend")
-    for entry in legend_entries(session):
-        _swatch(entry.color, entry.text)
-    if gizmos.forces:
+    for entry in entries:
+        _show_entry(entry)
+    if session.settings.gizmos.forces and entries:
         _scale_bar(session)
+    for note in notes:
+        dim_text(note)
     imgui.end()
 
 
-def _swatch(rgba: tuple[float, float, float, float], text: str) -> None:
-    size = imgui.get_font_size()
+def _show_entry(entry: LegendEntry) -> None:
+    """An arrow or a point in its colour, and what it means."""
+    size, line = imgui.get_font_size(), imgui.get_text_line_height()
     corner = imgui.get_cursor_screen_pos()
-    color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*rgba))
-    middle = corner.y + imgui.get_text_line_height() / 2
-    center = ImVec2(corner.x + size * 0.35, middle)
+    color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*entry.color))
+    middle = corner.y + line / 2
     draw = imgui.get_window_draw_list()
-    draw.add_circle_filled(center, size * 0.3, color)
-    draw.add_circle(center, size * 0.3, imgui.get_color_u32(imgui.Col_.text, 0.35))
-    imgui.dummy(ImVec2(size * 0.7, size))
-    imgui.same_line(0, 6)
-    imgui.text_unformatted(text)
+    if entry.is_arrow:
+        end, neck, thick = corner.x + _MARK * size, corner.x + (_MARK - 0.6) * size, 0.17 * size
+        draw.add_line(ImVec2(corner.x, middle), ImVec2(neck, middle), color, thick)
+        tips = (ImVec2(neck, middle - 0.3 * size), ImVec2(end, middle), ImVec2(neck, middle + 0.3 * size))
+        draw.add_triangle_filled(*tips, color)
+    else:
+        center = ImVec2(corner.x + 0.5 * _MARK * size, middle)
+        draw.add_circle_filled(center, 0.3 * size, color)
+        draw.add_circle(center, 0.3 * size, imgui.get_color_u32(imgui.Col_.text, 0.35))
+    imgui.dummy(ImVec2(_MARK * size, line))
+    imgui.same_line(0, 8)
+    imgui.text_unformatted(entry.text)
 
 
 def _scale_bar(session: Session) -> None:
@@ -56,8 +73,15 @@ def _scale_bar(session: Session) -> None:
         draw.add_line(ImVec2(x, middle - 4), ImVec2(x, middle + 4), color, 1.5)
     imgui.dummy(ImVec2(length, imgui.get_text_line_height()))
     imgui.same_line(0, 8)
-    imgui.text_unformatted(bar_text(bar, gizmos))
+    with text_color(warning_color() if bar.before is not None else plain_color()):
+        imgui.text_unformatted(bar_text(bar, gizmos))
     tooltip(
         f"Length of a {force_text(bar.force)} arrow across the view, where the contacts are.\n"
         f"Scale: {gizmos.scale_mode}, {scale.force:.3g} m/N ({1 / scale.force:.3g} N/m)"
     )
+    if gizmos.scale_mode is ScaleMode.AUTO:
+        imgui.same_line(0, 8)
+        locked = session.force_scale.locked
+        help_text = "Let the scale follow the forces again" if locked else "Keep this scale, whatever forces come"
+        if small_button(f"{icons.ICON_FA_LOCK if locked else icons.ICON_FA_LOCK_OPEN}###lock", help_text):
+            session.force_scale.locked = not locked

@@ -14,6 +14,7 @@ from ..theme import dim_color, plain_color, warning_color
 from ..widgets import (
     NO_COLOR,
     button,
+    checkbox,
     dim_text,
     eye_button,
     fitted_text,
@@ -44,6 +45,8 @@ def show_sensors(shell: Shell) -> None:
         _show_unread(session)
         return
     _show_header(shell)
+    if session.watches_by_itself:
+        _show_watched(shell)
     for i in visible_rows(len(sensors), _row_height()):
         imgui.push_id(i)
         _show_row(shell, i, session.reading(sensors[i].name), sensors[i].name in unsaved)
@@ -75,6 +78,17 @@ def _show_empty(shell: Shell) -> None:
         "Or declare one in the scene:\n"
         '<sensor>\n  <contact name="foot" geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>'
     )
+
+
+def _show_watched(shell: Shell) -> None:
+    """That all contacts are shown, and what a person may want instead."""
+    settings = shell.app.session.settings
+    paragraph("This scene has no contact sensors: all contacts are shown.")
+    if button(f"{icons.ICON_FA_PLUS} Make sensors###make", "Choose from the pairs that touch now, or anything else"):
+        shell.edit_sensor(None)
+    help_text = "Show all contacts of every scene without contact sensors"
+    settings.watch_all = checkbox("Do so always", settings.watch_all, help_text)
+    imgui.spacing()
 
 
 def _show_header(shell: Shell) -> None:
