@@ -10,7 +10,7 @@ from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, 
 from contact_viewer.recording.plots import CurveStrip, nice_above
 from contact_viewer.session.layers import legend_entries, session_glyphs
 from contact_viewer.session.session import Session
-from contact_viewer.settings import ColorMode, ViewState
+from contact_viewer.settings import ColorMode, Reduce, ViewState
 from numpy.typing import NDArray
 from PIL import Image, ImageFont
 
@@ -235,3 +235,20 @@ def test_fonts_are_those_of_the_window() -> None:
     for font, family in ((text_font(15), "Roboto"), (number_font(15), "Inconsolata")):
         assert isinstance(font, ImageFont.FreeTypeFont)
         assert font.getname()[0] == family
+
+
+def test_rows_of_like_sensors_share_an_axis() -> None:
+    """Equal heights are equal forces, whichever row they are in."""
+    session = Session(open_engine("stack"), ViewState(), keeps_history=False)
+    overlay = Overlay(session, SIZE, plot_seconds=1.0)
+    for step in range(1, 301):
+        session.simulation.step()
+        overlay.sample(step, session.engine.time)
+    overlay.compose(grey(overlay.scene_size), session.engine.time)
+    rows = overlay._plots._rows if overlay._plots is not None else []
+    assert len(rows) > 1
+    kinds = {row.sensor.reduce is Reduce.NETFORCE for row in rows}
+    axes = {(row.strip.bottom, row.strip.top) for row in rows}
+    assert len(axes) == len(kinds)
+    # Half as high again as they used to be: 720 pixels of picture have room for it.
+    assert all(row.height >= 52 for row in rows)

@@ -17,9 +17,9 @@ from .encoders import Picture
 from .overlay_shapes import DIM, TEXT, Color, elided, number_font, rgba, text_font
 
 _GROUND = (27, 28, 30)
-_SHARE = 0.28
+_SHARE = 0.32
 """Part of the picture's height that the rows may take."""
-_ROW_MIN, _ROW_MAX = 40, 84
+_ROW_MIN, _ROW_MAX = 52, 110
 _PADDING, _GAP, _FOOTER = 14, 8, 20
 _LABEL, _AXIS = 168, 44
 """Widths of the columns with names and values, and with the axis' ends."""
@@ -92,8 +92,12 @@ class Plots:
 
     def draw(self, time: float) -> None:
         """Bring the band up to a simulated time [s]."""
-        for row in self._rows:
-            row.strip.paint()
+        # Rows of one kind share an axis: equal heights are equal forces.
+        for is_net in (False, True):
+            strips = [row.strip for row in self._rows if (row.sensor.reduce is Reduce.NETFORCE) is is_net]
+            ranges = [strip.values for strip in strips]
+            for strip in strips:
+                strip.paint(min(low for low, _ in ranges), max(high for _, high in ranges))
         if time >= self._next_text:
             self._next_text = time + self._text_time * (1 - 1e-6)
             for row in self._rows:
@@ -188,12 +192,19 @@ class CurveStrip:
         np.maximum(self._high[:, at], values, out=self._high[:, at])
         self._last = values
 
-    def paint(self) -> None:
-        """Bring the strip up to date."""
+    @property
+    def values(self) -> tuple[float, float]:
+        """The smallest and the largest value that is shown."""
+        shown = slice(0, max(self._newest + 1 - self._first, 1))
+        return float(self._low[:, shown].min()), float(self._high[:, shown].max())
+
+    def paint(self, lowest: float | None = None, highest: float | None = None) -> None:
+        """Bring the strip up to date, with an axis for these values, or for its own."""
         if self._newest < 0:
             return
         shown = slice(0, self._newest + 1 - self._first)
-        if self._fit_axis(float(self._low[:, shown].min()), float(self._high[:, shown].max())):
+        own_lowest, own_highest = self.values
+        if self._fit_axis(own_lowest if lowest is None else lowest, own_highest if highest is None else highest):
             self._stale = self._first
         self._paint(max(self._stale - self._first, 0), shown.stop)
         # The newest column may still grow.

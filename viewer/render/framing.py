@@ -68,6 +68,8 @@ def corners(box: Box) -> NDArray[np.float64]:
 
 
 def _reach(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box:
-    """Corners of the boxes around the bounding spheres of geoms [m], (n, 3) each."""
-    centers, radii = data.geom_xpos[geoms], model.geom_rbound[geoms, None]
-    return centers - radii, centers + radii
+    """Corners of the boxes around geoms [m], world, (n, 3) each."""
+    turn, own = data.geom_xmat[geoms].reshape(-1, 3, 3), model.geom_aabb[geoms]
+    centers = data.geom_xpos[geoms] + np.einsum("nij,nj->ni", turn, own[:, :3])
+    halves = np.einsum("nij,nj->ni", np.abs(turn), own[:, 3:])
+    return centers - halves, centers + halves

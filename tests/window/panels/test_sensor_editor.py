@@ -77,7 +77,7 @@ def choose_name(ctx: Any, side: int, typed: str) -> None:
 
 
 def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Path) -> None:
-    window = make_window(scene, steps=400)
+    window = make_window(scene, watch_all=False, steps=400)
     app = window.app
     app.session.keep_history()
     app.session._step(5)
@@ -118,7 +118,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
 
 
 def test_a_sensor_from_the_form_and_its_copy(scene: Path) -> None:
-    window = make_window(scene, steps=400)
+    window = make_window(scene, watch_all=False, steps=400)
     app = window.app
 
     def test(ctx: Any) -> None:
@@ -159,7 +159,7 @@ def test_a_sensor_from_the_form_and_its_copy(scene: Path) -> None:
 
 
 def test_things_are_picked_in_the_scene(scene: Path) -> None:
-    window = make_window(scene, steps=400)
+    window = make_window(scene, watch_all=False, steps=400)
     app = window.app
 
     def place(point: Any) -> ImVec2:
@@ -202,7 +202,7 @@ def test_an_existing_sensor_is_changed_saved_and_restored(tmp_path: Path) -> Non
     path = tmp_path / "scene.xml"
     path.write_bytes(text.replace("\n", "\r\n").encode())
     original = path.read_bytes()
-    window = make_window(path, steps=400)
+    window = make_window(path, watch_all=False, steps=400)
     app = window.app
 
     def test(ctx: Any) -> None:
@@ -255,7 +255,7 @@ def test_saving_a_new_sensor_adds_its_line_alone(scene: Path) -> None:
     filling = "\n".join(f"    <site name='s{i}'   group='5'/>" for i in range(3000))
     scene.write_text(SCENE.format(filling=filling, sensors=DECLARED))
     before = scene.read_text()
-    window = make_window(scene, steps=400, watch=False)
+    window = make_window(scene, watch_all=False, steps=400, watch=False)
     app = window.app
 
     def test(ctx: Any) -> None:
@@ -274,7 +274,7 @@ def test_saving_a_new_sensor_adds_its_line_alone(scene: Path) -> None:
 
 
 def test_all_contacts_and_one_sensor_per_geom(scene: Path) -> None:
-    window = make_window(scene, steps=400)
+    window = make_window(scene, watch_all=False, steps=400)
     app = window.app
 
     def test(ctx: Any) -> None:
@@ -297,7 +297,7 @@ def test_all_contacts_and_one_sensor_per_geom(scene: Path) -> None:
 
 
 def test_what_was_made_outlives_a_reload_unless_it_no_longer_fits(scene: Path) -> None:
-    window = make_window(scene, steps=400)
+    window = make_window(scene, watch_all=False, steps=400)
     app = window.app
 
     def test(ctx: Any) -> None:
@@ -356,7 +356,7 @@ def test_motrixsim_takes_sensors_from_the_file(scene: Path) -> None:
 
 
 def test_models_of_others_can_only_be_copied_from(scene: Path) -> None:
-    window = make_window(scene, steps=400)
+    window = make_window(scene, watch_all=False, steps=400)
     app = window.app
     app.session.loop = StillLoop()
 
