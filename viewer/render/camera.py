@@ -86,6 +86,11 @@ class Eye:
     unit: float = 1.0
     """Pixels per measure of what keeps its size on screen: 1 in a picture that is 720 pixels high."""
 
+    @property
+    def aspect(self) -> float:
+        """Width of the picture by its height."""
+        return self.viewport[2] / self.viewport[3]
+
     def pixel_size(self, points: Any) -> Points:
         """Size of one pixel [m] at the depth of world points (n, 3)."""
         return self.matrices.pixel_size(points, self.viewport)

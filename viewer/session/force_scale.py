@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 from ..mjmodel.types import MjModel
 from ..render.camera import Eye
 from ..render.framing import tree_sizes
-from ..render.style import BAR, Gauge, reference_force
+from ..render.style import BAR, Gauge, GlyphScale, arrow_length, nice_force, reference_force
+from ..settings import ScaleMode
 
+_NEWS_SECONDS = 2.0
+"""How long a change is announced, in time of the picture [s]."""
 _MEMORY = 1.5
 """Simulated time that the reference force is taken from [s]."""
 _SAMPLES = 200
@@ -49,6 +52,31 @@ class DrawnForces(NamedTuple):
 NO_FORCES = DrawnForces(np.zeros((0, 3)), np.zeros(0))
 
 
+class ScaleBar(NamedTuple):
+    """A length in a picture, and the force that it stands for."""
+
+    force: float
+    """[N]"""
+    length: float
+    """Of the force's arrow, seen across, at the depth of the contacts [px]."""
+    before: float | None
+    """The force that stood for a hundred measures until a moment ago, if the scale has just changed [N]."""
+
+
+class CutArrows(NamedTuple):
+    """Arrows that begin in a picture and end outside of it."""
+
+    arrows: int = 0
+    strongest: float = 0.0
+    """The strongest force among their contacts [N]."""
+
+
+def scale_bar(scale: GlyphScale, gauge: Gauge, before: float | None) -> ScaleBar:
+    """The bar of a picture: of 100 measures, or of the next smaller round force."""
+    force = nice_force(scale, BAR * gauge.measure)
+    return ScaleBar(force, float(arrow_length(force, scale)) / gauge.measure * gauge.eye.unit, before)
+
+
 class ForceScale:
     """The scale of one session's pictures: it changes rarely, in steps of 1, 2, 5, 10, ..."""
 
@@ -61,6 +89,8 @@ class ForceScale:
         """What it was before it changed last."""
         self.changed_at = -math.inf
         """When it changed last, simulated time [s]."""
+        self.last: Gauge | None = None
+        """Of the last picture."""
         self.anchor: NDArray[np.float64] | None = None
         """Where the contacts are [m], world, (3,); None before the first picture."""
         self._model = model
@@ -95,12 +125,18 @@ class ForceScale:
             self._remember(time, passed, strongest)
         if not (self.locked and self.newtons):
             self._choose(time)
-        return self.gauge(eye)
-
-    def gauge(self, eye: Eye) -> Gauge:
-        """The sizes for a picture, as they were chosen last."""
         assert self.anchor is not None
-        return Gauge(eye, self.anchor, self.newtons, self._longest, self._sphere)
+        self.last = Gauge(eye, self.anchor, self.newtons, self._longest, self._sphere)
+        return self.last
+
+    def first(self, data: Any, eye: Eye) -> Gauge:
+        """The sizes for a picture before any was drawn."""
+        return ForceScale(self._model).update(0.0, data, eye, NO_FORCES)
+
+    def news(self, time: float, speed: float, mode: ScaleMode) -> float | None:
+        """What the scale was, if it changed a moment before a simulated time [s] at this speed of playback."""
+        is_new = mode is ScaleMode.AUTO and 0.0 <= time - self.changed_at < _NEWS_SECONDS * speed
+        return self.newtons_before if is_new else None
 
     def carry_over(self, before: "ForceScale") -> None:
         """Go on with the scale of the same scene's session before, as far as forces have chosen it."""

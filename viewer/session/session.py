@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,19 +11,17 @@ from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
 from ..events.tracker import ContactTracker
 from ..render.camera import Eye
-from ..render.style import BAR, Gauge, GlyphScale, arrow_length, glyph_scale, nice_force
+from ..render.style import Gauge, GlyphScale, glyph_scale
 from ..render.view import USUAL_PICTURE, View
 from ..sensors.contacts import ContactBatch
-from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, ScaleMode, ViewState
-from .force_scale import NO_FORCES, DrawnForces, ForceScale
+from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, ViewState
+from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
 from .loop import Loop, LoopSteps
 from .pace import Pace
 from .sensor_reading import SensorGroup, SensorReading
 from .simulation import Simulation
 
-_NEWS_SECONDS = 2.0
-"""How long a change of the scale is announced, in time of the picture [s]."""
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Speeds that the slower and faster keys walk through."""
 
@@ -37,25 +34,6 @@ class Highlight:
     slot: int
     component: int | None = None
     """0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
-
-
-class ScaleBar(NamedTuple):
-    """A length in a picture, and the force that it stands for."""
-
-    force: float
-    """[N]"""
-    length: float
-    """Of the force's arrow, seen across, at the depth of the contacts [px]."""
-    before: float | None
-    """The force that stood for a hundred measures until a moment ago, if the scale has just changed [N]."""
-
-
-class CutArrows(NamedTuple):
-    """Arrows that begin in a picture and end outside of it."""
-
-    arrows: int = 0
-    strongest: float = 0.0
-    """The strongest force among their contacts [N]."""
 
 
 class Session:
@@ -98,8 +76,6 @@ class Session:
         """How many newtons a length on screen stands for."""
         self.cut = CutArrows()
         """What the last picture does not show whole."""
-        self._gauge: Gauge | None = None
-        """Of the last picture."""
         self._readings: dict[str, SensorReading] = {}
         self._groups: list[SensorGroup] | None = None
         self._details: dict[str, ContactDetails] = {}
@@ -336,36 +312,24 @@ class Session:
             self._details[name] = self.engine.details(name)
         return self._details[name]
 
-    def measure(self, eye: Eye, contacts: DrawnForces, strongest: float) -> None:
-        """Choose the sizes of gizmos for the next picture: see `ForceScale.update`."""
-        self._gauge = self.force_scale.update(self.engine.time, self.engine.data, eye, contacts, strongest)
-
     @property
     def scale(self) -> GlyphScale:
         """Sizes of gizmos in the last picture; before the first, in one of the usual size."""
-        return glyph_scale(self.engine.model, self.settings.gizmos, self._last_gauge())
+        return glyph_scale(self.engine.model, self.settings.gizmos, self._last_gauge)
 
     @property
     def scale_bar(self) -> ScaleBar:
         """How long a force is in the last picture, where the contacts are."""
-        scale, gauge = self.scale, self._last_gauge()
-        force = nice_force(scale, BAR * gauge.measure)
-        length = float(arrow_length(force, scale)) / gauge.measure * gauge.eye.unit
-        chosen, now = self.force_scale, self.engine.time
-        since = (now - chosen.changed_at) / self.pace.speed
-        is_new = self.settings.gizmos.scale_mode is ScaleMode.AUTO and 0.0 <= since < _NEWS_SECONDS
-        return ScaleBar(force, length, chosen.newtons_before if is_new else None)
+        before = self.force_scale.news(self.engine.time, self.pace.speed, self.settings.gizmos.scale_mode)
+        return scale_bar(self.scale, self._last_gauge, before)
 
+    @property
     def _last_gauge(self) -> Gauge:
-        if self._gauge is not None:
-            return self._gauge
-        engine = self.engine
-        return ForceScale(engine.model).update(engine.time, engine.data, self.usual_eye, NO_FORCES)
+        return self.force_scale.last or self.force_scale.first(self.engine.data, self.usual_eye)
 
     def frame(self) -> None:
         """Look at the selected body with all that hangs from it, or at all that moves."""
-        width, height = self._last_gauge().eye.viewport[2:]
-        self.view.frame(self.engine.model, self.engine.data, width / height)
+        self.view.frame(self.engine.model, self.engine.data, self._last_gauge.eye.aspect)
 
     @property
     def usual_eye(self) -> Eye:

@@ -16,8 +16,9 @@ from ...render.glyphs import NO_OWNER, Glyphs, highlight_glyphs
 from ...render.style import force_text, sensor_color
 from ...settings import ColorMode, GizmoSettings
 from ..contact_glyphs import GHOST_ALPHA, ContactParts, build_glyphs, drawn_forces
+from ..force_scale import CutArrows, ScaleBar
 from ..layer import DrawContext, Layer, LegendEntry
-from ..session import CutArrows, ScaleBar, Session
+from ..session import Session
 
 _FIRST = ("contacts", "cones", "balance", "ghosts", "labels", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
@@ -46,7 +47,8 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
     elsewhere = [layer.strongest(context) for layer in layers if layer.strongest is not None]
     eye = eye or session.usual_eye
-    session.measure(eye, drawn_forces(contacts), max(elsewhere, default=0.0))
+    engine = session.engine
+    session.force_scale.update(engine.time, engine.data, eye, drawn_forces(contacts), max(elsewhere, default=0.0))
     at_contacts = build_glyphs(contacts, contact_parts(gizmos), gizmos, context.scale, context.colors)
     others = [layer.glyphs(context) for layer in layers if layer.glyphs is not None]
     parts = [at_contacts, *(part for part in others if part is not None)]
