@@ -130,9 +130,15 @@ class Application:
         self.loader.choice = choice
         self.reload()
 
+    @property
+    def undoable(self) -> str | None:
+        """What `undo` would undo, for a person; None for nothing."""
+        return self.session.drive.last or self.sensor_edits.last
+
     def undo(self) -> None:
-        """Undo the last change of a sensor, in the scene file too."""
-        if (undone := self.notices.attempt(self.sensor_edits.undo)) is not None:
+        """Undo what was done by hand since the last step; else the last change of a sensor, in the file too."""
+        undone = self.session.drive.undo() or self.notices.attempt(self.sensor_edits.undo)
+        if undone is not None:
             self.notices.add(f"undone: {undone}")
 
     def show_all_contacts(self) -> ContactDeclaration | None:

@@ -18,6 +18,7 @@ class Controllers:
         """Where the controller comes from; None without one, and for a function of a user's own program."""
         self._ghost_file: ControllerFile | None = None
         self._watch: FileWatch | None = None
+        self._declared: dict[str, float] = {}
         self._told_slow = False
         self._measured = (0, 0.0)
         if options is not None and options.control is not None:
@@ -46,6 +47,13 @@ class Controllers:
             assert self.file is not None
             return f"read {self.file.path} again"
         return self._slow(engine)
+
+    @property
+    def declared(self) -> dict[str, float]:
+        """The numbers of the file as they were when it was first read, by name."""
+        if not self._declared and self.file is not None:
+            self._declared = dict(self.file.constants)
+        return self._declared
 
     def set_constant(self, name: str, value: float) -> None:
         """Give a constant of the file another value from the next step on."""

@@ -124,6 +124,11 @@ class Engine(Protocol):
         """An mjData of `model` that draws an environment as it is now."""
         ...
 
+    def take_pose(self, env: int = 0) -> None:
+        """Take over positions that were written into `pose(env)`: the picture, and contacts as far as they are found
+        without a step. Forces are then 0, not known, until the next one."""
+        ...
+
     def environment(self, env: int) -> "Engine":
         """One environment as an engine of its own, whose `step` and `reset` still move all of them."""
         ...

@@ -121,6 +121,10 @@ class Environment(SensorValues):
     def pose(self, env: int = 0) -> MjData:
         return self.environment(env).data
 
+    def take_pose(self, env: int = 0) -> None:
+        self.environment(env)
+        self.engine.take_pose(self.index)
+
     def environment(self, env: int) -> Engine:
         if env != 0:
             raise SceneError(f"no environment {env}: this is one environment alone")

@@ -64,6 +64,7 @@ def _carry_over(session: Session, before: Session) -> None:
             session.simulation.restart()
         else:
             session.simulation.reset(session.key)
+    session.drive.set_noise(before.drive.noise.deviation, before.drive.noise.rate)
     session.forget()
     if before.events is not None and session.events is not None:
         _keep_breaks(session.events, before.events)

@@ -15,6 +15,7 @@ from ..render.style import Gauge, GlyphScale, glyph_scale
 from ..render.view import USUAL_PICTURE, View
 from ..sensors.contacts import ContactBatch
 from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, ViewState
+from .drive import Drive
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
 from .loop import Loop, LoopSteps
@@ -52,6 +53,8 @@ class Session:
         A session that only goes forward, such as that of a recording, needs no history.
         """
         self.simulation = Simulation(engine, ghost)
+        self.drive = Drive(self.simulation)
+        """Controls and poses, as far as a person changes them."""
         self.env = 0
         self.settings = settings
         self.view = View(engine.model)
@@ -207,6 +210,7 @@ class Session:
             return
         self.key = key if key is not None else self.key
         self.simulation.reset(self.key)
+        self.drive.after_reset()
         self.view.end_perturb()
         self.trouble = None
         self.pace.restart()
@@ -391,7 +395,7 @@ class Session:
     def _step(self, count: int) -> None:
         self.simulation.resume()
         self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
-        self.simulation.step(count)
+        self.simulation.step(count, self.drive.driver())
 
     def _break(self, reason: str) -> None:
         """Pause at the step that a break asks for."""

@@ -39,6 +39,10 @@ class Simulation:
         self.history: History | None = None
         self.halted = False
         """True if an observer called `halt` in the last `step`."""
+        self.shown_env = 0
+        """Number of that environment."""
+        self.steps = 0
+        """Counts the runs of steps that were taken, and the jumps to other states."""
         self.changes = 0
         """Counts how often another instant came to be shown: what was read before is then out of date."""
         self.keep_history(history_bytes)
@@ -56,6 +60,7 @@ class Simulation:
         """
         history, engine, shown, ghost, observers = self.history, self.engine, self.shown, self.ghost, self.observers
         self.halted = False
+        self.steps += 1
         if history is not None and not history.at_end:
             self.resume()
         drive = drive or engine.driver()
@@ -117,6 +122,7 @@ class Simulation:
         if self.history is not None:
             self.history.start()
         self.changes += 1
+        self.steps += 1
         self._notify_reset()
 
     def go_to(self, step: int, since: int | None = None) -> None:
@@ -124,6 +130,7 @@ class Simulation:
         if self.history is not None:
             self.history.go_to(step, since)
             self.changes += 1
+            self.steps += 1
 
     def resume(self) -> None:
         """Continue from the step that is shown and forget those after it; from the newest if the engine cannot."""
@@ -136,6 +143,7 @@ class Simulation:
     def show(self, env: int) -> None:
         """Show another environment. The history is then one of that environment, from now on."""
         self.shown = self.engine.environment(env)
+        self.shown_env = env
         self.changes += 1
         if self.history is not None:
             self.history = History(self.shown, self.history.budget)

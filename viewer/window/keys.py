@@ -74,7 +74,7 @@ SIMULATION = (
     Binding(Key.period, ".", "Next environment", _on_session(lambda s: s.show_environment(s.env + 1))),
     Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.choose_scene(), ctrl=True),
     Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.app.reload(), ctrl=True),
-    Binding(Key.z, "Ctrl+Z", "Undo a change of a sensor", lambda shell: shell.app.undo(), ctrl=True),
+    Binding(Key.z, "Ctrl+Z", "Undo", lambda shell: shell.app.undo(), ctrl=True),
 )
 CONTACTS = (
     Binding(Key.c, "C", "Contact points", _toggle_gizmos("points")),

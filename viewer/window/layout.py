@@ -9,7 +9,7 @@ from imgui_bundle import ImVec2, hello_imgui, imgui
 
 from ..app.application import TITLE
 from ..settings import Options, Quality
-from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
+from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
 from .theme import load_fonts
 
 MAIN_DOCK = "MainDockSpace"
@@ -21,6 +21,7 @@ _DOCKS = {
     DISPLAY: _LEFT_BELOW,
     INSPECTOR: _RIGHT,
     SENSOR_EDITOR: _RIGHT,
+    CONTROLS: _RIGHT,
     PLOTS: _BOTTOM,
     EVENTS: _BOTTOM,
     TOUCH: _BOTTOM,

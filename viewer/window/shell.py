@@ -83,4 +83,5 @@ class Shell(Protocol):
 
 SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
 PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
+CONTROLS = "Controls"
 """Titles of the dockable windows."""

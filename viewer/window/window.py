@@ -24,6 +24,7 @@ from .idling import Idling
 from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, Docks, dock_panels, settings_trouble, window_params
 from .panels.body_menu import BodyMenu
+from .panels.controls import ControlsPanel
 from .panels.display import show_display
 from .panels.events import EventsPanel
 from .panels.help import show_help_page
@@ -40,7 +41,7 @@ from .panels.sensor_editor import SensorEditor
 from .panels.sensors import show_sensors
 from .panels.status import show_status
 from .panels.touch import TouchPanel
-from .shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
+from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, window_pixels
 from .window_errors import only_window, opening_window
@@ -106,6 +107,7 @@ class Window:
         self._look, self._docks = Look(), Docks()
         self._touch_panel = TouchPanel()
         self._events_panel = EventsPanel()
+        self._controls_panel = ControlsPanel()
         self._editor = SensorEditor()
         self._record_button = RecordButton()
         self._body_menu = BodyMenu()
@@ -142,6 +144,7 @@ class Window:
             DISPLAY: lambda: show_display(self.app.session),
             INSPECTOR: lambda: self.inspector.show(self.app.session),
             SENSOR_EDITOR: lambda: self._editor.show(self.app),
+            CONTROLS: lambda: self._controls_panel.show(self.app),
             PLOTS: lambda: self.plots.show(self.app.session, self.app.save_curves),
             EVENTS: lambda: self._events_panel.show(self.app.session),
             TOUCH: lambda: self._touch_panel.show(self.app.session),

@@ -91,9 +91,8 @@ class MotrixEngine(SensorValues):
         self._links = scene.links
         self._colliders = scene.colliders
         self._copy = PictureCopy(scene, picture)
-        missing = self._copy.missing
-        if missing:
-            self.notes = (f"MotrixSim has no actuator {', '.join(missing)}: its control does nothing",)
+        if missing := ", ".join(self._copy.missing):
+            self.notes = (f"MotrixSim has no actuator {missing}: its control does nothing",)
         self._pictures: dict[int, Any] = {}
         self._drawn: dict[int, int] = {}
         self._readings = {sensor.declared.name: sensor for sensor in scene.sensors}
@@ -142,17 +141,16 @@ class MotrixEngine(SensorValues):
         for steps in [1] * count if singly else [count]:
             if drive is not None:
                 drive()
-            self._advance(steps)
-            if touch is not None:
-                touch.after_step(self)
+            self._step_observed(steps)
 
     def driver(self) -> Callable[[], object] | None:
         if self.controller is None:
             return None
-        call = self.controller.driver(self.model, [self.pose(env) for env in range(self.num_envs)])
+        envs = range(self.num_envs)
+        call = self.controller.driver(self.model, [self.pose(env) for env in envs])
 
         def drive() -> None:
-            for env in range(self.num_envs):
+            for env in envs:
                 self.pose(env)
             call()
 
@@ -162,11 +160,14 @@ class MotrixEngine(SensorValues):
         def step() -> None:
             if drive is not None:
                 drive()
-            self._advance(1)
-            if self.touch_sensors is not None:
-                self.touch_sensors.after_step(self)
+            self._step_observed(1)
 
         return step
+
+    def _step_observed(self, count: int) -> None:
+        self._advance(count)
+        if self.touch_sensors is not None:
+            self.touch_sensors.after_step(self)
 
     def _advance(self, count: int) -> None:
         before = self.time
@@ -198,11 +199,9 @@ class MotrixEngine(SensorValues):
         for env, picture in self._pictures.items():
             self._copy.read_controls(self._state, self._one_of(env), picture)
         if self.controller is not None and self.controller.reset is not None:
-            pictures = {env: self.pose(env) for env in range(self.num_envs)}
-            self.controller.start(self.model, list(pictures.values()))
-            with running_calls("reset"):
-                self._copy.write_pose(self._state, pictures)
-            self._drawn.clear()
+            self.controller.start(self.model, [self.pose(env) for env in range(self.num_envs)])
+            for env in self._pictures:
+                self.take_pose(env)
         if self.touch_sensors is not None:
             self.touch_sensors.after_reset(self)
 
@@ -217,6 +216,12 @@ class MotrixEngine(SensorValues):
             picture.time = self.time
             self._drawn[env] = self._step_count
         return picture
+
+    def take_pose(self, env: int = 0) -> None:
+        """Contacts and arrays stay those of the last step: MotrixSim finds contacts in steps alone."""
+        with running_calls("take a pose"):
+            self._copy.write_pose(self._state, {env: self._pictures[env]})
+        self._copy.draw(self._state, self._one_of(env), self._pictures[env])
 
     def environment(self, env: int) -> Engine:
         return Environment(self, env)

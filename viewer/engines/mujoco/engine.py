@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from ...errors import EngineError
 from ...mjmodel.distances import PairDistances
@@ -26,6 +27,8 @@ from .past import MujocoPast, adopt, can_adopt
 from .sensor_reader import SensorReader
 from .substep import MujocoSubsteps
 from .thread_pool import ThreadPool
+
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MujocoEngine":
@@ -197,6 +200,18 @@ class MujocoEngine(SensorReader):
 
     def pose(self, env: int = 0) -> MjData:
         return self._datas[env]
+
+    def take_pose(self, env: int = 0) -> None:
+        model, data = self.model, self._datas[env]
+        state = np.empty(mujoco.mj_stateSize(model, _STATE))
+        mujoco.mj_getState(model, data, state, _STATE)
+        mujoco.mj_fwdPosition(model, data)
+        mujoco.mj_fwdVelocity(model, data)
+        data.efc_force[:] = 0.0
+        for compute in (mujoco.mj_sensorPos, mujoco.mj_sensorVel, mujoco.mj_sensorAcc):
+            compute(model, data)
+        # Delayed sensors have sampled what was no step.
+        mujoco.mj_setState(model, data, state, _STATE)
 
     def substeps(self, distances: PairDistances) -> Substeps | None:
         return MujocoSubsteps(self.model, distances)

@@ -7,7 +7,7 @@ from ...engines.registry import CHOICES
 from ...session.session import SPEEDS
 from ...settings import Theme, ViewState
 from ..keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
-from ..shell import DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Shell
+from ..shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Shell
 from ..widgets import tooltip
 from .help import show_help_menu
 from .playback import FREE_CAMERA, format_speed
@@ -65,7 +65,7 @@ def _show_file(shell: Shell) -> None:
     imgui.separator()
     if imgui.menu_item_simple("New sensor..."):
         shell.edit_sensor(None)
-    last = app.sensor_edits.last
+    last = app.undoable
     if imgui.menu_item_simple(f"Undo: {last}" if last else "Undo", "Ctrl+Z", enabled=last is not None):
         app.undo()
     imgui.separator()
@@ -119,7 +119,7 @@ def _show_view(shell: Shell) -> None:
                 view.toggle_group("geom", group)
         imgui.end_menu()
     imgui.separator()
-    for panel in (SENSORS, INSPECTOR, SENSOR_EDITOR, DISPLAY, PLOTS, EVENTS, TOUCH):
+    for panel in (SENSORS, INSPECTOR, SENSOR_EDITOR, CONTROLS, DISPLAY, PLOTS, EVENTS, TOUCH):
         if imgui.menu_item_simple(panel, None, shell.is_panel_shown(panel)):
             shell.toggle_panel(panel)
     if imgui.menu_item_simple("Legend", None, session.settings.show_legend):

@@ -8,6 +8,8 @@ from ..shell import Shell
 from ..theme import warning_color
 from ..widgets import dim_text, tooltip
 
+POSED = "posed by hand: contacts are as found, forces are known from the next step on"
+"""What the screen says of a pose that no step has led to."""
 _SEPARATOR = "  ·  "
 UNPROVEN = (
     "Taken again here, these steps lead to another state than in your program: it changes states or inputs after its"
@@ -50,6 +52,8 @@ def show_status(shell: Shell) -> None:
 def _show_pace(session: Session) -> None:
     if session.loop is not None:
         _show_loop(session, session.loop)
+    elif session.paused and session.drive.is_posed:
+        imgui.text_colored(warning_color(), POSED)
     elif session.paused:
         dim_text("paused")
     elif session.pace.behind or session.pace.achieved < 0.9 * session.pace.speed:

@@ -1,0 +1,175 @@
+"""The Controls panel in the real window: sliders that drive, poses, noise, constants of a controller."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.app.application import open_application
+from contact_viewer.session.session import Session
+from contact_viewer.settings import Options, ViewState
+from contact_viewer.window.window import Window
+from imgui_bundle import imgui
+
+from ...engines.test_controller import ARM
+from ..driver import drive, make_window, screenshot, wait
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    return path
+
+
+def show_tab(ctx: Any, title: str) -> None:
+    ctx.window_focus("//Controls")
+    ctx.yield_(3)
+    ctx.item_click(f"//Controls/##what/{title}")
+    ctx.yield_(3)
+
+
+def type_into(ctx: Any, item: str, value: float) -> None:
+    ctx.item_input_value(f"//Controls/**/###{item}", value)
+    ctx.yield_(2)
+
+
+def test_a_dragged_slider_moves_the_joint_and_the_contact_force_rises(arm: Path) -> None:
+    window = make_window(arm, paused=False)
+    session = window.app.session
+    forces: list[float] = []
+
+    def force() -> float:
+        return float(np.linalg.norm(session.reading("touch").net_force))
+
+    def test(ctx: Any) -> None:
+        show_tab(ctx, "Actuators")
+        slider = "//Controls/**/###control shoulder"
+        ctx.item_drag_with_delta(slider, (8, 0))
+        wait(ctx, lambda: session.drive.controls[0] > 0.05)
+        ctrl = float(session.drive.controls[0])
+        wait(ctx, lambda: abs(session.engine.data.qpos[0] - ctrl) < 0.1)
+        assert force() == 0
+        # Further than the floor lets it.
+        type_into(ctx, "control shoulder", 1.35)
+        wait(ctx, lambda: force() > 0.5 and abs(session.engine.data.qvel[0]) < 1e-3)
+        forces.append(force())
+        type_into(ctx, "control shoulder", 1.5)
+        wait(ctx, lambda: force() > 1.2 * forces[0])
+        type_into(ctx, "control shoulder", 0.0)
+        wait(ctx, lambda: force() == 0)
+
+    drive(window, test)
+
+
+def test_a_pose_shows_contacts_without_forces_until_a_step(arm: Path, tmp_path: Path) -> None:
+    window = make_window(arm, steps=3)
+    session, data = window.app.session, window.app.session.engine.data
+
+    def test(ctx: Any) -> None:
+        show_tab(ctx, "Joints")
+        type_into(ctx, "joint shoulder", 1.3)
+        assert data.qpos[0] == pytest.approx(1.3, abs=1e-3)
+        reading = session.reading("touch")
+        # The end of the arm is in the floor, by geometry.
+        assert reading.found == 1
+        assert reading.net_force.tolist() == [0, 0, 0]
+        assert 0.3 - 0.3 * np.sin(1.3) - 0.02 == pytest.approx(float(reading.batch.dist[0]), abs=2e-3)
+        assert session.drive.is_posed
+        screenshot(ctx, tmp_path / "posed.png")
+        ctx.key_press(imgui.Key.right_arrow)
+        ctx.yield_(3)
+        assert not session.drive.is_posed
+        assert np.linalg.norm(session.reading("touch").net_force) > 1
+        # Posed again, and taken back.
+        before = float(data.qpos[0])
+        type_into(ctx, "joint shoulder", 0.2)
+        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.yield_(3)
+        assert float(data.qpos[0]) == before
+        session.paused = False
+        wait(ctx, lambda: session.engine.time > 0.5)
+
+    drive(window, test)
+
+
+def test_controls_of_a_paused_scene_are_undone(arm: Path) -> None:
+    window = make_window(arm, steps=3)
+    session = window.app.session
+
+    def test(ctx: Any) -> None:
+        show_tab(ctx, "Actuators")
+        ctx.item_click("//Controls/**/Middle")
+        ctx.yield_(2)
+        assert session.drive.controls[0] == 0.25
+        type_into(ctx, "control shoulder", 0.9)
+        assert session.drive.controls[0] == pytest.approx(0.9, abs=1e-6)
+        assert window.app.undoable == "control of shoulder"
+        for expected in (0.25, 0.0):
+            ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+            ctx.yield_(3)
+            assert session.drive.controls[0] == expected
+        ctx.item_input_value("//Controls/**/###filter", "nothing like it")
+        ctx.yield_(2)
+        assert not ctx.item_exists("//Controls/**/###control shoulder")
+
+    drive(window, test)
+
+
+def test_constants_of_a_controller_are_tuned_and_errors_keep_the_window(arm: Path, tmp_path: Path) -> None:
+    file = tmp_path / "steer.py"
+    good = "LEVEL = 0.5\n\ndef control(model, data):\n    data.ctrl[0] = LEVEL\n"
+    file.write_text(good)
+    options = Options(scene=arm, control=str(file), width=1200, height=1000)
+    window = Window(open_application(options))
+    window.keeps_settings = False
+    app = window.app
+
+    def angle() -> float:
+        return float(app.session.engine.data.qpos[0])
+
+    def notices() -> str:
+        return " | ".join(notice.text for notice in app.notices.items)
+
+    def test(ctx: Any) -> None:
+        wait(ctx, lambda: angle() > 0.4)
+        show_tab(ctx, "Controller")
+        type_into(ctx, "LEVEL", -0.3)
+        wait(ctx, lambda: angle() < -0.15)
+        file.write_text(good.replace("):", ")"))
+        wait(ctx, lambda: "line 3: SyntaxError" in notices(), 2000)
+        assert not app.session.paused
+        file.write_text(good.replace("LEVEL\n", "MISSING\n"))
+        wait(ctx, lambda: app.session.paused and "line 4: NameError" in notices(), 2000)
+        file.write_text(good)
+        wait(ctx, lambda: "NameError" not in notices(), 2000)
+        # The value that was set here stays.
+        at = app.session.engine.time
+        app.session.toggle_paused()
+        wait(ctx, lambda: app.session.engine.time > at + 0.1)
+        assert angle() < -0.15
+
+    drive(window, test)
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_sliders_drive_the_shown_environment_or_all(arm: Path, engine: str) -> None:
+    session = Session(open_engine(arm, engine, 3), ViewState())
+    session.show_environment(1)
+    session.drive.set_controls({0: 0.8})
+    session.simulation.step(400)
+    angles = [float(session.simulation.engine.pose(env).qpos[0]) for env in range(3)]
+    assert angles[1] > 0.7
+    assert angles[0] == angles[2] < 0.2
+    session.drive.all_environments = True
+    session.drive.set_controls({0: 0.4})
+    session.simulation.step(1500)
+    angles = [float(session.simulation.engine.pose(env).qpos[0]) for env in range(3)]
+    assert np.ptp(angles) < 0.01
+    assert angles[0] > 0.35
+    session.drive.set_position(0, [0.1])
+    angles = [float(session.simulation.engine.pose(env).qpos[0]) for env in range(3)]
+    assert angles == pytest.approx([0.1] * 3)
+    session.simulation.step()
+    assert float(session.engine.data.qpos[0]) == pytest.approx(0.1, abs=0.01)

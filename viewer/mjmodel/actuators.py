@@ -1,0 +1,198 @@
+"""Turns a model into what a person can drive: its actuators and joints, with names, units, ranges and limbs."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import mujoco
+import numpy as np
+
+from .names import body_names, read_names
+from .types import MjModel
+
+_JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+_TENDON = int(mujoco.mjtTrn.mjTRN_TENDON)
+_AFFINE, _NO_BIAS = int(mujoco.mjtBias.mjBIAS_AFFINE), int(mujoco.mjtBias.mjBIAS_NONE)
+_FIXED_GAIN, _NO_DYNAMICS = int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtDyn.mjDYN_NONE)
+_HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
+_FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
+_LENGTHS = {_HINGE: "rad", _SLIDE: "m"}
+_FORCES = {_HINGE: "N·m", _SLIDE: "N"}
+
+
+class Servo(StrEnum):
+    """What an actuator's control stands for."""
+
+    FORCE = "force"
+    POSITION = "position"
+    VELOCITY = "velocity"
+    OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """One actuator."""
+
+    index: int
+    name: str
+    limb: str
+    """The body at which the limb begins that it moves; empty if it moves no joint."""
+    servo: Servo
+    unit: str
+    """Of its control; empty where that has none of its own."""
+    force_unit: str
+    low: float
+    high: float
+    """Range of its control: as declared, or what is sensible."""
+    joint: int | None
+    """The hinge or slide that it moves."""
+    ratio: float
+    """Force on the joint by control, without a servo's own part: gain times gear."""
+    gear: float
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
+
+@dataclass(frozen=True)
+class Joint:
+    """One joint."""
+
+    index: int
+    name: str
+    limb: str
+    unit: str
+    """Of its position, "" for those of several numbers."""
+    low: float
+    high: float
+    place: int
+    """Of its first number in `qpos`."""
+    size: int
+    """Numbers in `qpos`: 1 hinge or slide, 4 ball, 7 free."""
+
+
+def read_actuators(model: MjModel) -> list[Actuator]:
+    """All actuators, in order."""
+    limbs, names = limb_names(model), read_names(model, "actuator")
+    actuators = []
+    for i in range(model.nu):
+        target, kind = int(model.actuator_trnid[i, 0]), int(model.actuator_trntype[i])
+        body = _moved_body(model, kind, target)
+        joint = target if kind in _JOINT_TRANSMISSIONS and int(model.jnt_type[target]) in _LENGTHS else None
+        joint_kind = int(model.jnt_type[joint]) if joint is not None else -1
+        servo = _servo(model, i)
+        gear, gain = float(model.actuator_gear[i, 0]), float(model.actuator_gainprm[i, 0])
+        low, high = _range(model, i, servo, joint)
+        actuators.append(
+            Actuator(
+                index=i,
+                name=names[i] or f"actuator {i}",
+                limb=limbs[body] if body is not None else "",
+                servo=servo,
+                unit=_unit(servo, joint_kind, gear * gain),
+                force_unit=_FORCES.get(joint_kind, "N" if kind == _TENDON else ""),
+                low=low,
+                high=high,
+                joint=joint,
+                ratio=gear * gain,
+                gear=gear,
+            )
+        )
+    return actuators
+
+
+def read_joints(model: MjModel) -> list[Joint]:
+    """All joints, in order."""
+    limbs, names = limb_names(model), read_names(model, "jnt")
+    joints = []
+    for i in range(model.njnt):
+        kind = int(model.jnt_type[i])
+        low, high = _joint_range(model, i)
+        joints.append(
+            Joint(
+                index=i,
+                name=names[i] or f"joint {i}",
+                limb=limbs[int(model.jnt_bodyid[i])],
+                unit=_LENGTHS.get(kind, ""),
+                low=low,
+                high=high,
+                place=int(model.jnt_qposadr[i]),
+                size={_FREE: 7, _BALL: 4}.get(kind, 1),
+            )
+        )
+    return joints
+
+
+def limb_names(model: MjModel) -> list[str]:
+    """For every body the name of the body at which its limb begins: after the last one from which several branch."""
+    names, parents = body_names(model), model.body_parentid.tolist()
+    moving = (model.body_dofnum > 0).tolist()
+    for body in range(model.nbody - 1, 0, -1):
+        # A body moves with what it carries.
+        moving[parents[body]] = moving[parents[body]] or moving[body]
+    branches = [0] * model.nbody
+    for body in range(1, model.nbody):
+        branches[parents[body]] += moving[body]
+    tops = [0] * model.nbody
+    for body in range(1, model.nbody):
+        parent = parents[body]
+        tops[body] = body if parent == 0 or (branches[parent] > 1 and moving[body]) else tops[parent]
+    return [names[top] for top in tops]
+
+
+def _moved_body(model: MjModel, kind: int, target: int) -> int | None:
+    if kind in _JOINT_TRANSMISSIONS:
+        return int(model.jnt_bodyid[target])
+    if kind == _TENDON:
+        start, count = int(model.tendon_adr[target]), int(model.tendon_num[target])
+        for wrap in range(start, start + count):
+            if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT:
+                return int(model.jnt_bodyid[model.wrap_objid[wrap]])
+            if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_SITE and wrap == start + count - 1:
+                return int(model.site_bodyid[model.wrap_objid[wrap]])
+    return None
+
+
+def _servo(model: MjModel, i: int) -> Servo:
+    bias = model.actuator_biasprm[i]
+    if int(model.actuator_gaintype[i]) != _FIXED_GAIN:
+        return Servo.OTHER
+    if int(model.actuator_biastype[i]) == _AFFINE and bias[1] != 0:
+        return Servo.POSITION
+    if int(model.actuator_biastype[i]) == _AFFINE and bias[2] != 0:
+        return Servo.VELOCITY
+    plain = int(model.actuator_biastype[i]) == _NO_BIAS and int(model.actuator_dyntype[i]) == _NO_DYNAMICS
+    return Servo.FORCE if plain else Servo.OTHER
+
+
+def _unit(servo: Servo, joint_kind: int, ratio: float) -> str:
+    length = _LENGTHS.get(joint_kind)
+    if length is None:
+        return ""
+    if servo is Servo.POSITION:
+        return length
+    if servo is Servo.VELOCITY:
+        return f"{length}/s"
+    return _FORCES[joint_kind] if servo is Servo.FORCE and ratio == 1.0 else ""
+
+
+def _range(model: MjModel, i: int, servo: Servo, joint: int | None) -> tuple[float, float]:
+    low, high = (float(value) for value in model.actuator_ctrlrange[i])
+    if model.actuator_ctrllimited[i] and low < high:
+        return low, high
+    if servo is Servo.POSITION and joint is not None:
+        ends = sorted(float(model.actuator_gear[i, 0]) * end for end in _joint_range(model, joint))
+        return ends[0], ends[1]
+    force = np.abs(model.actuator_forcerange[i]).max()
+    gain = abs(float(model.actuator_gainprm[i, 0]))
+    if servo is Servo.FORCE and model.actuator_forcelimited[i] and force > 0 and gain > 0:
+        return -float(force) / gain, float(force) / gain
+    return -1.0, 1.0
+
+
+def _joint_range(model: MjModel, joint: int) -> tuple[float, float]:
+    low, high = (float(value) for value in model.jnt_range[joint])
+    if model.jnt_limited[joint] and low < high:
+        return low, high
+    return (-math.pi, math.pi) if int(model.jnt_type[joint]) == _HINGE else (-1.0, 1.0)
