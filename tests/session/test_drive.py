@@ -99,16 +99,16 @@ def test_hold_keeps_motors_where_they_are(motors: Session) -> None:
     drive, data = motors.drive, motors.engine.data
     drive.set_position(0, [0.4])
     drive.set_position(1, [-0.3])
-    drive.hold.stiffness, drive.hold.damping = 400.0, 20.0
+    drive.hold.stiffness, drive.hold.damping = 60.0, 0.6
     drive.hold_pose(True)
     for _ in range(300):
         motors._step(1)
-    assert data.qpos[:2] == pytest.approx([0.4, -0.3], abs=0.02)
+    assert data.qpos[:2] == pytest.approx([0.4, -0.3], abs=0.08)
     drive.hold_pose(False)
     motors.engine.data.ctrl[:] = 0
-    for _ in range(100):
+    for _ in range(200):
         motors._step(1)
-    assert abs(data.qpos[0] - 0.4) > 0.05
+    assert abs(data.qpos[0] - 0.4) > 0.3
 
 
 def test_several_controls_move_by_the_same_part_of_their_range(motors: Session) -> None:

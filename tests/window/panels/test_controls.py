@@ -75,6 +75,7 @@ def test_a_pose_shows_contacts_without_forces_until_a_step(arm: Path, tmp_path: 
         # The end of the arm is in the floor, by geometry.
         assert reading.found == 1
         assert reading.net_force.tolist() == [0, 0, 0]
+        assert reading.batch.dist is not None
         assert 0.3 - 0.3 * np.sin(1.3) - 0.02 == pytest.approx(float(reading.batch.dist[0]), abs=2e-3)
         assert session.drive.is_posed
         screenshot(ctx, tmp_path / "posed.png")
