@@ -85,6 +85,8 @@ MAX_HISTORY_MEGABYTES = 65536.0
 _BOUNDS = {
     "history_megabytes": (1.0, MAX_HISTORY_MEGABYTES),
     "min_force": (0.0, 1e5),
+    "record_fps": (1.0, 240.0),
+    "record_height": (0.0, 8192.0),
     "value_low": (-1e9, 1e9),
     "value_high": (-1e9, 1e9),
     "ui_scale": (0.5, 4.0),
@@ -213,6 +215,10 @@ class ViewState:
     record_folder: str = ""
     """Where recordings go; the working folder if empty."""
     record_suffix: str = ".mp4"
+    record_fps: float = 60.0
+    """Pictures a second of recordings."""
+    record_height: float = 0.0
+    """Height of recordings, whose width follows [px]; 0 for that of what is recorded."""
     record_last: float = 10.0
     """Simulated time that "record the last seconds" takes from the history [s]."""
 

@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from ..session.session import Session
 from ..settings import Options, ViewState
 from .controllers import Controllers
 from .notices import Notices
-from .recorder import Recorder
+from .recorder import Label, Recorder
 from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
@@ -166,6 +166,14 @@ class Application:
         """Where a new recording would go."""
         return self._free_path(self.session.settings.record_suffix)
 
+    @property
+    def recording_size(self) -> tuple[int, int]:
+        """Width and height of a new recording [px]."""
+        settings = self.session.settings
+        width, height = self.window_size if settings.record_panels else self.scene_size
+        wanted = round(settings.record_height)
+        return (max(2, round(width * wanted / max(height, 1) / 2) * 2), wanted) if wanted else (width, height)
+
     def start_recording(self, path: Path | None = None) -> None:
         """Record into a file from now on; without a path, into the next one."""
         self._record(path, None)
@@ -179,10 +187,11 @@ class Application:
         self._record(path, self.session.settings.record_last)
 
     def save_screenshot(self) -> None:
-        """Save the scene's next picture as PNG."""
+        """Save the next picture as PNG: of the scene, or of the window if recordings show that."""
         with naming(self._recording_folder):
             path = self._free_path(".png")
-            self.notices.attempt(lambda: self.recorder.request_screenshot(path))
+            panels = self.session.settings.record_panels
+            self.notices.attempt(lambda: self.recorder.request_screenshot(path, self.session, panels))
 
     def save_curves(self, text: str) -> None:
         """Save curves, as CSV, beside the recordings."""
@@ -193,11 +202,13 @@ class Application:
             self.saved.append(path)
             self.notices.add(f"saved {path}")
 
-    def take_picture(self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool) -> None:
+    def take_picture(
+        self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool, labels: Sequence[Label] = ()
+    ) -> None:
         """Record what is drawn now, or save it as a screenshot, if it is due. `read` gives it, RGB, (height, width, 3):
-        the whole window or the scene alone."""
+        the whole window or the scene alone. `labels`: beside contacts, x and y in the picture [px] and text."""
         time = self.session.engine.time
-        done = self.notices.attempt(lambda: self.recorder.take_picture(read, whole_window, time))
+        done = self.notices.attempt(lambda: self.recorder.take_picture(read, whole_window, time, labels))
         if done is not None:
             self.notices.add(done)
 
@@ -215,14 +226,17 @@ class Application:
     def _record(self, path: Path | None, last: float | None) -> None:
         """Record from now on, or the last seconds."""
         settings = self.session.settings
-        size = self.window_size if settings.record_panels else self.scene_size
+        size = self.recording_size
         with naming(self._recording_folder):
             path = self.working_folder / path if path is not None else self.next_recording
             strays = describe_strays(path.parent)
             started = self.notices.attempt(
-                lambda: self.recorder.start(path, size, self.session, settings.record_panels, last)
+                lambda: self.recorder.start(
+                    path, size, self.session, settings.record_panels, last, round(settings.record_fps)
+                )
             )
         if started:
+            self.notices.add(f"recording into {path}")
             settings.record_folder, settings.record_suffix = str(path.parent), path.suffix
             if strays is not None:
                 self.notices.add(strays, warning=True)

@@ -1,6 +1,6 @@
 """Turns the pictures that a window draws into videos and screenshots, as a person starts, pauses and stops them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..recording.video_writer import LiveVideoWriter
 
 FPS = 60
+Label = tuple[float, float, str]
 
 
 class Retake:
@@ -78,6 +79,9 @@ class Recorder:
         """The recording that goes on, or is paused."""
         self._completing: list[LiveVideoWriter] = []
         self._screenshot: PartFile | None = None
+        self._shot: tuple[Session, bool] | None = None
+        """What the screenshot is of, and whether with panels."""
+        self._size = (0, 0)
         self._overlay: Overlay | None = None
         self._retake: Retake | None = None
 
@@ -92,7 +96,13 @@ class Recorder:
         return bool(self._completing)
 
     def start(
-        self, path: Path, size: tuple[int, int], session: Session, with_panels: bool, last: float | None = None
+        self,
+        path: Path,
+        size: tuple[int, int],
+        session: Session,
+        with_panels: bool,
+        last: float | None = None,
+        fps: int = FPS,
     ) -> bool:
         """Record into a new file, whose suffix gives the format; False if a recording is under way already.
 
@@ -105,9 +115,9 @@ class Recorder:
 
         if self.running is not None:
             return False
-        fps = min(FPS, format_of(path).fps)
+        fps = min(fps, format_of(path).fps)
         retake = None if last is None else Retake(session, last, fps)
-        self.with_panels = with_panels
+        self.with_panels, self._size = with_panels, size
         self.running = LiveVideoWriter(path, size, fps)
         self._overlay = None if with_panels else Overlay(session, size, session.pace.speed)
         self._retake = retake
@@ -135,30 +145,39 @@ class Recorder:
             self._completing.append(self.running)
             self.running = None
 
-    def request_screenshot(self, path: Path) -> None:
-        """Save the next picture of the scene; its name is taken from now on."""
+    def request_screenshot(self, path: Path, session: Session, with_panels: bool = False) -> None:
+        """Save the next picture of the scene, with legend and time, or of the window; its name is taken from now on."""
         if self._screenshot is None:
-            self._screenshot = PartFile(path)
+            self._screenshot, self._shot = PartFile(path), (session, with_panels)
 
-    def take_picture(self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float) -> str | None:
+    def take_picture(
+        self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float, labels: Sequence[Label] = ()
+    ) -> str | None:
         """Take what is drawn so far, at a simulated time [s], if it is due; what was completed, for a person.
 
-        `read` gives the picture, RGB, (height, width, 3).
+        `read` gives the picture, RGB, (height, width, 3). `labels`: see `Overlay.compose`.
         """
-        if self._screenshot is not None and not whole_window:
+        if self._screenshot is not None and self._shot is not None and whole_window == self._shot[1]:
+            from ..recording.overlay import Overlay
             from ..recording.video_writer import png_bytes
 
+            (session, with_panels), self._shot = self._shot, None
             file, self._screenshot = self._screenshot, None
-            path = file.write(png_bytes(read()))
+            shot = read()
+            if not with_panels:
+                shot = Overlay(session, (shot.shape[1], shot.shape[0]), session.pace.speed).compose(shot, time, labels)
+            path = file.write(png_bytes(shot))
             self._saved.append(path)
             return f"saved {path}"
         writer = self.running
         due = self._retake.due if self._retake is not None else writer is not None and writer.due
         if writer is not None and whole_window == self.with_panels and due:
             try:
-                picture = read()
+                picture, scale = _scaled(read(), self._size)
                 if self._overlay is not None:
-                    picture = self._overlay.compose(picture, time)
+                    picture = self._overlay.compose(
+                        picture, time, [(x * scale, y * scale, text) for x, y, text in labels]
+                    )
                 if self._retake is not None:
                     writer.add(picture)
                     self._retake.mark_taken()
@@ -197,3 +216,14 @@ class Recorder:
         self._saved.append(path)
         why = "; it ends there because the disk is full" if writer.full else ""
         return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames){why}"
+
+
+def _scaled(picture: NDArray[np.uint8], size: tuple[int, int]) -> tuple[NDArray[np.uint8], float]:
+    """A picture in the size of the recording, width and height [px], and the factor."""
+    height, width = picture.shape[:2]
+    # A window that is resized meanwhile is the writer's matter.
+    if size[1] == height or abs(size[0] * height - size[1] * width) > 2 * (width + height):
+        return picture, 1.0
+    from PIL import Image
+
+    return np.array(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)), size[1] / height

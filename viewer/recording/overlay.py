@@ -1,7 +1,9 @@
 """Draws beside the scene of a recorded picture what its colours mean, the force scale, the time and force curves."""
 
+from collections.abc import Sequence
+
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 from ..errors import RecordingError
 from ..session.layer import LegendEntry
@@ -24,6 +26,9 @@ _MARK = 22
 """Width of an entry's mark."""
 _NARROWEST, _LOWEST = 330, 220
 """Smaller pictures show the scene alone."""
+
+
+Label = tuple[float, float, str]
 
 
 class Overlay:
@@ -59,8 +64,13 @@ class Overlay:
         if self._plots is not None:
             self._plots.sample(time)
 
-    def compose(self, scene: Picture, time: float) -> Picture:
-        """The whole picture from one of the scene, which is drawn into; at a simulated time [s]."""
+    def compose(self, scene: Picture, time: float, labels: Sequence[Label] = ()) -> Picture:
+        """The whole picture from one of the scene, which is drawn into; at a simulated time [s].
+
+        `labels`: x and y in the scene's picture, from its top left [px], and text.
+        """
+        if labels:
+            scene = self._write_labels(scene, labels)
         if not self._fits:
             return scene
         legend = self._draw_legend()
@@ -71,6 +81,13 @@ class Overlay:
             return scene
         self._plots.draw(time)
         return np.concatenate([scene, self._plots.band])
+
+    def _write_labels(self, scene: Picture, labels: Sequence[Label]) -> Picture:
+        image = Image.fromarray(scene)
+        draw, font = ImageDraw.Draw(image), number_font(round(_FONT_SIZE * self._unit))
+        for x, y, text in labels:
+            draw.text((x, y), text, (255, 255, 255), font, stroke_width=1, stroke_fill=(40, 40, 40))
+        return np.array(image)
 
     def _draw_legend(self) -> Patch | None:
         """What the colours mean and how long a force is, for the lower left corner; None if nothing is drawn."""

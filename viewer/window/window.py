@@ -1,6 +1,6 @@
 """Runs the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from imgui_bundle import glfw_utils, hello_imgui, imgui, implot
@@ -10,6 +10,7 @@ import glfw  # isort: skip
 
 from ..app.application import Application, open_application
 from ..app.interruption import interruption
+from ..app.recorder import Label
 from ..render.camera import Eye
 from ..render.canvas import Canvas
 from ..render.contexts import current_renderer
@@ -33,7 +34,7 @@ from .panels.inspector import Inspector
 from .panels.legend import show_legend
 from .panels.menus import show_menus
 from .panels.notices import show_notices, show_progress
-from .panels.picking import point_at, show_labels, show_pointed
+from .panels.picking import contact_labels, point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
 from .panels.record import RecordButton
@@ -328,20 +329,24 @@ class Window:
                 see_through=session.settings.gizmos.see_through,
                 add=lambda scene: add_volumes(session, scene),
             )
-        self._take_picture(pixels, whole_window=False)
-        show_labels(session, self.viewport, matrices)
+        labels = contact_labels(session, self.viewport, matrices)
+        self._take_picture(pixels, whole_window=False, labels=labels)
+        show_labels(self.viewport, labels)
         # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.
         self._pointed = session.highlight = (
             None if self._editor.picking else point_at(session, self.viewport, sensor_glyphs, matrices)
         )
 
-    def _take_picture(self, pixels: tuple[int, int, int, int], whole_window: bool) -> None:
+    def _take_picture(
+        self, pixels: tuple[int, int, int, int], whole_window: bool, labels: Sequence[Label] = ()
+    ) -> None:
         """Offer a part of the framebuffer to recordings."""
         if self.canvas is not None:
             scene_pass = self.canvas.scene_pass
             self.app.take_picture(
                 lambda: scene_pass.read_pixels(pixels),
                 whole_window=whole_window,
+                labels=labels,
             )
 
     def _finish_frame(self) -> None:
@@ -353,7 +358,7 @@ class Window:
             self.audience.after_frame(lambda: scene_pass.read_pixels(pixels))
 
     def _show_playback(self) -> None:
-        self._record_button.show(self.app)
+        self._record_button.show(self.app, self.files)
         imgui.same_line(0, 16)
         show_playback(self.app.session)
 

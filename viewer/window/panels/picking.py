@@ -54,29 +54,34 @@ def show_pointed(session: Session, pointed: Highlight | None) -> None:
         imgui.end_tooltip()
 
 
-def show_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> None:
-    """The force of each shown contact in newtons beside it."""
+def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> list[tuple[float, float, str]]:
+    """The force of each shown contact, and where it stands in the scene's picture, from the top left [px]."""
     if not session.settings.gizmos.labels:
-        return
-    io = imgui.get_io()
-    scale = io.display_framebuffer_scale
+        return []
+    left, bottom, _, height = viewport.pixels
+    offset = _LABEL_OFFSET * imgui.get_io().display_framebuffer_scale.x
+    labels: list[tuple[float, float, str]] = []
+    for name in [name for name, visible in session.visible.items() if visible]:
+        batch = session.reading(name).batch
+        if batch.pos is None or batch.force is None:
+            continue
+        pixels, depths = matrices.project(batch.pos[batch.filled], viewport.pixels)
+        sizes = np.linalg.norm(batch.force[batch.filled], axis=-1)
+        for (x, y), depth, size in zip(pixels.tolist(), depths, sizes, strict=True):
+            if depth > 0 and size >= session.settings.gizmos.min_force and len(labels) < _MOST_LABELS:
+                labels.append((x - left + offset, bottom + height - y, f"{size:.3g} N"))
+    return labels
+
+
+def show_labels(viewport: Viewport, labels: list[tuple[float, float, str]]) -> None:
+    """Labels beside contacts."""
+    scale = imgui.get_io().display_framebuffer_scale
     draw = imgui.get_background_draw_list()
     left, top, right, bottom = viewport.rect
     draw.push_clip_rect(ImVec2(left, top), ImVec2(right, bottom))
     with number_font():
-        count = 0
-        for name in [name for name, visible in session.visible.items() if visible]:
-            batch = session.reading(name).batch
-            if batch.pos is None or batch.force is None:
-                continue
-            pixels, depths = matrices.project(batch.pos[batch.filled], viewport.pixels)
-            sizes = np.linalg.norm(batch.force[batch.filled], axis=-1)
-            for (x, y), depth, size in zip(pixels, depths, sizes, strict=True):
-                if depth <= 0 or size < session.settings.gizmos.min_force or count >= _MOST_LABELS:
-                    continue
-                place = ImVec2(x / scale.x + _LABEL_OFFSET, io.display_size.y - y / scale.y)
-                _outlined(draw, place, f"{size:.3g} N")
-                count += 1
+        for x, y, text in labels:
+            _outlined(draw, ImVec2(left + x / scale.x, top + y / scale.y), text)
     draw.pop_clip_rect()
 
 

@@ -6,7 +6,8 @@ from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...app.application import Application
-from ..widgets import button, checkbox, dim_text, number_font, paragraph, text_color, tooltip
+from ..file_dialog import FileDialog, Purpose
+from ..widgets import button, checkbox, choose, dim_text, number_font, paragraph, text_color, tooltip
 
 _RED = ImVec4(0.93, 0.25, 0.22, 1.0)
 
@@ -16,18 +17,21 @@ class RecordButton:
 
     def __init__(self) -> None:
         self._path = ""
+        self._wanted = False
+        """True if the dialog is to open again."""
 
-    def show(self, app: Application) -> None:
+    def show(self, app: Application, files: FileDialog) -> None:
         recording = app.recorder.running
         width = 2.4 * imgui.get_font_size()
         if recording is None:
             with text_color(_RED):
                 clicked = imgui.button(f"{icons.ICON_FA_CIRCLE}###record", ImVec2(width, 0))
             tooltip("Record a video (F9 starts at once)")
-            if clicked:
+            if clicked or self._wanted:
+                self._wanted = False
                 self._path = str(app.next_recording)
                 imgui.open_popup("Record")
-            self._show_dialog(app)
+            self._show_dialog(app, files)
             return
         if button(f"{icons.ICON_FA_STOP}###stop recording", f"Stop and save {recording.path} (F9)", width):
             app.recorder.stop()
@@ -45,15 +49,39 @@ class RecordButton:
                 f"{minutes:.0f}:{seconds:04.1f} {recording.frames:5d} frames {recording.bytes_written / 2**20:5.1f} MB"
             )
 
-    def _show_dialog(self, app: Application) -> None:
+    def _choose_folder(self, app: Application, files: FileDialog) -> None:
+        """Let a person choose the folder; the dialog then opens again."""
+
+        def choose_folder(folder: Path) -> None:
+            app.session.settings.record_folder = str(folder)
+            self._wanted = True
+
+        files.ask(Purpose.FOLDER, "Where recordings go", app.next_recording.parent, choose_folder)
+
+    def _show_dialog(self, app: Application, files: FileDialog) -> None:
         if not imgui.begin_popup("Record"):
             return
+        em, settings = imgui.get_font_size(), app.session.settings
         paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
-        imgui.set_next_item_width(28 * imgui.get_font_size())
+        imgui.set_next_item_width(28 * em)
         _, self._path = imgui.input_text("file", self._path)
-        settings = app.session.settings
-        help_text = "Record the whole window, or the scene alone"
+        imgui.same_line()
+        if button(f"{icons.ICON_FA_FOLDER_OPEN}###folder", "Choose another folder"):
+            self._choose_folder(app, files)
+            imgui.close_current_popup()
+        help_text = "Record the whole window, or the scene alone with legend and time; screenshots too"
         settings.record_panels = checkbox("with panels", settings.record_panels, help_text)
+        imgui.same_line(0, 2 * em)
+        names = {0.0: "as in the window", 480.0: "480 lines", 720.0: "720 lines", 1080.0: "1080 lines"}
+        known = names | {settings.record_height: names.get(settings.record_height, f"{settings.record_height:g} lines")}
+        help_text = "Height of the pictures; their width follows"
+        height = choose("size", settings.record_height, known, 9 * em, help_text, lambda height: known[height])
+        settings.record_height = height
+        imgui.same_line(0, 2 * em)
+        rates = sorted({settings.record_fps, 15.0, 24.0, 25.0, 30.0, 50.0, 60.0})
+        help_text = "Pictures a second; GIF takes at most 50"
+        settings.record_fps = choose("frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}")
+        dim_text("{} x {} pixels".format(*app.recording_size))
         path = Path(self._path.strip()).expanduser() if self._path.strip() else None
         if imgui.button("Start recording") and path is not None:
             app.start_recording(path)
