@@ -32,9 +32,13 @@ def launch(path_or_model: str | Path | Any = None, data: Any = None, *, control:
     run_window(Window(Application(engine)))
 
 
-def launch_passive(model: MjModel, data: MjData, *, ring_megabytes: float = DEFAULT_RING / 2**20) -> PassiveViewer:
+def launch_passive(
+    model: MjModel, data: MjData, *, every_step: bool = False, ring_megabytes: float = DEFAULT_RING / 2**20
+) -> PassiveViewer:
     """Open a window, in a process of its own, that shows a model and data which the calling program steps.
 
-    Call `sync` after every step. `ring_megabytes`: memory for states that the window has not read yet.
+    Call `sync` after every step. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
+    control callback; it is one for the whole process, and makes rollouts on several threads wait for each other.
+    `ring_megabytes`: memory for states that the window has not read yet.
     """
-    return PassiveViewer(model, data, ring_bytes=round(ring_megabytes * 2**20))
+    return PassiveViewer(model, data, every_step=every_step, ring_bytes=round(ring_megabytes * 2**20))

@@ -20,10 +20,11 @@ from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
 from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, shared_file
+from .tap import TAP
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_AFTER = 0
-"""Kind of a row: read after a step."""
+_AFTER, _BEFORE = 0, 1
+"""Kinds of rows: read after a step, and inside one before it has moved anything."""
 WINDOW_MODULE = "contact_viewer.passive.window_process"
 _EXCHANGE_TIME = 1 / 60
 """Between two looks at what the window has to say [s]."""
@@ -48,6 +49,7 @@ class PassiveViewer:
         model: MjModel,
         data: MjData,
         *,
+        every_step: bool = False,
         ring_bytes: int = DEFAULT_RING,
         module: str = WINDOW_MODULE,
         arguments: tuple[str, ...] = (),
@@ -84,9 +86,12 @@ class PassiveViewer:
         self._drawn = False
         """True if the window has gizmos of the program's."""
         self._received = b""
-        self._running = True
+        self._running, self._tapped = True, False
         self._end = weakref.finalize(self, _end, self._pid, ours, self._process)
         self._wait_until_open()
+        self._tapped = every_step
+        if every_step:
+            TAP.add(data, self._record_start)
 
     @property
     def gizmos(self) -> GizmoList:
@@ -149,8 +154,7 @@ class PassiveViewer:
     def close(self) -> None:
         """Close the window; what it records is completed. Safe twice."""
         with self._lock:
-            self._running = False
-            self._let_go()
+            self._stop()
             self._end()
 
     def __enter__(self) -> "PassiveViewer":
@@ -170,6 +174,11 @@ class PassiveViewer:
         self._kinds[place] = kind
         # Last, so that the window never sees a row that is not complete.
         self._count = self._words[Word.WRITTEN] = count + 1
+
+    def _record_start(self) -> None:
+        """Hand over the state before a step that is being taken."""
+        if os.getpid() == self._pid:
+            self._write(_BEFORE)
 
     def _show_gizmos(self) -> None:
         """Hand over what was drawn since the last call; the window shows the newest that is complete."""
@@ -221,6 +230,8 @@ class PassiveViewer:
     def _exchange(self) -> None:
         """See what the window has to say."""
         self._next_exchange = time.monotonic() + _EXCHANGE_TIME
+        if self._tapped:
+            TAP.renew()
         for message in self._receive():
             self._handle(message)
         if self._words[Word.CLOSED]:
@@ -250,6 +261,9 @@ class PassiveViewer:
         """The window is gone; the loop goes on without it."""
         self._running = False
         self._let_go()
+        if self._tapped:
+            self._tapped = False
+            TAP.remove(self._data)
 
     def _wake(self) -> None:
         with contextlib.suppress(OSError):
@@ -266,15 +280,14 @@ class PassiveViewer:
                         raise SceneError(message["error"])
                     if message.get("ready"):
                         return
-            self._running = False
-            raise SceneError("the window did not open" if self._process.poll() is None else _last_words(self._process))
+            if not self._running:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    code = self._process.wait(_SILENCE)
+                    raise SceneError(f"the window's process ended with exit code {code} before it was open")
+            raise SceneError(f"the window did not open within {_START_TIME:g} s")
         except BaseException:
             self.close()
             raise
-
-
-def _last_words(process: "subprocess.Popen[bytes]") -> str:
-    return f"the window's process ended with exit code {process.wait()} before it was open"
 
 
 def _model_file(model: MjModel) -> int:

@@ -19,6 +19,8 @@ from ..engines.mujoco.engine import MujocoEngine
 from ..render.glyphs import GizmoList
 from .shared_memory import SharedMemory, Word
 
+_SEND = socket.MSG_DONTWAIT | getattr(socket, "MSG_NOSIGNAL", 0)
+"""Neither wait for a loop that is stopped, nor end with one that is gone."""
 _LAG = 1.0
 """Rows that arrived longer ago than this are skipped while more arrive than can be taken [s]."""
 _TRIES = 100
@@ -191,4 +193,4 @@ class WindowLoop:
 def send(link: socket.socket, message: dict[str, Any]) -> None:
     """Send a message to the loop; an empty one wakes it. A loop that is stopped may miss it."""
     with contextlib.suppress(OSError):
-        link.send(json.dumps(message).encode() + b"\n", socket.MSG_DONTWAIT)
+        link.send(json.dumps(message).encode() + b"\n", _SEND)

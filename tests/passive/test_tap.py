@@ -1,0 +1,88 @@
+"""Every step of a loop that takes several at once, against a loop that takes them one by one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer.engines.abilities import StepKind
+from contact_viewer.engines.mujoco.arrivals import RowKind
+from contact_viewer.passive.tap import TAP
+
+from ..engines.mujoco.test_arrivals import Theirs, forces
+
+RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
+
+
+@pytest.fixture(autouse=True)
+def no_callback() -> Iterator[None]:
+    yield
+    assert mujoco.get_mjcb_control() is None
+
+
+class Tapped(Theirs):
+    """A loop whose steps are seen from inside."""
+
+    def record(self) -> None:
+        self.hand_over(RowKind.BEFORE)
+
+
+@pytest.mark.parametrize("integrator", [0, RK4])
+def test_steps_inside_one_call_are_seen_bit_for_bit(integrator: int) -> None:
+    loop = Tapped("quadruped", lambda model: setattr(model.opt, "integrator", integrator))
+    judge = mujoco.MjData(loop.model)
+    rng = np.random.default_rng(4)
+    kinds = [step.kind for step in loop.arrived()]
+    TAP.add(loop.data, loop.record)
+    for _ in range(40):
+        force = 0.02 * rng.standard_normal(loop.model.nv)
+        loop.data.qfrc_applied[:] = judge.qfrc_applied[:] = force
+        mujoco.mj_step(loop.model, loop.data, 5)
+        # As environments do for their observations.
+        mujoco.mj_forward(loop.model, loop.data)
+        loop.hand_over()
+        TAP.remove(loop.data)
+        seen = []
+        for step in loop.arrived():
+            kinds.append(step.kind)
+            engine = loop.simulation.engine
+            seen.append(forces(engine.model, engine.data))
+        expected = []
+        for _ in range(5):
+            mujoco.mj_step(loop.model, judge)
+            expected.append(forces(loop.model, judge))
+        assert seen == expected
+        TAP.add(loop.data, loop.record)
+    TAP.remove(loop.data)
+    assert kinds == [StepKind.START] + [StepKind.EXACT] * 200
+
+
+def test_a_callback_of_the_users_stays_in_force_whenever_it_was_set() -> None:
+    loop = Tapped("quadruped")
+    other = mujoco.MjData(loop.model)
+    called = []
+
+    def first(model: Any, data: Any) -> None:
+        called.append("first")
+
+    def push(model: Any, data: Any) -> None:
+        data.qfrc_applied[2] = 3.0 * np.sin(10 * data.time)
+
+    mujoco.set_mjcb_control(first)
+    TAP.add(loop.data, loop.record)
+    mujoco.mj_step(loop.model, loop.data)
+    assert called == ["first"]
+    mujoco.set_mjcb_control(push)
+    TAP.renew()
+    # Data of others are none of ours.
+    rows = len(loop.rows.waiting)
+    mujoco.mj_step(loop.model, other, 3)
+    assert len(loop.rows.waiting) == rows
+    mujoco.mj_step(loop.model, loop.data, 20)
+    loop.hand_over()
+    assert loop.data.qfrc_applied[2] != 0
+    assert [step.kind for step in loop.arrived()] == [StepKind.START] + [StepKind.EXACT] * 21
+    TAP.remove(loop.data)
+    assert mujoco.get_mjcb_control() is push
+    mujoco.set_mjcb_control(None)
