@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind, unique_name
 from .declarations import TARGET_OBJECTS
 from .matching import Target, contact_forces
-from .names import geom_names, read_names
+from .names import body_names, geom_names, read_names
 from .pairs import Obstacle, find_obstacles
 from .types import MjData, MjModel
 
@@ -29,6 +29,19 @@ class TouchingPair:
     labels: tuple[str, str]
     count: int
     """Contacts between them."""
+    force: float
+    """Sum of their normal forces [N]."""
+
+
+@dataclass(frozen=True)
+class TouchingBody:
+    """A body that moves and touches something."""
+
+    name: str
+    """Empty if it has none: no sensor can be made of it."""
+    label: str
+    count: int
+    """Contacts of its geoms."""
     force: float
     """Sum of their normal forces [N]."""
 
@@ -57,6 +70,39 @@ class SensorSuggestions:
             TouchingPair((int(one), int(other)), (self._label(one), self._label(other)), int(count), float(total))
             for (one, other), count, total in zip(unique, counts, sums, strict=True)
         ]
+
+    def touching_bodies(self, data: MjData) -> list[TouchingBody]:
+        """Moving bodies in contact, in the scene's order; data of the model."""
+        model = self._model
+        if not data.ncon:
+            return []
+        forces = contact_forces(model, data, np.arange(data.ncon))[:, 0]
+        geoms = data.contact.geom
+        bodies = np.where(geoms >= 0, model.geom_bodyid[geoms], 0)
+        counts = np.zeros(model.nbody, np.int64)
+        sums = np.zeros(model.nbody)
+        for side in bodies.T:
+            np.add.at(counts, side, 1)
+            np.add.at(sums, side, forces)
+        moving = np.flatnonzero((counts > 0) & (model.body_weldid != 0))
+        labels = body_names(model)
+        return [TouchingBody(self._bodies[body], labels[body], int(counts[body]), float(sums[body])) for body in moving]
+
+    def for_touching_bodies(self, data: MjData, taken: Collection[str]) -> list[ContactDeclaration]:
+        """A sensor for each moving body that touches now, of everything that touches it: the feet of a robot."""
+        used, found = set(taken), []
+        for body in self.touching_bodies(data):
+            if body.name:
+                declaration = self.for_whole_body(body, used)
+                used.add(declaration.name)
+                found.append(declaration)
+        return found
+
+    def for_whole_body(self, body: TouchingBody, taken: Collection[str]) -> ContactDeclaration:
+        """A sensor of everything that touches a body, with room for more contacts than there are now."""
+        target = ContactTarget(TargetKind.BODY, body.name)
+        slots = max(2 * _SLOTS_MIN, 2 * body.count)
+        return ContactDeclaration(unique_name(body.name, set(taken)), second=target, num=slots)
 
     def for_pair(self, pair: TouchingPair, taken: Collection[str]) -> ContactDeclaration | None:
         """A sensor of what touches now, with slots for all contacts; None if neither side has a name."""

@@ -66,6 +66,10 @@ class Shell(Protocol):
         """Show the dialog that opens a scene, unless another program steps this one."""
         ...
 
+    def make_for_bodies(self) -> None:
+        """Make a sensor for each body that touches now."""
+        ...
+
     def show_all_contacts(self) -> None:
         """Make a sensor of all contacts, which the editor then shows."""
         ...

@@ -39,7 +39,7 @@ from .panels.playback import show_playback
 from .panels.plots import Plots, style_plots
 from .panels.record import RecordButton
 from .panels.sensor_editor import SensorEditor
-from .panels.sensors import show_sensors
+from .panels.sensors import SensorsPanel
 from .panels.status import show_status
 from .panels.touch import TouchPanel
 from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
@@ -105,6 +105,7 @@ class Window:
         """Who watches where there is no display; to be set before the window opens."""
         self.plots = Plots()
         self.inspector = Inspector()
+        self.sensors = SensorsPanel()
         self._look, self._docks = Look(), Docks()
         self._touch_panel = TouchPanel()
         self._events_panel = EventsPanel()
@@ -141,7 +142,7 @@ class Window:
             self.app.notices.add(trouble, warning=True)
         params = window_params(self.app.options, self.keeps_settings)
         panels = {
-            SENSORS: lambda: show_sensors(self),
+            SENSORS: lambda: self.sensors.show(self),
             DISPLAY: lambda: show_display(self.app.session),
             INSPECTOR: lambda: self.inspector.show(self.app.session),
             SENSOR_EDITOR: lambda: self._editor.show(self.app),
@@ -182,6 +183,9 @@ class Window:
             self.files.ask(
                 Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), _SCENE_FILES
             )
+
+    def make_for_bodies(self) -> None:
+        self._editor.make_for_bodies(self.app)
 
     def show_all_contacts(self) -> None:
         self._editor.show_all_contacts(self.app)

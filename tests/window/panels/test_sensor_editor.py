@@ -132,7 +132,7 @@ def test_a_sensor_from_the_form_and_its_copy(scene: Path) -> None:
         choose(ctx, "reduce", "maxforce")
         click(ctx, "dist")
         click(ctx, "torque")
-        ctx.item_input(f"{EDITOR}/num")
+        ctx.item_input(f"{EDITOR}/###num")
         ctx.key_chars_replace_enter("6")
         ctx.yield_(2)
         element = (
@@ -209,7 +209,7 @@ def test_an_existing_sensor_is_changed_saved_and_restored(tmp_path: Path) -> Non
         assert app.session.reading("wheels").dropped == 1
         ctx.item_click("//Sensors/$$0/###edit")
         ctx.yield_(3)
-        ctx.item_input(f"{EDITOR}/num")
+        ctx.item_input(f"{EDITOR}/###num")
         ctx.key_chars_replace_enter("8")
         ctx.yield_(2)
         click(ctx, "###apply")

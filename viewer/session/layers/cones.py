@@ -74,7 +74,7 @@ def _legend(context: DrawContext) -> list[LegendEntry]:
     return [
         LegendEntry(context.colors.sticking, "sticking", False),
         LegendEntry(context.colors.sliding, "sliding", False),
-        LegendEntry(context.colors.open, "open", False),
+        LegendEntry(context.colors.open, "contact without force", False),
     ]
 
 

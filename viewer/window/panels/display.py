@@ -1,5 +1,6 @@
 """Shows the Display window: what is drawn of contacts, and how."""
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import TypeVar
 
@@ -7,7 +8,7 @@ from imgui_bundle import imgui
 
 from ...session.layers import display_layers
 from ...session.session import Session
-from ...settings import GizmoSettings, ScaleMode
+from ...settings import GizmoSettings, Palette, ScaleMode
 from ..widgets import button, checkbox, choose, disabled, heading, tooltip
 
 E = TypeVar("E", bound=StrEnum)
@@ -63,10 +64,13 @@ def _show_looks(gizmos: GizmoSettings) -> None:
     gizmos.point_size = _slider("points", gizmos.point_size, 0.2, 5.0, "%.2f x", "Factor on the spheres' size")
     gizmos.color_mode = _choice("colour by", gizmos.color_mode, "What an arrow's colour shows")
     gizmos.palette = _choice(
-        "palette", gizmos.palette, "colorblind: safe for all common kinds\nmujoco: the model's visual/rgba"
+        "palette",
+        gizmos.palette,
+        "colour-blind: safe for all common kinds\nmujoco: the model's visual/rgba",
+        lambda palette: "colour-blind" if palette is Palette.COLORBLIND else str(palette),
     )
     gizmos.moment = _choice(
-        "moment",
+        "steps",
         gizmos.moment,
         "Of the physics steps since the last picture, gizmos show the newest (instant),\n"
         "the one pressed hardest (peak), or their mean",
@@ -82,6 +86,6 @@ def _slider(label: str, value: float, low: float, high: float, text: str, help_t
     return value
 
 
-def _choice(label: str, value: E, help_text: str) -> E:
+def _choice(label: str, value: E, help_text: str, name: Callable[[E], str] = str) -> E:
     width = imgui.get_content_region_avail().x - 5 * imgui.get_font_size()
-    return choose(label, value, type(value), width, help_text)
+    return choose(label, value, type(value), width, help_text, name)

@@ -20,12 +20,20 @@ from ...session.session import Session
 from ...settings import Reduce
 from ..theme import warning_color
 from ..viewport import Viewport
-from ..widgets import Message, button, choose, disabled, heading, paragraph, small_button, tooltip
-from .sensor_form import choose_fields, sensors_by_sides, show_element, show_pairs
+from ..widgets import Message, button, choose, disabled, flow, heading, paragraph, small_button, tooltip
+from .sensor_form import (
+    EACH_BODY,
+    EACH_BODY_HELP,
+    choose_fields,
+    sensors_by_sides,
+    show_bodies,
+    show_element,
+    show_pairs,
+)
 from .target_chooser import BodyChooser, TargetChooser
 
 _REDUCE_HELP = (
-    "Which contacts are reported if there are more than num\n"
+    "Which contacts are reported if there are more than slots (num)\n"
     "none: the first ones\nmindist: the deepest\nmaxforce: the strongest\nnetforce: all of them as one, in world axes"
 )
 
@@ -54,6 +62,8 @@ class SensorEditor:
         self._original: ContactDeclaration | None = None
         """How the sensor that is being changed is declared now."""
         self._awaited: _Awaited | None = None
+        self._by_body = False
+        """True if bodies that touch are listed, not pairs of geoms."""
         self._chooser = TargetChooser()
         self._bodies = BodyChooser()
         self._model: MjModel | None = None
@@ -134,6 +144,16 @@ class SensorEditor:
         app.sensor_edits.make([SensorChange(declaration) for declaration in declarations])
         self._await(declarations[0].name, declarations[0])
 
+    def make_for_bodies(self, app: Application) -> None:
+        """Make a sensor for each body that touches now."""
+        self._read(app.session)
+        taken = self._taken(app.sensor_edits)
+        declarations = self._suggestions.for_touching_bodies(app.session.engine.data, taken)
+        if declarations:
+            self.make(app, declarations)
+        else:
+            app.notices.add("nothing with a name touches now: no sensor was made")
+
     def show_all_contacts(self, app: Application) -> None:
         """Make a sensor of all contacts, and show it once the scene has it."""
         declaration = app.show_all_contacts()
@@ -211,8 +231,8 @@ class SensorEditor:
         second = self._chooser.show(2, self.draft.second, model, width)
         reduce = choose("reduce", self.draft.reduce, Reduce, width, _REDUCE_HELP)
         imgui.set_next_item_width(width)
-        num = imgui.input_int("num", self.draft.num, 1, 10)[1]
-        tooltip(f"Contacts that the array has slots for, 1 to {NUM_MAX:,}")
+        num = imgui.input_int("slots###num", self.draft.num, 1, 10)[1]
+        tooltip(f"num: contacts that the array has slots for, 1 to {NUM_MAX:,}")
         num = min(max(num, 1), NUM_MAX)
         fields = choose_fields(self.draft.fields)
         self.draft = replace(self.draft, first=first, second=second, fields=fields, num=num, reduce=reduce)
@@ -262,6 +282,21 @@ class SensorEditor:
         heading("Touching now")
         if not session.engine.has_contact_list:
             paragraph("MotrixSim does not report which geoms touch.")
+            return
+        if imgui.radio_button("geoms", not self._by_body):
+            self._by_body = False
+        tooltip("Pairs of geoms that touch")
+        imgui.same_line()
+        if imgui.radio_button("bodies", self._by_body):
+            self._by_body = True
+        tooltip("Bodies that move and touch something")
+        flow(imgui.calc_text_size(EACH_BODY).x + 2 * imgui.get_style().frame_padding.x)
+        if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
+            self.make_for_bodies(app)
+        if self._by_body:
+            body = show_bodies(self._suggestions.touching_bodies(session.engine.data))
+            if body is not None:
+                self.make(app, [self._suggestions.for_whole_body(body, self._taken(app.sensor_edits))])
             return
         pairs = self._suggestions.touching(session.engine.data)
         clicked = show_pairs(pairs, self._suggestions, self._by_sides)

@@ -7,7 +7,7 @@ from imgui_bundle import ImVec2, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...mjmodel.matching import full_layout
-from ...mjmodel.sensor_suggestions import SensorSuggestions, TouchingPair
+from ...mjmodel.sensor_suggestions import SensorSuggestions, TouchingBody, TouchingPair
 from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ContactDeclaration, ContactTarget
 from ...sensors.layout import UNITS, Field
@@ -78,6 +78,8 @@ def _in_lines(attributes: Mapping[str, str], width: float) -> str:
     return f"{text}/>"
 
 
+EACH_BODY = f"{icons.ICON_FA_SHOE_PRINTS} each body"
+EACH_BODY_HELP = "Make a sensor for each body that moves and touches something now: the feet of a robot that stands"
 _ROWS = 8
 """Pairs that the list shows at once."""
 
@@ -98,6 +100,57 @@ def sensors_by_sides(declared: Mapping[str, ContactDeclaration]) -> dict[Sides, 
     return {frozenset((sensor.first, sensor.second)): name for name, sensor in declared.items()}
 
 
+def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
+    """The list; the body that a sensor is wanted of."""
+    if not bodies:
+        paragraph("Nothing that moves touches now.")
+        return None
+    row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
+    size = ImVec2(0, (min(len(bodies), _ROWS) + 1) * row + 2)
+    flags = imgui.TableFlags_
+    if not imgui.begin_table("##bodies", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x, size):
+        return None
+    table_headings(_touching_headings("body", "Moving bodies, by name"))
+    wanted = None
+    for i in visible_rows(len(bodies), row):
+        body = bodies[i]
+        imgui.push_id(body.label)
+        _show_cells(body.label, body.count, body.force)
+        with disabled(not body.name):
+            if icon_button(icons.ICON_FA_PLUS, "make"):
+                wanted = body
+        tooltip(f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name")
+        imgui.pop_id()
+    imgui.end_table()
+    return wanted
+
+
+def _touching_headings(what: str, help_text: str) -> tuple[Heading, ...]:
+    with number_font():
+        force_width = imgui.calc_text_size("0000.00").x
+    return (
+        Heading(what, "", help_text, left=True),
+        Heading("contacts", "contacts", "Number of contacts"),
+        Heading("[N]", force_width, "Sum of their normal forces"),
+        Heading("", imgui.get_frame_height()),
+    )
+
+
+def _show_cells(label: str, count: int, force: float) -> None:
+    """Name, contacts and force of a row; its button is next."""
+    imgui.table_next_row()
+    imgui.table_next_column()
+    imgui.align_text_to_frame_padding()
+    imgui.text_unformatted(fit_text(label, imgui.get_content_region_avail().x))
+    tooltip(label)
+    with number_font():
+        for text in (str(count), format_number(force, 2)):
+            imgui.table_next_column()
+            imgui.align_text_to_frame_padding()
+            text_right(text)
+    imgui.table_next_column()
+
+
 def show_pairs(
     pairs: Sequence[TouchingPair], suggestions: SensorSuggestions, by_sides: Mapping[Sides, str]
 ) -> PairClick | None:
@@ -111,15 +164,7 @@ def show_pairs(
     flags = imgui.TableFlags_
     if not imgui.begin_table("##pairs", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x, size):
         return None
-    with number_font():
-        count_width, force_width = imgui.calc_text_size("contacts").x, imgui.calc_text_size("0000.00").x
-    headings = (
-        Heading("geoms", "", "Object 1 and object 2; forces act on the second", left=True),
-        Heading("contacts", count_width, "Number of contacts between them"),
-        Heading("[N]", force_width, "Sum of their normal forces"),
-        Heading("", imgui.get_frame_height()),
-    )
-    table_headings(headings)
+    table_headings(_touching_headings("geoms", "Object 1 and object 2; forces act on the second"))
     clicked = None
     for i in visible_rows(len(pairs), row):
         pair = pairs[i]
@@ -133,18 +178,7 @@ def show_pairs(
 
 
 def _show_row(pair: TouchingPair, first: ContactTarget, second: ContactTarget, sensor: str | None) -> PairClick | None:
-    imgui.table_next_row()
-    imgui.table_next_column()
-    imgui.align_text_to_frame_padding()
-    label = f"{pair.labels[0]} × {pair.labels[1]}"
-    imgui.text_unformatted(fit_text(label, imgui.get_content_region_avail().x))
-    tooltip(label)
-    with number_font():
-        for text in (str(pair.count), format_number(pair.force, 2)):
-            imgui.table_next_column()
-            imgui.align_text_to_frame_padding()
-            text_right(text)
-    imgui.table_next_column()
+    _show_cells(f"{pair.labels[0]} × {pair.labels[1]}", pair.count, pair.force)
     nameless = not first.name and not second.name
     with disabled(nameless):
         pressed = icon_button(icons.ICON_FA_EYE if sensor else icons.ICON_FA_PLUS, "make")

@@ -10,7 +10,7 @@ from ...session.sensor_reading import SensorReading
 from ...session.session import Session
 from ...settings import ColorMode, Reduce
 from ..shell import Shell
-from ..theme import dim_color, plain_color, warning_color
+from ..theme import curve_tint, dim_color, plain_color, warning_color
 from ..widgets import (
     NO_COLOR,
     button,
@@ -21,13 +21,18 @@ from ..widgets import (
     format_number,
     number_font,
     paragraph,
+    right_of_line,
+    slots_text,
     small_button,
     text_color,
     text_right,
     tooltip,
     visible_rows,
 )
+from .sensor_form import EACH_BODY, EACH_BODY_HELP
 
+_MANY = 8
+"""Sensors beyond which they can be filtered by name."""
 _REDUCE_HELP = {
     Reduce.NONE: "none: the first contacts, in the engine's order",
     Reduce.MINDIST: "mindist: the deepest contacts first",
@@ -36,22 +41,50 @@ _REDUCE_HELP = {
 }
 
 
-def show_sensors(shell: Shell) -> None:
+class SensorsPanel:
     """The window's content."""
-    session, unsaved = shell.app.session, shell.app.sensor_edits.unsaved
-    sensors = session.engine.sensors
-    if not len(sensors):
-        _show_empty(shell)
+
+    def __init__(self) -> None:
+        self.text = ""
+        """Only sensors with this in their names are listed, where there are many."""
+        self._listed: list[int] = []
+        self._listed_for: tuple[object, ...] = ()
+
+    def show(self, shell: Shell) -> None:
+        """The window's content."""
+        session, unsaved = shell.app.session, shell.app.sensor_edits.unsaved
+        sensors = session.engine.sensors
+        if not len(sensors):
+            _show_empty(shell)
+            _show_unread(session)
+            return
+        _show_header(shell)
+        if session.watches_by_itself:
+            _show_watched(shell)
+        if len(sensors) > _MANY:
+            imgui.set_next_item_width(-1)
+            _, self.text = imgui.input_text_with_hint("##filter", "filter names", self.text)
+            tooltip("List only sensors with these words in their names")
+        else:
+            self.text = ""
+        listed = self.listed(sensors.names)
+        for i in visible_rows(len(listed), _row_height()):
+            place = listed[i]
+            imgui.push_id(place)
+            _show_row(shell, place, session.reading(sensors[place].name), sensors[place].name in unsaved)
+            imgui.pop_id()
+        if not listed:
+            paragraph("No sensor has these words in its name.")
         _show_unread(session)
-        return
-    _show_header(shell)
-    if session.watches_by_itself:
-        _show_watched(shell)
-    for i in visible_rows(len(sensors), _row_height()):
-        imgui.push_id(i)
-        _show_row(shell, i, session.reading(sensors[i].name), sensors[i].name in unsaved)
-        imgui.pop_id()
-    _show_unread(session)
+
+    def listed(self, names: tuple[str, ...]) -> list[int]:
+        """Places of the sensors that pass the filter."""
+        state = (names, self.text)
+        if state != self._listed_for:
+            words = self.text.lower().split()
+            self._listed_for = state
+            self._listed = [i for i, name in enumerate(names) if all(word in name.lower() for word in words)]
+        return self._listed
 
 
 def _show_unread(session: Session) -> None:
@@ -70,6 +103,8 @@ def _show_empty(shell: Shell) -> None:
         help_text = "Add a sensor that matches every contact. The scene file is not changed."
         if button("Watch all contacts", help_text):
             shell.show_all_contacts()
+    if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
+        shell.make_for_bodies()
     help_text = "Choose what it matches and what it reports, or one of the pairs that touch now"
     if button(f"{icons.ICON_FA_PLUS} New sensor###new", help_text):
         shell.edit_sensor(None)
@@ -100,10 +135,15 @@ def _show_header(shell: Shell) -> None:
         session.visible = dict.fromkeys(session.visible, not everything)
     imgui.same_line()
     dim_text(f"{shown} of {len(session.visible)} shown")
+    style = imgui.get_style()
+    shoes, plus = icons.ICON_FA_SHOE_PRINTS, icons.ICON_FA_PLUS
+    right_of_line(
+        imgui.calc_text_size(shoes).x + imgui.calc_text_size(plus).x + 2 * style.frame_padding.x + style.item_spacing.x
+    )
+    if small_button(f"{shoes}###each body", EACH_BODY_HELP):
+        shell.make_for_bodies()
     imgui.same_line()
-    size = imgui.get_text_line_height() + 2 * imgui.get_style().frame_padding.x
-    imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - size)
-    if small_button(f"{icons.ICON_FA_PLUS}###new", "Make a contact sensor"):
+    if small_button(f"{plus}###new", "Make a contact sensor"):
         shell.edit_sensor(None)
     imgui.separator()
 
@@ -127,6 +167,8 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
     if imgui.selectable("##row", session.selected == name, flags, ImVec2(0, height))[0]:
         session.selected = name
 
+    if session.visible[name]:
+        _draw_swatch(index)
     imgui.set_cursor_pos(ImVec2(start.x + 2, start.y + 4))
     _show_eye(session, index, name)
     imgui.same_line(0, 6)
@@ -134,8 +176,7 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
     pencil_x = right - imgui.get_text_line_height()
     with text_color(_text_color(session.visible[name])):
         fitted_text(f"{name} *" if unsaved else name, pencil_x - text_x - 4)
-        if unsaved:
-            tooltip(f"{name}: made or changed here, and not saved into the scene file")
+        tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
     if not sensor.virtual:
         imgui.set_cursor_pos(ImVec2(pencil_x, start.y + 4))
         _show_pencil(shell, name)
@@ -156,7 +197,7 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
         force_width = imgui.calc_text_size("0000.00 N").x
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
         count_color = warning_color() if reading.dropped else dim_color()
-        count = str(reading.found) if sensor.virtual else f"{reading.found}/{sensor.slots}"
+        count = _count_text(reading)
         text_right(count, count_color, right - force_width - 6)
         tooltip(_count_help(reading))
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
@@ -166,12 +207,28 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
     imgui.dummy(ImVec2(0, height))
 
 
+def _draw_swatch(index: int) -> None:
+    """The colour of the sensor's curves, at the left of its row."""
+    low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+    ink = imgui.get_color_u32(curve_tint(sensor_color(index)))
+    imgui.get_window_draw_list().add_rect_filled(low, ImVec2(low.x + 0.17 * imgui.get_font_size(), high.y), ink)
+
+
 def _text_color(strong: bool) -> ImVec4:
     return plain_color() if strong else dim_color()
 
 
+def _count_text(reading: SensorReading) -> str:
+    sensor = reading.sensor
+    if sensor.reduce is Reduce.NETFORCE:
+        return f"{reading.found} in 1"
+    return str(reading.found) if sensor.virtual else f"{reading.found}/{sensor.slots}"
+
+
 def _count_help(reading: SensorReading) -> str:
-    text = f"{reading.found} matching contacts, {reading.sensor.slots} slots"
+    if reading.sensor.reduce is Reduce.NETFORCE:
+        return f"{reading.found} matching contacts, summed up into 1 slot"
+    text = f"{reading.found} matching contacts, {slots_text(reading.sensor.slots)}"
     if reading.dropped:
         text += f"\n{reading.dropped} dropped: raise num, or choose another reduce mode"
     return text
