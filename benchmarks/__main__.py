@@ -25,6 +25,8 @@ BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
     "export-speed": stepping.export_speed,
     "events-speed": stepping.events_speed,
     "frame-window": windows.frame_window,
+    "frame-equal": windows.frame_equal,
+    "frame-python": windows.frame_python,
     "record-same": recordings.record_same,
     "record-default": recordings.record_default,
     "record-memory": recordings.record_memory,

@@ -8,8 +8,8 @@ from pathlib import Path
 from contact_viewer.assets import DEFAULT_SCENE
 from contact_viewer.scene_files.scene import find_scene
 
-from .environments import PEERS, STUDIO, Environments
-from .measuring import OURS, Row, Unavailable, Work, take_turns
+from .environments import PEERS, STUDIO, Environments, run_worker
+from .measuring import OURS, Figure, Row, Unavailable, Work, constant, take_turns
 from .run import Run
 from .screen import SIZE, Program
 
@@ -17,6 +17,8 @@ SIMULATE = "simulate (mujoco.viewer)"
 PASSIVE = "mujoco.viewer.launch_passive"
 STUDIO_VIEWER = "MuJoCo Studio"
 MOTRIX_VIEWER = "MotrixSim viewer"
+EMPTY = "scene and empty panels"
+BUDGET = "budget"
 _PASSIVE_WORKER = Path(__file__).parent / "workers" / "passive_viewer.py"
 _WARM_UP = 3.0
 """Time after the first frame that is not measured, while caches fill and shaders are compiled [s]."""
@@ -49,8 +51,49 @@ def frame_window(run: Run) -> list[Row]:
     peers = (SIMULATE, STUDIO_VIEWER, MOTRIX_VIEWER)
     works = _on_screen(run, peers, lambda program: _frame_rate(program, span, run.sized(_WARM_UP, 0.1)))
     measured = take_turns(works, run.sized(3, 1))
-    case = f"{DEFAULT_SCENE}, panels shown, {SIZE[0]}x{SIZE[1]}, default quality"
+    case = f"{DEFAULT_SCENE}, panels shown, {SIZE[0]}x{SIZE[1]}, each at its defaults: ours without shadows on llvmpipe"
     return [measured.row("frame-window", case, peer, "frames/s", goal=1.0, higher_is_better=True) for peer in peers]
+
+
+def frame_equal(run: Run) -> list[Row]:
+    """The window against simulate, both with all that simulate draws."""
+    span = run.sized(6.0, 0.3)
+    works = _on_screen(
+        run, (SIMULATE,), lambda program: _frame_rate(program, span, run.sized(_WARM_UP, 0.1)), "--quality", "high"
+    )
+    measured = take_turns(works, run.sized(5, 1))
+    case = f"{DEFAULT_SCENE}, panels shown, {SIZE[0]}x{SIZE[1]}, shadows, multisampling, reflections in both"
+    return [measured.row("frame-equal", case, SIMULATE, "frames/s", goal=1.0, higher_is_better=True)]
+
+
+def frame_python(run: Run) -> list[Row]:
+    """What panels cost a frame, and how much of a frame is Python's."""
+    shares: list[float] = []
+
+    def work_of(*options: str) -> Work:
+        def work() -> float:
+            count, environment = run.sized(200, 3), run.screen.environment
+            figures = run_worker(sys.executable, "window_frame.py", count, *options, environment=environment)
+            if not options:
+                shares.append(1e3 * figures["python"])
+            return 1e3 * float(figures["frame"])
+
+        return work
+
+    frames = take_turns({OURS: work_of(), EMPTY: work_of("--empty")}, run.sized(5, 1))
+    scene = f"quadruped, running, {SIZE[0]}x{SIZE[1]}, Plots and Inspector open"
+    return [
+        frames.row("frame-python", f"{scene}: processor time of a frame", EMPTY, "ms", goal=0.5),
+        Row(
+            "frame-python",
+            f"{scene}: Python's own share of it",
+            BUDGET,
+            "ms",
+            Figure(tuple(shares)),
+            constant(4.0),
+            1.0,
+        ),
+    ]
 
 
 def startup(run: Run) -> list[Row]:

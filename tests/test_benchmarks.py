@@ -26,6 +26,8 @@ PEERS_OF = {
     "export-speed": {"bare mj_step loop"},
     "events-speed": {"bare mj_step loop"},
     "frame-window": {"simulate (mujoco.viewer)", "MuJoCo Studio", "MotrixSim viewer"},
+    "frame-equal": {"simulate (mujoco.viewer)"},
+    "frame-python": {"scene and empty panels", "budget"},
     "record-same": {"mujoco.Renderer + mediapy"},
     "record-default": {"mujoco.Renderer + mediapy"},
     "record-memory": {"constant"},
@@ -35,7 +37,7 @@ PEERS_OF = {
     "idle": {"mujoco.viewer.launch_passive"},
 }
 """Benchmarks and their peers."""
-WINDOWS = {"frame-window", "startup", "idle"}
+WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle"}
 ELSEWHERE = {
     "simulate (mujoco.viewer)",
     "MuJoCo Studio",
