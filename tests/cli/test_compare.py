@@ -84,9 +84,22 @@ def test_a_keyframe_is_where_both_start(scene: Path, capsys: pytest.CaptureFixtu
     assert rests["mujoco"]["found_max"] == rests["motrix"]["found_max"] == 0
 
 
-def test_a_scene_that_motrixsim_refuses_is_one_line_and_exit_2(tmp_path: Path) -> None:
+def test_a_sensor_that_motrixsim_refuses_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "box.xml"
     path.write_text(SCENE.format(height=".1", sensors='<contact name="self" geom1="box" geom2="box"/>'))
+    assert main(["compare", str(path), "--duration", "0.1"]) == 0
+    assert "MotrixSim does not read it: it panics in its first step where the two targets overlap" in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_scene_that_motrixsim_refuses_is_one_line_and_exit_2(tmp_path: Path) -> None:
+    path = tmp_path / "box.xml"
+    path.write_text(
+        SCENE.format(height=".1", sensors="")
+        .replace("</body>", '<body><joint type="slide" stiffness="1 2"/><geom size=".1"/></body></body>')
+        .replace("1 0 0 0", "1 0 0 0 0")
+    )
     result = subprocess.run(
         [sys.executable, "-m", "contact_viewer", "compare", str(path), "--duration", "1"],
         capture_output=True,
@@ -97,7 +110,7 @@ def test_a_scene_that_motrixsim_refuses_is_one_line_and_exit_2(tmp_path: Path) -
     assert result.returncode == 2
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
-    assert "OrderedPair cannot have the same indices" in result.stderr
+    assert f"MotrixSim cannot run {path}" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -66,13 +66,25 @@ def test_both_engines_show_ghosts(tmp_path: Path) -> None:
     drive(window, test)
 
 
-def test_a_scene_that_motrix_refuses_leaves_the_old_one_running() -> None:
+REFUSED = (
+    '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>'
+    '<body><joint type="slide" stiffness="1 2"/><geom size=".1"/></body></worldbody></mujoco>'
+)
+"""A scene that MotrixSim cannot read."""
+
+
+def test_a_scene_that_motrix_refuses_leaves_the_old_one_running(tmp_path: Path) -> None:
+    path = tmp_path / "refused.xml"
+    path.write_text(REFUSED)
     window = make_window("gripper", engine="both")
     app = window.app
 
     def test(ctx: Any) -> None:
-        app.open_scene("pile")
-        ctx.yield_(20)
+        app.open_scene(str(path))
+        for _ in range(400):
+            ctx.yield_(1)
+            if app.notices.items:
+                break
         assert "MotrixSim" in app.notices.items[0].text
         assert "fingertip_left" in app.session.engine.sensors.names
 
@@ -129,10 +141,7 @@ def test_the_menu_switches_engines() -> None:
 
 def test_an_engine_that_refuses_the_scene_leaves_the_other_running(tmp_path: Path) -> None:
     path = tmp_path / "refused.xml"
-    path.write_text(
-        '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/></worldbody>'
-        '<sensor><contact name="c" geom1="floor"/></sensor></mujoco>'
-    )
+    path.write_text(REFUSED)
     window = make_window("slope")
     app = window.app
 
