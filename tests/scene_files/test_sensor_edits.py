@@ -135,7 +135,7 @@ def test_a_save_that_fails_half_way_leaves_the_files_alone(scene: Path, monkeypa
     def fail(*_: object) -> None:
         raise SceneError("no room")
 
-    monkeypatch.setattr("contact_viewer.scene_files.sensor_edits.insert_sensors", fail)
+    monkeypatch.setattr("contact_viewer.scene_files.sensor_edits.insert_elements", fail)
     with pytest.raises(SceneError, match="no room"):
         sensor_edits.save(scene, model, sensor_edits.changes)
     assert scene.read_text() == SCENE

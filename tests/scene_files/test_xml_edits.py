@@ -10,7 +10,7 @@ import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
 from contact_viewer.errors import SceneError
 from contact_viewer.mjmodel.names import read_names
-from contact_viewer.scene_files.xml_edits import Edit, change_sensor, contact_element, insert_sensors
+from contact_viewer.scene_files.xml_edits import Edit, change_sensor, contact_element, insert_elements
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +40,7 @@ def test_inserting_adds_one_line_and_undo_takes_it_away(scene: BundledScene, tmp
     original = scene.path.read_bytes()
     path = write(tmp_path / "scene.xml", original)
     before = sensors_of(path)
-    edit = insert_sensors(path, ['<contact name="new"/>'])
+    edit = insert_elements(path, "sensor", ['<contact name="new"/>'])
     edit.save()
     removed, added = changed_lines(edit)
     assert removed == []
@@ -57,7 +57,7 @@ def test_a_file_of_thousands_of_lines_changes_only_where_lines_are_added(tmp_pat
     lines += [f"\t<!-- {i} -->" for i in range(500)]
     text = "\r\n".join([*lines, "</mujoco>"]).encode("latin-1")
     path = write(tmp_path / "scene.xml", text)
-    edit = insert_sensors(path, [contact_element({"name": f"new{i}", "geom1": f"g{i}"}) for i in range(3)])
+    edit = insert_elements(path, "sensor", [contact_element({"name": f"new{i}", "geom1": f"g{i}"}) for i in range(3)])
     edit.save()
     removed, added = changed_lines(edit)
     assert removed == []
@@ -104,7 +104,7 @@ def test_a_file_of_thousands_of_lines_changes_only_where_lines_are_added(tmp_pat
 def test_where_an_element_goes(before: str, after: str | None, tmp_path: Path) -> None:
     path = write(tmp_path / "scene.xml", before.replace("{w}", WORLD))
     count = len(sensors_of(path))
-    edit = insert_sensors(path, [NEW])
+    edit = insert_elements(path, "sensor", [NEW])
     edit.save()
     if after is not None:
         assert path.read_text() == after.replace("{w}", WORLD).replace("{n}", NEW)
@@ -235,13 +235,13 @@ def test_a_sensor_without_an_element_of_its_own_is_refused(tmp_path: Path) -> No
 def test_what_cannot_be_edited_is_refused(text: str, words: str, tmp_path: Path) -> None:
     path = write(tmp_path / "scene.xml", text)
     with pytest.raises(SceneError, match=words):
-        insert_sensors(path, [NEW])
+        insert_elements(path, "sensor", [NEW])
     assert path.read_text() == text
 
 
 def test_someone_elses_changes_are_not_overwritten(tmp_path: Path) -> None:
     path = write(tmp_path / "scene.xml", f"<mujoco>{WORLD}</mujoco>")
-    edit = insert_sensors(path, [NEW])
+    edit = insert_elements(path, "sensor", [NEW])
     path.write_text("<mujoco/>")
     with pytest.raises(SceneError, match="changed by someone else"):
         edit.save()
@@ -255,7 +255,7 @@ def test_saving_keeps_permissions_and_links(tmp_path: Path) -> None:
     path.chmod(0o640)
     link = tmp_path / "link.xml"
     link.symlink_to(path)
-    insert_sensors(link, [NEW]).save()
+    insert_elements(link, "sensor", [NEW]).save()
     assert link.is_symlink()
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert "new" in path.read_text()
@@ -264,7 +264,7 @@ def test_saving_keeps_permissions_and_links(tmp_path: Path) -> None:
 
 def test_a_failing_save_leaves_the_file_and_no_litter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "scene.xml", f"<mujoco>{WORLD}</mujoco>")
-    edit = insert_sensors(path, [NEW])
+    edit = insert_elements(path, "sensor", [NEW])
 
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -24,6 +24,7 @@ from ..session.carry_over import successor
 from ..session.session import Session
 from ..settings import Options, ViewState
 from .controllers import Controllers
+from .keyframes import Keyframes
 from .notices import Notices
 from .recorder import Label, Recorder
 from .scene_loader import Engines, SceneLoader
@@ -61,6 +62,8 @@ class Application:
         self.saved: list[Path] = []
         """Files that were completed, oldest first; whoever shows the window elsewhere takes them from here."""
         self.recorder = Recorder(self.saved)
+        self.keyframes = Keyframes()
+        """States that were made here, beside those of the scene."""
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
         size = (options.width, options.height) if options else (Options.width, Options.height)
@@ -297,6 +300,7 @@ class Application:
         if session.settings.watch_all and (self.options is None or self.options.watch_all):
             session.watch_without_sensors()
         self.loader.watch_files(engine)
+        self.keyframes.attach(session)
         if engine.path is not None and not is_bundled(engine.path):
             others = [line for line in session.settings.recent_scenes.splitlines() if line != str(engine.path)]
             session.settings.recent_scenes = "\n".join([str(engine.path), *others][:_RECENT_MAX])

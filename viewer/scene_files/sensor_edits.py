@@ -8,7 +8,7 @@ from ..errors import SceneError
 from ..mjmodel.names import COMPANION, label_sensors, read_names
 from ..mjmodel.types import MjModel
 from .spec_changes import RefusedChange, SensorChange
-from .xml_edits import Edit, change_sensor, contact_element, insert_sensors
+from .xml_edits import Edit, change_sensor, contact_element, insert_elements
 
 _STEPS_MAX = 200
 
@@ -87,7 +87,7 @@ class SensorEdits:
                 names[place], written[place] = change.name, change.after.name
             elements = [contact_element(change.after.attributes) for change in changes if change.before is None]
             if elements:
-                edits.append(_saved(insert_sensors(path, elements)))
+                edits.append(_saved(insert_elements(path, "sensor", elements)))
         except SceneError:
             for edit in reversed(edits):
                 edit.undone().save()
@@ -95,6 +95,12 @@ class SensorEdits:
         kept = tuple(change for change in self.changes if change not in changes)
         self._saves += 1
         self._set(kept, _Step(f"save into {path.name}", self.changes, tuple(edits)))
+
+    def save_key(self, path: Path, element: str) -> None:
+        """Write a keyframe into the scene's file, and nothing else."""
+        edit = _saved(insert_elements(path, "keyframe", [element]))
+        self._saves += 1
+        self._set(self.changes, _Step(f"save a keyframe into {path.name}", self.changes, (edit,)))
 
     def undo(self) -> str | None:
         """Undo the last step, also in the file; returns which. SceneError if the file has changed since."""

@@ -40,18 +40,18 @@ def contact_element(attributes: Mapping[str, str]) -> str:
     return f"<contact{''.join(_written(name, value) for name, value in attributes.items())}/>"
 
 
-def insert_sensors(path: Path, elements: Sequence[str]) -> Edit:
-    """Put elements at the end of a scene's last sensor section, or into a new one at the end of the scene."""
+def insert_elements(path: Path, section: str, elements: Sequence[str]) -> Edit:
+    """Put elements at the end of a scene's last section of a name, or into a new one at the end of the scene."""
     text = read_text(path)
     root, sections = find_sections(path, text)
     if root.open.name.lower() != "mujoco":
-        raise SceneError(f"{path}: sensors can be saved into MJCF only, and this is <{root.open.name}>")
-    existing = [section for section in sections if section.open.name == "sensor"]
+        raise SceneError(f"{path}: a {section} can be saved into MJCF only, and this is <{root.open.name}>")
+    existing = [each for each in sections if each.open.name == section]
     if existing:
         return make_edit(path, text, append_elements(text, sections, existing[-1], elements))
     newline, unit = _newline(text), _indent_unit(text, sections)
     lines = newline.join(f"{unit}{unit}{element}" for element in elements)
-    lines = f"{unit}<sensor>{newline}{lines}{newline}{unit}</sensor>"
+    lines = f"{unit}<{section}>{newline}{lines}{newline}{unit}</{section}>"
     if sections and _follows_blank_line(text, sections[-1].open):
         lines = newline + lines
     return make_edit(path, text, _append(text, root, lines, newline, ""))

@@ -232,6 +232,12 @@ class Drive:
             shaken = self._wanted[env] + half * noise.levels[env]
             data.ctrl[:] = np.clip(shaken, self._low, self._high)
 
+    def mark_posed(self) -> None:
+        """The state that is shown was set, and no step has led to it."""
+        if self._wanted is not None:
+            self._wanted[:] = [self._data(env).ctrl for env in range(self._simulation.engine.num_envs)]
+        self._posed_at = self._simulation.changes
+
     def _pose(self) -> None:
         """Show the pose that was set."""
         for env in self._environments:

@@ -27,6 +27,13 @@ class Binding:
     repeat: bool = False
 
 
+def copy_state(shell: Shell) -> None:
+    """Copy the present state as a `<key>` element, named as none of the scene is."""
+    app = shell.app
+    imgui.set_clipboard_text(app.keyframes.state(app.session).element())
+    app.notices.add("copied the state as a <key> element")
+
+
 def _on_session(act: Callable[[Session], object]) -> Callable[[Shell], object]:
     return lambda shell: act(shell.app.session)
 
@@ -75,6 +82,7 @@ SIMULATION = (
     Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.choose_scene(), ctrl=True),
     Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.app.reload(), ctrl=True),
     Binding(Key.z, "Ctrl+Z", "Undo", lambda shell: shell.app.undo(), ctrl=True),
+    Binding(Key.c, "Ctrl+C", "Copy the state as a <key> element", copy_state, ctrl=True),
 )
 CONTACTS = (
     Binding(Key.c, "C", "Contact points", _toggle_gizmos("points")),

@@ -174,3 +174,25 @@ def test_sliders_drive_the_shown_environment_or_all(arm: Path, engine: str) -> N
     assert angles == pytest.approx([0.1] * 3)
     session.simulation.step()
     assert float(session.engine.data.qpos[0]) == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_keyframe_is_kept_and_saved_by_clicks(arm: Path) -> None:
+    window = make_window(arm, steps=30)
+    app, before = window.app, arm.read_text()
+
+    def test(ctx: Any) -> None:
+        show_tab(ctx, "Keyframes")
+        ctx.item_click("//Controls/**/###keep")
+        ctx.yield_(2)
+        assert list(app.keyframes.made) == ["key 1"]
+        ctx.item_click("//Controls/**/###save")
+        wait(ctx, lambda: app.session.engine.keys == ("key 1",), 2000)
+        assert len(arm.read_text().splitlines()) == len(before.splitlines()) + 3
+        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        wait(ctx, lambda: app.session.engine.keys == (), 2000)
+        assert arm.read_text() == before
+        ctx.key_press(imgui.Key.c | imgui.Key.mod_ctrl)
+        ctx.yield_(2)
+        assert imgui.get_clipboard_text().startswith('<key name="key 1" time=')
+
+    drive(window, test)

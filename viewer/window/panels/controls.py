@@ -24,6 +24,7 @@ from ..widgets import (
     text_right,
     tooltip,
 )
+from .keyframes import KeyframeList
 from .status import POSED
 
 T = TypeVar("T", Actuator, Joint)
@@ -38,6 +39,7 @@ class ControlsPanel:
         self._filter = ""
         self._selected: set[str] = set()
         self._session: Session | None = None
+        self._keyframes = KeyframeList()
 
     def show(self, app: Application) -> None:
         session = app.session
@@ -54,6 +56,7 @@ class ControlsPanel:
                 bool(session.drive.joints) or session.engine.model.nmocap > 0,
                 lambda: self._show_joints(session),
             ),
+            "Keyframes": (bool(session.drive.joints), lambda: self._keyframes.show(app)),
             "Controller": (app.controllers.file is not None, lambda: _show_constants(app)),
         }
         for title, (has_any, show) in tabs.items():

@@ -1,0 +1,88 @@
+"""Turns the state of a scene into a keyframe: MJCF text, Python text, and back."""
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from .types import MjData, MjModel
+
+_PARTS = {"qpos": "qpos", "qvel": "qvel", "act": "act", "ctrl": "ctrl", "mpos": "mocap_pos", "mquat": "mocap_quat"}
+"""Attributes of `<key>`, and the arrays of an mjData that they hold."""
+_OPTIONAL = ("qvel", "act", "ctrl")
+"""Attributes that are left out where they are all zero, as they are without them."""
+
+
+@dataclass(frozen=True)
+class Keyframe:
+    """A state with a name."""
+
+    name: str
+    time: float
+    """Simulated time [s]."""
+    values: dict[str, NDArray[np.float64]]
+    """Flat arrays by the attribute of `<key>`, without those that a scene has none of."""
+
+    @classmethod
+    def of(cls, name: str, data: MjData) -> "Keyframe":
+        """The state of a scene now."""
+        arrays = {part: np.array(getattr(data, array), np.float64).ravel() for part, array in _PARTS.items()}
+        return cls(name, float(data.time), {part: array for part, array in arrays.items() if array.size})
+
+    @classmethod
+    def parse(cls, text: str, model: MjModel) -> "Keyframe":
+        """A `<key>` element for a model; ValueError, in one line, if it is none or does not fit."""
+        try:
+            element = ElementTree.fromstring(text.strip())
+            if element.tag != "key":
+                raise SceneError(f"a keyframe is a <key> element, not <{element.tag}>")
+            attributes = dict(element.attrib)
+            name, time = attributes.pop("name", ""), float(attributes.pop("time", "0"))
+            values = {part: np.array([float(word) for word in words.split()]) for part, words in attributes.items()}
+        except ElementTree.ParseError:
+            raise SceneError("this is no <key> element") from None
+        except ValueError as error:
+            raise SceneError(f"this keyframe cannot be read: {error}") from None
+        sizes = {"qpos": model.nq, "qvel": model.nv, "act": model.na, "ctrl": model.nu}
+        sizes |= {"mpos": 3 * model.nmocap, "mquat": 4 * model.nmocap}
+        for part, array in values.items():
+            if part not in sizes:
+                raise SceneError(f"a keyframe has no {part}")
+            if array.size != sizes[part] or not np.isfinite(array).all():
+                raise SceneError(f"{part} has {array.size} numbers, and this scene needs {sizes[part]} finite ones")
+        return cls(name, time, values)
+
+    def write(self, data: MjData) -> None:
+        """Put it into an mjData; what it does not name is 0, but for positions, which stay."""
+        data.time = self.time
+        for part, array in _PARTS.items():
+            target = getattr(data, array)
+            if part in self.values:
+                target[:] = self.values[part].reshape(target.shape)
+            elif part in _OPTIONAL:
+                target[:] = 0.0
+
+    def element(self) -> str:
+        """MJCF that MuJoCo reads back as the same numbers."""
+        parts = {part: array for part, array in self.values.items() if part not in _OPTIONAL or array.any()}
+        words = "".join(f' {part}="{" ".join(map(_number, array))}"' for part, array in parts.items())
+        time = f' time="{_number(self.time)}"' if self.time else ""
+        return f"<key name={quoteattr(self.name)}{time}{words}/>"
+
+    def python(self) -> str:
+        """Statements that set an mjData to it."""
+        lines = [f"data.time = {_number(self.time)}"]
+        for part, array in self.values.items():
+            numbers = ", ".join(map(_number, array))
+            lines.append(f"data.{_PARTS[part]}.flat[:] = [{numbers}]")
+        return "\n".join(lines) + "\n"
+
+
+def _number(value: Any) -> str:
+    """The shortest text that reads back as the same number."""
+    text = repr(float(value))
+    return text.removesuffix(".0")
