@@ -53,7 +53,7 @@ def test_each_frame_shows_the_state_at_its_time(tmp_path: Path) -> None:
                 count += 1
             judge.forget()
             matrices = judge.view.matrices(judge.engine.model, judge.engine.data, (0, 0, *SIZE))
-            eye = Eye(matrices, (0, 0, *SIZE), 0.75)
+            eye = Eye(matrices, (0, 0, *SIZE), 0.5)
             renderer.draw(judge.engine.data, session_glyphs(judge, eye), judge.settings.gizmos)
             np.testing.assert_array_equal(picture, renderer.read())
 

@@ -79,7 +79,7 @@ def test_arrow_and_bar_in_a_recording(tmp_path: Path, extent: float, mass: float
     session = rest(tmp_path, extent, mass)
     picture = recorded(session, size)
     shaft, height = green_box(picture)
-    unit = max(size[1] / 720, 0.75)
+    unit = max(size[1] / 720, 0.5)
     assert shaft >= 2
     # The ball hides a sphere's radius of it at most; seen at 20 degrees from across, it is cos(20) of its length.
     length = height / math.cos(math.radians(20))
@@ -89,6 +89,15 @@ def test_arrow_and_bar_in_a_recording(tmp_path: Path, extent: float, mass: float
     assert bar == pytest.approx(100 * unit, abs=2)
     assert nice_above(force) == pytest.approx(force)
     assert length / (mass * 9.81) == pytest.approx(bar / force, rel=0.2)
+
+
+def test_a_still_picture_has_the_scale_of_the_forces_before_it(tmp_path: Path) -> None:
+    session = rest(tmp_path, 1.0, 40.0)
+    schedule = Schedule.plan(session.engine.timestep, 0.02, frame_rate(50), 1.0, 2.0)
+    with open_renderer(session, (640, 360), Quality.LOW) as renderer:
+        pictures = [picture for picture in Film(session, schedule, renderer).pictures() if picture is not None]
+    assert len(pictures) == 1
+    assert 80 <= 100 * 40 * 9.81 / session.force_scale.newtons <= 200
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (320, 240), (1920, 1080)])

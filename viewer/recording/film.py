@@ -15,7 +15,7 @@ from .schedule import OnStep, Schedule, StepCounter
 
 _USUAL_HEIGHT = 720
 """Height of a picture in which a measure of gizmos is a pixel [px]."""
-_LEAST_UNIT = 0.75
+_LEAST_UNIT = 0.5
 """Pixels per measure in small pictures: gizmos stay readable."""
 _CHUNK = 100
 """Steps between two chances to stop, where no picture comes for long."""
@@ -54,18 +54,23 @@ class Film:
             while self._counter.step < target:
                 self._session.simulation.step(min(_CHUNK, target - self._counter.step))
                 if self._counter.step < target:
+                    if frame == first:
+                        # Before the first picture forces are looked at all the same: they choose its scale.
+                        session_glyphs(self._session, self._eye())
                     yield None
             yield self._picture(frame)
+
+    def _eye(self) -> Eye:
+        engine, viewport = self._session.engine, (0, 0, *self._renderer.size)
+        return Eye(self._session.view.matrices(engine.model, engine.data, viewport), viewport, self._unit)
 
     def _picture(self, frame: int) -> Picture:
         session, renderer = self._session, self._renderer
         if self._orbit:
             session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._schedule.fps)
-        engine, viewport = session.engine, (0, 0, *renderer.size)
-        eye = Eye(session.view.matrices(engine.model, engine.data, viewport), viewport, self._unit)
         renderer.draw(
-            engine.data,
-            session_glyphs(session, eye),
+            session.engine.data,
+            session_glyphs(session, self._eye()),
             session.settings.gizmos,
             add=lambda scene: add_volumes(session, scene),
         )
