@@ -32,3 +32,8 @@ def test_a_distance_that_jumps_has_passed_where_it_is_seen() -> None:
 def test_a_straight_motion_passes_where_the_line_does() -> None:
     crossing = interpolate(trace(Sample(2.0, 0.03, math.nan), Sample(2.1, -0.01, math.nan)), 0.01)
     assert crossing == pytest.approx((2.05, 0.01, -0.4))
+
+
+def test_where_only_the_last_velocity_is_known_the_motion_is_traced_back_from_the_end() -> None:
+    crossing = interpolate(trace(Sample(1.0, 0.5, math.nan), Sample(1.01, -0.001, -1.0)), 0.0)
+    assert crossing == pytest.approx((1.009, 0.0, -1.0))
