@@ -100,7 +100,13 @@ class Plots:
         history.curves.update()
         shown = self._shown(session, history)
         if not shown:
-            paragraph("Show a sensor to see its curves.")
+            if any(session.visible.values()):
+                paragraph(
+                    "The sensor of all contacts keeps no curves. A sensor for each body that touches has them: "
+                    "make one with the button in the Sensors window."
+                )
+            else:
+                paragraph("Show a sensor to see its curves.")
             return
         by_sensor = session.settings.plots.by_sensor
         if len(shown) > (_MOST_PLOTS if by_sensor else _MOST_ROWS):
