@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from contact_viewer import ContactLayout, open_engine
 from contact_viewer.engines.contract import Engine
+from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.settings import Reduce
 
 from .contact_cases import CASES, MATCHES, TARGETS, Case, scene_text
 
@@ -147,3 +149,21 @@ def test_normals_run_from_object_1_to_object_2(engine: Engine, kind: str) -> Non
             normal = engine.contacts(case.name).normal
             assert normal is not None
             assert (case.sign * normal[:3, 2] > 0.9).all()
+
+
+@pytest.mark.parametrize("scene", ["quadruped", "gripper", "pile", "bounce"])
+def test_the_force_on_a_sensor_without_a_companion_is_that_of_its_contacts(scene: str) -> None:
+    """It is computed alone, in a fraction of the time."""
+    engine = open_engine(mujoco.MjModel.from_xml_path(str(find_scene(scene))))
+    engine.watch_all()
+    pressed = 0
+    for mode in Reduce:
+        for name in engine.sensors.names:
+            engine.set_reduce(name, mode)
+        for _ in range(15):
+            engine.step(20)
+            for name in engine.sensors.names:
+                expected = engine.contacts(name).force_magnitude(mode)
+                np.testing.assert_allclose(engine.get_contact_force_magnitude(name), [expected], rtol=1e-9, atol=1e-9)
+                pressed += bool(expected)
+    assert pressed > 50

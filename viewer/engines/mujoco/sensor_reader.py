@@ -10,7 +10,15 @@ import numpy as np
 
 from ...mjmodel.declarations import declared_sensors, is_delayed
 from ...mjmodel.friction import contact_friction
-from ...mjmodel.matching import ContactMatcher, companion_layout, full_layout, locate, rebuild_contacts, select
+from ...mjmodel.matching import (
+    ContactMatcher,
+    companion_layout,
+    full_layout,
+    locate,
+    pressing_force,
+    rebuild_contacts,
+    select,
+)
 from ...mjmodel.names import flex_names, geom_names, with_kind
 from ...mjmodel.state import SLEEP
 from ...mjmodel.types import MjData
@@ -120,6 +128,17 @@ class SensorReader(SensorValues):
         if reading.companion_id is None:
             return self._reconstruct(sensor, reading)
         return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
+
+    def get_contact_force_magnitude(self, name: str) -> Array:
+        sensor, reading = self._sensors[name], self._readings[name]
+        if reading.companion_id is not None:
+            return super().get_contact_force_magnitude(name)
+        return np.array(
+            [
+                pressing_force(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
+                for data in self._datas
+            ]
+        )
 
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
         plan = self._group()
