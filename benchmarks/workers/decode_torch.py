@@ -10,6 +10,8 @@ import numpy as np
 import torch
 from contact_viewer import ContactLayout
 
+# One thread, as numpy has.
+torch.set_num_threads(1)
 count, times, repeats = (int(word) for word in sys.argv[1:])
 layout = ContactLayout("found force pos normal tangent", 4)
 arrays = np.random.default_rng(0).normal(size=(count, layout.size)).astype(np.float32)

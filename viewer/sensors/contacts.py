@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..settings import Reduce
 from .array_library import components as components_of
-from .array_library import is_numpy, kept_property, namespace, root, tree
+from .array_library import is_numpy, is_torch, kept_property, namespace, root, tree
 
 Array = NDArray[np.floating[Any]]
 """An array of numpy; where it says so, of the library of the array that was decoded."""
@@ -152,7 +152,13 @@ def cross(a: Array, b: Array) -> Array:
 def _turn(local: Array, normal: Array, tangent0: Array) -> Array:
     """Components along normal, tangent0 and tangent1, (..., slots, 3), as vectors of the world."""
     if not is_numpy(local):
-        # Compilers make one loop of it, and a faster one than of single components.
+        if is_torch(local):
+            (a, b, c), (nx, ny, nz), (tx, ty, tz) = map(components_of, (local, normal, tangent0))
+            along_x = a * nx + b * tx + c * (ny * tz - nz * ty)
+            along_y = a * ny + b * ty + c * (nz * tx - nx * tz)
+            along_z = a * nz + b * tz + c * (nx * ty - ny * tx)
+            return namespace(local).stack([along_x, along_y, along_z], axis=-1)
+        # The same without single components, of which XLA makes a faster loop, and torch's compiler a slower one.
         n1, n2, t1, t2 = (_shift(vectors, by) for vectors in (normal, tangent0) for by in (1, 2))
         return local[..., 0:1] * normal + local[..., 1:2] * tangent0 + local[..., 2:3] * (n1 * t2 - n2 * t1)
     if local.ndim < 3 or len(local) < _LARGE:
