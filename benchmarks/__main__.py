@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import batches, decoding, gizmos, recordings, reloading, stepping, tensors, windows
+from . import batches, decoding, gizmos, recordings, reloading, serving, stepping, tensors, windows
 from .environments import ROOT, Environments
 from .measuring import Row
 from .report import REPORT, describe_machine, format_table, write_report
@@ -34,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
     "reload": reloading.reload,
     "envs": batches.envs,
     "idle": windows.idle,
+    "serve": serving.serve,
 }
 
 

@@ -35,9 +35,10 @@ PEERS_OF = {
     "reload": {"MjSpec.recompile"},
     "envs": {"MotrixSim's batch, undecoded", "Python loop over MjData, undecoded"},
     "idle": {"mujoco.viewer.launch_passive"},
+    "serve": {"what is asked for"},
 }
 """Benchmarks and their peers."""
-WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle"}
+WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle", "serve"}
 ELSEWHERE = {
     "simulate (mujoco.viewer)",
     "MuJoCo Studio",
