@@ -235,3 +235,32 @@ def test_two_windows_at_once_and_one_after_another() -> None:
             assert other.is_running()
             assert not one.is_running()
             other.sync()
+
+
+def take_the_place(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    wait(ctx, lambda: session.view.camera.distance == 3.25 and session.view.flag("joints"))
+    press(ctx, imgui.Key.f8)
+    press(ctx, imgui.Key.x)
+    shown = [name for name in ("Sensors", "Display", "Inspector") if window.is_panel_shown(name)]
+    assert session.loop is not None
+    wait(ctx, lambda: session.view.camera.azimuth == 12.5)
+    return shown, session.view.camera.azimuth
+
+
+def test_it_takes_the_place_of_mujocos_own_passive_viewer(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    keys: list[int] = []
+    driven = DrivenViewer(model, data, take_the_place, tmp_path, key_callback=keys.append, show_left_ui=False)
+    with driven as viewer:
+        viewer.cam.distance = 3.25
+        while viewer.is_running():
+            mujoco.mj_step(model, data)
+            with viewer.lock():
+                viewer.opt.flags[mujoco.mjtVisFlag.mjVIS_JOINT] = 1
+            if keys[:2] == [297, ord("X")]:
+                viewer.cam.azimuth = 12.5
+            viewer.sync()
+            time.sleep(0.005)
+    assert keys == [297, ord("X")]
+    assert driven.result == [["Inspector"], 12.5]

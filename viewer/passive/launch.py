@@ -5,7 +5,7 @@ from typing import Any
 
 from ..mjmodel.types import MjData, MjModel
 from .shared_memory import DEFAULT_RING
-from .viewer import PassiveViewer
+from .viewer import KeyCallback, PassiveViewer
 
 
 def launch(path_or_model: str | Path | Any = None, data: Any = None, *, control: Any = None) -> None:
@@ -33,12 +33,28 @@ def launch(path_or_model: str | Path | Any = None, data: Any = None, *, control:
 
 
 def launch_passive(
-    model: MjModel, data: MjData, *, every_step: bool = False, ring_megabytes: float = DEFAULT_RING / 2**20
+    model: MjModel,
+    data: MjData,
+    *,
+    key_callback: KeyCallback | None = None,
+    show_left_ui: bool = True,
+    show_right_ui: bool = True,
+    every_step: bool = False,
+    ring_megabytes: float = DEFAULT_RING / 2**20,
 ) -> PassiveViewer:
     """Open a window, in a process of its own, that shows a model and data which the calling program steps.
 
-    Call `sync` after every step. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
+    Call `sync` after every step. `key_callback(key)`: called in `sync` with each key pressed in the window, as GLFW
+    numbers them. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
     control callback; it is one for the whole process, and makes rollouts on several threads wait for each other.
     `ring_megabytes`: memory for states that the window has not read yet.
     """
-    return PassiveViewer(model, data, every_step=every_step, ring_bytes=round(ring_megabytes * 2**20))
+    return PassiveViewer(
+        model,
+        data,
+        key_callback=key_callback,
+        show_left_ui=show_left_ui,
+        show_right_ui=show_right_ui,
+        every_step=every_step,
+        ring_bytes=round(ring_megabytes * 2**20),
+    )

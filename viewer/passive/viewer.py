@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import mujoco
@@ -21,6 +22,7 @@ from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
 from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, shared_file
 from .tap import TAP
+from .view_values import CAMERA, OPTIONS, read_values
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _AFTER, _BEFORE = 0, 1
@@ -38,6 +40,10 @@ _WAIT = 0.05
 """Between two looks while the loop is held [s]; news wake it at once."""
 
 
+KeyCallback = Callable[[int], object]
+"""Is called in `sync` with each key that was pressed in the window, as GLFW numbers them."""
+
+
 class PassiveViewer:
     """A window on a model and data that the calling program steps: call `sync` after every step.
 
@@ -49,6 +55,9 @@ class PassiveViewer:
         model: MjModel,
         data: MjData,
         *,
+        key_callback: KeyCallback | None = None,
+        show_left_ui: bool = True,
+        show_right_ui: bool = True,
         every_step: bool = False,
         ring_bytes: int = DEFAULT_RING,
         module: str = WINDOW_MODULE,
@@ -85,9 +94,15 @@ class PassiveViewer:
         self._gizmos = GizmoList(width=0.0)
         self._drawn = False
         """True if the window has gizmos of the program's."""
+        self._key_callback = key_callback
+        self._views: dict[str, tuple[Any, tuple[str, ...]]] = {}
+        """Camera and visual options that the program has asked for, and their fields."""
+        self._sent: dict[str, Any] = {}
+        """What the window knows of them."""
         self._received = b""
         self._running, self._tapped = True, False
         self._end = weakref.finalize(self, _end, self._pid, ours, self._process)
+        self._send({"keys": key_callback is not None, "left": show_left_ui, "right": show_right_ui})
         self._wait_until_open()
         self._tapped = every_step
         if every_step:
@@ -97,6 +112,22 @@ class PassiveViewer:
     def gizmos(self) -> GizmoList:
         """Spheres and arrows of the program's own. What is drawn before a `sync` is shown until the next one."""
         return self._gizmos
+
+    @property
+    def cam(self) -> Any:
+        """An MjvCamera. What the program writes into it takes effect in the window, which does not write into it."""
+        if "cam" not in self._views:
+            camera = mujoco.MjvCamera()
+            mujoco.mjv_defaultFreeCamera(self._model, camera)
+            self._watch("cam", camera, CAMERA)
+        return self._views["cam"][0]
+
+    @property
+    def opt(self) -> Any:
+        """An MjvOption. What the program writes into it takes effect in the window, which does not write into it."""
+        if "opt" not in self._views:
+            self._watch("opt", mujoco.MjvOption(), OPTIONS)
+        return self._views["opt"][0]
 
     def is_running(self) -> bool:
         """False once the window was closed, or has ended."""
@@ -234,11 +265,28 @@ class PassiveViewer:
             TAP.renew()
         for message in self._receive():
             self._handle(message)
+        if self._views:
+            self._send_views()
         if self._words[Word.CLOSED]:
             self._stop()
 
+    def _watch(self, name: str, owner: Any, fields: tuple[str, ...]) -> None:
+        self._views[name] = owner, fields
+        self._sent[name] = read_values(owner, fields)
+
+    def _send_views(self) -> None:
+        """Send what the program has changed of camera and visual options."""
+        for name, (owner, fields) in self._views.items():
+            values = read_values(owner, fields)
+            changed = {field: value for field, value in values.items() if value != self._sent[name][field]}
+            if changed and self._send({name: changed}):
+                self._sent[name] = values
+
     def _handle(self, message: dict[str, Any]) -> None:
         """Act on a message of the window."""
+        if self._key_callback is not None:
+            for key in message.get("keys", ()):
+                self._key_callback(key)
         if message.get("error"):
             print(f"contact-viewer: {message['error']}", file=sys.stderr)
 
@@ -266,8 +314,15 @@ class PassiveViewer:
             TAP.remove(self._data)
 
     def _wake(self) -> None:
-        with contextlib.suppress(OSError):
-            self._socket.send(b"{}\n")
+        self._send({})
+
+    def _send(self, message: dict[str, Any]) -> bool:
+        """Send a message; False if the window does not listen now."""
+        try:
+            self._socket.send(json.dumps(message).encode() + b"\n")
+        except OSError:
+            return False
+        return True
 
     def _wait_until_open(self) -> None:
         """Wait for the window's first picture. Raises SceneError if it does not open."""

@@ -46,6 +46,11 @@ class WindowLoop:
         """Called in a frame after the loop's program has let go of the window, or has ended."""
         self.gizmos = GizmoList()
         """Gets the program's own gizmos before every picture."""
+        self.when_told: Callable[[dict[str, Any]], None] = lambda message: None
+        """Called in a frame with each message of the loop's program."""
+        self.pressed_keys: Callable[[], list[int]] = list
+        """The keys that a person has pressed in this frame."""
+        self._keys_wanted = False
         self.wake: Callable[[], None] = lambda: None
         """Called from another thread when something has arrived while the window sleeps."""
         self._parent = os.getppid()
@@ -99,6 +104,8 @@ class WindowLoop:
             self._send({"ready": True})
         while self._messages:
             self._handle(self._messages.popleft())
+        if self._keys_wanted and (keys := self.pressed_keys()):
+            self._send({"keys": keys})
         written, now = int(self._words[Word.WRITTEN]), time.monotonic()
         if written != self._seen:
             self._seen, self._active = written, now
@@ -168,6 +175,9 @@ class WindowLoop:
 
     def _handle(self, message: dict[str, Any]) -> None:
         """Act on a message of the loop."""
+        self._keys_wanted |= bool(message.get("keys"))
+        if message:
+            self.when_told(message)
 
     def _listen(self) -> None:
         """Receive messages until the loop lets go."""

@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from typing import Any
 
 # Before MuJoCo, so that both use one GLFW library.
 from ..window.window import Window, run_window  # isort: skip
@@ -17,7 +18,10 @@ from ..engines.mujoco.arrivals import STATE
 from ..engines.mujoco.engine import MujocoEngine
 from ..errors import SceneError
 from ..scene_files.scene import LoadedScene, engine_warnings
+from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
+from .key_codes import pressed_keys
 from .shared_memory import SharedMemory
+from .view_values import write_values
 from .window_loop import WindowLoop, send
 
 Run = Callable[[Window], None]
@@ -59,8 +63,22 @@ def open_loop(connection: socket.socket, model: int, shared: SharedMemory) -> tu
         window.app.session.watch_all()
     loop.when_ended = window.quit
     loop.gizmos = window.app.gizmos
+    loop.pressed_keys = pressed_keys
+    loop.when_told = lambda message: _apply(window, message)
     loop.wake = glfw.post_empty_event
     return window, loop
+
+
+def _apply(window: Window, message: dict[str, Any]) -> None:
+    """Do what the loop's program has asked for: hide panels, set camera and visual options."""
+    view = window.app.session.view
+    write_values(view.camera, message.get("cam", {}))
+    write_values(view.option, message.get("opt", {}))
+    for side, panels in (("left", (SENSORS, DISPLAY)), ("right", (INSPECTOR, SENSOR_EDITOR))):
+        if message.get(side) is False:
+            for panel in panels:
+                if window.is_panel_shown(panel):
+                    window.toggle_panel(panel)
 
 
 if __name__ == "__main__":
