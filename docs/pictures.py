@@ -16,13 +16,15 @@ import mujoco
 from contact_viewer import launch_passive, open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.assets import bundled_scenes
+from contact_viewer.engines.controller_file import ControllerFile
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
-from contact_viewer.window.shell import TOUCH
+from contact_viewer.window.shell import CONTROLS, TOUCH
 from contact_viewer.window.window import Window
 from PIL import Image, ImageDraw
 
 FOLDER = Path(__file__).parent
+_CONTROLLERS = FOLDER.parent / "examples" / "controllers"
 _LARGEST = 200_000
 """Size of a picture file that needs no smaller one [bytes]."""
 _STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "touch": 3.0}
@@ -30,11 +32,20 @@ _STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "
 
 
 def photograph_window(
-    path: Path, scene: str, seconds: float, panel: str | None = None, size: tuple[int, int] = (1600, 900)
+    path: Path,
+    scene: str,
+    seconds: float,
+    panel: str | None = None,
+    size: tuple[int, int] = (1600, 900),
+    control: str | None = None,
 ) -> None:
-    """The window some time into a scene, paused, with a panel in front."""
-    engine = open_engine(scene)
-    window = Window(Application(engine, Options(scene=Path(scene), paused=True, width=size[0], height=size[1])))
+    """The window some time into a scene, paused, with a panel in front. `control`: file of what drives it."""
+    engine = open_engine(scene, control=None if control is None else ControllerFile(control).load())
+    if control is not None:
+        engine.reset(0)
+    camera = "beside" if control is not None else None
+    options = Options(scene=Path(scene), paused=True, width=size[0], height=size[1], camera=camera)
+    window = Window(Application(engine, options))
     window.keeps_settings = False
     session = window.app.session
     session.track_events()
@@ -119,6 +130,9 @@ def main() -> None:
         "window.png": lambda path: photograph_window(path, "quadruped", 4.0),
         "slope.gif": lambda path: record(path, "slope", *clip),
         "touch.png": lambda path: photograph_window(path, "touch", 3.0, TOUCH, (1280, 720)),
+        "driving.png": lambda path: photograph_window(
+            path, str(_CONTROLLERS / "trot.xml"), 3.02, CONTROLS, (1280, 800), str(_CONTROLLERS / "trot.py")
+        ),
         "python.png": photograph_program,
         "scenes.png": assemble_scenes,
         "pile.png": lambda path: record_still(path, "pile", 3.0, "--size", "800x450"),
