@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from contact_viewer.scene_files.compile_worker import Compilation, compile_scene
 from contact_viewer.scene_files.preflight import survey_scene
 from contact_viewer.scene_files.safe_open import Opening, OpeningCancelled, open_safely
 from contact_viewer.scene_files.scene import LoadedScene, load_scene
-from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.worker import Limits, Worker
 
 ENDLESS = """<mujoco><compiler><lengthrange inttotal="1000000000"/></compiler>
@@ -175,9 +174,9 @@ def test_without_a_process_there_is_a_message(scene: Path, monkeypatch: pytest.M
 def test_warnings_of_the_compiler_are_notes(scene: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.write_text("<mujoco>\n<worldbody>\n<geom name='g' size='1'/></worldbody></mujoco>")
 
-    def load(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
+    def load(path: Path, *_: object) -> LoadedScene:
         warnings.warn("the geom is round\nElement name 'g', id 0\n", stacklevel=1)
-        return load_scene(path, changes)
+        return load_scene(path)
 
     monkeypatch.setattr("contact_viewer.scene_files.compile_worker.load_scene", load)
     assert open_safely(scene).notes == ("line 3: the geom is round (g)",)
