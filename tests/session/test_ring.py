@@ -55,8 +55,9 @@ class Ledger:
 
 
 def ledger(capacity: int) -> Ledger:
-    step_bytes = 8 * WIDTH + 8 * (STATE_SIZE + 3) / STATE_SPACING
-    book = Ledger(StepRing(WIDTH, STATE_SIZE, int(capacity * step_bytes + 2 * 8 * (STATE_SIZE + 3)) + 1))
+    state_bytes = 8 * (STATE_SIZE + 3) + 1
+    step_bytes = 8 * WIDTH + state_bytes / STATE_SPACING
+    book = Ledger(StepRing(WIDTH, STATE_SIZE, int(capacity * step_bytes + 2 * state_bytes) + 1))
     assert book.history.capacity == capacity
     book.begin()
     return book

@@ -42,7 +42,8 @@ class StepRing:
 
         `extra` bytes a step are left to the caller for what it derives from the rows.
         """
-        state_bytes = (state_size + 2) * _VALUE + _VALUE
+        # With its two times, its step, and whether inputs follow.
+        state_bytes = (state_size + 3) * _VALUE + 1
         step_bytes = (width + input_size) * _VALUE + extra + state_bytes / STATE_SPACING
         self.capacity = max(2, int((budget - 2 * state_bytes) / step_bytes))
         """Steps that fit."""
