@@ -2,24 +2,25 @@
 
 import contextlib
 import json
-import mmap
 import os
 import select
 import socket
 import subprocess
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import mujoco
 import numpy as np
+from mujoco import mj_getState
 
 from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
+from .process import SILENCE, end_window, model_file, start_window
 from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, shared_file
 from .tap import TAP
 from .view_values import CAMERA, OPTIONS, read_values
@@ -32,14 +33,12 @@ _EXCHANGE_TIME = 1 / 60
 """Between two looks at what the window has to say [s]."""
 _START_TIME = 60.0
 """Longest that a window takes to open [s]."""
-_SILENCE = 3.0
-"""A window that is to close and says nothing for so long is ended [s]."""
-_CLOSE_TIME = 60.0
-"""Longest that a window takes to complete its files [s]."""
 _WAIT = 0.05
 """Between two looks while the loop is held [s]; news wake it at once."""
 
 
+_WRITTEN, _SLEEPING, _PULLED, _PAUSED = map(int, (Word.WRITTEN, Word.SLEEPING, Word.PULLED, Word.PAUSED))
+"""Those that every `sync` reads: plain numbers take half the time."""
 KeyCallback = Callable[[int], object]
 """Is called in `sync` with each key that was pressed in the window, as GLFW numbers them."""
 
@@ -69,7 +68,7 @@ class PassiveViewer:
         size = mujoco.mj_stateSize(model, _STATE)
         rows = row_count(size, ring_bytes)
         ring = shared_file("contact-viewer-steps", block_bytes(size, rows))
-        model_file = _model_file(model)
+        compiled = model_file(model)
         ours, theirs = socket.socketpair()
         try:
             self._shared = SharedMemory(ring, size, rows)
@@ -77,14 +76,14 @@ class PassiveViewer:
             self._states = list(self._shared.states)
             self._rows, self._count, self._time = rows, 0, 0.0
             self._write(_AFTER)
-            self._process = _start(module, arguments, theirs.fileno(), model_file, ring, size, rows)
+            self._process = start_window(module, arguments, theirs.fileno(), compiled, ring, size, rows)
         except BaseException:
             ours.close()
             raise
         finally:
             theirs.close()
             os.close(ring)
-            os.close(model_file)
+            os.close(compiled)
         ours.setblocking(False)
         self._socket = ours
         self._next_exchange = 0.0
@@ -101,7 +100,8 @@ class PassiveViewer:
         """What the window knows of them."""
         self._received = b""
         self._running, self._tapped = True, False
-        self._end = weakref.finalize(self, _end, self._pid, ours, self._process)
+        _viewers.add(self)
+        self._end = weakref.finalize(self, end_window, self._pid, ours, self._process)
         self._send({"keys": key_callback is not None, "left": show_left_ui, "right": show_right_ui})
         self._wait_until_open()
         self._tapped = every_step
@@ -131,7 +131,7 @@ class PassiveViewer:
 
     def is_running(self) -> bool:
         """False once the window was closed, or has ended."""
-        if self._running and (self._words[Word.CLOSED] or time.monotonic() >= self._next_exchange):
+        if self._running and (self._words[Word.CLOSED] or monotonic() >= self._next_exchange):
             with self._lock:
                 self._exchange()
         return self._running
@@ -155,27 +155,27 @@ class PassiveViewer:
 
     def record_step(self) -> None:
         """Hand over the state after a step, and nothing else: for the steps between two calls of `sync`."""
-        if self._running and os.getpid() == self._pid:
+        if self._running:
             with self._lock:
                 self._write(_AFTER)
 
     def sync(self, state_only: bool = False) -> None:
         """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused."""
-        if not self._running or os.getpid() != self._pid:
+        if not self._running:
             return
         with self._lock:
             self._write(_AFTER)
             words = self._words
-            if words[Word.SLEEPING]:
-                words[Word.SLEEPING] = 0
+            if words[_SLEEPING]:
+                words[_SLEEPING] = 0
                 self._wake()
             if self._drawn or self._gizmos:
                 self._show_gizmos()
-            if words[Word.PULLED] or self._pulled is not None:
+            if words[_PULLED] or self._pulled is not None:
                 self._pull()
-            if time.monotonic() >= self._next_exchange:
+            if monotonic() >= self._next_exchange:
                 self._exchange()
-            if words[Word.PAUSED]:
+            if words[_PAUSED]:
                 self._hold()
 
     def lock(self) -> threading.RLock:
@@ -197,18 +197,18 @@ class PassiveViewer:
     def _write(self, kind: int) -> None:
         count, states, time = self._count, self._states, self._data.time
         place = count % self._rows
-        mujoco.mj_getState(self._model, self._data, states[place], _STATE)
+        mj_getState(self._model, self._data, states[place], _STATE)
         if time == self._time and states[place].tobytes() == states[place - 1].tobytes() and count:
             # The same once more, such as from a program that waits.
             return
         self._time = time
         self._kinds[place] = kind
         # Last, so that the window never sees a row that is not complete.
-        self._count = self._words[Word.WRITTEN] = count + 1
+        self._count = self._words[_WRITTEN] = count + 1
 
     def _record_start(self) -> None:
         """Hand over the state before a step that is being taken."""
-        if os.getpid() == self._pid:
+        if self._running:
             self._write(_BEFORE)
 
     def _show_gizmos(self) -> None:
@@ -260,7 +260,7 @@ class PassiveViewer:
 
     def _exchange(self) -> None:
         """See what the window has to say."""
-        self._next_exchange = time.monotonic() + _EXCHANGE_TIME
+        self._next_exchange = monotonic() + _EXCHANGE_TIME
         if self._tapped:
             TAP.renew()
         for message in self._receive():
@@ -326,9 +326,9 @@ class PassiveViewer:
 
     def _wait_until_open(self) -> None:
         """Wait for the window's first picture. Raises SceneError if it does not open."""
-        until = time.monotonic() + _START_TIME
+        until = monotonic() + _START_TIME
         try:
-            while time.monotonic() < until and self._running:
+            while monotonic() < until and self._running:
                 select.select([self._socket], [], [], _WAIT)
                 for message in self._receive():
                     if message.get("error"):
@@ -337,7 +337,7 @@ class PassiveViewer:
                         return
             if not self._running:
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    code = self._process.wait(_SILENCE)
+                    code = self._process.wait(SILENCE)
                     raise SceneError(f"the window's process ended with exit code {code} before it was open")
             raise SceneError(f"the window did not open within {_START_TIME:g} s")
         except BaseException:
@@ -345,55 +345,14 @@ class PassiveViewer:
             raise
 
 
-def _model_file(model: MjModel) -> int:
-    """Descriptor of a file in memory with the compiled model."""
-    size = mujoco.mj_sizeModel(model)
-    fd = shared_file("contact-viewer-model", size)
-    with mmap.mmap(fd, size) as memory:
-        buffer = np.frombuffer(memory, np.uint8)
-        mujoco.mj_saveModel(model, None, buffer)
-        # The memory cannot be unmapped while it is in use.
-        del buffer
-    return fd
+_viewers: "weakref.WeakSet[PassiveViewer]" = weakref.WeakSet()
 
 
-def _start(
-    module: str, arguments: tuple[str, ...], link: int, model: int, ring: int, size: int, rows: int
-) -> "subprocess.Popen[bytes]":
-    """Start the window's process, in a session of its own: Ctrl-C in the user's terminal does not reach it."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")}
-    environment["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
-    # Software rendering would take the cores on which the loop runs.
-    environment.setdefault("LP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
-    numbers = [str(number) for number in (link, model, ring, size, rows)]
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", module, *numbers, *arguments],
-        stdin=subprocess.DEVNULL,
-        pass_fds=(link, model, ring),
-        env=environment,
-        start_new_session=True,
-    )
+def _leave_to_parent() -> None:
+    """In a process that was forked: the windows are the other one's."""
+    for viewer in _viewers:
+        viewer._running = False
 
 
-def _end(pid: int, link: socket.socket, process: "subprocess.Popen[bytes]") -> None:
-    """Close a window and wait for it, at the latest when the program ends. A forked process leaves it alone."""
-    if os.getpid() != pid:
-        return
-    with contextlib.suppress(OSError):
-        link.shutdown(socket.SHUT_WR)
-    until = time.monotonic() + _CLOSE_TIME
-    while time.monotonic() < until:
-        # It says that it lives as long as it has files to complete.
-        if not select.select([link], [], [], _SILENCE)[0]:
-            break
-        try:
-            if not link.recv(65536):
-                break
-        except OSError:
-            break
-    link.close()
-    try:
-        process.wait(_SILENCE)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)

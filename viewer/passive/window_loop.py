@@ -179,6 +179,11 @@ class WindowLoop:
         if message:
             self.when_told(message)
 
+    def _wake(self) -> None:
+        # A window that is not open yet, or no longer, does not sleep.
+        if self._ready and not self._words[Word.CLOSED]:
+            self.wake()
+
     def _listen(self) -> None:
         """Receive messages until the loop lets go."""
         received = b""
@@ -191,9 +196,9 @@ class WindowLoop:
                 break
             *lines, received = (received + part).split(b"\n")
             self._messages.extend(json.loads(line) for line in lines if line)
-            self.wake()
+            self._wake()
         self.running = False
-        self.wake()
+        self._wake()
         while True:
             # Its program waits for the end of this process as long as there are signs of life.
             self._send({})
