@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from contact_viewer.app.application import Application
@@ -123,3 +124,21 @@ def test_a_controller_that_is_too_slow_for_real_time_is_named(tmp_path: Path) ->
     assert text.startswith("the controller takes ")
     assert "for a step of 2 ms" in text
     rig.app.close()
+
+
+def test_sliders_drive_a_second_engine_too(tmp_path: Path) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    app = Application(*_both(path))
+    session = app.session
+    assert session.ghost is not None
+    session.drive.set_controls({0: 0.7})
+    session.simulation.step(800)
+    assert session.engine.data.qpos[0] == pytest.approx(session.ghost.data.qpos[0], abs=0.02)
+    assert session.ghost.data.qpos[0] > 0.65
+    app.close()
+
+
+def _both(path: Path) -> tuple[Any, Options, Any]:
+    engine, ghost = open_engines(path, "both")
+    return engine, Options(scene=path, engine="both"), ghost

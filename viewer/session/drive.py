@@ -117,6 +117,9 @@ class Drive:
                 self._data(env).ctrl[index] = value
                 if self._wanted is not None:
                     self._wanted[env, index] = value
+        if self._simulation.ghost is not None:
+            for index, value in values.items():
+                self._simulation.ghost.data.ctrl[index] = value
 
     def move_together(self, actuators: Sequence[Actuator], moved: Actuator, value: float) -> None:
         """Set a control, and move others by the same part of their ranges."""
