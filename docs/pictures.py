@@ -7,13 +7,16 @@ import argparse
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import imgui_bundle.immapp.testing as engine_testing
 import mujoco
-from contact_viewer import launch_passive, open_engine
+import Xlib.display
+import Xlib.X
+from contact_viewer import ContactLayout, launch_passive, open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.controller_file import ControllerFile
@@ -67,17 +70,30 @@ def photograph_program(path: Path) -> None:
     model = mujoco.MjModel.from_xml_path(str(find_scene("quadruped")))
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, 2000)
+    layouts = ContactLayout.for_model(model)
     with launch_passive(model, data) as viewer:
-        app = viewer._window.app
-        for frame in range(10):
+        for _ in range(2000):
             mujoco.mj_step(model, data)
-            force = sum(app.session.engine.contacts(f"foot_{foot}").net_force for foot in ("FL", "FR", "RL", "RR"))
+            feet = layouts.decode(data.sensordata)
+            force = sum(feet[f"foot_{foot}"].net_force for foot in ("FL", "FR", "RL", "RR"))
             start = data.subtree_com[1] + (0.0, 0.0, 0.15)
             viewer.gizmos.draw_arrow(start, start + 0.001 * force, color=(1, 0.6, 0))
-            if frame == 8:
-                app.recorder.request_screenshot(path)
             viewer.sync()
+            time.sleep(model.opt.timestep)
+        photograph_screen(path)
     shrink(path)
+
+
+def photograph_screen(path: Path) -> None:
+    """The largest window on the display."""
+    root = Xlib.display.Display().screen().root
+    windows = [
+        window for window in root.query_tree().children if window.get_attributes().map_state == Xlib.X.IsViewable
+    ]
+    window = max(windows, key=lambda window: window.get_geometry().width)
+    size = window.get_geometry()
+    image = window.get_image(0, 0, size.width, size.height, Xlib.X.ZPixmap, 0xFFFFFFFF)
+    Image.frombytes("RGB", (size.width, size.height), image.data, "raw", "BGRX").save(path)
 
 
 def record(path: Path, scene: str | Path, *options: str) -> None:
@@ -134,6 +150,7 @@ def main() -> None:
             path, str(_CONTROLLERS / "trot.xml"), 3.02, CONTROLS, (1280, 800), str(_CONTROLLERS / "trot.py")
         ),
         "python.png": photograph_program,
+        "browser.png": lambda path: record(path, "quadruped", "--window", "--duration", "4", "--size", "1280x720"),
         "scenes.png": assemble_scenes,
         "pile.png": lambda path: record_still(path, "pile", 3.0, "--size", "800x450"),
     }
