@@ -112,8 +112,10 @@ def test_environments_are_chosen_by_key() -> None:
     drive(window, test)
 
 
-def test_refusals_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["pile", "--engine", "motrix"]) == 2
+def test_refusals_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "refused.xml"
+    path.write_text(REFUSED)
+    assert main([str(path), "--engine", "motrix"]) == 2
     assert main(["gripper", "--engine", "both", "--envs", "2"]) == 2
     assert main(["gripper", "--engine", "isaac"]) == 2
     lines = capsys.readouterr().err.splitlines()
