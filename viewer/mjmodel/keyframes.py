@@ -2,8 +2,8 @@
 
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
+from html import escape
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class Keyframe:
         parts = {part: array for part, array in self.values.items() if part not in _OPTIONAL or array.any()}
         words = "".join(f' {part}="{" ".join(map(_number, array))}"' for part, array in parts.items())
         time = f' time="{_number(self.time)}"' if self.time else ""
-        return f"<key name={quoteattr(self.name)}{time}{words}/>"
+        return f'<key name="{escape(self.name)}"{time}{words}/>'
 
     def python(self) -> str:
         """Statements that set an mjData to it."""
