@@ -138,6 +138,11 @@ class Session:
         """True if the newest step is shown."""
         return self.history is None or self.history.at_end
 
+    @property
+    def shows_inexact_step(self) -> bool:
+        """True if the step that is shown was taken elsewhere and could not be taken again exactly."""
+        return self.history is not None and self.history.current in self.history.marks
+
     def advance(self, budget: float) -> None:
         """Physics up to real time, for at most `budget` seconds of wall time; or the steps of a user's loop."""
         if self.loop is not None:

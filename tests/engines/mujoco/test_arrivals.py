@@ -9,7 +9,9 @@ from contact_viewer import open_engine
 from contact_viewer.engines.abilities import ArrivedStep, StepKind
 from contact_viewer.engines.mujoco.arrivals import STATE, Arrivals, ArrivedRow, RowKind
 from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.session.session import Session
 from contact_viewer.session.simulation import Simulation
+from contact_viewer.settings import ViewState
 
 AFTER, BEFORE = RowKind.AFTER, RowKind.BEFORE
 
@@ -146,6 +148,23 @@ def test_what_cannot_be_taken_again_is_marked_and_never_passed_off_as_exact() ->
     assert dict(history.marks) == {1: StepKind.UNPROVEN, 3: StepKind.SOLVED}
     times = [history.time(step) for step in range(5)]
     np.testing.assert_allclose(times, np.array([0, 1, 2, 12, 13]) * loop.model.opt.timestep)
+
+
+def test_a_session_knows_which_of_its_steps_are_not_exact() -> None:
+    loop = Theirs("quadruped")
+    session = Session(loop.simulation.engine, ViewState())
+    session.simulation = loop.simulation
+    list(loop.arrived())
+    for edit in (0.0, 0.1, 0.0):
+        mujoco.mj_step(loop.model, loop.data)
+        loop.data.qvel[0] += edit
+        loop.hand_over()
+    list(loop.arrived())
+    shown = []
+    for step in range(4):
+        session.go_to(step)
+        shown.append(session.shows_inexact_step)
+    assert shown == [False, False, True, False]
 
 
 def test_a_reset_begins_a_history_and_moving_things_adds_no_step() -> None:

@@ -31,6 +31,11 @@ from ..widgets import (
 )
 from .contact_table import ContactTable
 
+INEXACT = (
+    "Not exact: taken again here, this step of your program leads to another state than it had there. Its contacts may"
+    " differ from those that acted."
+)
+
 _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
 _LEAST_ARRAY = 160.0
@@ -49,6 +54,8 @@ class Inspector:
             paragraph("Select a sensor to see its contacts and its array.")
             return
         reading, tints = session.reading(session.selected), component_tints(session)
+        if session.shows_inexact_step:
+            paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
         self._show_contacts(session, reading, tints)
         _show_modes(session, reading)
