@@ -51,6 +51,7 @@ def test_restore_layout_brings_back_closed_panels() -> None:
     window = make_window("slope", width=1200, height=700)
 
     def test(ctx: Any) -> None:
+        ctx.yield_(10)
         rect = window.viewport.rect
         for panel in PANELS:
             if window.is_panel_shown(panel):
@@ -58,7 +59,7 @@ def test_restore_layout_brings_back_closed_panels() -> None:
         ctx.yield_(3)
         assert window.viewport.rect != rect
         ctx.menu_click("//##MainMenuBar/View/Restore layout")
-        ctx.yield_(4)
+        ctx.yield_(10)
         assert all(window.is_panel_shown(panel) for panel in PANELS)
         assert window.viewport.rect == rect
 

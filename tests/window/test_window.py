@@ -308,7 +308,7 @@ def test_settings_and_themes(rest: Path, tmp_path: Path) -> None:
         ctx.item_click("//$FOCUSED/fixed")
         assert app.session.settings.gizmos.scale_mode is ScaleMode.FIXED
         ctx.item_click("//Display/palette")
-        ctx.item_click("//$FOCUSED/colorblind")
+        ctx.item_click("//$FOCUSED/colour-blind")
         assert count_green(scene_part(window, screenshot(ctx, tmp_path / "safe.png"))) < short
 
     drive(window, test)

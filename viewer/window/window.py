@@ -205,6 +205,8 @@ class Window:
         for panel in docking.dockable_windows:
             self._panel(panel.label).is_visible = True
         docking.layout_reset = True
+        # They have to be limited again.
+        self._docks = Docks()
 
     def toggle_theme(self) -> None:
         settings = self.app.session.settings
