@@ -60,7 +60,7 @@ def virtual_display() -> Iterator[str]:
     # -displayfd picks a free display; without -noreset the server resets when the last window closes.
     read_end, write_end = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "1920x1200x24", "-noreset"],
+        ["Xvfb", "-displayfd", str(write_end), "-screen", "0", "3840x2160x24", "-noreset"],
         pass_fds=[write_end],
         stderr=subprocess.DEVNULL,
     )
