@@ -157,8 +157,10 @@ def test_pictures_become_a_video(tmp_path: Path, panels: bool) -> None:
     app.start_recording()
     run(app, lambda: app.recorder.running is not None and app.recorder.running.frames >= 10)
     app.recorder.stop()
-    run(app, lambda: app.notices.items)
-    assert app.notices.items[0].text.startswith(f"recorded {tmp_path / 'slope-001.mp4'}")
+    run(app, lambda: len(app.notices.items) > 1)
+    began, done = app.notices.items
+    assert began.text == f"recording into {tmp_path / 'slope-001.mp4'}"
+    assert done.text.startswith(f"recorded {tmp_path / 'slope-001.mp4'}")
     assert count_frames(tmp_path / "slope-001.mp4") >= 10
     app.close()
 
@@ -170,8 +172,8 @@ def test_the_history_becomes_a_video(tmp_path: Path, capsys: pytest.CaptureFixtu
     app.session.paused = True
     app.session.settings.record_last = 0.5
     app.record_last(tmp_path / "last.mp4")
-    run(app, lambda: app.notices.items)
-    assert "last.mp4 (0.5 s, 31 frames)" in app.notices.items[0].text
+    run(app, lambda: len(app.notices.items) > 1)
+    assert "last.mp4 (0.5 s, 31 frames)" in app.notices.items[1].text
     assert count_frames(tmp_path / "last.mp4") == 31
     app.start_recording(tmp_path / "cut.webm")
     run(app, lambda: app.recorder.running is not None and app.recorder.running.frames)

@@ -7,9 +7,11 @@ import pytest
 from contact_viewer import ContactBatch, ContactLayout, metrics
 from contact_viewer.settings import Reduce
 
-from ..array_libraries import Library
+from ..array_libraries import NAMES, Library
 from .observations import LAYOUTS, close, observe, values
 
+if "torch" not in NAMES:
+    pytest.skip("torch has an environment of its own: make test-torch", allow_module_level=True)
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=range(len(LAYOUTS)))
 def test_torch(layout: ContactLayout) -> None:
