@@ -53,7 +53,8 @@ def test_gizmos_cost_at_most_a_tenth_of_the_same_glyphs_as_geoms(
     model.vis.quality.shadowsize = model.vis.quality.offsamples = 0
     data, glyphs, viewport = forwarded(model), pile_of_contacts(model), (0, 0, *SIZE)
     assert len(glyphs.spheres) == CONTACTS
-    assert len(glyphs.arrows) == 3 * CONTACTS
+    # But for those of less than half a pixel.
+    assert 2.8 * CONTACTS < len(glyphs.arrows) <= 3 * CONTACTS
     times: dict[str, list[float]] = {"scene": [], "gizmos": [], "geoms": []}
     with renderer_of(model, *SIZE, quality) as renderer:
         scene_pass, gizmo_pass = renderer.canvas.scene_pass, renderer.canvas.gizmo_pass

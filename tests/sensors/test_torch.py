@@ -13,6 +13,7 @@ from .observations import LAYOUTS, close, observe, values
 if "torch" not in NAMES:
     pytest.skip("torch has an environment of its own: make test-torch", allow_module_level=True)
 
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=range(len(LAYOUTS)))
 def test_torch(layout: ContactLayout) -> None:
     torch: Any = Library("torch").load()

@@ -60,6 +60,13 @@ class LoopSteps:
 
     def __init__(self) -> None:
         self._done = perf_counter()
+        self._break: int | None = None
+        """The step at which a break holds the loop, which may take one more before it comes to its next `sync`."""
+
+    def let_one_through(self, loop: Loop) -> None:
+        """Let a held loop do one `sync`, and show the step that it then has taken."""
+        self._break = None
+        loop.let_one_through()
 
     def advance(self, loop: Loop, simulation: Simulation, view: View, budget: float) -> None:
         """Record the steps that have arrived, for about `budget` seconds. A past step that is shown stays shown."""
@@ -68,6 +75,10 @@ class LoopSteps:
         # Where drawing takes long, steps get as much time as it.
         until = began + min(max(budget, began - self._done), _LONGEST)
         shown = None if history is None or history.at_end else history.current
+        if not loop.paused:
+            self._break = None
+        elif history is not None and shown is None and self._break == history.last:
+            shown = self._break
         if shown is None and history is not None:
             history.begin_frame()
         taken = 0
@@ -76,7 +87,7 @@ class LoopSteps:
             taken += 1
             if simulation.halted and shown is None and history is not None:
                 # The loop is ahead of what is seen here: show the step of the break, whatever came after it.
-                shown = history.last
+                shown = self._break = history.last
             if perf_counter() > until:
                 loop.catch_up()
                 break

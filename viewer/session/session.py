@@ -178,7 +178,7 @@ class Session:
         if self.history is not None and not self.history.at_end:
             self.go_to(self.history.current + 1)
         elif self.loop is not None:
-            self.loop.let_one_through()
+            self._loop_steps.let_one_through(self.loop)
         else:
             self._begin_frame()
             self._attempt(lambda: self._step(1))
