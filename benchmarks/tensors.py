@@ -1,4 +1,4 @@
-"""Arrays of MuJoCo's layout to world forces: numpy against the decoder before, all against a copy of the array."""
+"""Arrays of MuJoCo's layout to world forces: numpy against version 0.1, all against a copy of the array."""
 
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from .run import Run
 
 LAYOUT = ContactLayout("found force pos normal tangent", 4)
 COPY = "copying the array (numpy)"
-BEFORE = "the decoder before"
+BEFORE = "the decoder of version 0.1"
 
 
 def decode_numpy(run: Run) -> list[Row]:
@@ -65,12 +65,12 @@ def decode_torch(run: Run) -> list[Row]:
 
 
 def old_force_world(arrays: np.ndarray) -> Any:
-    """World forces as they were decoded before arrays of other libraries could be."""
+    """World forces as version 0.1 decoded them."""
     slots = arrays.reshape(*arrays.shape[:-1], LAYOUT.slots, LAYOUT.slot_size)
-    force, normal, tangent0 = (np.asarray(slots[..., at : at + 3], order="F") for at in (1, 7, 10))
+    force, normal, tangent0 = (slots[..., at : at + 3] for at in (1, 7, 10))
     world = force[..., 0:1] * normal
     world += force[..., 1:2] * tangent0
-    tangent1 = np.empty_like(normal)
+    tangent1 = np.empty(normal.shape, normal.dtype)
     nx, ny, nz = normal[..., 0], normal[..., 1], normal[..., 2]
     tx, ty, tz = tangent0[..., 0], tangent0[..., 1], tangent0[..., 2]
     np.subtract(ny * tz, nz * ty, out=tangent1[..., 0])

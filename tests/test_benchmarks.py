@@ -19,7 +19,7 @@ PEERS_OF = {
     "gizmos-growth": {"linear"},
     "decode-4096": {"the documents' Python loop"},
     "decode-limit": {"copying the array (numpy)"},
-    "decode-numpy": {"the decoder before", "copying the array (numpy)"},
+    "decode-numpy": {"the decoder of version 0.1", "copying the array (numpy)"},
     "decode-jax": {"copying the array (numpy)"},
     "decode-torch": set(),  # in an environment of its own
     "running-window": {"bare mj_step loop"},
