@@ -47,8 +47,6 @@ class Word(IntEnum):
     SPHERES = auto()
     ARROWS = auto()
     """How many of them there are."""
-    CHECKED = auto()
-    """Rows that had been written when the loop last looked whether its model was changed."""
 
 
 class SharedMemory:

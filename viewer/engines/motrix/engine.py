@@ -137,8 +137,8 @@ class MotrixEngine(SensorValues):
     def step(self, count: int = 1) -> None:
         """Advance by a number of steps; raises UnstableError, after a reset, if the state diverged."""
         touch, drive = self.touch_sensors, self.driver()
-        singly = drive is not None or (touch is not None and touch.active)
-        for steps in [1] * count if singly else [count]:
+        one_by_one = drive is not None or (touch is not None and touch.active)
+        for steps in [1] * count if one_by_one else [count]:
             if drive is not None:
                 drive()
             self._step_observed(steps)

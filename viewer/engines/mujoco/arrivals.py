@@ -1,6 +1,5 @@
 """Takes again, in an engine of our own, the steps of a user's loop, from states that arrive one after another."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Protocol
@@ -73,8 +72,6 @@ class Arrivals:
         """What the engine's last step has left, if that is known."""
         self._following: list[Row | None] = []
         """Steps that are known to lead to the last row and were not taken yet: the states from which they start."""
-        self.retry: Callable[[], bool] = lambda: False
-        """Called when a step leads elsewhere than the loop's: True if the model was changed, so that it may not now."""
 
     def take(self) -> ArrivedStep | None:
         """Take the next step that arrived: the engine's data are then those after it. None if there is none."""
@@ -112,17 +109,14 @@ class Arrivals:
         starts = [own, other] if before.kind is RowKind.BEFORE else [other, own]
         if starts[0].tobytes() == starts[1].tobytes():
             starts.pop()
-        while True:
-            for start in starts:
-                state = self._load(start)
-                if self._leads_to(row.state, count):
-                    if count == 1:
-                        return ArrivedStep(state)
-                    self._left = None
-                    self._following = [self._load(start), *[None] * (count - 1)]
-                    return None
-            if not self.retry():
-                break
+        for start in starts:
+            state = self._load(start)
+            if self._leads_to(row.state, count):
+                if count == 1:
+                    return ArrivedStep(state)
+                self._left = None
+                self._following = [self._load(start), *[None] * (count - 1)]
+                return None
         if count == 1 and self._now[self._positions].tobytes() == row.state[self._positions].tobytes():
             # The forces are those of the step; what was changed after it is not known.
             return ArrivedStep(state, StepKind.UNPROVEN)
