@@ -45,3 +45,16 @@ class SensorGroup(NamedTuple):
         if keep.all():
             return self
         return SensorGroup(self.numbers[keep], self.batch.mapped(lambda name, array: array[keep]))
+
+
+def distinct_contacts(groups: list[SensorGroup]) -> tuple[int, int]:
+    """Contacts that sensors report, each counted once; and their net contacts."""
+    places: set[bytes] = set()
+    net = 0
+    for _, batch in groups:
+        if batch.in_world_frame or batch.pos is None:
+            net += int(batch.filled.sum())
+        else:
+            # The same contact has the same position, to the last bit.
+            places.update(row.tobytes() for row in batch.pos[batch.filled])
+    return len(places), net

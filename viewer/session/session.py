@@ -13,14 +13,14 @@ from ..events.tracker import ContactTracker
 from ..render.camera import Eye
 from ..render.style import Gauge, GlyphScale, glyph_scale
 from ..render.view import USUAL_PICTURE, View
-from ..sensors.contacts import ContactBatch
-from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Moment, Options, ViewState
+from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, ViewState
 from .drive import Drive
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
 from .loop import Loop, LoopSteps
 from .pace import Pace
-from .sensor_reading import SensorGroup, SensorReading
+from .readings import Readings
+from .sensor_reading import SensorGroup, SensorReading, distinct_contacts
 from .simulation import Simulation
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -79,11 +79,7 @@ class Session:
         """How many newtons a length on screen stands for."""
         self.cut = CutArrows()
         """What the last picture does not show whole."""
-        self._readings: dict[str, SensorReading] = {}
-        self._groups: list[SensorGroup] | None = None
-        self._details: dict[str, ContactDetails] = {}
-        self._changes = 0
-        """Of the simulation, when sensors were read last."""
+        self._readings = Readings(self.simulation)
         self.key: str | None = None
         """Keyframe that a reset returns to; the scene's start without one."""
         self.visible = dict.fromkeys(engine.sensors.names, True)
@@ -267,59 +263,22 @@ class Session:
 
     def forget(self) -> None:
         """Drop what was read: the engine's state has changed."""
-        self._readings.clear()
-        self._details.clear()
-        self._groups = None
-
-    def _refresh(self) -> None:
-        """Drop what was read before the simulation changed."""
-        if self._changes != self.simulation.changes:
-            self._changes = self.simulation.changes
-            self.forget()
+        self._readings.forget()
 
     def reading(self, name: str) -> SensorReading:
         """A sensor's contacts now; read once a step, however many panels need it."""
-        self._refresh()
-        if name not in self._readings:
-            moment = self.settings.gizmos.moment
-            past = self.history.moment(name, moment) if self.history is not None else None
-            batch = past or self.engine.contacts(name)
-            net_force = batch.net_force
-            self._readings[name] = SensorReading(
-                sensor=self.engine.sensors[name],
-                batch=batch,
-                array=self.engine.array(name),
-                found=round(float(batch.found)),
-                reported=int(batch.filled.sum()),
-                net_force=np.zeros(3) if net_force is None else net_force,
-            )
-        return self._readings[name]
+        return self._readings.reading(name, self.settings.gizmos.moment)
+
+    def details(self, name: str) -> ContactDetails:
+        """Geom names and friction of a sensor's contacts now."""
+        return self._readings.details(name)
 
     @property
     def shown_groups(self) -> list[SensorGroup]:
         """The contacts of the visible sensors now, those that are laid out alike in one batch; read once a step."""
-        self._refresh()
-        if self._groups is None:
-            sensors = self.engine.sensors
-            if self.settings.gizmos.moment is Moment.INSTANT:
-                grouped = self.engine.grouped_contacts()
-                self._groups = [
-                    SensorGroup(np.array([sensors.position(name) for name in names]), batch) for names, batch in grouped
-                ]
-            else:
-                self._groups = [
-                    SensorGroup(np.array([i]), ContactBatch.stack([self.reading(sensor.name).batch]))
-                    for i, sensor in enumerate(sensors)
-                ]
         visible = np.array([self.visible[sensor.name] for sensor in self.engine.sensors], bool)
-        return [group.kept(visible[group.numbers]) for group in self._groups]
-
-    def details(self, name: str) -> ContactDetails:
-        """Geom names and friction of a sensor's contacts now."""
-        self._refresh()
-        if name not in self._details:
-            self._details[name] = self.engine.details(name)
-        return self._details[name]
+        groups = self._readings.groups(self.settings.gizmos.moment)
+        return [group.kept(visible[group.numbers]) for group in groups]
 
     @property
     def scale(self) -> GlyphScale:
@@ -358,15 +317,7 @@ class Session:
     @property
     def distinct_contacts(self) -> tuple[int, int]:
         """Contacts that the shown sensors report, each counted once; and their net contacts."""
-        places: set[bytes] = set()
-        net = 0
-        for _, batch in self.shown_groups:
-            if batch.in_world_frame or batch.pos is None:
-                net += int(batch.filled.sum())
-            else:
-                # The same contact has the same position, to the last bit.
-                places.update(row.tobytes() for row in batch.pos[batch.filled])
-        return len(places), net
+        return distinct_contacts(self.shown_groups)
 
     def _apply(self, options: Options) -> None:
         sensors = self.engine.sensors

@@ -1,0 +1,76 @@
+"""Turns sensors into what they say now, read once a step however many ask."""
+
+import numpy as np
+
+from ..engines.contact_sensor import ContactDetails
+from ..sensors.contacts import ContactBatch
+from ..settings import Moment
+from .sensor_reading import SensorGroup, SensorReading
+from .simulation import Simulation
+
+
+class Readings:
+    """What the sensors of the shown environment say; dropped when the simulation has changed."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._readings: dict[str, SensorReading] = {}
+        self._groups: list[SensorGroup] | None = None
+        self._details: dict[str, ContactDetails] = {}
+        self._changes = 0
+        """Of the simulation, when sensors were read last."""
+
+    def forget(self) -> None:
+        """Drop what was read: the engine's state has changed."""
+        self._readings.clear()
+        self._details.clear()
+        self._groups = None
+
+    def reading(self, name: str, moment: Moment) -> SensorReading:
+        """A sensor's contacts. `moment`: which of the steps since the last picture."""
+        self._refresh()
+        if name not in self._readings:
+            engine, history = self._simulation.shown, self._simulation.history
+            past = history.moment(name, moment) if history is not None else None
+            batch = past or engine.contacts(name)
+            net_force = batch.net_force
+            self._readings[name] = SensorReading(
+                sensor=engine.sensors[name],
+                batch=batch,
+                array=engine.array(name),
+                found=round(float(batch.found)),
+                reported=int(batch.filled.sum()),
+                net_force=np.zeros(3) if net_force is None else net_force,
+            )
+        return self._readings[name]
+
+    def details(self, name: str) -> ContactDetails:
+        """Geom names and friction of a sensor's contacts."""
+        self._refresh()
+        if name not in self._details:
+            self._details[name] = self._simulation.shown.details(name)
+        return self._details[name]
+
+    def groups(self, moment: Moment) -> list[SensorGroup]:
+        """The contacts of all sensors, those that are laid out alike in one batch."""
+        self._refresh()
+        if self._groups is None:
+            engine = self._simulation.shown
+            sensors = engine.sensors
+            if moment is Moment.INSTANT:
+                grouped = engine.grouped_contacts()
+                self._groups = [
+                    SensorGroup(np.array([sensors.position(name) for name in names]), batch) for names, batch in grouped
+                ]
+            else:
+                self._groups = [
+                    SensorGroup(np.array([i]), ContactBatch.stack([self.reading(sensor.name, moment).batch]))
+                    for i, sensor in enumerate(sensors)
+                ]
+        return self._groups
+
+    def _refresh(self) -> None:
+        """Drop what was read before the simulation changed."""
+        if self._changes != self._simulation.changes:
+            self._changes = self._simulation.changes
+            self.forget()
