@@ -1,15 +1,12 @@
 """MotrixSim behind the engine contract, drawn through a MuJoCo model of the same scene."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SceneError, UnstableError
 from ...mjmodel.declarations import declared_sensors
@@ -18,9 +15,7 @@ from ...mjmodel.names import find_key, key_names
 from ...mjmodel.types import MjData, MjModel
 from ...scene_files.safe_open import OpenedScene, open_safely
 from ...sensors.contacts import Array, ContactBatch
-from ...sensors.layout import ContactLayout, Style
-from ...sensors.motrix_frames import PairOrder, complete_net, correct_contacts
-from ...settings import Reduce
+from ...sensors.layout import ContactLayout
 from ...touch.device import TouchSensor
 from ...touch.touch_sensors import TouchSensors
 from ..abilities import Diagnostics, Past, Substeps
@@ -34,7 +29,8 @@ from .forces import MotrixForces
 from .picture import PictureCopy
 from .probe import Probe
 from .reduction import reduce_scene
-from .world import MotrixScene, MotrixSensor, load_motrix
+from .sensor_reader import SensorReader
+from .world import MotrixScene, load_motrix
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MotrixEngine":
@@ -89,26 +85,12 @@ class MotrixEngine(SensorValues):
         self.unread: Mapping[str, str] = scene.unread
         self._motrix = scene.model
         self._links = scene.links
-        self._colliders = scene.colliders
         self._copy = PictureCopy(scene, picture)
         if missing := ", ".join(self._copy.missing):
             self.notes = (f"MotrixSim has no actuator {missing}: its control does nothing",)
         self._pictures: dict[int, Any] = {}
         self._drawn: dict[int, int] = {}
-        self._readings = {sensor.declared.name: sensor for sensor in scene.sensors}
-        self._sensors = SensorList(
-            [
-                ContactSensor(sensor.declared.name, sensor.declared.label, sensor.layout, sensor.layout)
-                for sensor in scene.sensors
-            ]
-        )
-        self._row_starts: dict[str, int] = {}
-        """Where each sensor begins in a row."""
-        self._row_size = 0
-        for sensor in scene.sensors:
-            self._row_starts[sensor.declared.name] = self._row_size
-            # Contacts with all fields, then the array itself, which has fewer.
-            self._row_size += 2 * _row_layout(sensor.declared.num, Reduce.NONE).size
+        self._reader = SensorReader(scene, num_envs, lambda: self._state)
         # MotrixSim rounds to single precision; times should not show it.
         step = float(scene.model.options.timestep)
         self.timestep = float(picture.opt.timestep) if np.float32(picture.opt.timestep) == np.float32(step) else step
@@ -124,7 +106,7 @@ class MotrixEngine(SensorValues):
 
     @property
     def sensors(self) -> SensorList:
-        return self._sensors
+        return self._reader.sensors
 
     @property
     def time(self) -> float:
@@ -240,39 +222,19 @@ class MotrixEngine(SensorValues):
         return None
 
     def array(self, name: str) -> Array:
-        sensor, reading = self._sensors[name], self._readings[name]
-        if not sensor.modified:
-            return self._values(name)
-        key, layout = reading.companions[sensor.reduce]
-        return layout.take(self._values(key), sensor.layout)
+        return self._reader.array(name)
 
     def contacts(self, name: str) -> ContactBatch:
-        sensor, reading = self._sensors[name], self._readings[name]
-        if sensor.reduce is Reduce.NETFORCE:
-            return self._net(reading)
-        return self._single(reading, sensor.reduce).cut(0, sensor.slots)
+        return self._reader.contacts(name)
 
     def row(self, env: int = 0) -> Row:
-        row = np.zeros(self._row_size)
-        for sensor in self._sensors:
-            columns, layout = self.source(sensor)
-            row[columns] = layout.encode(self._one(self.contacts(sensor.name), env))
-            array = self.array(sensor.name)
-            row[self._array_columns(sensor)] = array if self.num_envs == 1 else array[env]
-        return row
+        return self._reader.row(env)
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        layout = _row_layout(sensor.slots, sensor.reduce)
-        start = self._row_starts[sensor.name]
-        return slice(start, start + layout.size), layout
+        return self._reader.source(sensor)
 
     def array_in(self, row: Row, sensor: ContactSensor) -> Array:
-        return row[self._array_columns(sensor)].astype(np.float32)
-
-    def _array_columns(self, sensor: ContactSensor) -> slice:
-        """Where a sensor's own array is in a row: after its contacts, from which it does not always follow."""
-        start = self._row_starts[sensor.name] + _row_layout(self._readings[sensor.name].declared.num, Reduce.NONE).size
-        return slice(start, start + sensor.size)
+        return self._reader.array_in(row, sensor)
 
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
         return stack_contacts(self)
@@ -282,93 +244,16 @@ class MotrixEngine(SensorValues):
         return self.touch_sensors.device(name)
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        sensor, reading = self._sensors[name], self._readings[name]
-        if sensor.reduce is Reduce.NETFORCE:
-            none = ContactLayout(Style.MOTRIX.fields, 1, style=Style.MOTRIX)
-            return none.decode(np.zeros(none.size, np.float32))
-        batch = self._one(self._single(reading, sensor.reduce), env)
-        batch = batch.cut(sensor.slots, max(int(batch.filled.sum()), sensor.slots + 1))
-        return replace(batch, found=batch.filled.sum(dtype=batch.found.dtype))
+        return self._reader.dropped(name, env)
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
-        """The geoms of each slot; MotrixSim does not report with which friction they touch."""
-        batch, reading = self._one(self.contacts(name), env), self._readings[name]
-        geoms = [("", "")] * len(batch.filled)
-        if not batch.in_world_frame:
-            filled = np.flatnonzero(batch.filled)
-            pairs = reading.geoms * len(filled) if len(reading.geoms) == 1 else self._pairs_of(batch, filled, reading)
-            for slot, pair in zip(filled, pairs, strict=True):
-                geoms[slot] = pair
-        return ContactDetails(tuple(geoms), np.full((len(geoms), 5), np.nan))
+        return self._reader.details(name, env)
 
     def set_reduce(self, name: str, mode: str) -> None:
-        sensor, reading = self._sensors[name], self._readings[name]
-        order = reading.layout.pair_order
-        layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
-        changed = replace(sensor, layout=layout)
-        self._sensors = SensorList([changed if old.name == name else old for old in self._sensors])
+        self._reader.set_reduce(name, mode)
 
     def watch_all(self) -> ContactSensor:
         raise SceneError("MotrixSim has no sensor that matches every contact")
-
-    def _values(self, name: str) -> Array:
-        with running_calls(f"read {name}"):
-            return self._motrix.get_sensor_value(name, self._state)
-
-    def _single(self, reading: MotrixSensor, mode: Reduce) -> ContactBatch:
-        """The contacts that a sensor matches, as one of the other modes ranks them, with slots to spare."""
-        key, layout = reading.companions[mode]
-        batch = layout.decode(self._values(key))
-        return self._turn(batch, reading) if layout.pair_order is PairOrder.MIXED else batch
-
-    def _turn(self, batch: ContactBatch, reading: MotrixSensor) -> ContactBatch:
-        """Contacts of pairs in both orders, with those corrected that the reversed pairs' own sensors report too."""
-        reported = _identity(batch)[..., :, np.newaxis, :]
-        turned = np.zeros_like(batch.filled)
-        for key, layout in reading.turned:
-            others = replace(layout, pair_order=PairOrder.NATIVE).decode(self._values(key))
-            same = (reported == _identity(others)[..., np.newaxis, :, :]).all(axis=-1)
-            turned |= (same & others.filled[..., np.newaxis, :]).any(axis=-1)
-        return correct_contacts(batch, turned)
-
-    def _net(self, reading: MotrixSensor) -> ContactBatch:
-        """The net contact, added up from single ones where MotrixSim's own sum means nothing."""
-        key, layout = reading.companions[Reduce.NETFORCE]
-        batch = layout.decode(self._values(key))
-        if batch.force is not None and not np.isnan(batch.force).any():
-            return batch
-        return complete_net(batch, self._single(reading, Reduce.NONE))
-
-    def _one(self, batch: ContactBatch, env: int) -> ContactBatch:
-        if not 0 <= env < self.num_envs:
-            raise SceneError(f"no environment {env}; there are {self.num_envs}")
-        return batch if self.num_envs == 1 else batch.at(env)
-
-    def _pairs_of(self, batch: ContactBatch, slots: NDArray[np.intp], reading: MotrixSensor) -> list[tuple[str, str]]:
-        """The geoms of some slots, joined with the engine's contact list by distance and normal.
-
-        Empty where several pairs would fit, and with several environments, for which there is no such list.
-        """
-        if self.num_envs > 1:
-            return [("", "")] * len(slots)
-        assert batch.dist is not None
-        assert batch.normal is not None
-        contacts = self._state.low.get_contacts()
-        distances = np.array([contact.depth for contact in contacts], np.float32)
-        normals = np.array([contact.normal for contact in contacts], np.float32).reshape(-1, 3)
-        pairs = []
-        for slot in slots:
-            along = np.abs(normals @ batch.normal[slot])
-            fitting = np.flatnonzero((distances == batch.dist[slot]) & (along > 0.999))
-            touching = {
-                frozenset(
-                    (self._colliders[contacts[i].collider_index_a], self._colliders[contacts[i].collider_index_b])
-                )
-                for i in fitting
-            }
-            known = [pair for pair in reading.geoms if frozenset(pair) in touching]
-            pairs.append(known[0] if len(known) == 1 else ("", ""))
-        return pairs
 
     def _one_of(self, env: int) -> int | None:
         """Where an environment is in MotrixSim's arrays; None where there is only one."""
@@ -387,16 +272,3 @@ class MotrixEngine(SensorValues):
                 force, torque = (np.ascontiguousarray(part) for part in (wrench[..., :3], wrench[..., 3:]))
                 link.add_external_force(self._state, force, local=False)
                 link.add_external_torque(self._state, torque, local=False)
-
-
-@cache
-def _row_layout(slots: int, reduce: Reduce) -> ContactLayout:
-    """How contacts with all fields that MotrixSim knows are kept in rows, in double precision and MuJoCo's frames."""
-    return ContactLayout(Style.MOTRIX.fields, slots, reduce)
-
-
-def _identity(batch: ContactBatch) -> Array:
-    """Numbers by which two sensors' reports of one contact are known to be of the same, (..., slots, 6)."""
-    assert batch.pos is not None
-    assert batch.force is not None
-    return np.concatenate([batch.pos, batch.force], axis=-1)

@@ -1,0 +1,176 @@
+"""Turns the arrays that MotrixSim writes into contacts, and into the rows that history keeps."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SceneError
+from ...sensors.contacts import Array, ContactBatch
+from ...sensors.layout import ContactLayout, Style
+from ...sensors.motrix_frames import PairOrder, complete_net, correct_contacts
+from ...settings import Reduce
+from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from .calls import running_calls
+from .world import MotrixScene, MotrixSensor
+
+
+class SensorReader:
+    """The contact sensors of a MotrixSim scene, read from the state that `state` returns."""
+
+    def __init__(self, scene: MotrixScene, num_envs: int, state: Callable[[], Any]) -> None:
+        self._model = scene.model
+        self._colliders = scene.colliders
+        self._state = state
+        self.num_envs = num_envs
+        self._readings = {sensor.declared.name: sensor for sensor in scene.sensors}
+        self.sensors = SensorList(
+            [
+                ContactSensor(sensor.declared.name, sensor.declared.label, sensor.layout, sensor.layout)
+                for sensor in scene.sensors
+            ]
+        )
+        self._row_starts: dict[str, int] = {}
+        """Where each sensor begins in a row."""
+        self._row_size = 0
+        for sensor in scene.sensors:
+            self._row_starts[sensor.declared.name] = self._row_size
+            # Contacts with all fields, then the array itself, which has fewer.
+            self._row_size += 2 * _row_layout(sensor.declared.num, Reduce.NONE).size
+
+    def array(self, name: str) -> Array:
+        sensor, reading = self.sensors[name], self._readings[name]
+        if not sensor.modified:
+            return self._values(name)
+        key, layout = reading.companions[sensor.reduce]
+        return layout.take(self._values(key), sensor.layout)
+
+    def contacts(self, name: str) -> ContactBatch:
+        sensor, reading = self.sensors[name], self._readings[name]
+        if sensor.reduce is Reduce.NETFORCE:
+            return self._net(reading)
+        return self._single(reading, sensor.reduce).cut(0, sensor.slots)
+
+    def row(self, env: int = 0) -> Row:
+        row = np.zeros(self._row_size)
+        for sensor in self.sensors:
+            columns, layout = self.source(sensor)
+            row[columns] = layout.encode(self._one(self.contacts(sensor.name), env))
+            array = self.array(sensor.name)
+            row[self._array_columns(sensor)] = array if self.num_envs == 1 else array[env]
+        return row
+
+    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
+        layout = _row_layout(sensor.slots, sensor.reduce)
+        start = self._row_starts[sensor.name]
+        return slice(start, start + layout.size), layout
+
+    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
+        return row[self._array_columns(sensor)].astype(np.float32)
+
+    def _array_columns(self, sensor: ContactSensor) -> slice:
+        """Where a sensor's own array is in a row: after its contacts, from which it does not always follow."""
+        start = self._row_starts[sensor.name] + _row_layout(self._readings[sensor.name].declared.num, Reduce.NONE).size
+        return slice(start, start + sensor.size)
+
+    def dropped(self, name: str, env: int = 0) -> ContactBatch:
+        sensor, reading = self.sensors[name], self._readings[name]
+        if sensor.reduce is Reduce.NETFORCE:
+            none = ContactLayout(Style.MOTRIX.fields, 1, style=Style.MOTRIX)
+            return none.decode(np.zeros(none.size, np.float32))
+        batch = self._one(self._single(reading, sensor.reduce), env)
+        batch = batch.cut(sensor.slots, max(int(batch.filled.sum()), sensor.slots + 1))
+        return replace(batch, found=batch.filled.sum(dtype=batch.found.dtype))
+
+    def details(self, name: str, env: int = 0) -> ContactDetails:
+        """The geoms of each slot; MotrixSim does not report with which friction they touch."""
+        batch, reading = self._one(self.contacts(name), env), self._readings[name]
+        geoms = [("", "")] * len(batch.filled)
+        if not batch.in_world_frame:
+            filled = np.flatnonzero(batch.filled)
+            pairs = reading.geoms * len(filled) if len(reading.geoms) == 1 else self._pairs_of(batch, filled, reading)
+            for slot, pair in zip(filled, pairs, strict=True):
+                geoms[slot] = pair
+        return ContactDetails(tuple(geoms), np.full((len(geoms), 5), np.nan))
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        sensor, reading = self.sensors[name], self._readings[name]
+        order = reading.layout.pair_order
+        layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
+        changed = replace(sensor, layout=layout)
+        self.sensors = SensorList([changed if old.name == name else old for old in self.sensors])
+
+    def _values(self, name: str) -> Array:
+        with running_calls(f"read {name}"):
+            return self._model.get_sensor_value(name, self._state())
+
+    def _single(self, reading: MotrixSensor, mode: Reduce) -> ContactBatch:
+        """The contacts that a sensor matches, as one of the other modes ranks them, with slots to spare."""
+        key, layout = reading.companions[mode]
+        batch = layout.decode(self._values(key))
+        return self._turn(batch, reading) if layout.pair_order is PairOrder.MIXED else batch
+
+    def _turn(self, batch: ContactBatch, reading: MotrixSensor) -> ContactBatch:
+        """Contacts of pairs in both orders, with those corrected that the reversed pairs' own sensors report too."""
+        reported = _identity(batch)[..., :, np.newaxis, :]
+        turned = np.zeros_like(batch.filled)
+        for key, layout in reading.turned:
+            others = replace(layout, pair_order=PairOrder.NATIVE).decode(self._values(key))
+            same = (reported == _identity(others)[..., np.newaxis, :, :]).all(axis=-1)
+            turned |= (same & others.filled[..., np.newaxis, :]).any(axis=-1)
+        return correct_contacts(batch, turned)
+
+    def _net(self, reading: MotrixSensor) -> ContactBatch:
+        """The net contact, added up from single ones where MotrixSim's own sum means nothing."""
+        key, layout = reading.companions[Reduce.NETFORCE]
+        batch = layout.decode(self._values(key))
+        if batch.force is not None and not np.isnan(batch.force).any():
+            return batch
+        return complete_net(batch, self._single(reading, Reduce.NONE))
+
+    def _one(self, batch: ContactBatch, env: int) -> ContactBatch:
+        if not 0 <= env < self.num_envs:
+            raise SceneError(f"no environment {env}; there are {self.num_envs}")
+        return batch if self.num_envs == 1 else batch.at(env)
+
+    def _pairs_of(self, batch: ContactBatch, slots: NDArray[np.intp], reading: MotrixSensor) -> list[tuple[str, str]]:
+        """The geoms of some slots, joined with the engine's contact list by distance and normal.
+
+        Empty where several pairs would fit, and with several environments, for which there is no such list.
+        """
+        if self.num_envs > 1:
+            return [("", "")] * len(slots)
+        assert batch.dist is not None
+        assert batch.normal is not None
+        contacts = self._state().low.get_contacts()
+        distances = np.array([contact.depth for contact in contacts], np.float32)
+        normals = np.array([contact.normal for contact in contacts], np.float32).reshape(-1, 3)
+        pairs = []
+        for slot in slots:
+            along = np.abs(normals @ batch.normal[slot])
+            fitting = np.flatnonzero((distances == batch.dist[slot]) & (along > 0.999))
+            touching = {
+                frozenset(
+                    (self._colliders[contacts[i].collider_index_a], self._colliders[contacts[i].collider_index_b])
+                )
+                for i in fitting
+            }
+            known = [pair for pair in reading.geoms if frozenset(pair) in touching]
+            pairs.append(known[0] if len(known) == 1 else ("", ""))
+        return pairs
+
+
+@cache
+def _row_layout(slots: int, reduce: Reduce) -> ContactLayout:
+    """How contacts with all fields that MotrixSim knows are kept in rows, in double precision and MuJoCo's frames."""
+    return ContactLayout(Style.MOTRIX.fields, slots, reduce)
+
+
+def _identity(batch: ContactBatch) -> Array:
+    """Numbers by which two sensors' reports of one contact are known to be of the same, (..., slots, 6)."""
+    assert batch.pos is not None
+    assert batch.force is not None
+    return np.concatenate([batch.pos, batch.force], axis=-1)
