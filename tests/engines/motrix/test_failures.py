@@ -100,7 +100,7 @@ def test_a_panic_in_a_read_is_one_line(scene: Any, capfd: pytest.CaptureFixture[
     with pytest.raises(SceneError, match="no contact sensor named 'x'"):
         engine.array("x")
     with pytest.raises(EngineError, match="cannot get given sensor's view"):
-        engine._values("x")
+        engine._reader._values("x")
     assert capfd.readouterr().err == ""
 
 
