@@ -4,9 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.assets import bundled_scenes
+from contact_viewer.engines.controller_file import ControllerFile
 from numpy.typing import NDArray
 
-SCENES = {scene.name: scene.path for scene in bundled_scenes()}
+SCENES = {scene.name: scene for scene in bundled_scenes()}
 SPAN, READ_EVERY = 30.0, 0.02
 """Simulated time in which a scene is looked at, at first and at the end, and between two readings [s]."""
 SETTLING = 5.0
@@ -15,23 +16,43 @@ CREEPING = ("gripper", "touch", "turntable")
 SLOW = ("pile", "targets", "touch")
 
 
-def read(model: mujoco.MjModel, data: mujoco.MjData, seconds: float) -> NDArray[np.float64]:
-    rows = []
-    for _ in range(round(seconds / READ_EVERY)):
-        mujoco.mj_step(model, data, nstep=round(READ_EVERY / model.opt.timestep))
-        rows.append(data.sensordata.copy())
-    return np.array(rows)
+class Run:
+    """A scene that takes bare steps, driven by the controller beside it, if it has one."""
+
+    def __init__(self, name: str) -> None:
+        self.model = mujoco.MjModel.from_xml_path(str(SCENES[name].path))
+        self.data = mujoco.MjData(self.model)
+        control = SCENES[name].control
+        self.controller = None if control is None else ControllerFile(str(control)).load()
+        if self.controller is not None:
+            self.controller.start(self.model, [self.data])
+
+    def step(self, seconds: float) -> None:
+        count = round(seconds / self.model.opt.timestep)
+        if self.controller is None:
+            mujoco.mj_step(self.model, self.data, nstep=count)
+            return
+        for _ in range(count):
+            self.controller.control(self.model, self.data)
+            mujoco.mj_step(self.model, self.data)
+
+    def read(self, seconds: float) -> NDArray[np.float64]:
+        rows = []
+        for _ in range(round(seconds / READ_EVERY)):
+            self.step(READ_EVERY)
+            rows.append(self.data.sensordata.copy())
+        return np.array(rows)
 
 
 def check(name: str, age: float) -> None:
     """Run bare steps up to an age [s], and compare the last readings with the first."""
-    model = mujoco.MjModel.from_xml_path(str(SCENES[name]))
-    data = mujoco.MjData(model)
+    run = Run(name)
+    model, data = run.model, run.data
     # Things fall into place at first.
-    mujoco.mj_step(model, data, nstep=round(SETTLING / model.opt.timestep))
-    first = read(model, data, SPAN)
-    mujoco.mj_step(model, data, nstep=round((age - data.time - SPAN) / model.opt.timestep))
-    last = read(model, data, SPAN)
+    run.step(SETTLING)
+    first = run.read(SPAN)
+    run.step(age - data.time - SPAN)
+    last = run.read(SPAN)
     assert not any(warning.number for warning in data.warning)
     assert np.isfinite(data.qpos).all()
     assert np.abs(data.xpos).max() < 1.0, "something has left the scene"

@@ -10,9 +10,11 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer import open_engine
+from contact_viewer.engines.controller_file import ControllerFile
 from numpy.typing import NDArray
 
-PORTABLE = ["gripper", "quadruped", "slope", "stack", "touch", "turntable"]
+PORTABLE = ["gripper", "hand", "quadruped", "slope", "stack", "touch", "turntable", "walker"]
 """Scenes whose sensors MotrixSim takes as well."""
 SCENES = sorted([*PORTABLE, "bounce", "clamp", "pile", "rolling", "targets"])
 GRAVITY = 9.81
@@ -28,10 +30,16 @@ class Run:
         self.data = mujoco.MjData(self.model)
         if key is not None:
             mujoco.mj_resetDataKeyframe(self.model, self.data, self.model.key(key).id)
+        beside = FOLDER / f"{name}.py"
+        self.controller = ControllerFile(str(beside)).load() if beside.exists() else None
+        if self.controller is not None:
+            self.controller.start(self.model, [self.data])
 
     def until(self, seconds: float) -> Iterator[float]:
         """Steps, giving the time after each."""
         while self.data.time < seconds - 1e-9:
+            if self.controller is not None:
+                self.controller.control(self.model, self.data)
             mujoco.mj_step(self.model, self.data)
             yield self.data.time
 
@@ -266,6 +274,76 @@ def test_quadruped_feet_share_the_weight_and_the_load_walks_round() -> None:
     assert (np.min(loads, axis=0) > 0.1 * weight).all()
     assert (np.ptp(loads, axis=0) > 0.1 * weight).all()
     assert set(np.argmax(loads, axis=1)) == {0, 1, 2, 3}
+
+
+def test_walker_walks_step_by_step_and_slips_on_the_ice() -> None:
+    run = Run("walker")
+    weight = GRAVITY * float(run.model.body_mass.sum())
+    feet = {name: run.model.body(f"{name}_foot").id for name in ("left", "right")}
+    touching, loads, slips = [], [], {"foot": [], "on_ice": []}
+    jacobian = np.zeros((3, run.model.nv))
+    for _ in run.until(16.5):
+        assert run.found("fall") == 0
+        row = []
+        for foot, body in feet.items():
+            for ground, slip in slips.items():
+                slots = run.slots(f"{foot}_{ground}")
+                row.append(slots[0, 0] > 0)
+                strongest = slots[np.argmax(slots[:, 1])]
+                if strongest[1] > 0.3 * weight:
+                    mujoco.mj_jac(run.model, run.data, jacobian, None, strongest[4:7], body)
+                    slip.append(float(np.linalg.norm((jacobian @ run.data.qvel)[:2])))
+            loads.append(sum(run.force(f"{foot}_{ground}")[:, 0].sum() for ground in slips))
+        touching.append(row)
+    left, left_on_ice, right, right_on_ice = np.array(touching).T
+    on_left, on_right = left | left_on_ice, right | right_on_ice
+    # Twice round the post, on one foot most of the time, on both in between, never on none for long.
+    assert run.data.joint("turn").qpos[0] > 3.5 * np.pi
+    assert (on_left != on_right).mean() > 0.7
+    assert (on_left & on_right).mean() > 0.05
+    assert (~on_left & ~on_right).mean() < 0.05
+    # A step takes half a period: so many touchdowns of each foot, but for a bounce now and then.
+    for foot in (on_left, on_right):
+        landings = np.flatnonzero(foot[1:] & ~foot[:-1]) * run.model.opt.timestep
+        assert 17 <= (np.diff(landings) > 0.3).sum() + 1 <= 20
+    # The feet carry the weight; on the ice friction is a twentieth of it, and they slip.
+    assert np.reshape(loads, (-1, 2)).sum(axis=1).mean() == pytest.approx(weight, rel=0.02)
+    assert np.mean(slips["on_ice"]) > 2 * np.mean(slips["foot"])
+    assert left_on_ice.any()
+    assert right_on_ice.any()
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_walker_is_driven_by_the_controller_beside_it(engine: str) -> None:
+    opened = open_engine("walker", engine)
+    opened.step(1500)
+    assert opened.data.joint("turn").qpos[0] > 1.8
+    # A controller of one's own takes its place, and it stands.
+    standing = open_engine("walker", engine, control=lambda model, data: None)
+    standing.step(1500)
+    assert abs(standing.data.joint("turn").qpos[0]) < 0.1
+
+
+def test_hand_catches_the_ball_when_its_controls_close_it() -> None:
+    """What a person does with the sliders: all fingers bend, and the squeeze grows."""
+    run = Run("hand").to(2)
+    fingers = ("index", "middle", "ring", "thumb")
+
+    def squeeze() -> float:
+        return sum(float(np.linalg.norm(run.force(finger).sum(axis=0))) for finger in fingers)
+
+    loose, weight = [squeeze() for _ in run.until(6)], run.weight("ball")
+    assert np.mean(loose) < weight
+    squeezes = []
+    for bend in (0.5, 0.9):
+        run.data.ctrl[:] = bend
+        run.to(run.data.time + 2)
+        squeezes.append(np.mean([squeeze() for _ in run.until(run.data.time + 3)]))
+        # However hard it is held, all contacts together carry the weight.
+        net = run.slots("hand_on_ball")[0, 1:4]
+        assert net == pytest.approx([0, 0, weight], abs=0.1 * weight)
+    assert squeezes[0] > 3 * weight
+    assert squeezes[1] > 1.5 * squeezes[0]
 
 
 def test_stack_carries_at_each_layer_what_is_above() -> None:

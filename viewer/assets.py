@@ -15,6 +15,8 @@ class BundledScene:
     path: Path
     description: str
     """One sentence, from the comment on the file's first line."""
+    control: Path | None
+    """The file of the controller that drives it, beside it; None if it needs none."""
 
 
 def shader_source(filename: str) -> str:
@@ -25,7 +27,7 @@ def shader_source(filename: str) -> str:
 def bundled_scenes() -> list[BundledScene]:
     """All bundled scenes, the default one first, then by name."""
     folder = Path(str(files(f"{__package__}.scenes")))
-    scenes = [BundledScene(path.stem, path, _description(path)) for path in folder.glob("*.xml")]
+    scenes = [BundledScene(path.stem, path, _description(path), _control(path)) for path in folder.glob("*.xml")]
     return sorted(scenes, key=lambda scene: (scene.name != DEFAULT_SCENE, scene.name))
 
 
@@ -37,6 +39,16 @@ def bundled_scene(name: str) -> BundledScene | None:
 def is_bundled(path: Path | None) -> bool:
     """True if a file ships with the package, and so must not be changed."""
     return path is not None and path.is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
+
+
+def bundled_control(path: Path | None) -> Path | None:
+    """The controller that lies beside a bundled scene; None for scenes without one, and for those of a person."""
+    return _control(path) if path is not None and is_bundled(path) else None
+
+
+def _control(path: Path) -> Path | None:
+    beside = path.with_suffix(".py")
+    return beside if beside.is_file() else None
 
 
 def _description(path: Path) -> str:

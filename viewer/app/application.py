@@ -52,7 +52,7 @@ class Application:
     ) -> None:
         """`controllers`: what the engines' controllers come from."""
         self.options = options
-        self.controllers = controllers or Controllers(None)
+        self.controllers = controllers or Controllers.of(engine, ghost)
         self.session = Session(engine, ViewState(), options, ghost)
         """The scene that runs; another one after `advance` has replaced it."""
         self.notices = Notices()
@@ -276,14 +276,12 @@ class Application:
     def _keep_controllers(self, engines: Engines) -> None:
         """Let what drives the scene drive it when it was opened again; another scene needs another controller."""
         before = self.session.simulation.engine, self.session.ghost
-        if engines[0].path != before[0].path:
-            if before[0].controller is not None:
-                self.controllers = Controllers(None)
-                self.notices.add("another scene: the controller does not drive it")
+        if engines[0].path == before[0].path:
+            self.controllers.continue_on(engines, before)
             return
-        for engine, old in zip(engines, before, strict=True):
-            if engine is not None and old is not None:
-                engine.controller = old.controller
+        if before[0].controller is not None and not is_bundled(before[0].path):
+            self.notices.add("another scene: the controller does not drive it")
+        self.controllers = Controllers.of(*engines)
 
     def _poll_controllers(self) -> None:
         """Read a controller again that was saved."""

@@ -21,11 +21,21 @@ class Controllers:
         self._declared: dict[str, float] = {}
         self._told_slow = False
         self._measured = (0, 0.0)
+        self._stopped: tuple[Controller | None, Controller | None] | None = None
+        """The controllers of both engines while they do not drive."""
         if options is not None and options.control is not None:
             self.file = ControllerFile(options.control, dict(options.params), options.seed)
             self._ghost_file = self.file.copy()
             if options.watch:
                 self._watch = FileWatch({self.file.path: take_stamp(self.file.path)})
+
+    @classmethod
+    def of(cls, engine: Engine, ghost: Engine | None) -> "Controllers":
+        """Of engines that were opened with a controller each, such as those of a bundled scene."""
+        controllers = cls(None)
+        if (file := _file_of(engine)) is not None:
+            controllers.file, controllers._ghost_file = file, _file_of(ghost) or file.copy()
+        return controllers
 
     def load(self) -> tuple[Controller | None, Controller | None]:
         """The controller and that of the second engine; raises ControlError."""
@@ -40,13 +50,51 @@ class Controllers:
         controller stays as it is. Call it once a frame.
         """
         if self._watch is not None and self._watch.poll():
-            controller, ghost_controller = self.load()
-            replace_controller(engine, controller)
-            if ghost is not None:
-                replace_controller(ghost, ghost_controller)
+            controllers = self.load()
+            if self._stopped is not None:
+                self._stopped = controllers
+            else:
+                for each, controller in zip((engine, ghost), controllers, strict=True):
+                    if each is not None:
+                        replace_controller(each, controller)
             assert self.file is not None
             return f"read {self.file.path} again"
         return self._slow(engine)
+
+    def label(self, engine: Engine) -> str | None:
+        """The controller in a word, whether it drives or was stopped; None if there is none."""
+        if self.file is not None:
+            return self.file.path.name
+        return "The controller" if engine.controller is not None or self._stopped is not None else None
+
+    @property
+    def drives(self) -> bool:
+        """True unless a person has stopped the controller."""
+        return self._stopped is None
+
+    def set_drives(self, on: bool, engine: Engine, ghost: Engine | None) -> None:
+        """Stop the controller, so that sliders keep what they are set to, or let it go on."""
+        if on and self._stopped is not None:
+            engine.controller = self._stopped[0]
+            if ghost is not None:
+                ghost.controller = self._stopped[1]
+            self._stopped = None
+        elif not on and self._stopped is None:
+            self._stopped = engine.controller, None if ghost is None else ghost.controller
+            engine.controller = None
+            if ghost is not None:
+                ghost.controller = None
+
+    def continue_on(self, engines: tuple[Engine, Engine | None], before: tuple[Engine, Engine | None]) -> None:
+        """Let what drives engines drive those that replace them on the same scene; a second one may be new."""
+        engine, ghost = engines
+        engine.controller = before[0].controller
+        if ghost is None:
+            return
+        if before[1] is not None:
+            ghost.controller = before[1].controller
+        else:
+            ghost.controller = self._ghost_file.load() if self.drives and self._ghost_file is not None else None
 
     @property
     def declared(self) -> dict[str, float]:
@@ -79,6 +127,12 @@ class Controllers:
                     "too long for real time"
                 )
         return None
+
+
+def _file_of(engine: Engine | None) -> ControllerFile | None:
+    """What an engine's controller was read from."""
+    file = None if engine is None or engine.controller is None else engine.controller.file
+    return file if isinstance(file, ControllerFile) else None
 
 
 def replace_controller(engine: Engine, controller: Controller | None) -> None:

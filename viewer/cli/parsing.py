@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..assets import DEFAULT_SCENE
+from ..assets import DEFAULT_SCENE, bundled_control
 from ..settings import MAX_SPEED, MIN_SPEED, Options, Quality, Reduce, ViewState
 from .progress import report
 
@@ -100,11 +100,15 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
 def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """What drives the scene, as fields of Options."""
     from ..engines.controller_file import read_param
+    from ..scene_files.scene import find_scene
 
-    if arguments.param and arguments.control is None:
+    control = arguments.control
+    if control is None and (beside := bundled_control(find_scene(arguments.scene))) is not None:
+        control = str(beside)
+    if arguments.param and control is None:
         raise UsageError("--param is a constant of a controller, which --control names")
     params = tuple(read_param(text) for text in arguments.param)
-    return {"control": arguments.control, "params": params, "seed": arguments.seed}
+    return {"control": control, "params": params, "seed": arguments.seed}
 
 
 def load_controller(arguments: argparse.Namespace) -> "Controller | None":

@@ -36,6 +36,8 @@ class Controller:
     """Wall time that `control` has taken so far in calls that were timed [s] ..."""
     calls: int = 0
     """... and how many these were: one of each run of steps."""
+    file: object = field(default=None, repr=False)
+    """The `ControllerFile` that it was read from; None for functions of a user's own program."""
     _resets: int = field(default=0, repr=False)
 
     def driver(self, model: MjModel, datas: Sequence[MjData]) -> Callable[[], None]:

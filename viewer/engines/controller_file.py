@@ -38,7 +38,7 @@ class ControllerFile:
         if control is None:
             raise ControlError(f"{self.path} has no function {self.name}(model, data)")
         self.module = module
-        return Controller(control, functions["reset"], functions["vary"], self.seed)
+        return Controller(control, functions["reset"], functions["vary"], self.seed, file=self)
 
     def copy(self) -> "ControllerFile":
         """The same file for another engine: what it keeps between two calls is then that engine's own."""

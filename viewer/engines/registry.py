@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from ..assets import bundled_control
 from ..errors import SceneError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ..scene_files.safe_open import OpenedScene
     from .abilities import Portability
     from .contract import Engine
+    from .controller import Controller
     from .motrix.engine import MotrixEngine
     from .mujoco.engine import MujocoEngine
 
@@ -70,7 +72,8 @@ def open_engine(
 ) -> "Engine":
     """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is.
 
-    `control(model, data)` is called before every step, to write `data.ctrl`, `qfrc_applied` or `xfrc_applied`.
+    `control(model, data)` is called before every step, to write `data.ctrl`, `qfrc_applied` or `xfrc_applied`. Without
+    it a bundled scene is driven by the controller beside it, if it has one.
     """
     from ..scene_files.scene import find_scene
 
@@ -79,6 +82,8 @@ def open_engine(
     if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= MAX_ENVS:
         raise SceneError(f"num_envs must be a whole number from 1 to {MAX_ENVS}, not {num_envs!r}")
     source = find_scene(scene) if scene is None or isinstance(scene, str | Path) else scene
+    if control is None:
+        control = _controller_beside(source)
     if control is None:
         opened: Engine = import_module(f".{engine}.engine", __package__).open_scene(source, num_envs)
         return opened
@@ -91,6 +96,16 @@ def open_engine(
     if controller.reset is not None:
         driven.reset()
     return driven
+
+
+def _controller_beside(source: Any) -> "Controller | None":
+    """What drives a bundled scene, if it has a controller of its own."""
+    file = bundled_control(source if isinstance(source, Path) else getattr(source, "path", None))
+    if file is None:
+        return None
+    from .controller_file import ControllerFile
+
+    return ControllerFile(str(file)).load()
 
 
 def open_engines(
