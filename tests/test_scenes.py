@@ -280,7 +280,8 @@ def test_walker_walks_step_by_step_and_slips_on_the_ice() -> None:
     run = Run("walker")
     weight = GRAVITY * float(run.model.body_mass.sum())
     feet = {name: run.model.body(f"{name}_foot").id for name in ("left", "right")}
-    touching, loads, slips = [], [], {"foot": [], "on_ice": []}
+    touching, loads = [], []
+    slips: dict[str, list[float]] = {"foot": [], "on_ice": []}
     jacobian = np.zeros((3, run.model.nv))
     for _ in run.until(16.5):
         assert run.found("fall") == 0

@@ -66,6 +66,8 @@ class ControllerFile:
         except SyntaxError as error:
             where = f"{self.path}, line {error.lineno}" if error.lineno else str(self.path)
             raise ControlError(f"{where}: {type(error).__name__}: {error.msg}") from None
+        except ControlError:
+            raise
         except (ValueError, RecursionError, MemoryError) as error:
             raise ControlError(f"{self.path}: is not Python ({error})") from None
         module = ModuleType(f"controller_{self.path.stem}_{next(_numbers)}")
