@@ -20,7 +20,7 @@ DrivenTest = Callable[[Any, Window], Any]
 class StillLoop:
     """A loop that takes no step."""
 
-    paused = False
+    paused = waiting = False
     running = quiet = True
     skipped = pending = 0
 

@@ -18,9 +18,9 @@ from .test_viewer import load
 def test_every_row_is_read_once_and_in_order_or_counted_as_skipped() -> None:
     model, _ = load("bounce")
     size = mujoco.mj_stateSize(model, STATE)
-    rows = row_count(size, 2**16)
-    fd = shared_file("test", block_bytes(size, rows))
-    ours, shared = SharedMemory(fd, size, rows), SharedMemory(fd, size, rows)
+    rows, values = row_count(size, 2**16), 1000
+    fd = shared_file("test", block_bytes(size, rows, values))
+    ours, shared = (SharedMemory(fd, size, rows, values) for _ in range(2))
     os.close(fd)
     here, there = socket.socketpair()
     with here, there:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,8 @@ class Application:
         """States that were made here, beside those of the scene."""
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
+        self.add_geoms: Callable[[Any], object] = lambda scene: None
+        """Puts geoms of a user's own program into an MjvScene before it is drawn."""
         size = (options.width, options.height) if options else (Options.width, Options.height)
         self.scene_size = size
         """Of the scene's picture, width and height [px]; whoever draws keeps it up to date."""

@@ -12,6 +12,8 @@ from enum import IntEnum, auto
 import numpy as np
 from numpy.typing import NDArray
 
+from .user_geoms import GEOM, MOST_GEOMS
+
 _HEADER_BYTES = 4096
 _DOUBLES = 128
 """Where the header's floating point numbers begin, in words of 8 bytes."""
@@ -22,6 +24,11 @@ _MOST_ROWS, _FEWEST_ROWS = 65536, 64
 MOST_GIZMOS = 5000
 """Most spheres, and most arrows, that a program draws at once."""
 _GIZMO_BYTES = 4 * MOST_GIZMOS * (8 + 12)
+_GEOM_BYTES = MOST_GEOMS * GEOM.itemsize
+_MODELS = 64
+"""Versions of the loop's model that wait to be read."""
+_KIND_BITS = 8
+"""A row's kind is in the lowest bits of a word, the version of its model in the others."""
 Numbers = NDArray[np.float64]
 
 
@@ -47,14 +54,22 @@ class Word(IntEnum):
     SPHERES = auto()
     ARROWS = auto()
     """How many of them there are."""
+    GEOM_VERSION = auto()
+    """Counts changes of the program's own geoms; odd while they are written."""
+    GEOMS = auto()
+    """How many there are."""
+    MODEL_VERSION = auto()
+    """Counts the changes of the loop's model."""
+    CHECKED = auto()
+    """Rows before this one were written before someone last looked at the loop's model."""
 
 
 class SharedMemory:
     """One block of memory in two processes."""
 
-    def __init__(self, fd: int, state_size: int, rows: int) -> None:
+    def __init__(self, fd: int, state_size: int, rows: int, model_size: int) -> None:
         """`fd`: of a file with `block_bytes` bytes."""
-        self._map = mmap.mmap(fd, block_bytes(state_size, rows))
+        self._map = mmap.mmap(fd, block_bytes(state_size, rows, model_size))
         buffer = memoryview(self._map)
         self.words = buffer[:_HEADER_BYTES].cast("q")
         """See `Word`."""
@@ -67,17 +82,45 @@ class SharedMemory:
         self.arrows = np.frombuffer(self._map, np.float32, MOST_GIZMOS * 12, offset=start).reshape(-1, 12)
         start += self.arrows.nbytes
         self.kinds = buffer[start : start + 8 * rows].cast("q")
-        """What each row is, (rows,)."""
-        self.states: Numbers = np.frombuffer(self._map, np.float64, rows * state_size, offset=start + 8 * rows).reshape(
-            rows, state_size
-        )
+        """What each row is, as `row_word` has it, (rows,)."""
+        start += 8 * rows
+        self.states: Numbers = np.frombuffer(self._map, np.float64, rows * state_size, offset=start)
+        self.states = self.states.reshape(rows, state_size)
         """States, the next one in place of the oldest, (rows, state_size)."""
+        start += self.states.nbytes
+        self.geoms = np.frombuffer(self._map, GEOM, MOST_GEOMS, offset=start)
+        """The program's own geoms, as in `user_geoms`."""
+        start += self.geoms.nbytes
+        self._models = buffer[start : start + _MODELS * model_size]
+        self._model_size = model_size
         self.rows = rows
 
+    def write_model(self, version: int, values: bytes) -> None:
+        """Hand over the values of a model, as `ModelValues` reads them."""
+        place = version % _MODELS * self._model_size
+        self._models[place : place + self._model_size] = values
+        self.words[Word.MODEL_VERSION] = version
 
-def block_bytes(state_size: int, rows: int) -> int:
+    def read_model(self, version: int) -> bytes | None:
+        """Values that were handed over; None if others have taken their place."""
+        place = version % _MODELS * self._model_size
+        values = bytes(self._models[place : place + self._model_size])
+        return values if self.words[Word.MODEL_VERSION] - version < _MODELS - 1 else None
+
+
+def row_word(kind: int, version: int) -> int:
+    """What a row is, and the version of the model with it, as one number."""
+    return version << _KIND_BITS | kind
+
+
+def split_word(word: int) -> tuple[int, int]:
+    """Kind and version of a `row_word`."""
+    return word & (1 << _KIND_BITS) - 1, word >> _KIND_BITS
+
+
+def block_bytes(state_size: int, rows: int, model_size: int) -> int:
     """Memory that is shared [bytes]."""
-    return _HEADER_BYTES + _GIZMO_BYTES + 8 * rows * (1 + state_size)
+    return _HEADER_BYTES + _GIZMO_BYTES + 8 * rows * (1 + state_size) + _GEOM_BYTES + _MODELS * model_size
 
 
 def row_count(state_size: int, ring_bytes: int) -> int:

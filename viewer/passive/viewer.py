@@ -14,15 +14,26 @@ from time import monotonic
 from typing import Any
 
 import mujoco
-import numpy as np
 from mujoco import mj_getState
 
 from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
+from .model_watch import ModelWatch
 from .process import SILENCE, end_window, model_file, start_window
-from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, shared_file
+from .pull import Pull
+from .shared_memory import (
+    DEFAULT_RING,
+    MOST_GIZMOS,
+    SharedMemory,
+    Word,
+    block_bytes,
+    row_count,
+    row_word,
+    shared_file,
+)
 from .tap import TAP
+from .user_geoms import MOST_GEOMS, read_geoms
 from .view_values import CAMERA, OPTIONS, read_values
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -67,14 +78,16 @@ class PassiveViewer:
         self._pid = os.getpid()
         size = mujoco.mj_stateSize(model, _STATE)
         rows = row_count(size, ring_bytes)
-        ring = shared_file("contact-viewer-steps", block_bytes(size, rows))
+        self._watch = ModelWatch(model)
+        ring = shared_file("contact-viewer-steps", block_bytes(size, rows, self._watch.size))
         compiled = model_file(model)
         ours, theirs = socket.socketpair()
         try:
-            self._shared = SharedMemory(ring, size, rows)
+            self._shared = SharedMemory(ring, size, rows, self._watch.size)
             self._words, self._kinds = self._shared.words, self._shared.kinds
             self._states = list(self._shared.states)
             self._rows, self._count, self._time = rows, 0, 0.0
+            self._word, self._is_changed = 0, False
             self._write(_AFTER)
             self._process = start_window(module, arguments, theirs.fileno(), compiled, ring, size, rows)
         except BaseException:
@@ -86,10 +99,10 @@ class PassiveViewer:
             os.close(compiled)
         ours.setblocking(False)
         self._socket = ours
-        self._next_exchange = 0.0
+        self._next_exchange = self._next_look = 0.0
+        """When to see what the window has to say, and when to look at the model [s]."""
         self._permits_used = 0
-        self._pulled: tuple[int, Any, Any] | None = None
-        """The body that is pulled, what it was pulled with before, and what it is now."""
+        self._pull = Pull(data, self._shared)
         self._gizmos = GizmoList(width=0.0)
         self._drawn = False
         """True if the window has gizmos of the program's."""
@@ -98,6 +111,7 @@ class PassiveViewer:
         """Camera and visual options that the program has asked for, and their fields."""
         self._sent: dict[str, Any] = {}
         """What the window knows of them."""
+        self._user_scene: Any = None
         self._received = b""
         self._running, self._tapped = True, False
         _viewers.add(self)
@@ -119,15 +133,23 @@ class PassiveViewer:
         if "cam" not in self._views:
             camera = mujoco.MjvCamera()
             mujoco.mjv_defaultFreeCamera(self._model, camera)
-            self._watch("cam", camera, CAMERA)
+            self._show("cam", camera, CAMERA)
         return self._views["cam"][0]
 
     @property
     def opt(self) -> Any:
         """An MjvOption. What the program writes into it takes effect in the window, which does not write into it."""
         if "opt" not in self._views:
-            self._watch("opt", mujoco.MjvOption(), OPTIONS)
+            self._show("opt", mujoco.MjvOption(), OPTIONS)
         return self._views["opt"][0]
+
+    @property
+    def user_scn(self) -> Any:
+        """An MjvScene for geoms of the program's own, which are drawn with the scene: the first `ngeom` of its `geoms`,
+        as `mujoco.mjv_initGeom` and `mjv_connector` set them. They are shown until the program changes them."""
+        if self._user_scene is None:
+            self._user_scene = mujoco.MjvScene(self._model, MOST_GEOMS)
+        return self._user_scene
 
     def is_running(self) -> bool:
         """False once the window was closed, or has ended."""
@@ -160,10 +182,16 @@ class PassiveViewer:
                 self._write(_AFTER)
 
     def sync(self, state_only: bool = False) -> None:
-        """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused."""
+        """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused.
+
+        `state_only`: do not look whether the model has changed.
+        """
         if not self._running:
             return
         with self._lock:
+            now = monotonic()
+            if now >= self._next_look or self._data.time < self._time:
+                self._look(now, state_only)
             self._write(_AFTER)
             words = self._words
             if words[_SLEEPING]:
@@ -171,9 +199,9 @@ class PassiveViewer:
                 self._wake()
             if self._drawn or self._gizmos:
                 self._show_gizmos()
-            if words[_PULLED] or self._pulled is not None:
-                self._pull()
-            if monotonic() >= self._next_exchange:
+            if words[_PULLED] or self._pull.now is not None:
+                self._pull.apply()
+            if now >= self._next_exchange:
                 self._exchange()
             if words[_PAUSED]:
                 self._hold()
@@ -198,13 +226,28 @@ class PassiveViewer:
         count, states, time = self._count, self._states, self._data.time
         place = count % self._rows
         mj_getState(self._model, self._data, states[place], _STATE)
-        if time == self._time and states[place].tobytes() == states[place - 1].tobytes() and count:
+        if time == self._time and self._is_same(place):
             # The same once more, such as from a program that waits.
             return
-        self._time = time
-        self._kinds[place] = kind
+        self._time, self._is_changed = time, False
+        self._kinds[place] = self._word | kind
         # Last, so that the window never sees a row that is not complete.
         self._count = self._words[_WRITTEN] = count + 1
+
+    def _is_same(self, place: int) -> bool:
+        """True if a row repeats the one before it."""
+        states = self._states
+        return self._count > 0 and not self._is_changed and states[place].tobytes() == states[place - 1].tobytes()
+
+    def _look(self, now: float, state_only: bool) -> None:
+        """See whether the program has changed its model."""
+        if state_only:
+            self._next_look = now + _EXCHANGE_TIME
+            return
+        watch, version = self._watch, self._watch.version
+        self._next_look = now + watch.look(self._shared, self._count)
+        if watch.version != version:
+            self._word, self._is_changed = row_word(0, watch.version), True
 
     def _record_start(self) -> None:
         """Hand over the state before a step that is being taken."""
@@ -221,31 +264,12 @@ class PassiveViewer:
         words[Word.GIZMO_VERSION] += 1
         self._drawn = bool(len(spheres) or len(arrows))
 
-    def _pull(self) -> None:
-        """Apply a person's pull, or take it away again."""
-        words, applied = self._words, self._data.xfrc_applied
-        version, body = words[Word.PULL_VERSION], words[Word.PULLED]
-        force = self._shared.pull.copy()
-        if version % 2 or version != words[Word.PULL_VERSION]:
-            # It is being written; the next sync has it.
-            return
-        before = None
-        if self._pulled is not None and self._pulled[0] == body:
-            before = self._pulled[1]
-        else:
-            self._let_go()
-        if body:
-            self._pulled = body, applied[body].copy() if before is None else before, force
-            applied[body] = force
-
-    def _let_go(self) -> None:
-        """Take away a person's pull, unless the program has set another force since."""
-        if self._pulled is not None:
-            body, before, force = self._pulled
-            applied = self._data.xfrc_applied
-            if np.array_equal(applied[body], force):
-                applied[body] = before
-            self._pulled = None
+    def _show_geoms(self) -> None:
+        """Hand over the geoms of the program's own scene as they are now."""
+        words = self._words
+        words[Word.GEOM_VERSION] += 1
+        words[Word.GEOMS] = read_geoms(self._user_scene, self._shared.geoms)
+        words[Word.GEOM_VERSION] += 1
 
     def _hold(self) -> None:
         """Wait until the loop may go on."""
@@ -255,6 +279,9 @@ class PassiveViewer:
                 self._permits_used += 1
                 return
             select.select([self._socket], [], [], _WAIT)
+            self._look(monotonic(), False)
+            if self._is_changed:
+                self._write(_AFTER)
             self._exchange()
         self._permits_used = words[Word.PERMITS]
 
@@ -267,10 +294,12 @@ class PassiveViewer:
             self._handle(message)
         if self._views:
             self._send_views()
+        if self._user_scene is not None:
+            self._show_geoms()
         if self._words[Word.CLOSED]:
             self._stop()
 
-    def _watch(self, name: str, owner: Any, fields: tuple[str, ...]) -> None:
+    def _show(self, name: str, owner: Any, fields: tuple[str, ...]) -> None:
         self._views[name] = owner, fields
         self._sent[name] = read_values(owner, fields)
 
@@ -308,7 +337,7 @@ class PassiveViewer:
     def _stop(self) -> None:
         """The window is gone; the loop goes on without it."""
         self._running = False
-        self._let_go()
+        self._pull.end()
         if self._tapped:
             self._tapped = False
             TAP.remove(self._data)

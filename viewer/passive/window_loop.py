@@ -17,7 +17,8 @@ from ..engines.abilities import ArrivedStep
 from ..engines.mujoco.arrivals import Arrivals, ArrivedRow, RowKind
 from ..engines.mujoco.engine import MujocoEngine
 from ..render.glyphs import GizmoList
-from .shared_memory import SharedMemory, Word
+from .shared_memory import SharedMemory, Word, split_word
+from .user_geoms import GEOM, add_geoms
 
 _SEND = socket.MSG_DONTWAIT | getattr(socket, "MSG_NOSIGNAL", 0)
 """Neither wait for a loop that is stopped, nor end with one that is gone."""
@@ -27,6 +28,9 @@ _TRIES = 100
 """How often gizmos that are being written are read again; then those before stay."""
 _QUIET = 0.5
 """A loop that does nothing for so long lets the window sleep [s]."""
+_LOOK_TIME = 0.25
+"""Longest that a step waits until someone has looked at the loop's model [s]: a loop that goes on looks sixty times
+a second."""
 _ALIVE = 0.5
 """Between two signs of life while the window closes [s]."""
 
@@ -41,6 +45,7 @@ class WindowLoop:
         self._skip = False
         self.skipped = 0
         self.running = True
+        self._versions = engine.allow_model_changes()
         self.arrivals = Arrivals(engine, self)
         self.when_ended: Callable[[], None] = lambda: None
         """Called in a frame after the loop's program has let go of the window, or has ended."""
@@ -55,6 +60,9 @@ class WindowLoop:
         """Called from another thread when something has arrived while the window sleeps."""
         self._parent = os.getppid()
         self._ready = False
+        self._unexplained, self._unexplained_since = -1, 0.0
+        """A row that waits for a look at the loop's model, and since when [s]."""
+        self._geoms: NDArray[Any] = np.empty(0, GEOM)
         self._drawn = shared.spheres[:0], shared.arrows[:0]
         self._written: deque[tuple[float, int]] = deque()
         """When how many rows had been written: since `_LAG` seconds ago, and the last time before that."""
@@ -82,6 +90,10 @@ class WindowLoop:
         """True if nothing has arrived for a while."""
         unchanged = self.running and self._words[Word.WRITTEN] == self._seen
         return unchanged and time.monotonic() - self._active > _QUIET
+
+    @property
+    def waiting(self) -> bool:
+        return self.arrivals.waiting
 
     def let_one_through(self) -> None:
         self._words[Word.PERMITS] += 1
@@ -134,12 +146,33 @@ class WindowLoop:
                 self._drop(written - number - shared.rows + 1 + shared.rows // 8)
                 continue
             state = shared.states[number % shared.rows].copy()
-            kind = RowKind(shared.kinds[number % shared.rows])
+            kind, version = split_word(shared.kinds[number % shared.rows])
             if words[Word.WRITTEN] - number >= shared.rows:
                 continue
             self._next = number + 1
             skipped, self._skip = self._skip, False
-            return ArrivedRow(state, kind, skipped)
+            self._learn_versions()
+            return ArrivedRow(state, RowKind(kind), skipped, version, number)
+
+    def is_model_known(self, row: ArrivedRow) -> bool:
+        """True if the loop's model was looked at since a row was written, or nobody will look soon."""
+        if self._learn_versions():
+            return False
+        if not self.running or self._words[Word.CHECKED] > row.number:
+            return True
+        now = time.monotonic()
+        if self._unexplained != row.number:
+            self._unexplained, self._unexplained_since = row.number, now
+        return now - self._unexplained_since > _LOOK_TIME
+
+    def _learn_versions(self) -> bool:
+        """Read the versions of the loop's model that are new; True if there are some."""
+        versions, newest = self._versions, self._words[Word.MODEL_VERSION]
+        known = versions.newest
+        for number in range(known + 1, newest + 1):
+            if (values := self._shared.read_model(number)) is not None:
+                versions.add(number, values)
+        return newest != known
 
     def catch_up(self) -> None:
         """Called when a frame's time is over: drop rows older than `_LAG` while the loop goes on."""
@@ -172,6 +205,18 @@ class WindowLoop:
                     self._drawn = drawn
                     break
         self.gizmos.extend(*self._drawn)
+
+    def add_geoms(self, scene: Any) -> None:
+        """Put the program's own geoms into an MjvScene."""
+        words = self._words
+        for _ in range(_TRIES):
+            version = words[Word.GEOM_VERSION]
+            if version % 2 == 0:
+                geoms = self._shared.geoms[: words[Word.GEOMS]].copy()
+                if version == words[Word.GEOM_VERSION]:
+                    self._geoms = geoms
+                    break
+        add_geoms(scene, self._geoms)
 
     def _handle(self, message: dict[str, Any]) -> None:
         """Act on a message of the loop."""

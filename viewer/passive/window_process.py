@@ -17,6 +17,7 @@ from ..app.application import Application
 from ..engines.mujoco.arrivals import STATE
 from ..engines.mujoco.engine import MujocoEngine
 from ..errors import SceneError
+from ..scene_files.compiled_sensors import with_sensors
 from ..scene_files.scene import LoadedScene, engine_warnings
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
 from .key_codes import pressed_keys
@@ -33,7 +34,7 @@ def main(arguments: list[str], run: Run = run_window) -> int:
     with socket.socket(fileno=link) as connection:
         loop = None
         try:
-            window, loop = open_loop(connection, model, SharedMemory(ring, size, rows))
+            window, loop = open_loop(connection, model, ring, size, rows)
             signal.signal(signal.SIGTERM, lambda *_: window.quit())
             run(window)
         except Exception as error:
@@ -47,12 +48,21 @@ def main(arguments: list[str], run: Run = run_window) -> int:
     return 0
 
 
-def open_loop(connection: socket.socket, model: int, shared: SharedMemory) -> tuple[Window, WindowLoop]:
-    """A window, not yet open, on the model in a file and the steps that arrive."""
+def open_loop(
+    connection: socket.socket, model: int, ring: int, state_size: int, rows: int
+) -> tuple[Window, WindowLoop]:
+    """A window, not yet open, on the model in a file and the steps that arrive in another."""
     # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
     mujoco.set_mju_user_warning(engine_warnings.append)
-    engine = MujocoEngine(LoadedScene(None, mujoco.MjModel.from_binary_path(f"/dev/fd/{model}")))
+    compiled = LoadedScene(None, mujoco.MjModel.from_binary_path(f"/dev/fd/{model}"))
     os.close(model)
+    try:
+        scene = with_sensors(compiled)
+    except SceneError:
+        # Contacts are then reconstructed from the contact list.
+        scene = compiled
+    engine = MujocoEngine(scene)
+    shared = SharedMemory(ring, state_size, rows, engine.allow_model_changes().size)
     # As it is now, so that the camera sees what moves.
     mujoco.mj_setState(engine.model, engine.data, shared.states[0], STATE)
     mujoco.mj_forward(engine.model, engine.data)
@@ -63,6 +73,7 @@ def open_loop(connection: socket.socket, model: int, shared: SharedMemory) -> tu
         window.app.session.watch_all()
     loop.when_ended = window.quit
     loop.gizmos = window.app.gizmos
+    window.app.add_geoms = loop.add_geoms
     loop.pressed_keys = pressed_keys
     loop.when_told = lambda message: _apply(window, message)
     loop.wake = glfw.post_empty_event

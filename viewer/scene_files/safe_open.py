@@ -85,7 +85,7 @@ def open_safely(
     scene = compiled.scene
     left_out = [str(refusal) for refusal in scene.refusals if refusal.reason is not None]
     notes = tuple(readable(note) for note in (*compiled.notes, *left_out))
-    return OpenedScene(path, scene.model, scene.companions, scene.owned, scene.refusals, notes, compiled.survey)
+    return OpenedScene(path, scene.model, scene.companions, scene.owned, scene.refusals, notes, survey=compiled.survey)
 
 
 class Opening(Generic[T]):

@@ -16,7 +16,7 @@ from .model_checks import lower_settings
 from .spec_changes import RefusedChange, SensorChange, apply_changes, refuse
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
-_COMPANION_VALUES_MAX = 1_000_000
+COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a larger `num` are reconstructed instead."""
 
 engine_warnings: deque[str] = deque(maxlen=100)
@@ -37,6 +37,8 @@ class LoadedScene:
     """Changes that were asked for and do not fit it."""
     notes: tuple[str, ...] = ()
     """What a person should know of it, such as settings that were lowered."""
+    hidden: tuple[int, ...] = ()
+    """Ids of further sensors that nobody sees: those that others replace."""
 
 
 def find_scene(scene: str | Path | None) -> Path:
@@ -119,7 +121,7 @@ def add_companions(spec: Any) -> list[int]:
         if sensor.type != mujoco.mjtSensor.mjSENS_CONTACT:
             continue
         slots = max(1, int(sensor.intprm[2]))
-        if slots * 23 > _COMPANION_VALUES_MAX:
+        if slots * 23 > COMPANION_VALUES_MAX:
             continue
         companion = spec.add_sensor(
             name=f"{COMPANION}{index}",

@@ -14,7 +14,7 @@ from ..sensors.layout import Field
 from ..settings import Reduce
 
 _KINDS = {int(number): kind for kind, number in TARGET_OBJECTS.items()}
-_TABLES = {
+TARGET_TABLES = {
     TargetKind.GEOM: "geom",
     TargetKind.BODY: "body",
     TargetKind.SUBTREE: "body",
@@ -92,7 +92,7 @@ def read_declarations(model: MjModel) -> dict[str, ContactDeclaration]:
     Without companions, and without those whose target has no name: MJCF cannot declare them.
     """
     written = read_names(model, "sensor")
-    tables = {kind: read_names(model, table) for kind, table in _TABLES.items()}
+    tables = {kind: read_names(model, table) for kind, table in TARGET_TABLES.items()}
     found = {}
     for i, name in enumerate(label_sensors(written)):
         if model.sensor_type[i] != mujoco.mjtSensor.mjSENS_CONTACT or name.startswith(COMPANION):
@@ -108,14 +108,14 @@ def read_declarations(model: MjModel) -> dict[str, ContactDeclaration]:
 
 def target_names(model: MjModel, kind: TargetKind) -> list[str]:
     """Names that a sensor can have as a target, in the scene's order."""
-    return [name for name in read_names(model, _TABLES[kind]) if name] if kind in _TABLES else []
+    return [name for name in read_names(model, TARGET_TABLES[kind]) if name] if kind in TARGET_TABLES else []
 
 
 def _missing(spec: Any, declaration: ContactDeclaration) -> str | None:
     """The target that a declaration names and the scene does not have, as a reason; None if it has all."""
     for target in (declaration.first, declaration.second):
-        if target.kind is not TargetKind.ANY and getattr(spec, _TABLES[target.kind])(target.name) is None:
-            return f"the scene has no {_TABLES[target.kind]} named {target.name!r}"
+        if target.kind is not TargetKind.ANY and getattr(spec, TARGET_TABLES[target.kind])(target.name) is None:
+            return f"the scene has no {TARGET_TABLES[target.kind]} named {target.name!r}"
     return None
 
 
@@ -148,7 +148,7 @@ def _declaration(sensor: Any) -> ContactDeclaration | None:
     if sensor.type != mujoco.mjtSensor.mjSENS_CONTACT:
         return None
     targets = [
-        ContactTarget(_KINDS[int(kind)], name if int(kind) in _KINDS and _KINDS[int(kind)] in _TABLES else "")
+        ContactTarget(_KINDS[int(kind)], name if int(kind) in _KINDS and _KINDS[int(kind)] in TARGET_TABLES else "")
         for kind, name in ((sensor.objtype, sensor.objname), (sensor.reftype, sensor.refname))
     ]
     return _declared(sensor.name, targets, sensor.intprm)

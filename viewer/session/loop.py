@@ -30,6 +30,11 @@ class Loop(Protocol):
         ...
 
     @property
+    def waiting(self) -> bool:
+        """True if it is not known yet whether the next step can be taken exactly; the engine is at no step then."""
+        ...
+
+    @property
     def quiet(self) -> bool:
         """True if nothing has arrived for a while; what arrives wakes a window that sleeps."""
         ...
@@ -91,7 +96,9 @@ class LoopSteps:
             if perf_counter() > until:
                 loop.catch_up()
                 break
-        if taken and shown is not None and history is not None and shown < history.last:
+        if history is not None and loop.waiting and shown is None:
+            shown = history.last
+        if (taken or loop.waiting) and shown is not None and history is not None and shown <= history.last:
             # Unless the loop was reset, and the history with it.
             simulation.go_to(shown)
         _pull(loop, simulation, view)

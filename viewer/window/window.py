@@ -333,7 +333,7 @@ class Window:
                 pixels,
                 Glyphs.concat([sensor_glyphs, self.app.gizmos.take()]),
                 see_through=session.settings.gizmos.see_through,
-                add=lambda scene: add_volumes(session, scene),
+                add=self._add_to_scene,
             )
         labels = contact_labels(session, self.viewport, matrices)
         self._take_picture(pixels, whole_window=False, labels=labels)
@@ -342,6 +342,10 @@ class Window:
         self._pointed = session.highlight = (
             None if self._editor.picking else point_at(session, self.viewport, sensor_glyphs, matrices)
         )
+
+    def _add_to_scene(self, scene: Any) -> None:
+        add_volumes(self.app.session, scene)
+        self.app.add_geoms(scene)
 
     def _take_picture(
         self, pixels: tuple[int, int, int, int], whole_window: bool, labels: Sequence[Label] = ()

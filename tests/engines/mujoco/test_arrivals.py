@@ -1,5 +1,6 @@
 """Steps of someone else's loop, taken again from the states that it hands over, against that loop's own data."""
 
+import math
 from collections.abc import Callable, Iterator
 
 import mujoco
@@ -8,6 +9,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.abilities import ArrivedStep, StepKind
 from contact_viewer.engines.mujoco.arrivals import STATE, Arrivals, ArrivedRow, RowKind
+from contact_viewer.mjmodel.model_values import ModelValues
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.session.session import Session
 from contact_viewer.session.simulation import Simulation
@@ -19,11 +21,16 @@ AFTER, BEFORE = RowKind.AFTER, RowKind.BEFORE
 class Rows:
     """Rows that wait to be taken."""
 
-    def __init__(self, *rows: ArrivedRow) -> None:
-        self.waiting = list(rows)
+    def __init__(self) -> None:
+        self.waiting: list[ArrivedRow] = []
+        self.looked_at = math.inf
+        """Rows before this one were written before someone last looked at the model."""
 
     def next_row(self) -> ArrivedRow | None:
         return self.waiting.pop(0) if self.waiting else None
+
+    def is_model_known(self, row: ArrivedRow) -> bool:
+        return row.number < self.looked_at
 
 
 class Theirs:
@@ -37,14 +44,26 @@ class Theirs:
         change(engine.model)
         engine.reset()
         self.rows = Rows()
+        self.values, self.version, self.written = ModelValues(self.model), 0, 0
+        self.before = self.values.read()
         self.arrivals = Arrivals(engine, self.rows)
+        self.versions = engine.allow_model_changes()
         self.simulation = Simulation(engine, history_bytes=2**25)
         self.hand_over()
 
-    def hand_over(self, kind: RowKind = AFTER) -> None:
+    def hand_over(self, kind: RowKind = AFTER, look: bool = False) -> None:
+        """Hand over the state; `look`: and the model, if it has changed."""
+        if look:
+            now = self.values.read()
+            if now != self.before:
+                self.before = now
+                self.version += 1
+                self.versions.add(self.version, now)
+            self.rows.looked_at = self.written + 1
         state = np.empty(mujoco.mj_stateSize(self.model, STATE))
         mujoco.mj_getState(self.model, self.data, state, STATE)
-        self.rows.waiting.append(ArrivedRow(state, kind))
+        self.rows.waiting.append(ArrivedRow(state, kind, version=self.version, number=self.written))
+        self.written += 1
 
     def arrived(self) -> Iterator[ArrivedStep]:
         while (step := self.arrivals.take()) is not None:
@@ -245,3 +264,61 @@ def test_bodies_that_sleep_stay_asleep() -> None:
         loop.hand_over()
     assert {step.kind for step in loop.arrived()} == {StepKind.START, StepKind.EXACT}
     loop.is_seen()
+
+
+def heavier(model: mujoco.MjModel, factor: float) -> None:
+    model.body_mass[1] *= factor
+    mujoco.mj_setConst(model, mujoco.MjData(model))
+
+
+CHANGES: dict[str, Callable[[mujoco.MjModel, float], object]] = {
+    "friction": lambda model, factor: model.geom_friction.__imul__(factor),
+    "mass": heavier,
+    "gravity": lambda model, factor: model.opt.gravity.__imul__(factor),
+    "size": lambda model, factor: model.geom_size.__imul__(factor),
+    "timestep": lambda model, factor: setattr(model.opt, "timestep", 0.001 * factor),
+    "cone": lambda model, factor: setattr(model.opt, "cone", int(factor > 1)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("after_the_step", [False, True])
+def test_a_model_that_changes_between_steps_is_taken_over_with_the_step_it_belongs_to(
+    change: str, after_the_step: bool
+) -> None:
+    """Someone looks at the model every seventh step: steps before that wait, or are known to be of the model before."""
+    loop = Theirs("quadruped")
+    loop.rows.looked_at = 0
+    rng = np.random.default_rng(7)
+    seen, kinds = [], []
+    for k in range(150):
+        if k % 20 == 10 and not after_the_step:
+            CHANGES[change](loop.model, 1.25 if k % 40 == 10 else 0.8)
+        loop.data.qfrc_applied[:] = 0.02 * rng.standard_normal(loop.model.nv)
+        mujoco.mj_step(loop.model, loop.data)
+        seen.append(forces(loop.model, loop.data))
+        if k % 20 == 10 and after_the_step:
+            CHANGES[change](loop.model, 1.25 if k % 40 == 10 else 0.8)
+        loop.hand_over(look=k % 7 == 6)
+        kinds += [step.kind for step in loop.arrived()]
+        engine = loop.simulation.engine
+        if not loop.arrivals.waiting:
+            assert forces(engine.model, engine.data) == seen[-1]
+    loop.hand_over(look=True)
+    kinds += [step.kind for step in loop.arrived()]
+    assert kinds == [StepKind.START] + [StepKind.EXACT] * 150
+    assert loop.version >= 6
+    for step in (150, 8, 11, 30, 31, 75, 149, 12):
+        loop.simulation.go_to(step)
+        assert forces(engine.model, engine.data) == seen[step - 1], step
+
+
+def test_a_model_that_changes_while_time_stands_still_is_shown() -> None:
+    loop = Theirs("quadruped")
+    mujoco.mj_step(loop.model, loop.data)
+    loop.hand_over()
+    list(loop.arrived())
+    loop.model.geom_rgba[:] = 0.25
+    loop.hand_over(look=True)
+    assert [step.kind for step in loop.arrived()] == [StepKind.MOVED]
+    assert (loop.simulation.engine.model.geom_rgba == 0.25).all()

@@ -23,6 +23,7 @@ from ..controller import Controller
 from ..environment import Environment
 from .diagnostics import MujocoDiagnostics
 from .failures import WarningWatch, divergence, failure
+from .model_versions import ModelVersions
 from .past import MujocoPast, adopt, can_adopt
 from .sensor_reader import SensorReader
 from .substep import MujocoSubsteps
@@ -62,6 +63,8 @@ class MujocoEngine(SensorReader):
         self.controller: Controller | None = None
         self._pool = ThreadPool(min(num_envs, os.cpu_count() or 1) - 1)
         self._warnings = WarningWatch()
+        self.model_versions: ModelVersions | None = None
+        """Values of the model at different times, where someone else changes them."""
         self._past: MujocoPast | None = None
         self._diagnostics: Diagnostics | None = None
         if data is None:
@@ -79,8 +82,16 @@ class MujocoEngine(SensorReader):
         if self._past is None:
             if self.num_envs > 1:
                 raise ValueError("a past is of one environment")
-            self._past = MujocoPast(self, lambda: self.touch_sensors.after_reset(self))
+            self._past = MujocoPast(self, lambda: self.touch_sensors.after_reset(self), self.model_versions)
         return self._past
+
+    def allow_model_changes(self, versions: ModelVersions | None = None) -> ModelVersions:
+        """Let the past know which values the model had at each step. `versions`: those that are known already."""
+        if self.model_versions is None:
+            if self._past is not None:
+                raise ValueError("the past of this engine takes its model as fixed")
+            self.model_versions = versions or ModelVersions(self.model)
+        return self.model_versions
 
     @property
     def time(self) -> float:
@@ -193,6 +204,8 @@ class MujocoEngine(SensorReader):
             return False
         if not can_adopt(self.model, other.model):
             return False
+        if self.model_versions is not None and other.model_versions is not None:
+            self.model_versions.use(other.model_versions.current)
         for data, old in zip(self._datas, other._datas, strict=True):
             adopt(self.model, data, other.model, old)
         self.touch_sensors.after_reset(self)

@@ -13,6 +13,7 @@ from ...mjmodel.types import MjData, MjModel
 from ...sensors.layout import ContactLayout
 from ..abilities import KeptStep, Past
 from ..contact_sensor import ContactSensor, Row
+from .model_versions import ModelVersions
 from .sensor_reader import SensorReader
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -34,10 +35,13 @@ _CHANGEABLE = (
 
 
 class MujocoPast:
-    """The past of a MuJoCo engine with one environment. A state is mjSTATE_INTEGRATION and what sleeps."""
+    """The past of a MuJoCo engine with one environment. A state is mjSTATE_INTEGRATION, what sleeps, and the version of
+    a model that is changed while it runs."""
 
-    def __init__(self, engine: SensorReader, after_show: Callable[[], object]) -> None:
-        """`after_show`: called when the data shows another step."""
+    def __init__(
+        self, engine: SensorReader, after_show: Callable[[], object], versions: ModelVersions | None = None
+    ) -> None:
+        """`after_show`: called when the data shows another step. `versions`: of a model that is changed."""
         self._engine, self._after_show = engine, after_show
         self._model, self._data = engine.model, engine.data
         self.names = tuple(sensor.name for sensor in engine.sensors if not sensor.virtual)
@@ -51,7 +55,9 @@ class MujocoPast:
         self.spacing = min(max(_SPACING_LARGE, _SPACING_SIZE // max(self._model.nv, 1)), _SPACING_SMALL)
         self._sleeps = bool(self._model.opt.enableflags & SLEEP)
         self._physics_size = mujoco.mj_stateSize(self._model, _STATE)
-        self.state_size = self._physics_size + (self._sleep_state().size if self._sleeps else 0)
+        self._versions = versions
+        self._sleep_stop = self._physics_size + (self._sleep_state().size if self._sleeps else 0)
+        self.state_size = self._sleep_stop + (versions is not None)
 
     def read(self) -> memoryview:
         return self._bytes
@@ -76,26 +82,36 @@ class MujocoPast:
         self._after_show()
 
     def save(self, state: Row) -> None:
+        if self._versions is not None:
+            state[-1] = self._versions.current
         if self._sleeps:
-            state[self._physics_size :] = self._sleep_state()
+            state[self._physics_size : self._sleep_stop] = self._sleep_state()
+        if state.size > self._physics_size:
             state = state[: self._physics_size]
         self._get_state(self._model, self._data, state, _STATE)
 
     def restore(self, state: Row) -> None:
+        if self._versions is not None:
+            self._versions.use(int(state[-1]))
         physics = state[: self._physics_size]
         if self._sleeps:
             # What is asleep is not computed again: compute all of it awake, then put to sleep what slept.
             mujoco.mj_resetData(self._model, self._data)
             mujoco.mj_setState(self._model, self._data, physics, _STATE)
             mujoco.mj_forward(self._model, self._data)
-            self._set_sleep_state(state[self._physics_size :])
+            self._set_sleep_state(state[self._physics_size : self._sleep_stop])
         mujoco.mj_setState(self._model, self._data, physics, _STATE)
 
     def release(self) -> None:
         self._data.xfrc_applied[:] = 0.0
 
     def equals(self, other: Past) -> bool:
-        return isinstance(other, MujocoPast) and is_same_state(self._model, self._data, other._model, other._data)
+        if not isinstance(other, MujocoPast):
+            return False
+        ours, theirs = self._versions, other._versions
+        if ours is not None and theirs is not None and ours.current != theirs.current:
+            return False
+        return is_same_state(self._model, self._data, other._model, other._data)
 
     def _sleep_state(self) -> Row:
         data = self._data

@@ -82,7 +82,7 @@ class SensorReader(SensorValues):
         self._views: dict[int, list[Array]] = {}
         self._readings: dict[str, _Reading] = {}
         self._grouping: _Grouping | None = None
-        self._sensors = self._declared_sensors(scene.companions)
+        self._sensors = self._declared_sensors(scene.companions, scene.hidden)
         read = [self._columns[reading.sensor_ids[-1]] for reading in self._readings.values()]
         self._row_start = min((columns.start for columns in read), default=0)
         stop = max((columns.stop for columns in read), default=0)
@@ -233,9 +233,9 @@ class SensorReader(SensorValues):
     def _replace(self, sensor: ContactSensor) -> None:
         self._sensors = SensorList([sensor if old.name == sensor.name else old for old in self._sensors])
 
-    def _declared_sensors(self, companions: dict[int, int]) -> SensorList:
+    def _declared_sensors(self, companions: dict[int, int], hidden: tuple[int, ...]) -> SensorList:
         sensors = []
-        for declared in declared_sensors(self.model, hidden=companions.values()):
+        for declared in declared_sensors(self.model, hidden=[*companions.values(), *hidden]):
             i, layout = declared.sensor_id, declared.layout
             companion = companions.get(i)
             sensors.append(

@@ -1,0 +1,80 @@
+"""Sensors added to compiled models, against sensors that MuJoCo itself has compiled."""
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.assets import bundled_scenes
+from contact_viewer.engines.mujoco.engine import MujocoEngine
+from contact_viewer.scene_files.compiled_sensors import companions_of, with_sensors
+from contact_viewer.scene_files.scene import LoadedScene, find_scene
+from contact_viewer.scene_files.spec_changes import SensorChange, read_declarations
+from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
+
+
+def load(scene: str) -> mujoco.MjModel:
+    return mujoco.MjModel.from_xml_path(str(find_scene(scene)))
+
+
+@pytest.mark.parametrize("scene", [scene.name for scene in bundled_scenes()])
+def test_a_compiled_model_gets_the_companions_that_its_file_would_have(scene: str) -> None:
+    model = load(scene)
+    engine, compiled, bare = MujocoEngine(with_sensors(LoadedScene(None, model))), open_engine(scene), load(scene)
+    data = mujoco.MjData(bare)
+    assert model.nsensor == bare.nsensor
+    for _ in range(5):
+        engine.step(20)
+        compiled.step(20)
+        mujoco.mj_step(bare, data, 20)
+        assert engine.data.qpos.tobytes() == data.qpos.tobytes()
+        assert engine.data.sensordata[: bare.nsensordata].tobytes() == data.sensordata.tobytes()
+        assert engine.sensors.names == compiled.sensors.names
+        for name in engine.sensors.names:
+            assert not engine.sensors[name].reconstructed
+            ours, theirs = engine.contacts(name), compiled.contacts(name)
+            assert ours.force is not None
+            assert theirs.force is not None
+            np.testing.assert_array_equal(ours.force, theirs.force)
+            np.testing.assert_array_equal(ours.found, theirs.found)
+
+
+def test_sensors_are_made_changed_and_refused() -> None:
+    model = load("quadruped")
+    foot = read_declarations(model)["foot_FL"]
+    floor = ContactTarget(TargetKind.GEOM, "floor")
+    nobody = ContactTarget(TargetKind.BODY, "nobody")
+    scene = with_sensors(
+        LoadedScene(None, model),
+        [
+            SensorChange(ContactDeclaration("ground", second=floor, num=8)),
+            SensorChange(replace(foot, name="left", num=2), foot, "foot_FL"),
+            SensorChange(ContactDeclaration("belly")),
+            SensorChange(ContactDeclaration("lost", nobody)),
+        ],
+    )
+    assert [str(refusal) for refusal in scene.refusals] == [
+        "sensor 'belly' is left out: the scene has a sensor of that name",
+        "sensor 'lost' is left out: the scene has no body named 'nobody'",
+    ]
+    engine, before = MujocoEngine(scene), open_engine("quadruped")
+    engine.step(300)
+    before.step(300)
+    assert engine.sensors.names == ("foot_FR", "foot_RL", "foot_RR", "belly", "ground", "left")
+    assert set(read_declarations(scene.model)) == set(engine.sensors.names)
+    force = engine.contacts("left").force
+    assert force is not None
+    assert before.contacts("foot_FL").force is not None
+    np.testing.assert_array_equal(force[0], before.contacts("foot_FL").force[0])  # type: ignore[index]
+    forces = [np.empty(6) for _ in range(engine.data.ncon)]
+    for i, each in enumerate(forces):
+        mujoco.mj_contactForce(engine.model, engine.data, i, each)
+    total = sum(each[0] for each in forces)
+    net = engine.contacts("ground").net_force
+    assert net is not None
+    np.testing.assert_allclose(abs(net[2]), total)
+    # Once more on top of it, as when a further sensor is made.
+    again = with_sensors(LoadedScene(None, scene.model, scene.companions, hidden=scene.hidden))
+    assert again.model is scene.model
+    assert companions_of(with_sensors(LoadedScene(None, model)).model) == {0: 5, 1: 6, 2: 7, 3: 8, 4: 9}

@@ -1,0 +1,58 @@
+"""Keeps the values that a model had at different times, and returns to them, while its owner changes them."""
+
+from ...mjmodel.model_values import ModelValues
+from ...mjmodel.types import MjModel
+
+_MOST = 200_000
+"""Versions that are kept. A history needs one a step at most, and has no more steps than this while they differ."""
+
+
+class ModelVersions:
+    """A model of ours that has the values of its owner's model, as they were or are."""
+
+    def __init__(self, model: MjModel) -> None:
+        self._values = ModelValues(model)
+        self._base = self._values.split(self._values.read())
+        self._known: dict[int, dict[int, bytes]] = {0: {}}
+        """Of each version, the arrays that differ from those with which it began."""
+        self.current = 0
+        """The version that the model has now."""
+        self.newest = 0
+
+    @property
+    def size(self) -> int:
+        """Length of all values [bytes]."""
+        return self._values.size
+
+    def add(self, number: int, content: bytes) -> None:
+        """Keep a version: all values, as `ModelValues.read` gives them."""
+        parts = self._values.split(content)
+        self._known[number] = {
+            place: part for place, (part, base) in enumerate(zip(parts, self._base, strict=True)) if part != base
+        }
+        self.newest = max(self.newest, number)
+        if len(self._known) > _MOST:
+            self._known.pop(next(iter(self._known)))
+
+    def knows(self, number: int) -> bool:
+        return number in self._known
+
+    def use(self, number: int) -> None:
+        """Give the model the values of a version; one that is not known is left out."""
+        if number == self.current or number not in self._known:
+            return
+        before, after = self._known.get(self.current), self._known[number]
+        # Without knowing what it has now, all of it.
+        places = range(len(self._base)) if before is None else {*before, *after}
+        for place in places:
+            content = after.get(place, self._base[place])
+            if before is None or before.get(place, self._base[place]) != content:
+                self._values.write(place, content)
+        self.current = number
+
+    def for_model(self, model: MjModel) -> "ModelVersions":
+        """The same versions of another model, which has the values with which this one began but for its sensors."""
+        other = ModelVersions(model)
+        other._base, other._known, other.newest = self._base, self._known, self.newest
+        other._known = dict(self._known)
+        return other

@@ -1,0 +1,77 @@
+"""Turns what a program may change of a model while it runs into bytes, and back."""
+
+from itertools import accumulate
+
+import numpy as np
+
+from .types import MjModel
+
+_PREFIXES = (
+    "actuator_",
+    "body_",
+    "cam_",
+    "dof_",
+    "eq_",
+    "exclude_",
+    "flex_",
+    "flexedge_",
+    "geom_",
+    "hfield_",
+    "jnt_",
+    "light_",
+    "mat_",
+    "pair_",
+    "site_",
+    "tendon_",
+    "wrap_",
+)
+_OTHERS = ("qpos0", "qpos_spring")
+"""Arrays that are read: all that physics and pictures depend on but meshes, textures, skins and the declarations of
+sensors."""
+_LARGEST = 512 * 1024
+"""Arrays beyond this size are taken as fixed [bytes]."""
+
+
+class ModelValues:
+    """The values of one model, always in the same order."""
+
+    def __init__(self, model: MjModel) -> None:
+        fields = [name for name in dir(model) if name.startswith(_PREFIXES) or name in _OTHERS]
+        arrays = [getattr(model, name) for name in fields]
+        self._numbers: list[tuple[object, str]] = []
+        """Those that are no arrays: their owner and their name."""
+        for owner in (model.opt, model.stat):
+            for name in (name for name in dir(owner) if not name.startswith("_")):
+                value = getattr(owner, name)
+                if isinstance(value, np.ndarray):
+                    arrays.append(value)
+                elif isinstance(value, (int, float)):
+                    self._numbers.append((owner, name))
+        arrays = [array for array in arrays if isinstance(array, np.ndarray) and 0 < array.nbytes <= _LARGEST]
+        # The arrays are part of the model: what changes there is seen here.
+        self._views = [array.reshape(-1).view(np.uint8).data for array in arrays]
+        self._numbers_now = np.empty(len(self._numbers))
+        sizes = [view.nbytes for view in self._views] + [self._numbers_now.nbytes]
+        self.size = sum(sizes)
+        """Length of what is read [bytes]."""
+        self._parts = [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
+
+    def read(self) -> bytes:
+        """All values as they are now, (size,)."""
+        now = self._numbers_now
+        for place, (owner, name) in enumerate(self._numbers):
+            now[place] = getattr(owner, name)
+        return b"".join([*self._views, now.data.cast("B")])
+
+    def split(self, content: bytes) -> list[bytes]:
+        """What was read, array by array."""
+        return [content[part] for part in self._parts]
+
+    def write(self, place: int, content: bytes) -> None:
+        """Set one of the arrays of `split`."""
+        if place < len(self._views):
+            self._views[place][:] = content
+            return
+        for (owner, name), value in zip(self._numbers, np.frombuffer(content), strict=True):
+            kind = type(getattr(owner, name))
+            setattr(owner, name, kind(value))
