@@ -91,9 +91,10 @@ def test_friction_is_that_of_the_contacts() -> None:
 
 def test_a_sensor_has_one_friction_or_none() -> None:
     model, _ = heap()
-    np.testing.assert_array_equal(sensor_friction(model, sensor_pairs(model, 3)), [1, 2])
-    np.testing.assert_array_equal(sensor_friction(model, sensor_pairs(model, 2)), [np.nan, np.nan])
-    np.testing.assert_array_equal(sensor_friction(model, sensor_pairs(model, 4)), [1, 1])
+    unknown = [np.nan, np.nan]
+    np.testing.assert_array_equal(sensor_friction(model, [3, 2, 4]), [[1, 2], unknown, [1, 1]])
+    assert np.isnan(sensor_friction(model, [2], limit=1)).all()
+    assert sensor_friction(model, []).shape == (0, 2)
 
 
 def test_the_name_of_an_obstacle_is_the_first_filter() -> None:

@@ -234,6 +234,11 @@ REFUSED = [
         WORLD + "<sensor>" + '<contact num="100000"/>' * 3 + "</sensor>",
         "num is 300,000 in all; at most 200,000",
     ),
+    one(
+        "very many sensors, hidden ones not counted",
+        WORLD + "<sensor>" + '<contact num="2100"/>' * 100 + "</sensor>",
+        "num is 210,000 in all; at most 200,000",
+    ),
     one("a num that is no number", "\n" + sensor('num="many"'), "line 2: problem reading attribute 'num' (contact)"),
     one(
         "a name given twice",

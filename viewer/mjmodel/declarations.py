@@ -8,7 +8,7 @@ import numpy as np
 
 from ..sensors.contact_declaration import TargetKind
 from ..sensors.layout import ContactLayout
-from .names import read_names, sensor_names, sensor_targets, target_labeller
+from .names import label_sensors, read_names, target_labeller
 from .types import MjModel
 
 TARGET_OBJECTS = {
@@ -39,11 +39,15 @@ class Declaration:
 
 def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Declaration]:
     """Contact sensors in the scene's order, without those whose ids are hidden."""
-    names, written, hidden = sensor_names(model), read_names(model, "sensor"), set(hidden)
-    label, declarations = target_labeller(model), []
+    written, hidden = read_names(model, "sensor"), set(hidden)
+    names, label, declarations = label_sensors(written), target_labeller(model), []
     # Sensors of one kind share their layout, which takes long to make.
     layouts: dict[tuple[int, ...], ContactLayout] = {}
     kinds = np.column_stack([model.sensor_intprm[:, :3], model.sensor_dim]).tolist()
+    first, second = (
+        list(zip(types.tolist(), numbers.tolist(), strict=True))
+        for types, numbers in ((model.sensor_objtype, model.sensor_objid), (model.sensor_reftype, model.sensor_refid))
+    )
     for i in map(int, np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)):
         if i in hidden:
             continue
@@ -55,7 +59,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
                 sensor_id=i,
                 name=names[i],
                 unnamed=not written[i],
-                label=" x ".join(label(*target) for target in sensor_targets(model, i)),
+                label=f"{label(*first[i])} x {label(*second[i])}",
                 layout=layouts[kind],
                 num=kind[2],
             )
@@ -63,7 +67,8 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
     return declarations
 
 
-def is_delayed(model: MjModel, sensor_id: int) -> bool:
-    """True if a sensor's array can be older than the contact list."""
+def delayed_sensors(model: MjModel) -> frozenset[int]:
+    """Sensors whose arrays can be older than the contact list."""
     # MuJoCo before 3.5 has no sensors with a history.
-    return hasattr(model, "sensor_history") and bool(model.sensor_history[sensor_id].any())
+    history = getattr(model, "sensor_history", np.zeros((model.nsensor, 1)))
+    return frozenset(np.flatnonzero(history.any(axis=1)).tolist())

@@ -1,5 +1,6 @@
 """Turns a contact sensor into the pairs of geoms that it matches: which of them can collide, and their friction."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -129,20 +130,33 @@ def pair_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64]:
     return mask_friction(friction, dim)
 
 
-def sensor_friction(model: mujoco.MjModel, pairs: GeomPairs) -> NDArray[np.float64]:
-    """Sliding coefficients along both tangents that all contacts of a sensor have, (2,); NaN if they differ."""
-    possible = pairs.possible
-    if not pairs.complete or not len(possible):
-        return np.full(2, np.nan)
-    sliding = pair_friction(model, possible)[:, :2]
-    return sliding[0] if (sliding == sliding[0]).all() else np.full(2, np.nan)
+def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> NDArray[np.float64]:
+    """Sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2).
+
+    NaN if they differ, if it has none, and if it has more than `limit` pairs.
+    """
+    ids = np.asarray(sensor_ids, int)
+    friction = np.full((len(ids), 2), np.nan)
+    # Sensors of two geoms have one pair each: thousands of them are done together.
+    geom = mujoco.mjtObj.mjOBJ_GEOM
+    single = (model.sensor_objtype[ids] == geom) & (model.sensor_reftype[ids] == geom)
+    single &= model.sensor_objid[ids] != model.sensor_refid[ids]
+    ones = np.flatnonzero(single)
+    pairs = np.stack([model.sensor_objid[ids[ones]], model.sensor_refid[ids[ones]]], axis=1).astype(int)
+    possible = find_obstacles(model, pairs) == Obstacle.NONE
+    friction[ones[possible]] = pair_friction(model, pairs[possible])[:, :2]
+    for place in np.flatnonzero(~single):
+        found = sensor_pairs(model, int(ids[place]), limit)
+        sliding = pair_friction(model, found.possible)[:, :2]
+        if found.complete and len(sliding) and (sliding == sliding[0]).all():
+            friction[place] = sliding[0]
+    return friction
 
 
 def _is_moved(model: mujoco.MjModel) -> NDArray[np.bool_]:
     """Which bodies the simulation moves, (nbody,): those with a joint on the way to the world."""
-    moved = model.body_dofnum > 0
-    for body in range(1, model.nbody):
-        moved[body] |= moved[model.body_parentid[body]]
+    # A body is welded to the nearest one above it that has joints; to a mocap body or to the world where none has.
+    moved: NDArray[np.bool_] = model.body_dofnum[model.body_weldid] > 0
     return moved
 
 

@@ -1,6 +1,7 @@
 """Finds attributes whose value alone can make MuJoCo compile for minutes or exhaust memory."""
 
 import re
+from functools import lru_cache
 
 from .xml_tags import Tag
 
@@ -56,6 +57,7 @@ def refused_attribute(tag: Tag) -> tuple[str, int] | None:
     return None
 
 
+@lru_cache(10_000)
 def product(value: str) -> float:
     """The product of an attribute's numbers, at least 1; words that are not numbers count as 1."""
     result = 1.0

@@ -68,7 +68,7 @@ def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -
             scene = _load(path, changes, _ordered_texts(survey) if any_order else {})
         if binary:
             check_references(scene.model)
-        notes = (*scene.notes, *check_model(scene.model))
+        notes = (*scene.notes, *check_model(scene.model, scene.companions.values()))
         _try_model(scene.model)
     except SceneError as error:
         message = str(error).removeprefix(f"{path}: ")

@@ -1,5 +1,6 @@
 """Turns a compiled model into one that can be stepped and drawn, or into the reason why not."""
 
+from collections.abc import Collection
 from typing import Any
 
 import mujoco
@@ -23,12 +24,17 @@ _DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "
 """Endings of arrays that the compiler computes from others, in which the mistake was made."""
 
 
-def check_model(model: MjModel) -> tuple[str, ...]:
-    """Lower settings that are too high; returns which. Raises SceneError for a model that cannot be simulated."""
+def check_model(model: MjModel, hidden: Collection[int] = ()) -> tuple[str, ...]:
+    """Lower settings that are too high; returns which. Raises SceneError for a model that cannot be simulated.
+
+    `hidden`: sensors that no person declared.
+    """
     timestep = float(model.opt.timestep)
     if not TIMESTEP_MIN <= timestep < np.inf:
         raise SceneError(f"timestep is {timestep:g} s: time would not advance")
-    contacts = int(model.sensor_intprm[model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT, 2].sum(dtype=np.int64))
+    declared = model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT
+    declared[list(hidden)] = False
+    contacts = int(model.sensor_intprm[declared, 2].sum(dtype=np.int64))
     if contacts > CONTACTS_MAX:
         raise SceneError(f"the contact sensors' num is {contacts:,} in all; at most {CONTACTS_MAX:,} can be shown")
     _check_finite(model)

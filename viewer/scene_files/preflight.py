@@ -261,11 +261,11 @@ class _Surveyor:
                     model.assets.append(_Reference(name, file, path, tag.start, model.in_visual))
         if name in _COPYING:
             self._multiply(_copies_of(tag))
-        if name == "contact" and product(tag.attributes.get("num", "")) > CONTACTS_MAX:
-            self._refuse(tag, path, "num", f"at most {CONTACTS_MAX:,} contacts can be shown")
         if refused := refused_attribute(tag):
             self._refuse(tag, path, refused[0], f"MuJoCo needs hours for {tag.name} with {refused[1]:,} or more")
         for attribute in beyond_limits(tag):
+            if name == "contact" and attribute == "num" and product(tag.attributes["num"]) > CONTACTS_MAX:
+                self._refuse(tag, path, "num", f"at most {CONTACTS_MAX:,} contacts can be shown")
             self._doubts[f"{attribute}={_shortened(tag.attributes[attribute])!r} of {tag.name}"] = None
 
     def _refuse(self, tag: Tag, path: Path, attribute: str, reason: str) -> None:

@@ -100,8 +100,8 @@ def load_scene(
     except Exception as error:  # Out of memory and parser faults arrive as several types.
         raise SceneError(f"{path}: {one_line(error)}") from None
     ids = {sensor: len(declared) + k for k, sensor in enumerate(companions)}
-    for sensor, companion in ids.items():
-        model.sensor_intprm[companion, 1] = model.sensor_intprm[sensor, 1]
+    if ids:
+        model.sensor_intprm[list(ids.values()), 1] = model.sensor_intprm[list(ids), 1]
     return LoadedScene(path, model, ids, refusals=tuple(refusals), notes=notes)
 
 
@@ -116,26 +116,27 @@ def _read_spec(path: Path, texts: dict[str, bytes]) -> Any:
 def add_companions(spec: Any) -> list[int]:
     """Give each contact sensor of a spec a companion with all fields; returns the ids of the sensors that have one."""
     all_fields = (1 << int(mujoco.mjtConDataField.mjNCONDATA)) - 1
-    accompanied = []
-    for index, sensor in enumerate(list(spec.sensors)):
-        if sensor.type != mujoco.mjtSensor.mjSENS_CONTACT:
+    accompanied, kind, sensors = [], mujoco.mjtSensor.mjSENS_CONTACT, list(spec.sensors)
+    # Of a sensor that is delayed; MuJoCo before 3.5 has none.
+    delays = [name for name in ("nsample", "interp", "delay", "interval") if sensors and hasattr(sensors[0], name)]
+    for index, sensor in enumerate(sensors):
+        if sensor.type != kind:
             continue
         slots = max(1, int(sensor.intprm[2]))
         if slots * 23 > COMPANION_VALUES_MAX:
             continue
         companion = spec.add_sensor(
             name=f"{COMPANION}{index}",
-            type=sensor.type,
+            type=kind,
             objtype=sensor.objtype,
             objname=sensor.objname,
             reftype=sensor.reftype,
             refname=sensor.refname,
+            # The compiler refuses velocities with netforce, the engine does not: reduce is set after compiling.
+            intprm=(all_fields, 0, slots),
         )
-        # The compiler refuses velocities with netforce, the engine does not: reduce is set after compiling.
-        companion.intprm[:3] = (all_fields, 0, slots)
-        for attribute in ("nsample", "interp", "delay", "interval"):
-            if hasattr(sensor, attribute):
-                setattr(companion, attribute, getattr(sensor, attribute))
+        for attribute in delays:
+            setattr(companion, attribute, getattr(sensor, attribute))
         accompanied.append(index)
     return accompanied
 

@@ -74,8 +74,6 @@ class Curves:
         elif stop < self.stop:
             # What the ring has overwritten stays lost.
             self._peak, self.stop = max(self._peak, self.stop), stop
-            place = (stop - 1) % self.capacity
-            self._sum_up(place, place + 1)
 
     def extend(self, values: ArrayLike) -> None:
         """Add the values of the next steps, (count, n)."""
@@ -126,6 +124,13 @@ class Curves:
         )
         low = _read(low_ring, places, unknown)
         high = low if level == 0 else _read(high_ring, places, unknown)
+        if level and self.stop % size:
+            # What is not yet whole is not yet summed up.
+            newest = entries == self.stop // size
+            end = (self.stop - 1) % self.capacity + 1
+            values = self._values[rows, end - self.stop % size : end]
+            low[..., newest] = np.fmin.reduce(values, axis=-1)[..., np.newaxis]
+            high[..., newest] = np.fmax.reduce(values, axis=-1)[..., np.newaxis]
         # By halves: a reduction along a short axis takes ten times as long.
         for _ in range((width // size).bit_length() - 1):
             low = np.fmin(low[..., 0::2], low[..., 1::2])
@@ -133,22 +138,19 @@ class Curves:
         return Reduced(steps, low, high)
 
     def _sum_up(self, begin: int, end: int) -> None:
-        """Set the extremes of everything that holds the values at places begin to end - 1, which do not wrap."""
+        """Set the extremes of all that became whole with the values at places begin to end - 1, which do not wrap.
+
+        Not of the rest: with thousands of curves, once in 16 steps is a sixteenth of the time.
+        """
         lows = highs = self._values
-        filled = end
         for low_ring, high_ring in zip(self._lows, self._highs, strict=True):
-            first, last = begin // FACTOR, -(-filled // FACTOR)
-            whole = filled // FACTOR
-            if whole > first:
-                part = slice(first * FACTOR, whole * FACTOR)
-                shape = (len(lows), whole - first, FACTOR)
-                np.fmin.reduce(lows[:, part].reshape(shape), axis=2, out=low_ring[:, first:whole])
-                np.fmax.reduce(highs[:, part].reshape(shape), axis=2, out=high_ring[:, first:whole])
-            if last > whole:
-                part = slice(whole * FACTOR, filled)
-                np.fmin.reduce(lows[:, part], axis=1, out=low_ring[:, whole])
-                np.fmax.reduce(highs[:, part], axis=1, out=high_ring[:, whole])
-            lows, highs, begin, filled = low_ring, high_ring, first, last
+            begin, end = begin // FACTOR, end // FACTOR
+            if end <= begin:
+                return
+            part, shape = slice(begin * FACTOR, end * FACTOR), (len(lows), end - begin, FACTOR)
+            np.fmin.reduce(lows[:, part].reshape(shape), axis=2, out=low_ring[:, begin:end])
+            np.fmax.reduce(highs[:, part].reshape(shape), axis=2, out=high_ring[:, begin:end])
+            lows, highs = low_ring, high_ring
 
 
 def _read(ring: Values, places: NDArray[np.int64], unknown: NDArray[np.bool_]) -> Values:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ..engines.abilities import ArrivedStep, KeptStep, Past, StepKind
 from ..engines.contact_sensor import ContactSensor
 from ..engines.contract import Engine
-from ..mjmodel.declarations import declared_sensors
 from ..mjmodel.friction import model_cone
-from ..mjmodel.pairs import sensor_friction, sensor_pairs
+from ..mjmodel.names import sensor_names
+from ..mjmodel.pairs import sensor_friction
 from ..sensors.contacts import ContactBatch
 from ..sensors.curves import BYTES_PER_VALUE, Curves, Reduced, Values
 from ..sensors.layout import ContactLayout
@@ -324,9 +324,8 @@ class HistoryCurves:
         self._cone = model_cone(model)
         self._friction = np.full((len(self.names), 2), np.nan)
         if engine.has_contact_list:
-            ids = {declared.name: declared.sensor_id for declared in declared_sensors(model)}
-            for place, name in enumerate(self.names):
-                self._friction[place] = sensor_friction(model, sensor_pairs(model, ids[name], _FRICTION_PAIRS))
+            ids = {name: sensor_id for sensor_id, name in enumerate(sensor_names(model))}
+            self._friction = sensor_friction(model, [ids[name] for name in self.names], _FRICTION_PAIRS)
 
     @property
     def first(self) -> int:

@@ -268,9 +268,12 @@ class TouchSensors:
 
     def _add_native(self) -> None:
         model = self.model
+        native = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH).tolist()
+        if not native:
+            return
         names, bodies = sensor_names(model), body_names(model)
         sites = read_names(model, "site")
-        for i in map(int, np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH)):
+        for i in native:
             name, site = names[i], int(model.sensor_objid[i])
             if not self._forces.from_mujoco:
                 self.problems.append(f"{name}: MuJoCo's own touch sensors are read with MuJoCo only")

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from ...mjmodel.declarations import declared_sensors, is_delayed
+from ...mjmodel.declarations import declared_sensors, delayed_sensors
 from ...mjmodel.friction import contact_friction
 from ...mjmodel.matching import (
     ContactMatcher,
@@ -21,7 +21,7 @@ from ...mjmodel.matching import (
 )
 from ...mjmodel.names import flex_names, geom_names, with_kind
 from ...mjmodel.state import SLEEP
-from ...mjmodel.types import MjData
+from ...mjmodel.types import MjData, MjModel
 from ...scene_files.scene import LoadedScene
 from ...sensors.contacts import Array, ContactBatch
 from ...sensors.layout import ContactLayout, Field
@@ -44,9 +44,14 @@ class _Reading:
     sensor_id: int | None
     """None for virtual sensors."""
     companion_id: int | None
-    matcher: ContactMatcher
+    model: MjModel
     delayed: bool = False
     """True if the array is older than the contact list."""
+
+    # Made when first asked for: most of many sensors are never matched.
+    @cached_property
+    def matcher(self) -> ContactMatcher:
+        return ContactMatcher(self.model, self.sensor_id)
 
     @property
     def sensor_ids(self) -> tuple[int, ...]:
@@ -216,7 +221,7 @@ class SensorReader(SensorValues):
         if _WATCH_ALL not in self._readings:
             layout = full_layout(_WATCH_ALL_SLOTS)
             sensor = ContactSensor(_WATCH_ALL, "any x any", layout, layout, reconstructed=True, virtual=True)
-            self._readings[_WATCH_ALL] = _Reading(None, None, ContactMatcher(self.model, None))
+            self._readings[_WATCH_ALL] = _Reading(None, None, self.model)
             self._sensors = SensorList([*self._sensors, sensor])
         return self._sensors[_WATCH_ALL]
 
@@ -234,16 +239,14 @@ class SensorReader(SensorValues):
         self._sensors = SensorList([sensor if old.name == sensor.name else old for old in self._sensors])
 
     def _declared_sensors(self, companions: dict[int, int], hidden: tuple[int, ...]) -> SensorList:
-        sensors = []
+        sensors, delayed = [], delayed_sensors(self.model)
         for declared in declared_sensors(self.model, hidden=[*companions.values(), *hidden]):
             i, layout = declared.sensor_id, declared.layout
             companion = companions.get(i)
             sensors.append(
                 ContactSensor(declared.name, declared.label, layout, layout, reconstructed=companion is None)
             )
-            self._readings[declared.name] = _Reading(
-                i, companion, ContactMatcher(self.model, i), delayed=is_delayed(self.model, i)
-            )
+            self._readings[declared.name] = _Reading(i, companion, self.model, i in delayed)
         return SensorList(sensors)
 
     def _group(self) -> _Grouping:
