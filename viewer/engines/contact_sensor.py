@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import overload
 
 import numpy as np
@@ -86,6 +87,11 @@ class SensorList(Sequence[ContactSensor]):
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._positions)
+
+    @cached_property
+    def is_net(self) -> NDArray[np.bool_]:
+        """Which of them report net contacts, (sensors,)."""
+        return np.array([sensor.reduce is Reduce.NETFORCE for sensor in self._sensors], bool)
 
     def position(self, name: str) -> int:
         """Index of the sensor of that name."""

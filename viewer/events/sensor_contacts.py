@@ -15,6 +15,8 @@ from .timing import ContactTiming, ForceTrigger, SensorEvent
 
 _FEW_SLOTS = 8
 """Slots up to which adding up all of them is faster than looking for those in use."""
+_FEW_SENSORS = 100
+"""Sensors up to which reading all of them is faster than looking for those that are touched."""
 _NOTHING = np.zeros(0)
 
 
@@ -62,6 +64,10 @@ class SensorForces:
                 # Slots that no step fills add nothing.
                 used = np.flatnonzero(batch.force[..., 0].any(axis=(0, 1)))
                 batch = batch.cut(0, int(used[-1]) + 1 if len(used) else 1)
+            if len(positions) > _FEW_SENSORS and batch.force is not None:
+                # Most of many are not touched.
+                touched = np.flatnonzero(batch.force.any(axis=(0, 2, 3)))
+                positions, batch = [positions[i] for i in touched.tolist()], batch.of_sensors(touched)
             forces[:, positions] = batch.force_magnitude(group.layout.reduce)
         return forces
 

@@ -107,6 +107,11 @@ class ContactBatch:
         """The contacts of one environment: one index into the first batch dimension."""
         return self.mapped(lambda name, array: array[index, ...])
 
+    def of_sensors(self, members: NDArray[np.intp]) -> "ContactBatch":
+        """Some of the sensors that are decoded together: places in the last batch dimension."""
+        dims = self.found.ndim - 1
+        return self.mapped(lambda name, array: array[(slice(None),) * dims + (members,)])
+
     def cut(self, start: int, stop: int) -> "ContactBatch":
         """The contacts of some slots; `found` stays."""
         return self.mapped(

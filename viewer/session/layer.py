@@ -1,15 +1,18 @@
 """Describes a layer: something that can be drawn of a session, what turns it on, and what its colours mean."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..engines.contact_sensor import ContactSensor
 from ..mjmodel.balance import Balance
 from ..render.glyphs import Glyphs
 from ..render.style import RGBA, GlyphScale, PaletteColors, palette_colors
-from ..settings import GizmoSettings, Reduce
+from ..settings import GizmoSettings
 from .contact_glyphs import ColorOf, ContactArrow, SensorGlyphs
 from .session import Session
 
@@ -48,15 +51,20 @@ class DrawContext:
         return session.diagnostics.balance(session.selected)
 
     @cached_property
-    def shown(self) -> list[tuple[int, ContactSensor]]:
+    def visible(self) -> NDArray[np.intp]:
+        """Places of the visible sensors among all."""
+        return np.flatnonzero(self.session.are_visible)
+
+    @property
+    def shown(self) -> Iterator[tuple[int, ContactSensor]]:
         """The visible sensors, each with its position among all."""
-        session = self.session
-        return [(i, sensor) for i, sensor in enumerate(session.engine.sensors) if session.visible[sensor.name]]
+        sensors = self.session.engine.sensors
+        return ((i, sensors[i]) for i in self.visible.tolist())
 
     @cached_property
     def nets(self) -> set[bool]:
         """What the visible sensors report: True for net contacts, False for others."""
-        return {sensor.reduce is Reduce.NETFORCE for _, sensor in self.shown}
+        return set(np.unique(self.session.engine.sensors.is_net[self.visible]).tolist())
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Turns sensors into what they say now, read once a step however many ask."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..engines.contact_sensor import ContactDetails
+from ..engines.contact_sensor import ContactDetails, SensorList
 from ..sensors.contacts import ContactBatch
 from ..settings import Moment
 from .sensor_reading import SensorGroup, SensorReading
@@ -16,19 +17,27 @@ class Readings:
         self._simulation = simulation
         self._readings: dict[str, SensorReading] = {}
         self._groups: list[SensorGroup] | None = None
+        self._touched: tuple[bytes, list[SensorGroup]] | None = None
+        """Which sensors were visible, and the groups of those that matched a contact."""
+        self._numbers: dict[tuple[str, ...], NDArray[np.intp]] = {}
+        """Places of sensors that are read together."""
+        self._sensors: SensorList | None = None
+        """Those that have these places."""
         self._details: dict[str, ContactDetails] = {}
         self._changes = 0
         """Of the simulation, when sensors were read last."""
+        self._moment = Moment.INSTANT
+        """That they were read of."""
 
     def forget(self) -> None:
         """Drop what was read: the engine's state has changed."""
         self._readings.clear()
         self._details.clear()
-        self._groups = None
+        self._groups = self._touched = None
 
     def reading(self, name: str, moment: Moment) -> SensorReading:
         """A sensor's contacts. `moment`: which of the steps since the last picture."""
-        self._refresh()
+        self._refresh(moment)
         if name not in self._readings:
             engine, history = self._simulation.shown, self._simulation.history
             past = history.moment(name, moment) if history is not None else None
@@ -46,22 +55,20 @@ class Readings:
 
     def details(self, name: str) -> ContactDetails:
         """Geom names and friction of a sensor's contacts."""
-        self._refresh()
+        self._refresh(self._moment)
         if name not in self._details:
             self._details[name] = self._simulation.shown.details(name)
         return self._details[name]
 
     def groups(self, moment: Moment) -> list[SensorGroup]:
         """The contacts of all sensors, those that are laid out alike in one batch."""
-        self._refresh()
+        self._refresh(moment)
         if self._groups is None:
             engine = self._simulation.shown
             sensors = engine.sensors
             if moment is Moment.INSTANT:
                 grouped = engine.grouped_contacts()
-                self._groups = [
-                    SensorGroup(np.array([sensors.position(name) for name in names]), batch) for names, batch in grouped
-                ]
+                self._groups = [SensorGroup(self._places(names), batch) for names, batch in grouped]
             else:
                 self._groups = [
                     SensorGroup(np.array([i]), ContactBatch.stack([self.reading(sensor.name, moment).batch]))
@@ -69,8 +76,26 @@ class Readings:
                 ]
         return self._groups
 
-    def _refresh(self) -> None:
-        """Drop what was read before the simulation changed."""
-        if self._changes != self._simulation.changes:
-            self._changes = self._simulation.changes
+    def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
+        """Of the visible sensors, (sensors,), those that match a contact: of ten thousand, a few. Found once a step."""
+        groups, key = self.groups(moment), visible.tobytes()
+        if self._touched is None or self._touched[0] != key:
+            touched = [visible[numbers] & batch.filled.any(axis=-1) for numbers, batch in groups]
+            kept = [group.kept(keep) for group, keep in zip(groups, touched, strict=True) if keep.any()]
+            self._touched = key, kept
+        return self._touched[1]
+
+    def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
+        sensors = self._simulation.shown.sensors
+        if sensors is not self._sensors:
+            self._sensors = sensors
+            self._numbers.clear()
+        if names not in self._numbers:
+            self._numbers[names] = np.array([sensors.position(name) for name in names])
+        return self._numbers[names]
+
+    def _refresh(self, moment: Moment) -> None:
+        """Drop what was read before the simulation changed, or of another moment."""
+        if self._changes != self._simulation.changes or self._moment is not moment:
+            self._changes, self._moment = self._simulation.changes, moment
             self.forget()

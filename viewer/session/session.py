@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines.abilities import Diagnostics
 from ..engines.contact_sensor import ContactDetails, ContactSensor
@@ -274,11 +275,15 @@ class Session:
         return self._readings.details(name)
 
     @property
+    def are_visible(self) -> NDArray[np.bool_]:
+        """Which of the engine's sensors are visible, (sensors,)."""
+        names = self.engine.sensors.names
+        return np.fromiter(map(self.visible.__getitem__, names), bool, len(names))
+
+    @property
     def shown_groups(self) -> list[SensorGroup]:
-        """The contacts of the visible sensors now, those that are laid out alike in one batch; read once a step."""
-        visible = np.array([self.visible[sensor.name] for sensor in self.engine.sensors], bool)
-        groups = self._readings.groups(self.settings.gizmos.moment)
-        return [group.kept(visible[group.numbers]) for group in groups]
+        """What the visible sensors that match a contact say now, those that are laid out alike in one batch."""
+        return self._readings.touched_groups(self.settings.gizmos.moment, self.are_visible)
 
     @property
     def scale(self) -> GlyphScale:

@@ -50,6 +50,18 @@ def test_contacts_that_sensors_share_have_one_cone() -> None:
     assert len(np.unique(places, axis=0)) == len(places)
 
 
+def test_another_moment_is_drawn_at_once_while_paused() -> None:
+    session = Session(open_engine("slope"), ViewState())
+    session.simulation.step(300)
+    drawn = []
+    for moment in (Moment.INSTANT, Moment.PEAK, Moment.INSTANT):
+        session.settings.gizmos.moment = moment
+        drawn.append((session_glyphs(session).arrows.copy(), session.reading("box_on_slope").net_force))
+    assert np.linalg.norm(drawn[1][1]) > np.linalg.norm(drawn[0][1])
+    assert not np.array_equal(drawn[1][0], drawn[0][0])
+    np.testing.assert_array_equal(drawn[2][1], drawn[0][1])
+
+
 def test_cones_stay_when_arrows_show_the_peak() -> None:
     session = open_session("slope", 1.0, cones=True)
     session.settings.gizmos.moment = Moment.PEAK

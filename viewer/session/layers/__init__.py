@@ -4,6 +4,7 @@ To add a layer, add a module and the flag that turns it on, in `GizmoSettings`.
 """
 
 from importlib import import_module
+from itertools import islice
 from pkgutil import iter_modules
 from typing import Any
 
@@ -81,10 +82,10 @@ def add_volumes(session: Session, scene: Any) -> None:
 def legend_entries(session: Session) -> list[LegendEntry]:
     """The meaning of the colours of all layers that are on; empty if no sensor is shown."""
     context = DrawContext(session)
-    if not context.shown:
+    if not len(context.visible):
         return []
     by_sensor = context.gizmos.color_mode is ColorMode.SENSOR
-    named = context.shown[:_NAMED_SENSORS] if by_sensor else []
+    named = islice(context.shown, _NAMED_SENSORS if by_sensor else 0)
     entries = [LegendEntry(sensor_color(i), sensor.name, False) for i, sensor in named]
     for layer in _layers_on(context.gizmos):
         if not (by_sensor and layer.colored_by_sensor):
