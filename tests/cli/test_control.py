@@ -63,10 +63,25 @@ def test_an_error_in_a_controller_is_one_line_and_exit_code_2(
     assert "line 7: ValueError: out of ideas" in capfd.readouterr().err
     code = main(["events", "gripper", "--duration", "1", "--control", str(path)])
     assert code == 2
+    path.write_text("import sys\n\ndef control(model, data):\n    sys.exit(4)\n")
+    assert main(["events", "gripper", "--duration", "1", "--control", str(path)]) == 2
+    assert f"{path}, line 4: SystemExit: 4" in capfd.readouterr().err
     path.write_text("def control(model, data:\n")
     for command in (["record", "-o", str(tmp_path / "v.mp4")], ["events", "--duration", "1"], []):
         assert main([*command[:1], "gripper", *command[1:], "--control", str(path)]) == 2
         assert f"contact-viewer: {path}, line 1: SyntaxError" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["events", "export"])
+def test_what_the_engine_had_trouble_with_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    path = tmp_path / "nan.py"
+    path.write_text("def control(model, data):\n    data.ctrl[0] = float('nan')\n")
+    output = ["-o", str(tmp_path / "c.csv")] if command == "export" else []
+    assert main([command, "gripper", "--duration", "0.02", "--control", str(path), *output]) == 0
+    err = capfd.readouterr().err
+    assert err.count("warning: the control of lift was not a finite number, and MuJoCo set all controls to 0") == 1
 
 
 def test_arguments_of_controllers_are_checked(control: Path, capfd: pytest.CaptureFixture[str]) -> None:

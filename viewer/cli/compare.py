@@ -14,6 +14,7 @@ from ..errors import SceneError, UnstableError
 from ..session.simulation import Simulation
 from ..settings import Reduce
 from .parsing import Parser, add_control_arguments, load_controller, number
+from .progress import report_warnings
 
 _MAX_DURATION = 3600.0
 
@@ -101,6 +102,7 @@ def _record(engine: Engine, duration: float, key: str | None) -> dict[str, Recor
         simulation.step(steps)
     except UnstableError as error:
         raise SceneError(f"{engine.path} in {engine.name}: {error}") from None
+    report_warnings(engine)
     return recorder.records
 
 

@@ -14,7 +14,7 @@ from ..events.contact_events import EventKind, EventRule
 from ..events.event_log import events_as_json
 from ..files import save_text
 from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
-from .progress import plural, report, work_through
+from .progress import plural, report, report_warnings, work_through
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -94,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.write(events_as_json(entries))
     else:
         _print_table(entries, len(choice.labels))
+    report_warnings(engine)
     if trouble:
         report(f"warning: {trouble}; the list ends there")
     return interrupt.exit_code or code

@@ -7,7 +7,7 @@ from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..settings import Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
-from .progress import report, work_through
+from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
 
 _EPILOG = """formats:
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         data.finish()
     if data.full and not trouble:
         trouble = "the disk is full"
+    report_warnings(session.engine)
     if trouble:
         report(f"warning: {trouble}; the file ends there")
     print_data(data)

@@ -5,13 +5,16 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..app.interruption import Interruption
 from ..errors import ControlError, DiskFullError, EngineError, UnstableError
+
+if TYPE_CHECKING:
+    from ..engines.contract import Engine
 
 _LINE_SECONDS = 2.0
 """Time between two plain lines."""
@@ -59,6 +62,12 @@ def _progress(total: int, unit: str) -> Iterator[Callable[[int], None]]:
             report(f"{done}/{total} {unit}, {rate:.3g}/s, {(total - done) / rate:.0f} s left")
 
     yield update
+
+
+def report_warnings(engine: "Engine") -> None:
+    """Print what an engine had trouble with and went on, such as contacts that it dropped."""
+    while (trouble := engine.warning()) is not None:
+        report(f"warning: {trouble}")
 
 
 def report(text: str) -> None:

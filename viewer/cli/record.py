@@ -13,9 +13,10 @@ from ..engines.registry import CHOICES
 from ..files import describe_strays, size_text
 from ..settings import Options, Quality, Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
-from .progress import plural, report, work_through
+from .progress import plural, report, report_warnings, work_through
 
 if TYPE_CHECKING:
+    from ..engines.contract import Engine
     from ..recording.data_file import DataFile
     from ..recording.film import Film
     from ..recording.video_writer import VideoWriter
@@ -127,7 +128,7 @@ def run(arguments: argparse.Namespace) -> int:
             report(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
         if data is not None:
             report_omissions(data, session)
-        return _record(film, schedule.frame_count, recorder, data, interrupt)
+        return _record(film, schedule.frame_count, recorder, data, session.engine, interrupt)
 
 
 def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fraction) -> int:
@@ -164,7 +165,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
         film = stack.enter_context(WindowFilm(app, schedule))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
-        return _record(film, schedule.frame_count, recorder, None, interrupt)
+        return _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt)
 
 
 def _record(
@@ -172,6 +173,7 @@ def _record(
     frame_count: int,
     recorder: "VideoWriter",
     data: "DataFile | None",
+    engine: "Engine",
     interrupt: Interruption,
 ) -> int:
     """Record until the film, the simulation ends, or a person interrupts it; complete what there is."""
@@ -196,6 +198,7 @@ def _record(
     full = recorder.full or (data is not None and data.full)
     if full and not trouble:
         trouble = "the disk is full"
+    report_warnings(engine)
     if trouble:
         report(f"warning: {trouble}; the recording ends there")
     size = size_text(recorder.bytes_written)

@@ -56,7 +56,7 @@ class Controller:
         def drive_one(data: MjData) -> None:
             try:
                 control(model, data)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise control_error(error, control) from None
 
         if len(datas) > 1:
@@ -70,7 +70,7 @@ class Controller:
                 return
             try:
                 control(model, only)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise control_error(error, control) from None
 
         return drive_only
@@ -82,7 +82,7 @@ class Controller:
         for env, data in enumerate(datas):
             try:
                 self.reset(model, data, np.random.default_rng([self.seed, self._resets, env]))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise control_error(error, self.reset) from None
         self._resets += 1
 
@@ -93,7 +93,7 @@ class Controller:
         before = {name: getattr(model, name).copy() for name in _MASSES}
         try:
             self.vary(model, np.random.default_rng([self.seed]))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise control_error(error, self.vary) from None
         if any((getattr(model, name) != values).any() for name, values in before.items()):
             viewed = {name: np.copy(getattr(model.stat, name)) for name in _VIEWED}

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
-from ..mjmodel.declarations import TARGET_OBJECTS, is_delayed
+from ..mjmodel.declarations import TARGET_OBJECTS, delayed_sensors
 from ..mjmodel.names import COMPANION, label_sensors, read_names
 from ..mjmodel.types import MjModel
 from ..sensors.contact_declaration import ContactDeclaration
@@ -67,7 +67,8 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = ()) -> Lo
         rows.append((change.name, values))
     companions = dict(scene.companions)
     made = len(rows)
-    for i in (i for i in declared if i not in hidden and i not in companions and not is_delayed(model, i)):
+    left_alone = {*hidden, *companions, *delayed_sensors(model)}
+    for i in (i for i in declared if i not in left_alone):
         values = _read(model, i)
         if _accompany(values):
             companions[i] = model.nsensor + len(rows)
