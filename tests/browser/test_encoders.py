@@ -5,7 +5,8 @@ import io
 import av
 import numpy as np
 import pytest
-from contact_viewer.browser.encoders import DELTA, JPEG, KEY, H264Encoder, JpegEncoder, Picture
+from contact_viewer.browser.encoders import DELTA, JPEG, KEY, H264Encoder, JpegEncoder
+from contact_viewer.recording.encoders import Picture
 from PIL import Image
 
 
@@ -26,6 +27,26 @@ def test_every_picture_comes_out_as_it_goes_in() -> None:
         shown = frames[0].to_ndarray(format="rgb24").astype(int)
         assert np.abs(shown - picture).mean() < 12
     assert kinds == [KEY, DELTA, DELTA, DELTA, DELTA]
+
+
+def test_pictures_as_a_graphics_card_has_them_are_taken_as_they_are() -> None:
+    """From the bottom up, with alpha behind the colours."""
+    picture = pattern(322, 242)
+    stored = np.zeros((242, 322, 4), np.uint8)
+    stored[::-1, :, :3] = picture
+    assert np.array_equal(stored[::-1, :, :3], picture)
+    for encoder in (H264Encoder, JpegEncoder):
+        assert encoder().encode(stored[::-1, :, :3]) == encoder().encode(picture)
+
+
+@pytest.mark.parametrize("color", [(200, 30, 30), (30, 160, 60), (30, 90, 220), (255, 255, 255), (16, 16, 16)])
+def test_colours_are_those_that_a_player_expects(color: tuple[int, int, int]) -> None:
+    """The stream names its matrix and range, and keeps to them."""
+    picture = np.full((64, 64, 3), color, np.uint8)
+    (frame,) = av.CodecContext.create("h264", "r").decode(av.Packet(H264Encoder().encode(picture)[1]))
+    assert (frame.colorspace, frame.color_range) == (1, 1)
+    shown = frame.to_ndarray(format="rgb24", src_colorspace="ITU709", dst_colorspace="ITU709")[32, 32].astype(int)
+    assert np.abs(shown - color).max() < 8
 
 
 def test_another_size_begins_again() -> None:

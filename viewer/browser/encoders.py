@@ -8,11 +8,10 @@ import av
 import numpy as np
 from av.video.codeccontext import VideoCodecContext
 from av.video.frame import PictureType
-from numpy.typing import NDArray
+from av.video.reformatter import ColorRange, Colorspace, VideoReformatter
 from PIL import Image
 
-Picture = NDArray[np.uint8]
-"""RGB, top row first, (height, width, 3)."""
+from ..recording.encoders import BT709, Picture, rgb_frame, with_alpha
 
 KEY, DELTA, JPEG = 0, 1, 2
 """Kinds of a message's data: a picture of its own, changes of the one before, a JPEG file."""
@@ -34,7 +33,14 @@ class JpegEncoder:
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
         buffer = io.BytesIO()
-        Image.fromarray(picture).save(buffer, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
+        pixels = with_alpha(picture)
+        if pixels is None:
+            image = Image.fromarray(picture)
+        else:
+            size = picture.shape[1], picture.shape[0]
+            # The fourth byte is skipped by the encoder, in half the time that it takes to leave it out before.
+            image = Image.frombuffer("RGBX", size, np.ascontiguousarray(pixels), "raw", "RGBX", 0, 1)
+        image.save(buffer, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
         return JPEG, buffer.getvalue()
 
 
@@ -43,6 +49,7 @@ class H264Encoder:
 
     def __init__(self) -> None:
         self._context: VideoCodecContext | None = None
+        self._reformatter = VideoReformatter()
         self._number = 0
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
@@ -52,7 +59,12 @@ class H264Encoder:
         if context is None or (context.width, context.height) != (width, height):
             context = self._context = _open_context(width, height)
             self._number = 0
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture[:height, :width]), format="rgb24")
+        frame = self._reformatter.reformat(
+            rgb_frame(picture[:height, :width]),
+            format="yuv420p",
+            dst_colorspace=Colorspace.ITU709,
+            dst_color_range=ColorRange.MPEG,
+        )
         frame.pts = self._number
         kind = KEY if self._number == 0 else DELTA
         if kind == KEY:
@@ -67,6 +79,8 @@ def _open_context(width: int, height: int) -> VideoCodecContext:
     context.width, context.height = width, height
     context.pix_fmt = "yuv420p"
     context.time_base = Fraction(1, 60)
+    context.colorspace = context.color_primaries = context.color_trc = BT709
+    context.color_range = ColorRange.MPEG
     # A new picture follows whenever something changed, so whole pictures are sent only where a browser begins.
     context.options = {
         "preset": "ultrafast",

@@ -4,7 +4,7 @@ import threading
 
 import numpy as np
 
-from .encoders import Picture
+from ..recording.encoders import Picture, with_alpha
 
 
 class Screen:
@@ -23,7 +23,7 @@ class Screen:
     def show(self, picture: Picture) -> bool:
         """Replace the picture; False if it is the same. The caller does not write into it any more."""
         # The same picture twice is common, and comparing costs less than a tenth of encoding.
-        if self._picture is not None and np.array_equal(self._picture, picture):
+        if self._picture is not None and _is_same(self._picture, picture):
             return False
         with self._lock:
             self._picture = picture
@@ -34,3 +34,11 @@ class Screen:
         """The newest picture and its number."""
         with self._lock:
             return self._number, self._picture
+
+
+def _is_same(first: Picture, second: Picture) -> bool:
+    one, other = with_alpha(first), with_alpha(second)
+    if one is None or other is None:
+        return np.array_equal(first, second)
+    # Whole pixels, alpha and all: a twentieth of the time.
+    return np.array_equal(one.view(np.uint32), other.view(np.uint32))

@@ -1,5 +1,6 @@
 """Runs a window for browsers, on a machine with or without a display, until it is stopped."""
 
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -7,10 +8,10 @@ from typing import Any
 from imgui_bundle import imgui
 
 from ..app.application import open_application
+from ..recording.encoders import Picture
 from ..settings import Options
 from ..window.null_display import focus, use_null_display
 from ..window.window import Window, run_window
-from .encoders import Picture
 from .input import apply, cursor
 from .server import Server
 
@@ -20,6 +21,8 @@ _UNWATCHED_RATE = 10.0
 """Pictures a second while no browser is connected, so that time goes on."""
 _MEASURE_PERIOD = 1.0
 """How often the numbers in the status bar change [s]."""
+_SWITCH_TIME = 5e-4
+"""Longest that Python lets one thread keep the others waiting [s]."""
 
 
 Announce = Callable[[str, int, bool], None]
@@ -35,6 +38,9 @@ def serve_window(window: Window, host: str, port: int | None, announce: Announce
     """Serve a window until it is closed or the program is interrupted."""
     use_null_display()
     server = Server(host, port)
+    switching = sys.getswitchinterval()
+    # Input, encoding and sending take turns with drawing several times a picture: each wait is a delay that is felt.
+    sys.setswitchinterval(_SWITCH_TIME)
     try:
         server.start()
         announce(server.url, server.port, server.exposed)
@@ -42,6 +48,7 @@ def serve_window(window: Window, host: str, port: int | None, announce: Announce
         run_window(window)
     finally:
         server.close()
+        sys.setswitchinterval(switching)
 
 
 class Audience:

@@ -20,7 +20,7 @@ from .formats import FOLDER, GIF, PNG, Codec, Format
 
 Picture = NDArray[np.uint8]
 """RGB, (height, width, 3), top row first; rows may be stored from the bottom up, and pixels with alpha behind them."""
-_BT709 = 1
+BT709 = 1
 """BT.709 in FFmpeg's numbering, as matrix, primaries and transfer: what players take pictures of this size to be."""
 _SPARE = 1 << 21
 """Bytes of the pictures that an encoder holds back."""
@@ -79,7 +79,7 @@ class VideoEncoder(Encoder):
             # The other half is left to the renderer.
             context.thread_count = max(1, (os.cpu_count() or 1) // 2)
             if codec.is_yuv:
-                context.colorspace = context.color_primaries = context.color_trc = _BT709
+                context.colorspace = context.color_primaries = context.color_trc = BT709
                 context.color_range = ColorRange.MPEG
             context.open()
         except BaseException:
@@ -143,16 +143,25 @@ class FolderEncoder(Encoder):
 
 
 def rgb_frame(picture: Picture) -> av.VideoFrame:
-    height, width = picture.shape[:2]
+    """A picture as FFmpeg has it."""
     # Pixels that are stored with alpha are taken with it: to leave it out here takes longer than to pass it on.
-    size = 4 if picture.strides[1:] == (4, 1) else 3
-    pixels = np.lib.stride_tricks.as_strided(picture, (height, width, size), picture.strides, writeable=False)
+    pixels = with_alpha(picture)
+    if pixels is None:
+        pixels = picture
+    height, width, size = pixels.shape
     frame = av.VideoFrame(width, height, "rgb0" if size == 4 else "rgb24")
     plane = frame.planes[0]
     # Straight into the frame: pictures come upside down, and a copy less is a millisecond.
     rows = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
     rows[:height, : size * width] = pixels.reshape(height, size * width)
     return frame
+
+
+def with_alpha(picture: Picture) -> Picture | None:
+    """The pixels as they are stored if that is with alpha, (height, width, 4); else None."""
+    if picture.strides[1:] != (4, 1):
+        return None
+    return np.lib.stride_tricks.as_strided(picture, (*picture.shape[:2], 4), picture.strides, writeable=False)
 
 
 def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
