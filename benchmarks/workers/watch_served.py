@@ -17,7 +17,7 @@ import numpy as np
 
 SIZE = (1280, 720)
 FLOOR = (slice(100, 160), slice(320, 400))
-"""Pixels of the floor, beside the robot. The key D hides static bodies: the first picture drawn after it has no floor."""
+"""Pixels of the floor. The key D hides static bodies: the first picture that is drawn after it has no floor."""
 CHANGED = 15.0
 """Least difference of a floor that is there to one that is not, in shades of 256."""
 HEADER = 12

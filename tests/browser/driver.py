@@ -118,7 +118,7 @@ def picture(browser: Any) -> Pixels:
 def scene_part(pixels: Pixels) -> Pixels:
     """The middle of the picture, where neither panels nor the legend are."""
     height, width = pixels.shape[:2]
-    return pixels[height // 8 : 2 * height // 3, 3 * width // 10 : 3 * width // 4]
+    return pixels[height // 8 : 2 * height // 3, 3 * width // 10 : 7 * width // 10]
 
 
 def count_green(pixels: Pixels) -> int:

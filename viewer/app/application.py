@@ -34,7 +34,7 @@ TITLE = "contact-viewer"
 _RECENT_MAX = 10
 _HISTORY_SLACK = 0.5
 """Loss of history that is not worth a notice [s]."""
-_PHYSICS_BUDGET = 0.025
+PHYSICS_BUDGET = 0.025
 """Longest that physics may hold up a frame [s]."""
 
 
@@ -69,6 +69,8 @@ class Application:
         """Immediate gizmos of a user's own program; they last one frame."""
         self.add_geoms: Callable[[Any], object] = lambda scene: None
         """Puts geoms of a user's own program into an MjvScene before it is drawn."""
+        self.physics_budget = PHYSICS_BUDGET
+        """Longest that the steps of a frame take [s]."""
         size = (options.width, options.height) if options else (Options.width, Options.height)
         self.scene_size = size
         """Of the scene's picture, width and height [px]; whoever draws keeps it up to date."""
@@ -110,7 +112,7 @@ class Application:
         if self.recorder.retaking:
             self.recorder.show_next()
         else:
-            session.advance(_PHYSICS_BUDGET)
+            session.advance(self.physics_budget)
         if session.trouble:
             self.notices.add(session.trouble, warning=True)
             session.trouble = None

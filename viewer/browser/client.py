@@ -11,13 +11,15 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from .encoders import Encoder, H264Encoder, JpegEncoder
+from .encoders import JPEG, SHARP, Encoder, H264Encoder, JpegEncoder
 from .screen import Screen
 
 _IN_FLIGHT = 2
 """Pictures that may be under way: the next one is taken only when an older one is on the browser's screen."""
 _HEADER = struct.Struct("<BxHHxxI")
 """Kind of the data, width, height, number."""
+_STILL = 0.25
+"""A picture that stays for so long is sent once more, sharp [s]."""
 _TOLD = 64
 """Messages that may wait for a slow browser."""
 
@@ -36,6 +38,8 @@ class Client:
         """When each picture that is under way was sent, by number."""
         self._shown: deque[float] = deque(maxlen=60)
         self._last = 0
+        self._blurred = False
+        """True if the browser's picture is a video's: small coloured text is not as sharp in it as it could be."""
         self.round_trip = 0.0
         """From sending a picture until it is on the browser's screen [s], smoothed."""
 
@@ -101,20 +105,30 @@ class Client:
 
     async def _send(self) -> None:
         while True:
-            await self._work.wait()
-            self._work.clear()
+            sharp = not await self._wait()
             while self._messages:
                 await self._socket.send_str(json.dumps(self._messages.popleft()))
-            if len(self._sent) >= _IN_FLIGHT or self._screen.number == self._last:
+            if len(self._sent) >= _IN_FLIGHT or (self._screen.number == self._last and not sharp):
                 continue
             number, picture = self._screen.newest()
             if picture is None:
                 continue
             self._last, encoder = number, self._encoder
-            kind, data = await asyncio.to_thread(encoder.encode, picture)
+            encode = JpegEncoder(SHARP).encode if sharp else encoder.encode
+            kind, data = await asyncio.to_thread(encode, picture)
             if encoder is not self._encoder:
                 continue
+            self._blurred = kind != JPEG
             self._sent[number] = time.monotonic()
             await self._socket.send_bytes(_HEADER.pack(kind, picture.shape[1], picture.shape[0], number) + data)
             # Another one may have come meanwhile.
             self._work.set()
+
+    async def _wait(self) -> bool:
+        """Until there is something to send; False if the picture has been still for a while, and could be sharper."""
+        with suppress(asyncio.TimeoutError):
+            still = self._blurred and not self._sent
+            await asyncio.wait_for(self._work.wait(), _STILL if still else None)
+        worked = self._work.is_set()
+        self._work.clear()
+        return worked

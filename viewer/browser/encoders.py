@@ -15,7 +15,8 @@ from ..recording.encoders import BT709, Picture, rgb_frame, with_alpha
 
 KEY, DELTA, JPEG = 0, 1, 2
 """Kinds of a message's data: a picture of its own, changes of the one before, a JPEG file."""
-_JPEG_QUALITY = 85
+QUICK, SHARP = 85, 95
+"""Quality of JPEG: of one picture among many, and of one that stays."""
 _CRF = "21"
 """Constant quality of x264: small text stays readable."""
 
@@ -31,6 +32,9 @@ class Encoder(Protocol):
 class JpegEncoder:
     """Each picture is a file of its own: every browser shows it, on any page."""
 
+    def __init__(self, quality: int = QUICK) -> None:
+        self._quality = quality
+
     def encode(self, picture: Picture) -> tuple[int, bytes]:
         buffer = io.BytesIO()
         pixels = with_alpha(picture)
@@ -40,7 +44,7 @@ class JpegEncoder:
             size = picture.shape[1], picture.shape[0]
             # The fourth byte is skipped by the encoder, in half the time that it takes to leave it out before.
             image = Image.frombuffer("RGBX", size, np.ascontiguousarray(pixels), "raw", "RGBX", 0, 1)
-        image.save(buffer, "JPEG", quality=_JPEG_QUALITY, subsampling=0)
+        image.save(buffer, "JPEG", quality=self._quality, subsampling=0)
         return JPEG, buffer.getvalue()
 
 

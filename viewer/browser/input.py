@@ -10,6 +10,8 @@ import glfw  # isort: skip
 
 MAX_SIZE = (3840, 2160)
 MIN_SIZE = (320, 240)
+_RATIOS = (0.5, 4.0)
+"""Least and most pixels of the picture to one of the page."""
 _BUTTONS = {0: 0, 2: 1, 1: 2}
 """ImGui's number of a mouse button by the browser's."""
 _NAMED = {
@@ -116,6 +118,8 @@ def apply(message: dict[str, Any]) -> None:
             for name, low, high in zip(("width", "height"), MIN_SIZE, MAX_SIZE, strict=True)
         )
         glfw.set_window_size(glfw_utils.glfw_window_hello_imgui(), width, height)
+        # Text and icons are as large as on other pages of that screen, and as sharp.
+        imgui.get_style().font_scale_dpi = min(max(_number(message, "ratio") or 1.0, _RATIOS[0]), _RATIOS[1])
 
 
 def cursor() -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from imgui_bundle import imgui
 
-from ..app.application import open_application
+from ..app.application import PHYSICS_BUDGET, open_application
 from ..recording.encoders import Picture
 from ..settings import Options
 from ..window.null_display import focus, use_null_display
@@ -19,22 +19,24 @@ _RATE = 60.0
 """Pictures a second at the most."""
 _UNWATCHED_RATE = 10.0
 """Pictures a second while no browser is connected, so that time goes on."""
+_UNWATCHED_PHYSICS = 0.8
+"""Part of the time that physics may take then."""
 _MEASURE_PERIOD = 1.0
 """How often the numbers in the status bar change [s]."""
 _SWITCH_TIME = 5e-4
 """Longest that Python lets one thread keep the others waiting [s]."""
 
 
-Announce = Callable[[str, int, bool], None]
-"""Is called with the address, the port, and True if other machines can reach it."""
+Opened = Callable[[Server], None]
+"""Is called once browsers can come."""
 
 
-def serve_scene(options: Options, host: str, port: int | None, announce: Announce) -> None:
+def serve_scene(options: Options, host: str, port: int | None, opened: Opened) -> None:
     """Open a scene and serve its window until it is closed or the program is interrupted."""
-    serve_window(Window(open_application(options)), host, port, announce)
+    serve_window(Window(open_application(options)), host, port, opened)
 
 
-def serve_window(window: Window, host: str, port: int | None, announce: Announce) -> None:
+def serve_window(window: Window, host: str, port: int | None, opened: Opened) -> None:
     """Serve a window until it is closed or the program is interrupted."""
     use_null_display()
     server = Server(host, port)
@@ -43,8 +45,7 @@ def serve_window(window: Window, host: str, port: int | None, announce: Announce
     sys.setswitchinterval(_SWITCH_TIME)
     try:
         server.start()
-        announce(server.url, server.port, server.exposed)
-        window.audience = Audience(window, server)
+        window.audience = Audience(window, server, opened)
         run_window(window)
     finally:
         server.close()
@@ -54,8 +55,8 @@ def serve_window(window: Window, host: str, port: int | None, announce: Announce
 class Audience:
     """Those who watch a window from afar: their input before each frame, the picture after it."""
 
-    def __init__(self, window: Window, server: Server) -> None:
-        self._window, self._server = window, server
+    def __init__(self, window: Window, server: Server, opened: Opened) -> None:
+        self._window, self._server, self._opened = window, server, opened
         self._next = 0.0
         self._cursor = self._clipboard = ""
         self._focused = False
@@ -84,8 +85,10 @@ class Audience:
         """Wait until the next frame is due, and give the window its input."""
         server = self._server
         if not self._focused and self._window.frame_count:
+            # The first frame is drawn: it works.
             self._focused = True
             focus()
+            self._opened(server)
         due = self._next - time.monotonic()
         if due > 0:
             # Input is drawn at once, unless a frame was drawn just now.
@@ -93,7 +96,10 @@ class Audience:
             self.sleep(due - 1.0 / _RATE)
         app = self._window.app
         watched = self._server.clients or app.recorder.running is not None or app.recorder.retaking
-        self._next = time.monotonic() + 1.0 / (_RATE if watched else _UNWATCHED_RATE)
+        period = 1.0 / (_RATE if watched else _UNWATCHED_RATE)
+        self._next = time.monotonic() + period
+        # Nobody sees that a frame takes long, and the simulation keeps up.
+        app.physics_budget = PHYSICS_BUDGET if watched else max(PHYSICS_BUDGET, _UNWATCHED_PHYSICS * period)
         while server.inbox:
             self._take(server.inbox.popleft())
 

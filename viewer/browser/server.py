@@ -143,9 +143,11 @@ class Server:
             response.headers["Cache-Control"] = "no-store"
             response.headers["X-Content-Type-Options"] = "nosniff"
             response.headers["Referrer-Policy"] = "no-referrer"
+            # A page may hold this one, as a notebook does, only if it knows the token.
+            holders = "'self'" if given is None else "*"
             response.headers["Content-Security-Policy"] = (
                 "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' blob: data:; "
-                "style-src 'unsafe-inline'; frame-ancestors 'self'"
+                f"style-src 'unsafe-inline'; frame-ancestors {holders}"
             )
         return response
 
@@ -155,7 +157,11 @@ class Server:
         return name in (*_LOOPBACK, self.host) or self.host in ("0.0.0.0", "::")
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
-        return _page_file("index.html", "text/html")
+        page = _page_file("index.html", "text/html")
+        if "token" in request.query and page.text is not None:
+            # Inside another page there may be no cookies.
+            page.text = page.text.replace("viewer.js", f"viewer.js?token={self.token}")
+        return page
 
     async def _script(self, request: web.Request) -> web.StreamResponse:
         return _page_file("viewer.js", "text/javascript")

@@ -2,14 +2,12 @@
 
 import argparse
 import gc
-import socket
 
 from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
 from .parsing import PROGRAM, Parser, add_control_arguments, add_scene_arguments, control_options, number
-from .progress import report
 
 
 def parser() -> Parser:
@@ -77,13 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         open_window(options)
     else:
         from ..browser.serve import serve_scene
+        from ..passive.address import announce
 
-        serve_scene(options, arguments.host, arguments.serve or None, _announce)
+        serve_scene(options, arguments.host, arguments.serve or None, lambda server: announce(server.url))
     return 0
-
-
-def _announce(url: str, port: int, exposed: bool) -> None:
-    if exposed:
-        report("warning: other machines can reach this; whoever has the link can use this program as you")
-    print(f"serving at {url}", flush=True)
-    print(f"from your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}", flush=True)

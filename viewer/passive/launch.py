@@ -1,35 +1,110 @@
 """Opens the viewer from a user's own program: blocking, or beside the program's loop."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
+import mujoco
+
+from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
+from .process import SERVE
+from .served import ServedLoop, ServedScene, ServedViewer
 from .shared_memory import DEFAULT_RING
 from .viewer import KeyCallback, PassiveViewer
 
+HOST = "127.0.0.1"
+"""Where windows are served, unless another address is asked for."""
 
-def launch(path_or_model: str | Path | Any = None, data: Any = None, *, control: Any = None) -> None:
+
+@overload
+def launch(  # type: ignore[overload-overlap]  # False is a number, too, but no port.
+    path_or_model: str | Path | Any = None,
+    data: Any = None,
+    *,
+    control: Any = None,
+    serve: Literal[False] = False,
+    host: str = HOST,
+) -> None: ...
+@overload
+def launch(
+    path_or_model: str | Path | Any = None,
+    data: Any = None,
+    *,
+    control: Any = None,
+    serve: bool | int,
+    host: str = HOST,
+) -> ServedViewer: ...
+def launch(
+    path_or_model: str | Path | Any = None,
+    data: Any = None,
+    *,
+    control: Any = None,
+    serve: bool | int = False,
+    host: str = HOST,
+) -> ServedViewer | None:
     """Open a window on a scene file, a bundled scene or a compiled model, and return when it is closed.
 
     A model given as such is not changed; `data`, if given, is the state that is stepped. `control(model, data)` is
     called before every step.
+
+    `serve`: True, or a port, to open no window but show it in browsers: returns at once, with its address as `url`.
+    The scene is then stepped by a process of its own; with `data` or `control`, by a thread of this program, whose
+    window can do what that of `launch_passive` can.
     """
+    if serve is not False:
+        return _serve(path_or_model, data, control, host, _port(serve))
     # Not at the top: a program that opens a passive viewer has the window in another process.
     from ..window.window import Window, run_window  # isort: skip
 
     from ..app.application import Application
+
+    run_window(Window(Application(_open_engine(path_or_model, data, control))))
+    return None
+
+
+def _open_engine(path_or_model: Any, data: Any, control: Any) -> Any:
+    """The engine that steps a scene, or a program's own data."""
     from ..engines.controller import as_controller
     from ..engines.mujoco.engine import MujocoEngine
     from ..engines.registry import open_engine
     from ..scene_files.scene import LoadedScene
 
     if data is None:
-        engine = open_engine(path_or_model, control=control)
-    else:
-        engine = MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)
-        if control is not None:
-            engine.controller = as_controller(control)
-    run_window(Window(Application(engine)))
+        return open_engine(path_or_model, control=control)
+    engine = MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)
+    if control is not None:
+        engine.controller = as_controller(control)
+    return engine
+
+
+def _serve(path_or_model: Any, data: Any, control: Any, host: str, port: int | None) -> ServedViewer:
+    is_path = path_or_model is None or isinstance(path_or_model, str | Path)
+    if data is None and control is None:
+        return ServedScene(path_or_model if is_path else None, None if is_path else path_or_model, host, port)
+    model = _compile(path_or_model) if is_path else path_or_model
+    engine = _open_engine(model, data if data is not None else mujoco.MjData(model), control)
+    return ServedLoop(engine, launch_passive(model, engine.data, serve=port or True, host=host))
+
+
+def _compile(path: str | Path | None) -> MjModel:
+    """The model of a file, as it is there."""
+    from ..engines.registry import open_engine
+    from ..scene_files.scene import find_scene
+
+    # Refuses what would end the program.
+    open_engine(path)
+    source = str(find_scene(path))
+    from_file = mujoco.MjModel.from_binary_path if source.lower().endswith(".mjb") else mujoco.MjModel.from_xml_path
+    return from_file(source)
+
+
+def _port(serve: bool | int) -> int | None:
+    """The port that was asked for; None for any that is free."""
+    if serve is True:
+        return None
+    if not isinstance(serve, int) or not 1 <= serve <= 65535:
+        raise SceneError(f"serve is True, or a port from 1 to 65535, not {serve!r}")
+    return serve
 
 
 def launch_passive(
@@ -41,13 +116,16 @@ def launch_passive(
     show_right_ui: bool = True,
     every_step: bool = False,
     ring_megabytes: float = DEFAULT_RING / 2**20,
+    serve: bool | int = False,
+    host: str = HOST,
 ) -> PassiveViewer:
     """Open a window, in a process of its own, that shows a model and data which the calling program steps.
 
     Call `sync` after every step. `key_callback(key)`: called in `sync` with each key pressed in the window, as GLFW
     numbers them. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
     control callback; it is one for the whole process, and makes rollouts on several threads wait for each other.
-    `ring_megabytes`: memory for states that the window has not read yet.
+    `ring_megabytes`: memory for states that the window has not read yet. `serve`: True, or a port, to show the window
+    in browsers instead; its address is the viewer's `url`.
     """
     return PassiveViewer(
         model,
@@ -57,4 +135,5 @@ def launch_passive(
         show_right_ui=show_right_ui,
         every_step=every_step,
         ring_bytes=round(ring_megabytes * 2**20),
+        arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
     )

@@ -17,6 +17,8 @@ from .shared_memory import shared_file
 
 SILENCE = 3.0
 """A window that is to close and says nothing for so long is ended [s]."""
+SERVE = "--serve"
+"""An argument of the window's process: browsers show it, at the host and port that follow."""
 _CLOSE_TIME = 60.0
 """Longest that a window takes to complete its files [s]."""
 
@@ -37,15 +39,20 @@ def start_window(
     module: str, arguments: tuple[str, ...], link: int, model: int, ring: int, size: int, rows: int
 ) -> "subprocess.Popen[bytes]":
     """Start the window's process, in a session of its own: Ctrl-C in the user's terminal does not reach it."""
+    numbers = [str(number) for number in (link, model, ring, size, rows)]
+    return start_process(module, (*numbers, *arguments), (link, model, ring))
+
+
+def start_process(module: str, arguments: tuple[str, ...], shared: tuple[int, ...]) -> "subprocess.Popen[bytes]":
+    """Start a module as a process in a session of its own, with descriptors that it shares."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYOPENGL_PLATFORM", "MUJOCO_GL")}
     environment["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
     # Software rendering would take the cores on which the loop runs.
     environment.setdefault("LP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
-    numbers = [str(number) for number in (link, model, ring, size, rows)]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", module, *numbers, *arguments],
+        [sys.executable, "-P", "-m", module, *arguments],
         stdin=subprocess.DEVNULL,
-        pass_fds=(link, model, ring),
+        pass_fds=shared,
         env=environment,
         start_new_session=True,
     )

@@ -19,8 +19,9 @@ from mujoco import mj_getState
 from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
+from .address import Page
 from .model_watch import ModelWatch
-from .process import SILENCE, end_window, model_file, start_window
+from .process import SERVE, SILENCE, end_window, model_file, start_window
 from .pull import Pull
 from .shared_memory import (
     DEFAULT_RING,
@@ -117,10 +118,20 @@ class PassiveViewer:
         _viewers.add(self)
         self._end = weakref.finalize(self, end_window, self._pid, ours, self._process)
         self._send({"keys": key_callback is not None, "left": show_left_ui, "right": show_right_ui})
-        self._wait_until_open()
+        self.page: Page | None = None
+        """Where browsers show the window, if it is served."""
+        self._wait_until_open(SERVE in arguments)
         self._tapped = every_step
         if every_step:
             TAP.add(data, self._record_start)
+
+    @property
+    def url(self) -> str | None:
+        """The address at which browsers show the window, with its token; None if it has a display."""
+        return self.page.url if self.page is not None else None
+
+    def _repr_html_(self) -> str | None:
+        return self.page.html() if self.page is not None else None
 
     @property
     def gizmos(self) -> GizmoList:
@@ -353,8 +364,8 @@ class PassiveViewer:
             return False
         return True
 
-    def _wait_until_open(self) -> None:
-        """Wait for the window's first picture. Raises SceneError if it does not open."""
+    def _wait_until_open(self, served: bool) -> None:
+        """Wait for the window's first picture, and its address if it is served. Raises SceneError if it does not open."""
         until = monotonic() + _START_TIME
         try:
             while monotonic() < until and self._running:
@@ -362,7 +373,10 @@ class PassiveViewer:
                 for message in self._receive():
                     if message.get("error"):
                         raise SceneError(message["error"])
-                    if message.get("ready"):
+                    if message.get("url"):
+                        self.page = Page(message["url"])
+                    # An address is sent after the first picture.
+                    if message.get("url" if served else "ready"):
                         return
             if not self._running:
                 with contextlib.suppress(subprocess.TimeoutExpired):

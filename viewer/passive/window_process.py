@@ -21,6 +21,7 @@ from ..scene_files.compiled_sensors import with_sensors
 from ..scene_files.scene import LoadedScene, engine_warnings
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
 from .key_codes import pressed_keys
+from .process import SERVE
 from .shared_memory import SharedMemory
 from .view_values import write_values
 from .window_loop import WindowLoop, send
@@ -36,6 +37,8 @@ def main(arguments: list[str], run: Run = run_window) -> int:
         try:
             window, loop = open_loop(connection, model, ring, size, rows)
             signal.signal(signal.SIGTERM, lambda *_: window.quit())
+            if arguments[5:6] == [SERVE]:
+                run = _serve(connection, loop, *arguments[6:8])
             run(window)
         except Exception as error:
             # A program of a user's gets one line, not a traceback of ours.
@@ -78,6 +81,18 @@ def open_loop(
     loop.when_told = lambda message: _apply(window, message)
     loop.wake = glfw.post_empty_event
     return window, loop
+
+
+def _serve(connection: socket.socket, loop: WindowLoop, host: str, port: str) -> Run:
+    """Shows a window to browsers, and tells the loop's program where."""
+    from ..browser.serve import serve_window
+    from ..browser.server import Server
+
+    def opened(server: Server) -> None:
+        loop.wake = server.wake.set
+        send(connection, {"url": server.url})
+
+    return lambda window: serve_window(window, host, int(port) or None, opened)
 
 
 def _apply(window: Window, message: dict[str, Any]) -> None:

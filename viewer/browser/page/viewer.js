@@ -7,19 +7,27 @@ const message = document.querySelector("#message");
 const picture = canvas.getContext("2d", { alpha: false, desynchronized: true });
 const KEY = 0, JPEG = 2, HEADER = 12;
 const RETRY = 1000;
+const LARGEST = [3840, 2160];
 const SCENES = [".xml", ".mjcf", ".urdf", ".mjb"];
 
 let wantsJpeg = new URLSearchParams(location.search).get("codec") === "jpeg" || !("VideoDecoder" in window);
 let socket = null;
 let decoder = null;
 let underWay = new Map();
+let newest = 0;
 let pendingMove = null;
 
-// The token stays in a cookie; in the address it would be seen and copied.
-if (location.search.includes("token=")) {
+// The token stays in a cookie; in the address it would be seen and copied. A page inside another one, such as a notebook,
+// may have no cookies: there it stays.
+const token = new URLSearchParams(location.search).get("token");
+if (token && window.top === window) {
   const rest = new URLSearchParams(location.search);
   rest.delete("token");
   history.replaceState(null, "", location.pathname + (rest.size ? "?" + rest : ""));
+}
+
+function withToken(address) {
+  return token ? `${address}${address.includes("?") ? "&" : "?"}token=${encodeURIComponent(token)}` : address;
 }
 
 function say(text) {
@@ -33,12 +41,13 @@ function send(data) {
 
 function connect() {
   const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-  const opened = new WebSocket(`${scheme}//${location.host}/stream${wantsJpeg ? "?codec=jpeg" : ""}`);
+  const opened = new WebSocket(withToken(`${scheme}//${location.host}/stream${wantsJpeg ? "?codec=jpeg" : ""}`));
   opened.binaryType = "arraybuffer";
   socket = opened;
   let worked = false;
   opened.onopen = () => {
     worked = true;
+    newest = 0;
     closeDecoder();
     sendSize();
   };
@@ -54,7 +63,7 @@ function connect() {
 
 async function isRefused() {
   try {
-    return (await fetch("/", { cache: "no-store" })).status === 403;
+    return (await fetch(withToken("/"), { cache: "no-store" })).status === 403;
   } catch {
     return false;
   }
@@ -106,6 +115,10 @@ function closeDecoder() {
 }
 
 function draw(image, width, height, number) {
+  send({ type: "shown", number });
+  // A single picture may be ready later than the video that follows it.
+  if (number < newest) return;
+  newest = number;
   if (canvas.width !== width || canvas.height !== height) {
     canvas.width = width;
     canvas.height = height;
@@ -113,12 +126,22 @@ function draw(image, width, height, number) {
   picture.drawImage(image, 0, 0, width, height);
   canvas.dataset.number = number;
   say("");
-  send({ type: "shown", number });
+}
+
+// The window has the size of the page that was touched last, in its own pixels. Others see it as large as it fits.
+function ownSize() {
+  const ratio = window.devicePixelRatio || 1, wide = innerWidth * ratio, high = innerHeight * ratio;
+  const factor = Math.min(1, LARGEST[0] / wide, LARGEST[1] / high);
+  return { width: Math.floor(wide * factor) & ~1, height: Math.floor(high * factor) & ~1, ratio: ratio * factor };
 }
 
 function sendSize() {
-  const ratio = window.devicePixelRatio || 1;
-  send({ type: "size", width: Math.round(innerWidth * ratio), height: Math.round(innerHeight * ratio), ratio });
+  send({ type: "size", ...ownSize() });
+}
+
+function takeOver() {
+  const { width, height } = ownSize();
+  if (width !== canvas.width || height !== canvas.height) sendSize();
 }
 
 let resizing = 0;
@@ -134,7 +157,7 @@ function obey(order) {
   else if (order.type === "clipboard") navigator.clipboard?.writeText(order.text).catch(() => {});
   else if (order.type === "download") {
     const link = document.createElement("a");
-    link.href = order.address;
+    link.href = withToken(order.address);
     link.download = order.name;
     link.click();
   }
@@ -143,7 +166,10 @@ function obey(order) {
 // Mouse and touch
 
 function place(event) {
-  return { x: event.clientX * canvas.width / innerWidth, y: event.clientY * canvas.height / innerHeight };
+  // As `object-fit: contain` places it.
+  const scale = Math.min(innerWidth / canvas.width, innerHeight / canvas.height);
+  const left = (innerWidth - canvas.width * scale) / 2, top = (innerHeight - canvas.height * scale) / 2;
+  return { x: (event.clientX - left) / scale, y: (event.clientY - top) / scale };
 }
 
 function flushMove() {
@@ -161,6 +187,7 @@ let twoFingers = null;
 
 canvas.addEventListener("pointerdown", (event) => {
   event.preventDefault();
+  takeOver();
   keyboard.focus({ preventScroll: true });
   canvas.setPointerCapture(event.pointerId);
   if (event.pointerType !== "touch") return button(event, event.button, true);
@@ -225,6 +252,7 @@ function key(event, down) {
 
 addEventListener("keydown", (event) => {
   if (event.isComposing) return;
+  takeOver();
   const isPaste = (event.ctrlKey || event.metaKey) && event.code === "KeyV";
   const isText = event.key.length === 1 && !event.ctrlKey && !event.metaKey;
   // Pasting begins with the browser, which alone has the text.
@@ -288,7 +316,7 @@ async function upload(files) {
   }
   for (const [index, [name, file]] of files.entries()) {
     say(`Sending ${name} (${index + 1} of ${files.length})…`);
-    const answer = await fetch(`/upload?name=${encodeURIComponent(name)}`, { method: "POST", body: file });
+    const answer = await fetch(withToken(`/upload?name=${encodeURIComponent(name)}`), { method: "POST", body: file });
     if (!answer.ok) {
       say(`${name} was refused: ${await answer.text()}`);
       setTimeout(() => say(""), 5000);
