@@ -365,7 +365,7 @@ class PassiveViewer:
         return True
 
     def _wait_until_open(self, served: bool) -> None:
-        """Wait for the window's first picture, and its address if it is served. Raises SceneError if it does not open."""
+        """Wait for the first picture, or an address, which comes after it. Raises SceneError if there is none."""
         until = monotonic() + _START_TIME
         try:
             while monotonic() < until and self._running:
@@ -375,7 +375,6 @@ class PassiveViewer:
                         raise SceneError(message["error"])
                     if message.get("url"):
                         self.page = Page(message["url"])
-                    # An address is sent after the first picture.
                     if message.get("url" if served else "ready"):
                         return
             if not self._running:
