@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 from contact_viewer.engines.abilities import ArrivedStep
+from contact_viewer.engines.contract import Engine
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.window.window import Window
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ DrivenTest = Callable[[Any, Window], Any]
 class StillLoop:
     """A loop that takes no step."""
 
-    paused = waiting = False
+    paused = waiting = makes_sensors = False
     running = quiet = True
     skipped = pending = 0
 
@@ -30,6 +31,7 @@ class StillLoop:
 
     def catch_up(self) -> None: ...
     def let_one_through(self) -> None: ...
+    def attach(self, engine: Engine) -> None: ...
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None: ...
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.scene_files.spec_changes import SensorChange
+from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
@@ -311,3 +313,69 @@ def test_a_changed_model_and_geoms_of_the_program_are_seen(tmp_path: Path) -> No
     assert driven.result["shown"] == [[earth, before], [-5.0, before], [-5.0, 0.25], [-5.0, 0.25]]
     assert driven.result["inexact"] == 0
     assert driven.result["red"] > 100
+
+
+def make_sensors(ctx: Any, window: Window) -> Any:
+    app = window.app
+    wait(ctx, lambda: app.session.history is not None and app.session.history.last > 400, 1000)
+    before = app.session
+    floor = ContactTarget(TargetKind.GEOM, "floor")
+    app.sensor_edits.make([SensorChange(ContactDeclaration("ground", second=floor, num=8))])
+    wait(ctx, lambda: "ground" in app.session.engine.sensors.names)
+    session = app.session
+    history = session.history
+    assert session is not before
+    assert history is not None
+    assert before.history is not None
+    # It has a past, and its curve.
+    kept = history.last
+    assert kept >= before.history.last
+    assert history.time(history.first) == 0.0
+    while not history.curves.update():
+        pass
+    pressing = history.contacts("ground", 1, kept)
+    assert pressing is not None
+    assert pressing.net_force is not None
+    session.set_reduce("foot_FL", "netforce")
+    wait(ctx, lambda: history.last > kept + 200, 1000)
+    engine = session.engine
+    total = np.zeros(6)
+    for i in range(engine.data.ncon):
+        force = np.empty(6)
+        mujoco.mj_contactForce(engine.model, engine.data, i, force)
+        total += force
+    net = engine.contacts("ground").net_force
+    assert net is not None
+    result = {
+        "touched": int((np.abs(pressing.net_force[:, 2]) > 1).sum()),
+        "inexact": len(history.marks),
+        "force": [abs(float(net[2])), float(total[0])],
+        "curves": list(history.curves.names),
+        "netforce": engine.sensors["foot_FL"].reduce,
+    }
+    app.undo()
+    wait(ctx, lambda: "ground" not in app.session.engine.sensors.names)
+    again = app.session.history
+    assert again is not None
+    wait(ctx, lambda: again.last > kept + 100, 1000)
+    assert not again.marks
+    assert app.session.engine.sensors["foot_FL"].reduce == "netforce"
+    return result
+
+
+def test_sensors_are_made_in_a_window_on_a_model_that_is_never_changed(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    judge = mujoco.MjData(model)
+    before = model.nsensor, model.sensor_intprm.tobytes()
+    driven = DrivenViewer(model, data, make_sensors, tmp_path)
+    with driven as viewer:
+        steps = run(viewer, model, data)
+    result = driven.result
+    assert result["touched"] > 100
+    assert result["inexact"] == 0
+    np.testing.assert_allclose(*result["force"])
+    assert "ground" in result["curves"]
+    assert result["netforce"] == "netforce"
+    assert (model.nsensor, model.sensor_intprm.tobytes()) == before
+    mujoco.mj_step(model, judge, steps)
+    np.testing.assert_array_equal(data.qpos, judge.qpos)

@@ -333,6 +333,8 @@ def open_application(options: Options) -> Application:
 def why_not_live(session: Session) -> str | None:
     """Why sensors cannot be made in the running scene; None if they can."""
     path = session.engine.path
+    if session.loop is not None and session.loop.makes_sensors:
+        return None
     if session.stepped_outside or path is None:
         return "This model belongs to another program and is not changed: copy the element into its scene."
     if path.suffix.lower() == ".mjb":

@@ -1,5 +1,6 @@
 """Opens scenes while the running one continues: chosen by a person, or changed on disk."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -14,11 +15,13 @@ from ..scene_files.preflight import SceneRefused
 from ..scene_files.safe_open import OpenedScene, Opening
 from ..scene_files.scene import find_scene
 from ..scene_files.sensor_edits import SensorEdits
-from ..scene_files.spec_changes import RefusedChange
+from ..scene_files.spec_changes import RefusedChange, SensorChange
 from ..settings import Options
 
 T = TypeVar("T")
 Engines = tuple[Engine, Engine | None]
+Rebuild = Callable[[Sequence[SensorChange]], tuple[Engine, tuple[RefusedChange, ...]]]
+"""An engine on the same scene with changed sensors, and the changes that do not fit."""
 
 
 class SceneLoader:
@@ -39,6 +42,8 @@ class SceneLoader:
         self._watch: FileWatch | None = None
         self._controller: Controller | None = None
         """Of the scene that is being opened again."""
+        self.rebuild: Rebuild | None = None
+        """Makes the engine of a user's loop again with other sensors: it has no file that could be opened."""
 
     @property
     def progress(self) -> str | None:
@@ -64,12 +69,16 @@ class SceneLoader:
 
     def is_busy(self, running: Engine) -> bool:
         """True if a scene is being opened or has to be: a person wants it, or files or sensors have changed."""
+        if self.rebuild is not None:
+            return self._is_outdated()
         if self._opening is None and self._next is None and self._is_outdated():
             self._next = running.path
         return self._opening is not None or self._next is not None
 
     def poll(self, running: Engine) -> Engines | None:
         """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
+        if self.rebuild is not None:
+            return self._made_again(self.rebuild) if self._is_outdated() else None
         self.is_busy(running)
         if self._opening is not None and self._opening.poll():
             opening, self._opening = self._opening, None
@@ -101,6 +110,14 @@ class SceneLoader:
     def close(self) -> None:
         self.cancel()
         self._next = self._watch = None
+
+    def _made_again(self, rebuild: Rebuild) -> Engines:
+        self._tried_edits = self._sensor_edits.state
+        engine, refusals = rebuild(self._sensor_edits.changes)
+        self._keep_edits(True, refusals)
+        if reasons := [str(refusal) for refusal in refusals if refusal.reason is not None]:
+            raise SceneError("; ".join(reasons))
+        return engine, None
 
     def _is_outdated(self) -> bool:
         """True if the running scene's files or its sensor edits have changed."""

@@ -18,7 +18,7 @@ _HEADER_BYTES = 4096
 _DOUBLES = 128
 """Where the header's floating point numbers begin, in words of 8 bytes."""
 DEFAULT_RING = 64 * 2**20
-"""Memory of the ring of states [bytes]; what is not used costs nothing."""
+"""Memory of the ring of states [bytes]."""
 _MOST_ROWS, _FEWEST_ROWS = 65536, 64
 
 MOST_GIZMOS = 5000
@@ -94,6 +94,10 @@ class SharedMemory:
         self._models = buffer[start : start + _MODELS * model_size]
         self._model_size = model_size
         self.rows = rows
+
+    def allocate(self) -> None:
+        """Have the operating system provide all memory of the states now."""
+        self.states.reshape(-1)[self.states.shape[1] :: mmap.PAGESIZE // 8] = 0.0
 
     def write_model(self, version: int, values: bytes) -> None:
         """Hand over the values of a model, as `ModelValues` reads them."""

@@ -91,6 +91,8 @@ class PassiveViewer:
             self._word, self._is_changed = 0, False
             self._write(_AFTER)
             self._process = start_window(module, arguments, theirs.fileno(), compiled, ring, size, rows)
+            # While the window opens: memory that is new costs the loop more than all else.
+            self._shared.allocate()
         except BaseException:
             ours.close()
             raise
@@ -200,11 +202,10 @@ class PassiveViewer:
         if not self._running:
             return
         with self._lock:
-            now = monotonic()
+            now, words = monotonic(), self._words
             if now >= self._next_look or self._data.time < self._time:
                 self._look(now, state_only)
             self._write(_AFTER)
-            words = self._words
             if words[_SLEEPING]:
                 words[_SLEEPING] = 0
                 self._wake()

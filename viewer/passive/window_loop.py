@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.abilities import ArrivedStep
+from ..engines.contract import Engine
 from ..engines.mujoco.arrivals import Arrivals, ArrivedRow, RowKind
 from ..engines.mujoco.engine import MujocoEngine
 from ..render.glyphs import GizmoList
@@ -45,7 +46,9 @@ class WindowLoop:
         self._skip = False
         self.skipped = 0
         self.running = True
-        self._versions = engine.allow_model_changes()
+        self.makes_sensors = False
+        self.versions = engine.allow_model_changes()
+        """Of the loop's model, in the engine that takes its steps again."""
         self.arrivals = Arrivals(engine, self)
         self.when_ended: Callable[[], None] = lambda: None
         """Called in a frame after the loop's program has let go of the window, or has ended."""
@@ -98,6 +101,11 @@ class WindowLoop:
     def let_one_through(self) -> None:
         self._words[Word.PERMITS] += 1
         self._send({})
+
+    def attach(self, engine: Engine) -> None:
+        assert isinstance(engine, MujocoEngine)
+        self.versions = engine.allow_model_changes()
+        self.arrivals = self.arrivals.continued_in(engine)
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
         words = self._words
@@ -167,7 +175,7 @@ class WindowLoop:
 
     def _learn_versions(self) -> bool:
         """Read the versions of the loop's model that are new; True if there are some."""
-        versions, newest = self._versions, self._words[Word.MODEL_VERSION]
+        versions, newest = self.versions, self._words[Word.MODEL_VERSION]
         known = versions.newest
         for number in range(known + 1, newest + 1):
             if (values := self._shared.read_model(number)) is not None:

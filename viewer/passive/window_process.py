@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 # Before MuJoCo, so that both use one GLFW library.
@@ -19,6 +19,7 @@ from ..engines.mujoco.engine import MujocoEngine
 from ..errors import SceneError
 from ..scene_files.compiled_sensors import with_sensors
 from ..scene_files.scene import LoadedScene, engine_warnings
+from ..scene_files.spec_changes import RefusedChange, SensorChange
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
 from .key_codes import pressed_keys
 from .process import SERVE
@@ -65,15 +66,26 @@ def open_loop(
         # Contacts are then reconstructed from the contact list.
         scene = compiled
     engine = MujocoEngine(scene)
-    shared = SharedMemory(ring, state_size, rows, engine.allow_model_changes().size)
+    versions = engine.allow_model_changes()
+    shared = SharedMemory(ring, state_size, rows, versions.size)
     # As it is now, so that the camera sees what moves.
     mujoco.mj_setState(engine.model, engine.data, shared.states[0], STATE)
     mujoco.mj_forward(engine.model, engine.data)
     loop = WindowLoop(connection, shared, engine)
     window = Window(Application(engine))
     window.app.session.loop = loop
-    if not len(engine.sensors):
-        window.app.session.watch_all()
+
+    def rebuild(changes: Sequence[SensorChange]) -> tuple[MujocoEngine, tuple[RefusedChange, ...]]:
+        """An engine with changed sensors, made from the loop's model as it came."""
+        current = versions.current
+        versions.use(0)
+        changed = with_sensors(compiled, changes)
+        versions.use(current)
+        again = MujocoEngine(changed)
+        again.allow_model_changes(loop.versions.for_model(changed.model))
+        return again, changed.refusals
+
+    window.app.loader.rebuild, loop.makes_sensors = rebuild, True
     loop.when_ended = window.quit
     loop.gizmos = window.app.gizmos
     window.app.add_geoms = loop.add_geoms

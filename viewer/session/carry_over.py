@@ -30,6 +30,9 @@ def successor(before: Session, engine: Engine, ghost: Engine | None) -> Session:
     session.pace.speed = before.pace.speed
     if engine.path == before.engine.path:
         _carry_over(session, before)
+    if before.loop is not None:
+        session.loop = before.loop
+        session.loop.attach(engine)
     return session
 
 
@@ -57,7 +60,7 @@ def _carry_over(session: Session, before: Session) -> None:
         assert session.events is not None
         if session.events.options != before.events.options:
             session.events.configure(before.events.options)
-    if not _keep_history(session.simulation, before.simulation, before.paused):
+    if not _keep_history(session.simulation, before.simulation, before.paused, before.stepped_outside):
         if session.events is not None:
             session.events.select(session.events.pairs.choice)
         if engine.adopt_state(before.simulation.engine) or engine.controller is None:
@@ -72,33 +75,36 @@ def _carry_over(session: Session, before: Session) -> None:
         session.show_environment(before.env)
 
 
-def _keep_history(simulation: Simulation, before: Simulation, paused: bool) -> bool:
+def _keep_history(simulation: Simulation, before: Simulation, paused: bool, outside: bool) -> bool:
     """Take the steps so far again, where that leads to the same states, so that new sensors have a past too.
 
     As many of the newest steps as there is time for. Then the step is shown that was shown before. False where the
-    physics differ.
+    physics differ. `outside`: True if someone else takes the steps, who continues from the newest.
     """
     old = before.history
     if simulation.history is None or old is None or not (simulation.history.can_resume and old.can_resume):
         return False
     current, stop = old.current, old.last
-    start = max(old.first, stop - _TRIAL_STEPS)
+    # From a step that could not be taken exactly on.
+    first = max([old.first, *list(old.marks)[-1:]])
+    start = max(first, stop - _TRIAL_STEPS)
     try:
         began = perf_counter()
         if not retrace(simulation, before, start, stop):
             return False
         seconds = _RETRACE_TIME_PAUSED if paused else _RETRACE_TIME
         count = round(seconds * (stop - start) / (perf_counter() - began))
-        if stop - count > current:
+        if stop - count > current and not outside:
             stop = current
-        start = max(old.first, stop - count)
+        start = max(first, stop - count)
         if not retrace(simulation, before, start, stop):
             return False
     except (EngineError, UnstableError):
         # It has diverged, and does so again.
         return False
-    simulation.go_to(current - start)
-    _copy_changes(simulation, before)
+    if current >= start:
+        simulation.go_to(current - start)
+        _copy_changes(simulation, before)
     return True
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.abilities import ArrivedStep
+from ..engines.contract import Engine
 from ..render.view import View
 from .simulation import Simulation
 
@@ -21,6 +22,8 @@ class Loop(Protocol):
     """True if the loop is held in its next `sync`."""
     running: bool
     """False once the loop has ended; what it did stays to be looked at."""
+    makes_sensors: bool
+    """True if the window has a copy of the loop's model, in which sensors can be made."""
     skipped: int
     """Steps that the loop took faster than they could be taken again here, and that are not in the history."""
 
@@ -53,6 +56,10 @@ class Loop(Protocol):
 
     def let_one_through(self) -> None:
         """Let a held loop do one `sync`."""
+        ...
+
+    def attach(self, engine: Engine) -> None:
+        """Take the next steps in another engine on the same model, with other sensors."""
         ...
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:

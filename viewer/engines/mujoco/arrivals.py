@@ -65,8 +65,7 @@ class Arrivals:
     its own; and so are the versions of the model that the loop may have had.
     """
 
-    def __init__(self, engine: MujocoEngine, rows: RowSource, after: ArrivedRow | None = None) -> None:
-        """`after`: the last row that was taken before, if the engine is there already."""
+    def __init__(self, engine: MujocoEngine, rows: RowSource) -> None:
         self._engine, self._rows = engine, rows
         self._versions = engine.allow_model_changes()
         model = engine.model
@@ -78,7 +77,7 @@ class Arrivals:
         self._positions = slice(1, 1 + model.nq)
         size = mujoco.mj_stateSize(model, STATE)
         self._now: Row = np.empty(size)
-        self.row: ArrivedRow | None = after
+        self._row: ArrivedRow | None = None
         """The last row that was taken."""
         self._waiting: ArrivedRow | None = None
         """A row that no known model explains, until it is known that there is no other."""
@@ -102,11 +101,11 @@ class Arrivals:
             row, self._waiting = self._waiting or self._rows.next_row(), None
             if row is None:
                 break
-            before = self.row
+            before = self._row
             step = self._begin(row) if before is None else self._continue(before, row)
             if self._waiting is not None:
                 return None
-            self.row = row
+            self._row = row
             if step is not None:
                 return step
         return self._step(self._following.pop(0)) if self._following else None
@@ -193,8 +192,27 @@ class Arrivals:
         self._remember()
         return self._now[self._moved].tobytes() == state[self._moved].tobytes()
 
+    def continued_in(self, engine: MujocoEngine) -> "Arrivals":
+        """The same in another engine of the loop's model, from the next step on."""
+        other = Arrivals(engine, self._rows)
+        other._row, other._waiting, other._version = self._row, self._waiting, self._version
+        if self._following:
+            first = self._following[0]
+            start = np.frombuffer(self._left or b"") if first is None else first[: self._now.size]
+            other._versions.use(self._version)
+            other._following = [other._whole(start), *self._following[1:]]
+        return other
+
     def _step(self, start: Row | None) -> ArrivedStep:
-        mujoco.mj_step(self._engine.model, self._engine.data)
+        """Take a step that is known to lead to the last row."""
+        engine = self._engine
+        mujoco.mj_getState(engine.model, engine.data, self._now, STATE)
+        wanted = self._left if start is None else start[: self._now.size].tobytes()
+        if wanted is not None and (self._now.tobytes() != wanted or self._versions.current != self._version):
+            # Another step was shown meanwhile.
+            self._versions.use(self._version)
+            engine.past.restore(self._whole(np.frombuffer(wanted)))
+        mujoco.mj_step(engine.model, engine.data)
         self._remember()
         return ArrivedStep(start)
 
