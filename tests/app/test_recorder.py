@@ -12,7 +12,7 @@ from contact_viewer.recording.encoders import VideoEncoder
 from imgui_bundle import imgui
 from PIL import Image
 
-from ..window.driver import count_green, drive, make_window, screenshot
+from ..window.driver import count_green, drive, make_window, screenshot, wait
 
 FALL = """
 <mujoco>
@@ -57,10 +57,8 @@ def test_f9_records_the_scene_or_the_window(tmp_path: Path, panels: bool) -> Non
         ctx.yield_(5)
         ctx.key_press(imgui.Key.f9)
         assert app.recorder.running is None
-        for _ in range(200):
-            ctx.yield_(1)
-            if app.notices.items:
-                break
+        # The file appears under its name when it is complete.
+        wait(ctx, (tmp_path / "slope-001.mp4").exists)
         assert "slope-001.mp4" in app.notices.items[0].text
         assert imgui.get_io().display_size == size
         found = probe(tmp_path / "slope-001.mp4")
@@ -92,10 +90,7 @@ def test_f9_again_while_the_last_file_completes_loses_nothing(tmp_path: Path, mo
             ctx.yield_(2)
         assert not list(tmp_path.glob("*.mp4"))
         gate.set()
-        for _ in range(200):
-            ctx.yield_(1)
-            if not app.recorder.is_completing:
-                break
+        wait(ctx, lambda: not app.recorder.is_completing)
         told = " ".join(notice.text for notice in app.notices.items)
         assert [name in told for name in names] == [True] * 3
 
@@ -259,10 +254,7 @@ def test_the_last_seconds_are_recorded_from_the_history(tmp_path: Path, panels: 
         session.settings.record_last = 2.5
         ctx.key_press(imgui.Key.mod_shift.value | imgui.Key.f9.value)
         # The first notice says where it goes, the second that it is complete.
-        for _ in range(400):
-            ctx.yield_(1)
-            if len(app.notices.items) > 1:
-                break
+        wait(ctx, lambda: len(app.notices.items) > 1)
         assert "fall-001.mp4 (2.5 s, 151 frames)" in app.notices.items[1].text
         assert not session.paused
         session.paused = True

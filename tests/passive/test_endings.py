@@ -135,7 +135,7 @@ def stay_alive(ctx: Any, window: Window) -> Any:
     ctx.yield_(2)
     assert history.current == 1
     (folder / "drawn").write_text(str(window.frame_count - frames))
-    wait(ctx, lambda: history.last > last + 5, 2000)
+    wait(ctx, lambda: history.last > last + 5)
 
 
 def test_a_program_stopped_as_by_a_debugger_leaves_the_window_alive(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def see_everything(ctx: Any, window: Window) -> Any:
     history, events = session.history, session.events
     assert history is not None
     assert events is not None
-    wait(ctx, lambda: history.last >= 600, 300)
+    wait(ctx, lambda: history.last >= 600)
     assert not history.marks
     assert session.loop is not None
     while not history.curves.update():

@@ -1,5 +1,6 @@
 """The real window, driven by Dear ImGui Test Engine and looked at through its pixels."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,13 +51,12 @@ def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False
         raise window.guard.failures[0]
 
 
-def wait(ctx: Any, condition: Callable[[], object], frames: int = 600) -> None:
-    """Until something is so, in the frames that the window draws meanwhile."""
-    for _ in range(frames):
-        if condition():
-            return
+def wait(ctx: Any, condition: Callable[[], object], seconds: float = 40.0) -> None:
+    """Until something is so, in the frames that the window draws meanwhile: on a busy machine few of them are drawn."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
         ctx.yield_(1)
-    raise AssertionError("it did not happen in time")
 
 
 def screenshot(ctx: Any, path: Path) -> Pixels:

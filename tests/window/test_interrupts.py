@@ -75,6 +75,9 @@ def test_it_completes_what_is_recorded(tmp_path: Path, what: str, raised: str) -
 
 OPENING = """
 import os, signal
+
+# Jobs in the background of a shell start with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.window.window import Window, run_window

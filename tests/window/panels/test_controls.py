@@ -139,12 +139,12 @@ def test_constants_of_a_controller_are_tuned_and_errors_keep_the_window(arm: Pat
         type_into(ctx, "LEVEL", -0.3)
         wait(ctx, lambda: angle() < -0.15)
         file.write_text(good.replace("):", ")"))
-        wait(ctx, lambda: "line 3: SyntaxError" in notices(), 2000)
+        wait(ctx, lambda: "line 3: SyntaxError" in notices())
         assert not app.session.paused
         file.write_text(good.replace("LEVEL\n", "MISSING\n"))
-        wait(ctx, lambda: app.session.paused and "line 4: NameError" in notices(), 2000)
+        wait(ctx, lambda: app.session.paused and "line 4: NameError" in notices())
         file.write_text(good)
-        wait(ctx, lambda: "NameError" not in notices(), 2000)
+        wait(ctx, lambda: "NameError" not in notices())
         # The value that was set here stays.
         at = app.session.engine.time
         app.session.toggle_paused()
@@ -186,10 +186,10 @@ def test_a_keyframe_is_kept_and_saved_by_clicks(arm: Path) -> None:
         ctx.yield_(2)
         assert list(app.keyframes.made) == ["key 1"]
         ctx.item_click("//Controls/**/###save")
-        wait(ctx, lambda: app.session.engine.keys == ("key 1",), 2000)
+        wait(ctx, lambda: app.session.engine.keys == ("key 1",))
         assert len(arm.read_text().splitlines()) == len(before.splitlines()) + 3
         ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
-        wait(ctx, lambda: app.session.engine.keys == (), 2000)
+        wait(ctx, lambda: app.session.engine.keys == ())
         assert arm.read_text() == before
         ctx.key_press(imgui.Key.c | imgui.Key.mod_ctrl)
         ctx.yield_(2)

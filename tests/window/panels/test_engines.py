@@ -81,10 +81,7 @@ def test_a_scene_that_motrix_refuses_leaves_the_old_one_running(tmp_path: Path) 
 
     def test(ctx: Any) -> None:
         app.open_scene(str(path))
-        for _ in range(400):
-            ctx.yield_(1)
-            if app.notices.items:
-                break
+        wait(ctx, lambda: app.notices.items)
         assert "MotrixSim" in app.notices.items[0].text
         assert "fingertip_left" in app.session.engine.sensors.names
 
@@ -130,10 +127,7 @@ def test_the_menu_switches_engines() -> None:
     def test(ctx: Any) -> None:
         for item, engine in (("MotrixSim", "MotrixSim"), ("MuJoCo", "MuJoCo"), ("Both", "MuJoCo")):
             ctx.menu_click(f"//##MainMenuBar/Simulation/Engine/{item}")
-            for _ in range(400):
-                ctx.yield_(1)
-                if engine in app.session.engine.name and (app.session.ghost is not None) == (item == "Both"):
-                    break
+            wait(ctx, lambda: engine in app.session.engine.name and (app.session.ghost is not None) == (item == "Both"))
             assert engine in app.session.engine.name
             assert (app.session.ghost is not None) == (item == "Both")
             app.session._step(20)
@@ -149,16 +143,10 @@ def test_an_engine_that_refuses_the_scene_leaves_the_other_running(tmp_path: Pat
 
     def test(ctx: Any) -> None:
         app.open_scene(str(path))
-        for _ in range(200):
-            ctx.yield_(1)
-            if app.session.engine.path == path:
-                break
+        wait(ctx, lambda: app.session.engine.path == path)
         app.notices.items.clear()
         app.switch_engine("motrix")
-        for _ in range(400):
-            ctx.yield_(1)
-            if app.notices.items or "MotrixSim" in app.session.engine.name:
-                break
+        wait(ctx, lambda: app.notices.items or "MotrixSim" in app.session.engine.name)
         assert app.notices.items, app.session.engine.name
         assert "MuJoCo" in app.session.engine.name
         assert app.loader.choice == "mujoco"

@@ -19,7 +19,7 @@ from contact_viewer.window.shell import EVENTS
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
-from ..driver import count_green, drive, scene_part, screenshot
+from ..driver import count_green, drive, scene_part, screenshot, wait
 
 
 class EventsWindow(Window):
@@ -154,10 +154,7 @@ def test_break_on_event() -> None:
         assert (added.when, added.pair_id, added.sensor) == (BreakWhen.BEGIN, 1, None)
         ctx.popup_close_all()
         session.toggle_paused()
-        for _ in range(400):
-            ctx.yield_()
-            if session.paused:
-                break
+        wait(ctx, lambda: session.paused)
         assert session.paused
         assert any("slab · soft begins at 0.284572 s" in notice.text for notice in app.notices.items)
         # The steps of a frame are taken at once; the history leads back to the first one that shows it.
