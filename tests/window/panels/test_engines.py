@@ -1,5 +1,6 @@
 """Engines and environments in the real window."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,10 @@ def test_refusals_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "MotrixSim" in lines[0]
 
 
+def shows_engines(app: Application, engine: str, ghost: bool) -> bool:
+    return engine in app.session.engine.name and (app.session.ghost is not None) == ghost
+
+
 def test_the_menu_switches_engines() -> None:
     window = make_window("slope")
     app = window.app
@@ -127,9 +132,7 @@ def test_the_menu_switches_engines() -> None:
     def test(ctx: Any) -> None:
         for item, engine in (("MotrixSim", "MotrixSim"), ("MuJoCo", "MuJoCo"), ("Both", "MuJoCo")):
             ctx.menu_click(f"//##MainMenuBar/Simulation/Engine/{item}")
-            wait(ctx, lambda: engine in app.session.engine.name and (app.session.ghost is not None) == (item == "Both"))
-            assert engine in app.session.engine.name
-            assert (app.session.ghost is not None) == (item == "Both")
+            wait(ctx, partial(shows_engines, app, engine, item == "Both"))
             app.session._step(20)
 
     drive(window, test)
