@@ -3,6 +3,7 @@
 The map; docs/ARCHITECTURE.md explains it. A line imports only from the lines after it:
 
     cli             one file a command
+    sweeps          many runs: one pure task, local workers, Ray, the report
     passive         the viewer inside a user's own program: launch, launch_passive
     window          the face: Hello ImGui, keys, layout; window/panels one file a panel
     app             what a person can do, without a toolkit: open and reload scenes, record
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from .passive.launch import launch, launch_passive
     from .sensors.contacts import ContactBatch
     from .sensors.layout import ContactLayout
+    from .sweeps.sweep import sweep
     from .touch.device import TouchSensor
 
 __all__ = [
@@ -45,6 +47,7 @@ __all__ = [
     "launch_passive",
     "metrics",
     "open_engine",
+    "sweep",
 ]
 _HOMES = {
     "ContactBatch": ".sensors.contacts",
@@ -55,6 +58,7 @@ _HOMES = {
     "launch": ".passive.launch",
     "launch_passive": ".passive.launch",
     "open_engine": ".engines.registry",
+    "sweep": ".sweeps.sweep",
 }
 """Where each public name is. Imported when it is first asked for: decoding needs numpy alone, and the command line
 must be able to catch Ctrl-C before any library is loaded."""

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import hashlib
 import io
 import itertools
 import os
@@ -38,6 +39,12 @@ def printable(text: str) -> str:
 def save_text(path: Path, text: str) -> Path:
     """Write a small file, whole or not at all; returns its path."""
     return replace_file(path, text.encode())
+
+
+def hash_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def replace_file(path: Path, data: bytes) -> Path:

@@ -122,7 +122,13 @@ class Options:
     params: tuple[tuple[str, Any], ...] = ()
     """Names and values of constants of that file."""
     seed: int = 0
-    """Decides what a controller draws at random."""
+    """Decides what a controller draws at random, and what `vary` and `noise` do."""
+    vary: tuple[str, ...] = ()
+    """Quantities of the model that the seed multiplies by factors, such as `friction=0.5:1.5`."""
+    noise: str | None = None
+    """Noise on the state that the scene starts from, such as `qpos=0.01,qvel=0.1`."""
+    go_to: float | None = None
+    """Simulated time up to which steps are taken before the scene is shown, paused [s]."""
     watch_all: bool = True
     """True if all contacts are shown of a scene without contact sensors."""
     watch: bool = True

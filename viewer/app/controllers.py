@@ -1,8 +1,11 @@
 """Reads the file of a controller, and again whenever it was saved; tells of one that is too slow."""
 
+from dataclasses import replace
+
 from ..engines.contract import Engine
 from ..engines.controller import Controller
 from ..engines.controller_file import ControllerFile
+from ..mjmodel.variation import Randomisation, read_randomisation
 from ..scene_files.file_watch import FileWatch, take_stamp
 from ..settings import Options
 
@@ -23,8 +26,12 @@ class Controllers:
         self._measured = (0, 0.0)
         self._stopped: tuple[Controller | None, Controller | None] | None = None
         """The controllers of both engines while they do not drive."""
+        self._without_file: Controller | None = None
+        randomisation = Randomisation() if options is None else read_randomisation(options.vary, options.noise)
+        if options is not None and options.control is None and randomisation:
+            self._without_file = Controller(None, seed=options.seed, randomisation=randomisation)
         if options is not None and options.control is not None:
-            self.file = ControllerFile(options.control, dict(options.params), options.seed)
+            self.file = ControllerFile(options.control, dict(options.params), options.seed, randomisation)
             self._ghost_file = self.file.copy()
             if options.watch:
                 self._watch = FileWatch({self.file.path: take_stamp(self.file.path)})
@@ -40,7 +47,8 @@ class Controllers:
     def load(self) -> tuple[Controller | None, Controller | None]:
         """The controller and that of the second engine; raises ControlError."""
         if self.file is None or self._ghost_file is None:
-            return None, None
+            controller = self._without_file
+            return controller, None if controller is None else replace(controller)
         return self.file.load(), self._ghost_file.load()
 
     def poll(self, engine: Engine, ghost: Engine | None) -> str | None:

@@ -144,7 +144,9 @@ class SceneLoader:
     def _vary(self) -> Controller | None:
         """What varies a model before its first step, as it did when the scene was first opened."""
         controller = self._controller
-        return None if controller is None else replace(controller, reset=None)
+        if controller is None:
+            return None
+        return replace(controller, reset=None, randomisation=replace(controller.randomisation, noise=None))
 
 
 def _result(opening: Opening[T]) -> T:

@@ -18,6 +18,7 @@ COMMANDS = {
     "record": "record a video without a window",
     "export": "write the contacts of every step to a data file",
     "events": "list when contacts begin and end",
+    "sweep": "simulate many runs and keep the figures of every sensor",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 

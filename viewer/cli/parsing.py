@@ -93,7 +93,23 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
         "--param", action="append", default=[], metavar="KEY=VALUE", help="a constant of that file; repeatable"
     )
     parser.add_argument(
-        "--seed", type=number(0, 2**63, int), default=0, metavar="N", help="of what it draws at random; default: 0"
+        "--seed", type=number(0, 2**63, int), default=0, metavar="N", help="of what is drawn at random; default: 0"
+    )
+    add_randomisation_arguments(parser)
+
+
+def add_randomisation_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the seed changes without a program."""
+    parser.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="WHAT[:NAME]=LOW:HIGH",
+        help="multiply friction, mass, gravity, timestep, gain or size, of all or of one geom, body or actuator, by a "
+        "factor that the seed draws, as friction=0.5:1.5 or mass:torso=0.8:1.2; repeatable",
+    )
+    parser.add_argument(
+        "--noise", metavar="qpos=S,qvel=S", help="standard deviations of noise on the state at the start"
     )
 
 
@@ -108,17 +124,26 @@ def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.param and control is None:
         raise UsageError("--param is a constant of a controller, which --control names")
     params = tuple(read_param(text) for text in arguments.param)
-    return {"control": control, "params": params, "seed": arguments.seed}
+    return {
+        "control": control,
+        "params": params,
+        "seed": arguments.seed,
+        "vary": tuple(arguments.vary),
+        "noise": arguments.noise,
+    }
 
 
 def load_controller(arguments: argparse.Namespace) -> "Controller | None":
-    """A controller with a state of its own, if one was given."""
+    """A controller with a state of its own, if one was given, or if the seed changes something."""
+    from ..engines.controller import Controller
     from ..engines.controller_file import ControllerFile
+    from ..mjmodel.variation import read_randomisation
 
     options = control_options(arguments)
+    seed, randomisation = options["seed"], read_randomisation(options["vary"], options["noise"])
     if options["control"] is None:
-        return None
-    return ControllerFile(options["control"], dict(options["params"]), options["seed"]).load()
+        return Controller(None, seed=seed, randomisation=randomisation) if randomisation else None
+    return ControllerFile(options["control"], dict(options["params"]), seed, randomisation).load()
 
 
 def open_session(arguments: argparse.Namespace) -> "Session":

@@ -5,10 +5,10 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from ..app.interruption import Interruption
 from ..errors import ControlError, DiskFullError, EngineError, UnstableError
@@ -68,6 +68,51 @@ def report_warnings(engine: "Engine") -> None:
     """Print what an engine had trouble with and went on, such as contacts that it dropped."""
     while (trouble := engine.warning()) is not None:
         report(f"warning: {trouble}")
+
+
+class RunProgress:
+    """Shows how many runs have finished and failed, on standard error: a bar on a terminal, plain lines elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._began = self._reported = time.monotonic()
+        self._start: int | None = None
+        self._bar: Progress | None = None
+        self._task = TaskID(0)
+
+    def __enter__(self) -> Self:
+        if sys.stderr is not None and sys.stderr.isatty():
+            columns = BarColumn(40), MofNCompleteColumn(), TextColumn("runs · {task.fields[note]}")
+            self._bar = Progress(*columns, console=Console(file=_Terminal(sys.stderr)), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task("runs", total=self._total, note="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def update(self, finished: int, failed: int) -> None:
+        done, now = finished + failed, time.monotonic()
+        if self._start is None:
+            # Those of a sweep that is resumed took no time.
+            self._start = done
+        note = f"{failed} failed" if failed else "none failed"
+        rate = (done - self._start) / (now - self._began)
+        if rate > 0:
+            note = f"{rate:.3g} runs/s · {note} · {_clock((self._total - done) / rate)} left"
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, note=note)
+        elif done and now - self._reported >= _LINE_SECONDS:
+            self._reported = now
+            report(f"{done}/{self._total} runs · {note}")
+
+
+def _clock(seconds: float) -> str:
+    """A time for a person, such as `35 s`, `12 min`, `3.5 h`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def report(text: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import ControlError
 from ..mjmodel.types import MjData, MjModel
+from ..mjmodel.variation import NOT_RANDOM, Randomisation, generator
 
 Control = Callable[[MjModel, MjData], object]
 """Sets `data.ctrl`, `qfrc_applied` or `xfrc_applied` of the next step. Its result is not used."""
@@ -24,14 +25,16 @@ _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature
 class Controller:
     """What drives the environments of an engine; all of them call the same functions, one after the other."""
 
-    control: Control
-    """Called before every physics step."""
+    control: Control | None
+    """Called before every physics step; None where the seed alone changes something."""
     reset: Callable[[MjModel, MjData, np.random.Generator], object] | None = None
     """Called when a scene starts and whenever it is reset, after the state was set."""
     vary: Callable[[MjModel, np.random.Generator], object] | None = None
     """Called once, before a model is first stepped."""
     seed: int = 0
-    """Decides what both of them draw from their generator."""
+    """Decides what both of them draw from their generator, and what `randomisation` does."""
+    randomisation: Randomisation = NOT_RANDOM
+    """What changes a model before `vary` does, and a state before `reset` does."""
     seconds: float = 0.0
     """Wall time that `control` has taken so far in calls that were timed [s] ..."""
     calls: int = 0
@@ -40,8 +43,20 @@ class Controller:
     """The `ControllerFile` that it was read from; None for functions of a user's own program."""
     _resets: int = field(default=0, repr=False)
 
-    def driver(self, model: MjModel, datas: Sequence[MjData]) -> Callable[[], None]:
-        """A function that calls `control` for every environment. It raises ControlError where that fails."""
+    @property
+    def changes_model(self) -> bool:
+        """True if a model is changed before it is first stepped."""
+        return self.vary is not None or bool(self.randomisation.variations)
+
+    @property
+    def changes_start(self) -> bool:
+        """True if the state is changed whenever the scene starts."""
+        return self.reset is not None or self.randomisation.noise is not None
+
+    def driver(self, model: MjModel, datas: Sequence[MjData]) -> Callable[[], None] | None:
+        """A function that calls `control` for every environment; it raises ControlError where that fails."""
+        if self.control is None:
+            return None
         control, waiting = self.control, True
 
         def drive() -> None:
@@ -76,25 +91,29 @@ class Controller:
         return drive_only
 
     def start(self, model: MjModel, datas: Sequence[MjData]) -> None:
-        """Let `reset` change the states of all environments, which were set before."""
-        if self.reset is None:
-            return
+        """Change the states of all environments, which were set before, by noise and by `reset`."""
+        noise = self.randomisation.noise
         for env, data in enumerate(datas):
+            if noise is not None:
+                noise.apply(model, data, generator(self.seed, "noise", self._resets, env))
+            if self.reset is None:
+                continue
             try:
-                self.reset(model, data, np.random.default_rng([self.seed, self._resets, env]))
+                self.reset(model, data, generator(self.seed, "reset", self._resets, env))
             except (Exception, SystemExit) as error:
                 raise control_error(error, self.reset) from None
         self._resets += 1
 
     def change(self, model: MjModel) -> None:
-        """Let `vary` change a model; what follows from masses and inertias is computed again."""
-        if self.vary is None:
-            return
+        """Vary a model, and let `vary` change it; what follows from masses and inertias is computed again."""
         before = {name: getattr(model, name).copy() for name in _MASSES}
-        try:
-            self.vary(model, np.random.default_rng([self.seed]))
-        except (Exception, SystemExit) as error:
-            raise control_error(error, self.vary) from None
+        for variation in self.randomisation.variations:
+            variation.apply(model, self.seed)
+        if self.vary is not None:
+            try:
+                self.vary(model, generator(self.seed, "vary"))
+            except (Exception, SystemExit) as error:
+                raise control_error(error, self.vary) from None
         if any((getattr(model, name) != values).any() for name, values in before.items()):
             viewed = {name: np.copy(getattr(model.stat, name)) for name in _VIEWED}
             mujoco.mj_setConst(model, mujoco.MjData(model))

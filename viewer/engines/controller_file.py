@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import ControlError
+from ..mjmodel.variation import Randomisation
 from .controller import Controller, control_error
 
 _numbers = count()
@@ -18,7 +19,13 @@ _numbers = count()
 class ControllerFile:
     """A file with `control(model, data)`, and, if it has them, `reset(model, data, rng)` and `vary(model, rng)`."""
 
-    def __init__(self, text: str, params: Mapping[str, Any] | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        text: str,
+        params: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        randomisation: Randomisation | None = None,
+    ) -> None:
         """`text`: a path, or a path and the name of the function that is called in place of `control`, as
         `walk.py:trot`. `params`: values of constants of the file, by their names."""
         path, _, name = text.rpartition(":")
@@ -28,6 +35,7 @@ class ControllerFile:
         self.name = name
         self.params = dict(params or {})
         self.seed = seed
+        self.randomisation = randomisation or Randomisation()
         self.module = ModuleType("controller")
         """What was read last."""
 
@@ -38,11 +46,15 @@ class ControllerFile:
         if control is None:
             raise ControlError(f"{self.path} has no function {self.name}(model, data)")
         self.module = module
-        return Controller(control, functions["reset"], functions["vary"], self.seed, file=self)
+        return Controller(control, functions["reset"], functions["vary"], self.seed, self.randomisation, file=self)
+
+    def unload(self) -> None:
+        """Forget what was read, for programs that read files without end."""
+        sys.modules.pop(self.module.__name__, None)
 
     def copy(self) -> "ControllerFile":
         """The same file for another engine: what it keeps between two calls is then that engine's own."""
-        return ControllerFile(f"{self.path}:{self.name}", self.params, self.seed)
+        return ControllerFile(f"{self.path}:{self.name}", self.params, self.seed, self.randomisation)
 
     @property
     def constants(self) -> dict[str, float | int]:
@@ -61,6 +73,8 @@ class ControllerFile:
             tree = ast.parse(source, str(self.path))
             self._insert_params(tree)
             code = compile(tree, str(self.path), "exec")
+        except ControlError:
+            raise
         except OSError as error:
             raise ControlError(f"{self.path}: cannot be read ({error.strerror or error})") from None
         except SyntaxError as error:

@@ -90,10 +90,10 @@ def open_engine(
     from .controller import as_controller
 
     controller = as_controller(control)
-    change = controller.change if controller.vary is not None else None
+    change = controller.change if controller.changes_model else None
     driven: Engine = import_module(f".{engine}.engine", __package__).open_scene(source, num_envs, change)
     driven.controller = controller
-    if controller.reset is not None:
+    if controller.changes_start:
         driven.reset()
     return driven
 

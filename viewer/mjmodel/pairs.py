@@ -130,6 +130,17 @@ def pair_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64]:
     return mask_friction(friction, dim)
 
 
+def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64] | None:
+    """Coefficients that the contacts of all pairs, (k, 2), have, (5,), 0 without pairs; None where they differ.
+
+    None also where adhesion may take part: no coefficient says how much.
+    """
+    if (model.actuator_trntype == mujoco.mjtTrn.mjTRN_BODY).any():
+        return None
+    friction = pair_friction(model, geoms) if len(geoms) else np.zeros((1, 5))
+    return friction[0] if (friction == friction[0]).all() else None
+
+
 def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> NDArray[np.float64]:
     """Sliding coefficients along both tangents that all contacts of a sensor have, (sensors, 2).
 

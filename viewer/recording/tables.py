@@ -111,6 +111,21 @@ _UNITS = {
     "approach_speed": "m/s",
     "duration": "s",
     "peak_force": "N",
+    "peak_time": "s",
+    "mean_force": "N",
+    "impulse": "N s",
+    "contact_time": "s",
+    "air_time": "s",
+    "longest_air_time": "s",
+    "slip_distance": "m",
+    "slip_time": "s",
+    "slip_start": "s",
+    "penetration": "m",
+    "penetration_time": "s",
+    "dropped_time": "s",
+    "drop_start": "s",
+    "unstable_at": "s",
+    "wall_time": "s",
 }
 
 

@@ -81,8 +81,7 @@ def load_scene(
 
     `texts`: what is read in place of some of its XML files.
     """
-    # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
-    mujoco.set_mju_user_warning(engine_warnings.append)
+    catch_warnings()
     try:
         if path.suffix.lower() == ".mjb":
             return LoadedScene(
@@ -103,6 +102,11 @@ def load_scene(
     if ids:
         model.sensor_intprm[list(ids.values()), 1] = model.sensor_intprm[list(ids), 1]
     return LoadedScene(path, model, ids, refusals=tuple(refusals), notes=notes)
+
+
+def catch_warnings() -> None:
+    """Let MuJoCo's warnings be kept: without a hook it writes MUJOCO_LOG.TXT into the working folder."""
+    mujoco.set_mju_user_warning(engine_warnings.append)
 
 
 def _read_spec(path: Path, texts: dict[str, bytes]) -> Any:

@@ -130,6 +130,8 @@ class MotrixEngine(SensorValues):
             return None
         envs = range(self.num_envs)
         call = self.controller.driver(self.model, [self.pose(env) for env in envs])
+        if call is None:
+            return None
 
         def drive() -> None:
             for env in envs:
@@ -180,7 +182,7 @@ class MotrixEngine(SensorValues):
         self._drawn.clear()
         for env, picture in self._pictures.items():
             self._copy.read_controls(self._state, self._one_of(env), picture)
-        if self.controller is not None and self.controller.reset is not None:
+        if self.controller is not None and self.controller.changes_start:
             self.controller.start(self.model, [self.pose(env) for env in range(self.num_envs)])
             for env in self._pictures:
                 self.take_pose(env)

@@ -192,7 +192,7 @@ class MujocoEngine(SensorReader):
             self._forward(data)
 
         self._pool.share(self._datas, restart)
-        if self.controller is not None and self.controller.reset is not None:
+        if self.controller is not None and self.controller.changes_start:
             self.controller.start(self.model, self._datas)
             self._pool.share(self._datas, self._forward)
         self._warnings.restart()

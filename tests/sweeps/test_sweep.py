@@ -1,0 +1,240 @@
+"""Sweeps in processes of this machine, by the command and from Python."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import contact_viewer
+import duckdb
+import polars
+import psutil
+import pyarrow
+import pytest
+from contact_viewer.cli import main
+from pyarrow import parquet
+
+PUSH = """
+import os, signal, time
+from contact_viewer.mjmodel.variation import generator
+FAIL = -1
+KILL = -1
+WAIT = 0.0
+seed = None
+
+def control(model, data):
+    if data.time > 0.05 and seed == FAIL:
+        raise ValueError("out of ideas")
+    if data.time > 0.05 and seed == KILL:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def reset(model, data, rng):
+    global seed
+    drawn = rng.normal(size=2)
+    seed = next(k for k in range(99) if (generator(k, "reset", 0, 0).normal(size=2) == drawn).all())
+    data.qvel[:2] += drawn
+    time.sleep(WAIT)
+"""
+"""Finds out which seed it has, to fail, or to end its process, in one run."""
+
+
+def controller(folder: Path) -> Path:
+    path = folder / "push.py"
+    path.write_text(PUSH)
+    return path
+
+
+def columns(folder: Path) -> polars.DataFrame:
+    return polars.read_parquet(folder / "metrics.parquet").drop("wall_time")
+
+
+def swept(*words: str) -> int:
+    return main(["sweep", *words])
+
+
+def test_one_worker_and_two_give_the_same_bits(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["quadruped", "slope", "--seeds", "0:12", "--duration", "0.4", "--vary", "friction=0.5:1.5"]
+    words += ["--vary", "mass=0.8:1.2", "--noise", "qpos=0.01,qvel=0.1"]
+    for workers in ("1", "2"):
+        assert swept(*words, "-o", str(tmp_path / workers), "--workers", workers) == 0
+        assert "24 runs" in capfd.readouterr().out
+    one, two = columns(tmp_path / "1"), columns(tmp_path / "2")
+    assert one.equals(two)
+    assert one.height == 12 * 5 + 12 * 3
+    assert one["seed"].to_list()[: 12 * 5 : 5] == list(range(12))
+    assert one["friction"].n_unique() == 12
+    # And they are not all the same run.
+    assert one.filter(polars.col("sensor") == "foot_FL")["peak_force"].n_unique() == 12
+    assert sorted(os.listdir(tmp_path / "1")) == ["metrics.parquet", "sweep.json"]
+
+
+def test_the_table_has_units_and_sweep_json_says_what_was_run(tmp_path: Path) -> None:
+    assert swept("slope", "-o", str(tmp_path / "s"), "--seeds", "0:2", "--duration", "0.1", "--workers", "1") == 0
+    schema = parquet.read_schema(tmp_path / "s" / "metrics.parquet")
+    units = {field.name: (field.metadata or {}).get(b"unit", b"").decode() for field in schema}
+    assert units["peak_force"] == units["mean_force"] == "N"
+    assert units["impulse"] == units["impulse_x"] == "N s"
+    assert units["slip_distance"] == units["penetration"] == "m"
+    assert units["contact_time"] == units["unstable_at"] == units["wall_time"] == "s"
+    assert units["scene"] == units["duty_factor"] == ""
+    rows = duckdb.sql(f"select sum(touchdowns), min(unstable_at) from '{tmp_path}/s/metrics.parquet'").fetchall()
+    assert rows[0][1] is None
+    about = json.loads((tmp_path / "s" / "sweep.json").read_text())
+    assert about["plan"]["seeds"] == "0:2:1"
+    assert about["versions"]["mujoco"]
+    assert [len(digits) for digits in about["files"].values()] == [64]
+    assert (about["runs"], about["finished"], about["failed"]) == (2, 2, 0)
+
+
+def test_a_table_from_python() -> None:
+    table = contact_viewer.sweep("slope", seeds=3, duration=0.1, vary="friction=0.5:1.5", sensors=["box_on_slope"])
+    assert isinstance(table, pyarrow.Table)
+    assert table.num_rows == 3
+    assert table.column("seed").to_pylist() == [0, 1, 2]
+
+
+def test_a_controller_that_raises_fails_its_run_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = controller(tmp_path)
+    words = ["slope", "--seeds", "0:20", "--duration", "0.1", "--control", str(path), "--workers", "2"]
+    assert swept(*words, "--param", "FAIL=17", "-o", str(tmp_path / "s")) == 1
+    error = capfd.readouterr().err
+    assert f"1 run failed; the first: slope, seed 17: {path}, line" in error
+    assert "ValueError: out of ideas" in error
+    assert "Traceback" not in error
+    assert sorted(set(columns(tmp_path / "s")["seed"])) == [seed for seed in range(20) if seed != 17]
+    failures = polars.read_parquet(tmp_path / "s" / "failures.parquet")
+    assert failures["seed"].to_list() == [17]
+    assert "out of ideas" in failures["reason"][0]
+
+
+def test_a_worker_that_dies_is_replaced_and_its_run_tried_once_more(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = controller(tmp_path)
+    words = ["slope", "--seeds", "0:12", "--duration", "0.1", "--control", str(path), "--workers", "2"]
+    assert swept(*words, "-o", str(tmp_path / "good")) == 0
+    assert swept(*words, "--param", "KILL=5", "-o", str(tmp_path / "bad")) == 1
+    assert "seed 5: ended its process, 2 times (SIGKILL)" in capfd.readouterr().err
+    good, bad = columns(tmp_path / "good"), columns(tmp_path / "bad")
+    assert bad.equals(good.filter(polars.col("seed") != 5))
+
+
+def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "contact_viewer", "sweep", *words]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Jobs in the background have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def finished(folder: Path) -> int:
+    return sum(len(path.read_text().splitlines()) for path in (folder / ".runs").glob("*.jsonl"))
+
+
+def test_what_was_interrupted_or_killed_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = controller(tmp_path)
+    common = ["slope", "--seeds", "0:20", "--duration", "0.1", "--control", str(path), "--workers", "2"]
+    assert swept(*common, "-o", str(tmp_path / "whole")) == 0
+    words = [*common, "-o", "s", "--param", "WAIT=0.15"]
+    # A worker that is killed from outside does not show in the result.
+    process = start(tmp_path, *words)
+    wait_for(lambda: finished(tmp_path / "s") >= 3)
+    (child, *_) = psutil.Process(process.pid).children()
+    child.kill()
+    wait_for(lambda: finished(tmp_path / "s") >= 6)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "missing; go on with --resume" in error
+    assert "Traceback" not in error
+    kept = columns(tmp_path / "s")
+    assert 6 <= kept["seed"].n_unique() < 20
+    assert f"{kept['seed'].n_unique()} runs" in out
+    # The same command refuses to write over it.
+    process = start(tmp_path, *words)
+    _, error = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "holds a sweep already; --resume goes on with it" in error
+    # Killed without a word, with half a line in its journal.
+    process = start(tmp_path, *words, "--resume")
+    before = finished(tmp_path / "s")
+    wait_for(lambda: finished(tmp_path / "s") >= before + 3)
+    process.kill()
+    process.communicate(timeout=30)
+    with next((tmp_path / "s" / ".runs").glob("*.jsonl")).open("a") as file:
+        file.write('[19,null,["box_on')
+    process = start(tmp_path, *words, "--resume")
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 0, error
+    assert columns(tmp_path / "s").equals(columns(tmp_path / "whole"))
+    process = start(tmp_path, *words, "--resume", "--noise", "qpos=1")
+    _, error = process.communicate(timeout=30)
+    assert "holds another sweep: noise was null" in error
+
+
+def test_a_run_that_takes_too_long_is_given_up(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "slow.py"
+    words = ["slope", "--seeds", "0:2", "--duration", "0.1", "--timeout", "1", "--control", str(path)]
+    path.write_text("import time\ndef control(model, data):\n    time.sleep(9)\n")
+    assert swept(*words, "-o", str(tmp_path / "s"), "--workers", "2") == 1
+    assert "2 runs failed; the first: slope, seed" in (error := capfd.readouterr().err)
+    assert "took longer than 1 s" in error
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--seeds", "5:5"], "--seeds 5:5: the range is empty"),
+        (["--seeds", "0:x"], "'0:x' is not a seed, nor a range such as 0:1000"),
+        (["--seeds", "1,2,1"], "a seed is there twice"),
+        (["--seeds", "0:2", "--sensor", "nose"], "no contact sensor named 'nose'; the scene has: box_on_slope"),
+        (["--seeds", "0:2", "--vary", "mass:nose=1:2"], "--vary mass:nose=1:2: no body named 'nose'"),
+        (["--seeds", "0:2", "--vary", "nose=1:2"], "'nose' cannot be varied"),
+        (["--seeds", "0:2", "--noise", "nose=1"], "is not noise"),
+        (["--seeds", "0:2", "--control", "none.py"], "none.py: cannot be read"),
+        (["--seeds", "0:2", "--param", "A=1"], "--control names"),
+        (["--seeds", "0:2", "--key", "nose"], "no keyframe 'nose'"),
+        (["--seeds", "0:2", "--workers", "0"], "is not between"),
+        ([], "--seeds"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], words: list[str], reason: str
+) -> None:
+    assert swept("slope", "-o", str(tmp_path / "s"), *words) == 2
+    error = capfd.readouterr().err
+    assert reason in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "s").exists()
+
+
+def test_a_scene_among_many_that_cannot_be_opened_fails_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scenes = []
+    for number in range(10):
+        scenes.append(tmp_path / f"scene{number}.xml")
+        scenes[-1].write_text("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
+    scenes[9].write_text("<mujoco><worldbody><geom size='-1'/></worldbody></mujoco>")
+    words = [*map(str, scenes), "--seeds", "0:1", "--duration", "0.01", "-o", str(tmp_path / "s"), "--workers", "1"]
+    assert swept(*words) == 1
+    assert "1 run failed; the first: scene9, seed 0:" in capfd.readouterr().err
+    table = columns(tmp_path / "s")
+    assert table["scene"].to_list() == [f"scene{number}" for number in range(9)]
+    assert set(table["sensor"]) == {"all contacts"}

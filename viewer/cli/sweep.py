@@ -1,0 +1,99 @@
+"""`contact-viewer sweep SCENE... -o DIR --seeds 0:1000`: simulate many runs and keep the figures of every sensor."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..app.interruption import interruption
+from ..errors import DiskFullError
+from ..files import size_text
+from .parsing import PROGRAM, Parser, UsageError, add_randomisation_arguments, number
+from .progress import RunProgress, plural, report
+
+_EPILOG = """Every scene with every seed is a run. The seed decides what --vary, --noise and a controller's
+reset(model, data, rng) and vary(model, rng) draw; the same seed gives the same bits, whatever the number of workers.
+
+DIR then holds
+  metrics.parquet      a row for each run and sensor: scene, seed, varied values, peak_force, mean_force, impulse,
+                       contact_time, air_time, duty_factor, touchdowns, slip_distance, penetration, ...
+  failures.parquet     runs that failed, and why
+  contacts/, events/   with --contacts and --events: scene=NAME/seed=N/part.parquet
+  sweep.json           the command, versions, the machine, hashes of all files
+
+Ctrl-C keeps the runs that have finished; the same command with --resume goes on. Exit code 1 if a run failed.
+`contact-viewer report DIR` shows what came of it."""
+FAILED = 1
+"""Exit code where runs failed."""
+
+
+def parser() -> Parser:
+    parser = Parser("sweep", "Simulate many runs of scenes, and keep what every contact sensor saw.", _EPILOG)
+    parser.add_argument("scenes", nargs="+", metavar="SCENE", help="path or bundled scene")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the results")
+    parser.add_argument(
+        "--seeds", required=True, metavar="A:B", help="0:1000 for 0 to 999; also 0:1000:10, or 3,17,20:30"
+    )
+    parser.add_argument(
+        "--duration", type=number(1e-6, 1e6), default=5.0, metavar="S", help="simulated seconds of a run; default: 5"
+    )
+    parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
+    parser.add_argument("--control", metavar="FILE[:NAME]", help="a Python file with control(model, data)")
+    parser.add_argument(
+        "--param", action="append", default=[], metavar="KEY=VALUE", help="a constant of that file; repeatable"
+    )
+    add_randomisation_arguments(parser)
+    parser.add_argument("--contacts", action="store_true", help="keep the contacts of every step too")
+    parser.add_argument("--events", action="store_true", help="keep when contacts begin and end too")
+    parser.add_argument("--workers", type=number(1, 1024, int), default=0, metavar="N", help="default: one a core")
+    parser.add_argument(
+        "--timeout", type=number(0.1, 1e6), metavar="S", help="give up a run after so much wall time; default: never"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with the sweep that is in DIR")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..engines.controller_file import read_param
+    from ..sweeps.plan import read_seeds
+    from ..sweeps.sweep import Means, make_plan, run_sweep
+
+    if arguments.param and arguments.control is None:
+        raise UsageError("--param is a constant of a controller, which --control names")
+    plan = make_plan(
+        arguments.scenes,
+        read_seeds(arguments.seeds),
+        arguments.duration,
+        arguments.control,
+        dict(read_param(text) for text in arguments.param),
+        arguments.vary,
+        arguments.noise,
+        sensors=tuple(dict.fromkeys(arguments.sensor)),
+        key=arguments.key,
+        contacts=arguments.contacts,
+        events=arguments.events,
+    )
+    means = Means(arguments.workers, None, arguments.timeout, arguments.resume)
+    folder = Path(arguments.output)
+    with interruption() as interrupt, RunProgress(plan.run_count) as progress:
+
+        def each(finished: int, failed: int) -> bool:
+            progress.update(finished, failed)
+            return not interrupt.requested
+
+        try:
+            outcome = run_sweep(plan, folder, means, each, [PROGRAM, *sys.argv[1:]])
+        except DiskFullError as error:
+            report(f"{PROGRAM}: {error}; the runs that finished are kept: make room, then go on with --resume")
+            return FAILED
+    missing = outcome.runs - outcome.finished - outcome.failed
+    if outcome.failed:
+        report(f"{plural(outcome.failed, 'run')} failed; the first: {outcome.first_failure}")
+    if missing:
+        report(f"interrupted: {plural(missing, 'run')} missing; go on with --resume")
+    if outcome.finished:
+        path = folder / "metrics.parquet"
+        size = size_text(path.stat().st_size)
+        rate = outcome.finished / outcome.seconds
+        print(f"{path}: {plural(outcome.finished, 'run')}, {size}; {rate:.3g} runs/s")
+    return interrupt.exit_code or (FAILED if outcome.failed else 0)

@@ -1,0 +1,222 @@
+"""Turns a seed into factors of a model's quantities, and into noise on the state that a run starts from."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from .names import body_names, geom_names, read_names
+from .types import MjData, MjModel
+
+_STREAM = {"vary": 1, "reset": 2, "factor": 3, "noise": 4}
+"""What a seed decides, each with random numbers of its own."""
+_LARGEST = 1e6
+"""Of a factor, and 1 / it."""
+_SHAPES = {
+    int(kind)
+    for kind in (
+        mujoco.mjtGeom.mjGEOM_SPHERE,
+        mujoco.mjtGeom.mjGEOM_CAPSULE,
+        mujoco.mjtGeom.mjGEOM_ELLIPSOID,
+        mujoco.mjtGeom.mjGEOM_CYLINDER,
+        mujoco.mjtGeom.mjGEOM_BOX,
+    )
+}
+"""Geoms whose size is in the model; meshes and height fields have theirs in their vertices."""
+_LINEAR_GAINS = {int(mujoco.mjtGain.mjGAIN_FIXED), int(mujoco.mjtGain.mjGAIN_AFFINE)}
+_LINEAR_BIASES = {int(mujoco.mjtBias.mjBIAS_NONE), int(mujoco.mjtBias.mjBIAS_AFFINE)}
+
+Indices = NDArray[np.intp]
+
+
+def generator(seed: int, use: str, *more: int) -> np.random.Generator:
+    """Random numbers of a seed for one use: a name in `_STREAM`, and numbers that tell its instances apart."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM[use], *more)))
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A quantity of a model that is multiplied by a factor, drawn evenly between two bounds."""
+
+    quantity: str
+    """A name in QUANTITIES."""
+    name: str
+    """Of the one object whose quantity it is; empty for all of them."""
+    low: float
+    high: float
+
+    @property
+    def key(self) -> str:
+        """What is varied, as it is written: `friction`, `mass:torso`."""
+        return f"{self.quantity}:{self.name}" if self.name else self.quantity
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.low:.17g}" + (f":{self.high:.17g}" if self.high != self.low else "")
+
+    def factor(self, seed: int) -> float:
+        """What a seed multiplies by: the same whatever else is varied."""
+        return float(generator(seed, "factor", *self.key.encode()).uniform(self.low, self.high))
+
+    def apply(self, model: MjModel, seed: int) -> None:
+        """Multiply the quantity. What follows from masses has to be computed again by the caller."""
+        change, _ = QUANTITIES[self.quantity]
+        change(model, self.name, self.factor(seed))
+
+
+@dataclass(frozen=True)
+class StartNoise:
+    """Gaussian noise on the state that a run starts from."""
+
+    qpos: float = 0.0
+    """Standard deviation of each degree of freedom's position [m or rad]; orientations stay orientations."""
+    qvel: float = 0.0
+    """Standard deviation of each velocity [m/s or rad/s]."""
+
+    def __str__(self) -> str:
+        return f"qpos={self.qpos:.17g},qvel={self.qvel:.17g}"
+
+    def apply(self, model: MjModel, data: MjData, random: np.random.Generator) -> None:
+        """Change a state."""
+        # Both are drawn in any case: one does not depend on the size of the other.
+        moved, pushed = random.standard_normal((2, model.nv))
+        mujoco.mj_integratePos(model, data.qpos, self.qpos * moved, 1.0)
+        data.qvel += self.qvel * pushed
+
+
+@dataclass(frozen=True)
+class Randomisation:
+    """What a seed changes without a program."""
+
+    variations: tuple[Variation, ...] = ()
+    noise: StartNoise | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.variations or self.noise is not None)
+
+    def factors(self, seed: int) -> dict[str, float]:
+        """What a seed multiplies each quantity by, by its key."""
+        return {variation.key: variation.factor(seed) for variation in self.variations}
+
+
+NOT_RANDOM = Randomisation()
+
+
+def read_randomisation(vary: Sequence[str], noise: str | None) -> Randomisation:
+    """What `--vary` and `--noise` ask for. SceneError for what cannot be read."""
+    variations = tuple(_read_variation(text) for text in vary)
+    keys = [variation.key for variation in variations]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise SceneError(f"{key} is varied twice")
+    return Randomisation(variations, None if noise is None else _read_noise(noise))
+
+
+def _read_variation(text: str) -> Variation:
+    # A name may hold `=` and `:` itself.
+    key, equals, bounds = text.rpartition("=")
+    quantity, _, name = key.partition(":")
+    low, _, high = bounds.partition(":")
+    if not equals or not key:
+        raise SceneError(f"{text!r} varies nothing: write for example friction=0.5:1.5 or mass:torso=0.8:1.2")
+    if quantity not in QUANTITIES:
+        raise SceneError(f"{text!r}: {quantity!r} cannot be varied; choose from {', '.join(QUANTITIES)}")
+    if name and not QUANTITIES[quantity][1]:
+        raise SceneError(f"{text!r}: there is one {quantity} in a scene, without a name")
+    try:
+        least, most = float(low), float(high or low)
+    except ValueError:
+        raise SceneError(f"{text!r}: {bounds!r} is not a factor, or two such as 0.5:1.5") from None
+    if not 1 / _LARGEST <= least <= most <= _LARGEST:
+        raise SceneError(f"{text!r}: factors are above 0, the lower one first")
+    return Variation(quantity, name, least, most)
+
+
+def _read_noise(text: str) -> StartNoise:
+    values: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, value = part.strip().partition("=")
+        try:
+            size = float(value)
+        except ValueError:
+            size = math.nan
+        if name not in ("qpos", "qvel") or not equals or name in values or not 0 <= size < _LARGEST:
+            raise SceneError(f"{text!r} is not noise such as qpos=0.01,qvel=0.1")
+        values[name] = size
+    return StartNoise(**values)
+
+
+def _named(what: str, name: str, names: list[str]) -> int:
+    if name not in names:
+        known = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        raise SceneError(f"no {what} named {name!r}; the scene has: {known or 'none'}")
+    return names.index(name)
+
+
+def _friction(model: MjModel, name: str, factor: float) -> None:
+    if not name:
+        model.geom_friction[:] *= factor
+        model.pair_friction[:] *= factor
+        return
+    pairs = [pair for pair in read_names(model, "pair") if pair]
+    geoms = geom_names(model)
+    if name in pairs and name not in geoms:
+        model.pair_friction[read_names(model, "pair").index(name)] *= factor
+        return
+    geom = _named("geom", name, geoms)
+    model.geom_friction[geom] *= factor
+    # A <pair> has friction of its own, in place of that of its geoms.
+    model.pair_friction[(model.pair_geom1 == geom) | (model.pair_geom2 == geom)] *= factor
+
+
+def _mass(model: MjModel, name: str, factor: float) -> None:
+    bodies: slice | int = _named("body", name, body_names(model)) if name else slice(None)
+    model.body_mass[bodies] *= factor
+    model.body_inertia[bodies] *= factor
+
+
+def _gravity(model: MjModel, name: str, factor: float) -> None:
+    model.opt.gravity[:] *= factor
+
+
+def _timestep(model: MjModel, name: str, factor: float) -> None:
+    model.opt.timestep *= factor
+
+
+def _gain(model: MjModel, name: str, factor: float) -> None:
+    names = [text or f"actuator {i}" for i, text in enumerate(read_names(model, "actuator"))]
+    if not names:
+        raise SceneError("gain: the scene has no actuators")
+    for actuator in [_named("actuator", name, names)] if name else range(model.nu):
+        linear = model.actuator_gaintype[actuator] in _LINEAR_GAINS
+        if not linear or model.actuator_biastype[actuator] not in _LINEAR_BIASES:
+            raise SceneError(f"gain: the force of {names[actuator]} is not linear; vary it in a controller's vary()")
+        # Gain and bias together: a servo gets stiffer and stays a servo.
+        model.actuator_gainprm[actuator, :3] *= factor
+        model.actuator_biasprm[actuator, :3] *= factor
+
+
+def _size(model: MjModel, name: str, factor: float) -> None:
+    geoms = [_named("geom", name, geom_names(model))] if name else range(model.ngeom)
+    sized = [geom for geom in geoms if int(model.geom_type[geom]) in _SHAPES]
+    if not sized:
+        raise SceneError(f"size: {name or 'no geom of the scene'} is no sphere, capsule, ellipsoid, cylinder or box")
+    model.geom_size[sized] *= factor
+    model.geom_rbound[sized] *= factor
+    model.geom_aabb[sized] *= factor
+    # The trees of boxes around the geoms of a body are those of the old sizes: all pairs are tested instead.
+    model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+
+
+QUANTITIES: dict[str, tuple[Callable[[MjModel, str, float], None], str]] = {
+    "friction": (_friction, "GEOM"),
+    "mass": (_mass, "BODY"),
+    "gravity": (_gravity, ""),
+    "timestep": (_timestep, ""),
+    "gain": (_gain, "ACTUATOR"),
+    "size": (_size, "GEOM"),
+}
+"""What can be varied: what multiplies it, and what can be named to vary one only, if anything can."""

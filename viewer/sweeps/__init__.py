@@ -1,0 +1,1 @@
+"""Many runs: one pure task, local workers, Ray, the report."""

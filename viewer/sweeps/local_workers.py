@@ -1,0 +1,174 @@
+"""Turns runs into results in processes of this machine; one that dies is replaced, and its run is taken once more."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+
+from ..errors import SceneError
+from ..worker import describe_signal
+from .plan import Plan, Run, SweepError
+from .scene_store import SceneStore
+from .task import READY, RunResult
+
+_DEPTH = 2
+"""Runs that a process has at a time, so that it need not wait for the next one."""
+_ATTEMPTS = 2
+"""How often a run may end a process before it counts as failed."""
+_PATIENCE = 4
+"""Processes that may end one after the other before they could begin."""
+_HEARTBEAT = 0.2
+"""Longest time between two results that are given, of runs or None [s]."""
+
+
+class _Process:
+    """A worker."""
+
+    def __init__(self, plan: Plan) -> None:
+        ours, theirs = socket.socketpair()
+        # One thread each: there is a process for every core.
+        environment = {"OMP_NUM_THREADS": "1", **os.environ}
+        try:
+            self._process = subprocess.Popen(
+                # Not by the folder it runs in: modules there are not ours.
+                [sys.executable, "-P", "-m", "contact_viewer.sweeps.worker_process", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+        self.connection = Connection(ours.detach())
+        self.runs: deque[Run] = deque()
+        """What it was given; it works on the first."""
+        self.since = time.monotonic()
+        """When it began with that."""
+        self.ready = False
+        """True if it could begin."""
+        self.ended = False
+        self._scene = -1
+        self._send("plan", plan)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def give(self, run: Run, scenes: SceneStore) -> None:
+        """Let it take a run. SceneError where the scene cannot be opened."""
+        if run.scene != self._scene:
+            self._send("scene", (run.scene, scenes.packed(run.scene)))
+            self._scene = run.scene
+        if not self.runs:
+            self.since = time.monotonic()
+        self.runs.append(run)
+        self._send("run", run)
+
+    def receive(self) -> RunResult | None:
+        """A result that has arrived; None if there is none yet, or `ended`."""
+        try:
+            result = self.connection.recv()
+        except (EOFError, OSError):
+            self.ended = True
+            return None
+        if result == READY:
+            self.ready = True
+            self.since = time.monotonic()
+            return None
+        assert isinstance(result, RunResult)
+        self.runs.popleft()
+        self.since = time.monotonic()
+        return result
+
+    def end(self) -> str:
+        """End it, if it has not; how it ended."""
+        if self._process.poll() is None:
+            self._process.kill()
+        code = self._process.wait()
+        self.connection.close()
+        return f"{describe_signal(code)}" if code < 0 else f"exit code {code}"
+
+    def wait(self) -> str:
+        """How a process ended that has closed its connection."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        return self.end()
+
+    def _send(self, kind: str, value: object) -> None:
+        with suppress(OSError):  # It has ended, which the end of its results will say.
+            self.connection.send((kind, value))
+
+
+def run_locally(
+    plan: Plan, scenes: SceneStore, pending: Iterator[Run], count: int, timeout: float | None = None
+) -> Generator[RunResult | None, None, None]:
+    """The results of runs as they come, with `count` processes; None from time to time while there are none.
+
+    `timeout`: wall time after which a run is given up [s]. Close it to end the processes.
+    """
+    again: deque[Run] = deque()
+    attempts: Counter[int] = Counter()
+    deaths = 0
+    workers: list[_Process] = []
+
+    def next_run() -> Run | None:
+        return again.popleft() if again else next(pending, None)
+
+    def fill(worker: _Process) -> Iterator[RunResult]:
+        while len(worker.runs) < _DEPTH and (run := next_run()) is not None:
+            try:
+                worker.give(run, scenes)
+            except SceneError as error:
+                yield RunResult(run.number, str(error))
+
+    try:
+        first = next_run()
+        if first is None:
+            return
+        again.append(first)
+        workers += [_Process(plan) for _ in range(count)]
+        while True:
+            for worker in workers:
+                yield from fill(worker)
+            busy = {worker.connection: worker for worker in workers if worker.runs}
+            if not busy:
+                return
+            ready = wait(list(busy), _HEARTBEAT)
+            if not ready:
+                yield None
+            for connection in ready:
+                worker = busy[connection]  # type: ignore[index]
+                result = worker.receive()
+                if result is not None:
+                    yield result
+                if not worker.ended:
+                    continue
+                how = worker.wait()
+                guilty, *others = worker.runs
+                again.extendleft(reversed(others))
+                deaths = 0 if worker.ready else deaths + 1
+                attempts[guilty.number] += worker.ready
+                if attempts[guilty.number] < _ATTEMPTS:
+                    again.appendleft(guilty)
+                else:
+                    yield RunResult(guilty.number, f"ended its process, {_ATTEMPTS} times ({how})")
+                if deaths >= _PATIENCE:
+                    raise SweepError(f"{deaths} processes ended before they could begin ({how})")
+                workers[workers.index(worker)] = _Process(plan)
+            for worker in workers:
+                if timeout is not None and worker.runs and time.monotonic() - worker.since > timeout:
+                    worker.end()
+                    guilty, *others = worker.runs
+                    again.extendleft(reversed(others))
+                    yield RunResult(guilty.number, f"took longer than {timeout:g} s")
+                    workers[workers.index(worker)] = _Process(plan)
+    finally:
+        for worker in workers:
+            worker.end()

@@ -1,0 +1,116 @@
+"""Turns scenes and seeds into the runs of a sweep, each with a number."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import SceneError
+from ..mjmodel.variation import NOT_RANDOM, Randomisation
+
+MAX_SEED = 2**63 - 1
+MAX_RUNS = 10**9
+
+
+class SweepError(SceneError):
+    """A sweep that cannot begin or go on: one line."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run: a scene and a seed."""
+
+    number: int
+    """Its place in the sweep."""
+    scene: int
+    """Number of the scene."""
+    seed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run, and what is kept of it."""
+
+    scenes: tuple[Path, ...]
+    seeds: Sequence[int]
+    duration: float
+    """Simulated time of each run [s]."""
+    control: str | None = None
+    """File of a controller, with the name of its function if that is not `control`."""
+    control_hash: str | None = None
+    """Of that file, as it was when the sweep began."""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    """Constants of that file."""
+    randomisation: Randomisation = NOT_RANDOM
+    sensors: tuple[str, ...] = ()
+    """Sensors whose figures are kept; all when empty."""
+    key: str | None = None
+    """Keyframe that runs start from."""
+    contacts: bool = False
+    """True if the contacts of every step are kept."""
+    events: bool = False
+    """True if the contact events are kept."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A name for each scene, no two the same, that can be a folder's."""
+        names: list[str] = []
+        for path in self.scenes:
+            stem = re.sub(r"[^\w.+-]", "_", path.stem) or "scene"
+            number = 1
+            while (name := stem if number == 1 else f"{stem}-{number}") in names:
+                number += 1
+            names.append(name)
+        return tuple(names)
+
+    @property
+    def run_count(self) -> int:
+        return len(self.scenes) * len(self.seeds)
+
+    def run(self, number: int) -> Run:
+        """A run by its number."""
+        scene, place = divmod(number, len(self.seeds))
+        return Run(number, scene, self.seeds[place])
+
+    def runs(self, first: int = 0) -> Iterator[Run]:
+        """All runs in order, from that number on."""
+        return (self.run(number) for number in range(first, self.run_count))
+
+
+def read_seeds(text: str) -> Sequence[int]:
+    """Seeds of `0:1000` (the last excluded), `0:1000:10`, `17`, or several such with commas between."""
+    parts = [_read_range(text, part.strip()) for part in text.split(",")]
+    if len(parts) == 1:
+        return parts[0]
+    seeds = [seed for part in parts for seed in part]
+    if len(set(seeds)) < len(seeds):
+        raise SweepError(f"--seeds {text}: a seed is there twice")
+    return tuple(seeds)
+
+
+def check_seeds(seeds: Sequence[int]) -> Sequence[int]:
+    """Seeds from a program, if they can be used."""
+    if not len(seeds):
+        raise SweepError("there are no seeds")
+    if not isinstance(seeds, range):
+        seeds = tuple(int(seed) for seed in seeds)
+        if len(set(seeds)) < len(seeds):
+            raise SweepError("a seed is there twice")
+    if min(seeds[0], seeds[-1]) < 0 or (not isinstance(seeds, range) and min(seeds) < 0):
+        raise SweepError("seeds are whole numbers from 0 on")
+    return seeds
+
+
+def _read_range(whole: str, text: str) -> range:
+    if not re.fullmatch(r"\d+(:\d+(:\d+)?)?", text):
+        raise SweepError(f"--seeds {whole}: {text!r} is not a seed, nor a range such as 0:1000")
+    first, *rest = map(int, text.split(":"))
+    if rest[1:] == [0]:
+        raise SweepError(f"--seeds {whole}: a step of 0 leads nowhere")
+    seeds = range(first, *rest) if rest else range(first, first + 1)
+    if not seeds:
+        raise SweepError(f"--seeds {whole}: the range is empty; 0:10 has the seeds 0 to 9")
+    if seeds[-1] > MAX_SEED or len(seeds) > MAX_RUNS:
+        raise SweepError(f"--seeds {whole}: too large")
+    return seeds

@@ -1,0 +1,78 @@
+"""Turns the scenes of a sweep into compiled ones as bytes, which travel to the processes that run them."""
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import SceneError
+from ..files import hash_of
+from ..mjmodel.names import find_key
+from ..scene_files.preflight import survey_scene
+from ..scene_files.safe_open import OpenedScene, open_safely
+from ..scene_files.scene import catch_warnings
+from .plan import Plan
+
+_KEPT = 4
+"""Scenes that stay compiled: runs go through one scene after the other."""
+_CHECKED = 8
+"""Scenes that are checked before anything is run; of more, those beyond are when their turn comes."""
+
+
+class SceneStore:
+    """Compiles scenes when their turn comes. Files that change later change nothing of a scene that was compiled."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._scenes: OrderedDict[int, bytes] = OrderedDict()
+
+    def packed(self, number: int) -> bytes:
+        """A compiled scene of the plan, for `unpack_scene`; SceneError if it cannot be opened or lacks something."""
+        if number not in self._scenes:
+            scene = open_safely(self._plan.scenes[number])
+            _check(scene, self._plan)
+            # What it was made from is not needed where it runs.
+            self._scenes[number] = pickle.dumps(replace(scene, survey=None), pickle.HIGHEST_PROTOCOL)
+            while len(self._scenes) > _KEPT:
+                self._scenes.popitem(last=False)
+        self._scenes.move_to_end(number)
+        return self._scenes[number]
+
+    def check(self) -> None:
+        """Open the first scenes, so that what is wrong with all of them is said before anything is run."""
+        for number in range(min(len(self._plan.scenes), _CHECKED)):
+            self.packed(number)
+
+
+def unpack_scene(packed: bytes) -> OpenedScene:
+    """A compiled scene."""
+    catch_warnings()
+    scene = pickle.loads(packed)
+    assert isinstance(scene, OpenedScene)
+    return scene
+
+
+def scene_hashes(scenes: Sequence[Path]) -> dict[str, str]:
+    """The SHA-256 of every file that the scenes are read from, by its path."""
+    files = {file for scene in scenes for file in survey_scene(scene).files}
+    return {str(file): hash_of(file) for file in sorted(files) if file.is_file()}
+
+
+def _check(scene: OpenedScene, plan: Plan) -> None:
+    """Refuse a scene without the sensors, names and keyframe that are asked for."""
+    import copy
+
+    from ..engines.registry import open_engine
+
+    sensors = open_engine(scene).sensors
+    for name in plan.sensors:
+        sensors.position(name)
+    if plan.key is not None:
+        find_key(scene.model, plan.key)
+    model = copy.copy(scene.model)
+    for variation in plan.randomisation.variations:
+        try:
+            variation.apply(model, 0)
+        except SceneError as error:
+            raise SceneError(f"--vary {variation}: {error}") from None

@@ -1,0 +1,236 @@
+"""Turns scenes and seeds into a table of what every contact sensor saw in every run."""
+
+import os
+import platform
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..engines.controller_file import ControllerFile
+from ..files import hash_of
+from ..mjmodel.variation import read_randomisation
+from ..scene_files.scene import find_scene
+from .local_workers import run_locally
+from .plan import Plan, Run, SweepError, check_seeds, read_seeds
+from .results import METRICS_FILE, Results
+from .scene_store import SceneStore, scene_hashes
+from .task import RunResult
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_PACKAGES = ("contact-viewer", "mujoco", "numpy", "pyarrow", "ray")
+
+
+@dataclass(frozen=True)
+class Means:
+    """With what the runs are taken; none of it changes a result."""
+
+    workers: int = 0
+    """Processes of this machine; 0 for one a core."""
+    ray: str | None = None
+    """Address of a Ray cluster, empty for the usual one or one of this machine; None without Ray."""
+    timeout: float | None = None
+    """Wall time after which a run is given up [s]."""
+    resume: bool = False
+    """True to go on with a sweep that is in the folder."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a sweep."""
+
+    runs: int
+    finished: int
+    failed: int
+    seconds: float
+    """Wall time [s]."""
+    first_failure: str = ""
+    """The first run that failed, and why, for a person."""
+
+
+Source = Generator[RunResult | None, None, None]
+"""Gives results as they come, None from time to time; closing it ends what works for it."""
+Each = Callable[[int, int], bool]
+"""Called with how many runs have finished and failed, now and then; False ends the sweep with what there is."""
+
+
+def make_plan(
+    scenes: Sequence[str | Path],
+    seeds: Sequence[int],
+    duration: float,
+    control: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    vary: Sequence[str] = (),
+    noise: str | None = None,
+    **more: Any,
+) -> Plan:
+    """What is run; more are fields of Plan. Raises SceneError for scenes and files that cannot be used."""
+    plan = Plan(
+        tuple(find_scene(scene) for scene in scenes),
+        check_seeds(seeds),
+        duration,
+        control,
+        params=dict(params or {}),
+        randomisation=read_randomisation(vary, noise),
+        **more,
+    )
+    if control is not None:
+        # Errors in the file are those of the command, not of a thousand runs.
+        file = ControllerFile(control, plan.params)
+        file.load()
+        file.unload()
+        absolute = f"{file.path.absolute()}:{file.name}"
+        plan = replace(plan, control=absolute, control_hash=hash_of(file.path))
+    return plan
+
+
+def run_sweep(
+    plan: Plan,
+    folder: Path,
+    means: Means | None = None,
+    each: Each = lambda finished, failed: True,
+    command: Sequence[str] = (),
+) -> Outcome:
+    """Take all runs and leave their figures in a folder; see docs/sweeps.md for what is in it.
+
+    Whatever ends it, the runs that had finished are there. Raises SceneError, DiskFullError among them.
+    """
+    if find_spec("pyarrow") is None:
+        raise SweepError("sweeps need an extra: pip install 'contact-viewer[parquet]'")
+    means = means or Means()
+    began = time.monotonic()
+    scenes = SceneStore(plan)
+    scenes.check()
+    about = _about(plan, command)
+    with closing(Results(folder, plan, about, means.resume)) as results:
+        first_failure = ""
+        total = plan.run_count
+        with closing(_source(plan, scenes, results.pending(), means)) as source:
+            for result in source:
+                if result is not None:
+                    results.add(result)
+                    if result.failure is not None and not first_failure:
+                        run = plan.run(result.number)
+                        first_failure = f"{plan.names[run.scene]}, seed {run.seed}: {result.failure}"
+                if not each(results.finished, results.failed):
+                    break
+        seconds = time.monotonic() - began
+        results.finish({"wall_time": round(seconds, 3), "ended": _now()})
+        return Outcome(total, results.finished, results.failed, seconds, first_failure)
+
+
+def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], means: Means) -> Source:
+    """The results of all runs that are to be taken."""
+    count = means.workers or usable_cores()
+    return run_locally(plan, scenes, pending, count, means.timeout)
+
+
+def sweep(
+    scenes: str | Path | Sequence[str | Path],
+    seeds: str | int | Sequence[int] = 1,
+    duration: float = 5.0,
+    output: str | Path | None = None,
+    *,
+    control: str | None = None,
+    params: Mapping[str, Any] | None = None,
+    vary: Sequence[str] | str = (),
+    noise: str | None = None,
+    sensors: Sequence[str] = (),
+    key: str | None = None,
+    contacts: bool = False,
+    events: bool = False,
+    workers: int = 0,
+    ray: str | bool | None = None,
+    timeout: float | None = None,
+    resume: bool = False,
+) -> "pyarrow.Table":
+    """Simulate every scene with every seed; the table has a row for each run and contact sensor.
+
+    `seeds`: how many, from 0 on; a text such as "0:1000"; or the seeds themselves. `duration`: simulated time of a run
+    [s]. `output`: a folder that keeps the results; without one they are in the table alone. `control`, `vary`, `noise`
+    and all others as on the command line: `contact-viewer sweep --help`. Runs that fail are missing in the table, and
+    reported in one warning.
+    """
+    import warnings
+
+    from pyarrow import parquet
+
+    names = [scenes] if isinstance(scenes, str | Path) else list(scenes)
+    chosen = read_seeds(seeds) if isinstance(seeds, str) else range(seeds) if isinstance(seeds, int) else seeds
+    varied = [vary] if isinstance(vary, str) else list(vary)
+    more = {"sensors": tuple(sensors), "key": key, "contacts": contacts, "events": events}
+    plan = make_plan(names, chosen, duration, control, params, varied, noise, **more)
+    address = ("" if ray else None) if isinstance(ray, bool) else ray
+    means = Means(workers, address, timeout, resume)
+    with tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary:
+        folder = Path(output) if output is not None else Path(temporary)
+        outcome = run_sweep(plan, folder, means)
+        if not outcome.finished:
+            raise SweepError(f"no run came to its end: {outcome.first_failure}")
+        if outcome.failed:
+            warnings.warn(f"{outcome.failed} runs failed; the first: {outcome.first_failure}", stacklevel=2)
+        return parquet.read_table(folder / METRICS_FILE, memory_map=False)
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _about(plan: Plan, command: Sequence[str]) -> dict[str, Any]:
+    """What sweep.json says of a sweep."""
+    files = scene_hashes(plan.scenes)
+    if plan.control is not None:
+        path = plan.control.rpartition(":")[0]
+        files[path] = hash_of(Path(path))
+    seeds = plan.seeds
+    return {
+        "command": list(command),
+        "began": _now(),
+        "plan": {
+            "scenes": dict(zip(plan.names, map(str, plan.scenes), strict=True)),
+            "seeds": f"{seeds.start}:{seeds.stop}:{seeds.step}" if isinstance(seeds, range) else list(seeds),
+            "duration": plan.duration,
+            "control": plan.control,
+            "params": {name: repr(value) for name, value in plan.params.items()},
+            "vary": [str(variation) for variation in plan.randomisation.variations],
+            "noise": None if plan.randomisation.noise is None else str(plan.randomisation.noise),
+            "sensors": list(plan.sensors),
+            "key": plan.key,
+            "contacts": plan.contacts,
+            "events": plan.events,
+        },
+        "runs": plan.run_count,
+        "files": files,
+        "versions": {"python": platform.python_version(), **_versions()},
+        "machine": {
+            "system": platform.platform(),
+            "processor": platform.machine(),
+            "cores": os.cpu_count(),
+            "host": platform.node(),
+            "executable": sys.executable,
+        },
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

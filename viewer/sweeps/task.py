@@ -1,0 +1,206 @@
+"""Turns one run, a scene and a seed, into its figures: a pure function, whichever process calls it."""
+
+import copy
+import math
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ..engines.contract import Engine
+from ..engines.controller import Controller
+from ..engines.controller_file import ControllerFile
+from ..engines.registry import open_engine
+from ..errors import ControlError, SceneError, UnstableError
+from ..files import PartFile, hash_of
+from ..mjmodel.declarations import declared_sensors
+from ..mjmodel.pairs import sensor_pairs
+from ..recording.event_table import EventCollector
+from ..recording.schedule import Schedule
+from ..recording.table_files import ParquetFile, Table, TableWriter
+from ..recording.tables import take_sample
+from ..scene_files.safe_open import OpenedScene
+from ..session.session import Session
+from ..session.simulation import Simulation
+from ..settings import Options, ViewState
+from .plan import Plan, Run
+from .run_metrics import Pairs, RunMetrics
+
+_PAIRS_MAX = 20_000
+"""Pairs of a sensor whose friction is compared; beyond, it is read from every contact."""
+_CHUNK = 2000
+"""Steps between two chances to stop."""
+
+
+READY = "ready"
+"""What a process says before its first result."""
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What came of a run. Of a failed one only why."""
+
+    number: int
+    failure: str | None = None
+    """Why it failed, for a person; None if it did not."""
+    sensors: tuple[str, ...] = ()
+    figures: tuple[Mapping[str, float], ...] = ()
+    """Of each sensor, by their names."""
+    parts: Mapping[str, bytes] = field(default_factory=dict)
+    """Parquet files of contacts and events, by the names of the tables."""
+
+
+class Task:
+    """Takes runs, one after the other. Each result depends on its scene and seed alone."""
+
+    def __init__(
+        self, plan: Plan, open_scene: Callable[[int], OpenedScene], go_on: Callable[[], bool] = lambda: True
+    ) -> None:
+        """`open_scene`: gives a scene of the plan by its number, compiled. `go_on`: asked now and then; if it says no,
+        the run is given up with InterruptedError."""
+        self._plan = plan
+        self._open_scene = open_scene
+        self._go_on = go_on
+        self._number = -1
+        """Of the scene that is open."""
+        self._scene: OpenedScene | None = None
+        self._pairs: Mapping[str, Pairs] = {}
+        self._engine: Engine | None = None
+
+    def run(self, run: Run) -> RunResult:
+        """Simulate a run from its start to its end, or to where it becomes unstable."""
+        began = time.perf_counter()
+        file: ControllerFile | None = None
+        try:
+            if self._plan.control is not None:
+                file = self._controller_file(run.seed)
+            return self._simulate(run, self._prepare(run, file), began)
+        except SceneError as error:
+            # Also what a controller raised.
+            return RunResult(run.number, str(error))
+        except InterruptedError:
+            raise
+        except (OSError, MemoryError) as error:
+            return RunResult(run.number, f"{type(error).__name__}: {error}")
+        finally:
+            if file is not None:
+                file.unload()
+
+    def _controller_file(self, seed: int) -> ControllerFile:
+        # Read again for each run: what a file keeps between two calls must not depend on the runs before.
+        plan = self._plan
+        assert plan.control is not None
+        file = ControllerFile(plan.control, plan.params, seed, plan.randomisation)
+        if plan.control_hash is not None and hash_of(file.path) != plan.control_hash:
+            raise ControlError(f"{file.path}: was changed during the sweep")
+        return file
+
+    def _prepare(self, run: Run, file: ControllerFile | None) -> Engine:
+        """An engine at the start of a run."""
+        plan, scene = self._plan, self._opened(run.scene)
+        controller: Controller | None = None
+        if file is not None:
+            controller = file.load()
+        elif plan.randomisation:
+            controller = Controller(None, seed=run.seed, randomisation=plan.randomisation)
+        if controller is not None and controller.changes_model:
+            engine: Engine = open_engine(replace(scene, model=copy.copy(scene.model)), control=controller)
+        else:
+            # Nothing changes the model, and a reset leaves nothing of the run before.
+            if self._engine is None:
+                self._engine = open_engine(scene)
+            engine = self._engine
+            engine.controller = controller
+            engine.reset()
+        if plan.key is not None:
+            engine.reset(plan.key)
+        if not engine.timestep > 0:
+            raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
+        return engine
+
+    def _opened(self, number: int) -> OpenedScene:
+        if self._scene is None or number != self._number:
+            self._scene = self._engine = None
+            scene = self._open_scene(number)
+            self._pairs = _sensor_pairs(scene)
+            self._scene, self._number = scene, number
+        return self._scene
+
+    def _simulate(self, run: Run, engine: Engine, began: float) -> RunResult:
+        plan = self._plan
+        if not len(engine.sensors):
+            engine.watch_all()
+        names = plan.sensors or engine.sensors.names
+        metrics = RunMetrics(engine, names, [self._pairs.get(name) for name in names])
+        tables = _Tables(plan, engine, names) if plan.contacts or plan.events else None
+        simulation = tables.simulation if tables is not None else Simulation(engine)
+        simulation.observers.append(metrics)
+        unstable_at = math.nan
+        left = max(1, Schedule.every_step(engine.timestep, plan.duration).last_step)
+        try:
+            while left:
+                if not self._go_on():
+                    raise InterruptedError
+                simulation.step(min(_CHUNK, left))
+                left -= min(_CHUNK, left)
+        except UnstableError:
+            unstable_at = metrics.time
+        figures = metrics.finish()
+        simulation.observers.remove(metrics)
+        parts = {} if tables is None else tables.finish()
+        more = {"unstable_at": unstable_at, "wall_time": time.perf_counter() - began}
+        return RunResult(run.number, None, tuple(names), tuple(row | more for row in figures), parts)
+
+
+def _sensor_pairs(scene: OpenedScene) -> Mapping[str, Pairs]:
+    """The pairs of geoms that each declared sensor can match."""
+    model = scene.model
+    found: dict[str, Pairs] = {}
+    for declared in declared_sensors(model, hidden=scene.companions.values()):
+        pairs = sensor_pairs(model, declared.sensor_id, _PAIRS_MAX)
+        found[declared.name] = pairs.possible if pairs.complete and not model.nflex else None
+    return found
+
+
+class _Tables:
+    """Contacts and events of a run as Parquet files."""
+
+    def __init__(self, plan: Plan, engine: Engine, names: tuple[str, ...]) -> None:
+        path = engine.path or Path("scene")
+        options = Options(scene=path, sensors=tuple(names) if plan.sensors else ())
+        self._session = Session(engine, ViewState(), options, keeps_history=False)
+        self.simulation = self._session.simulation
+        self._plan = plan
+        self._steps = 0
+        self._origin = engine.time
+        self._schedule = Schedule.every_step(engine.timestep, plan.duration)
+        self._folder = tempfile.TemporaryDirectory(prefix="contact-viewer-")
+        wanted = {Table.CONTACTS: plan.contacts, Table.EVENTS: plan.events}
+        self._parts = {
+            table: PartFile(Path(self._folder.name) / f"{table}.parquet") for table in wanted if wanted[table]
+        }
+        notes = {"engine": engine.name, "scene": path.name, "timestep": repr(engine.timestep)}
+        self._writer = TableWriter(ParquetFile, self._parts, notes, has_video=False)
+        self._collector = EventCollector(self._session) if plan.events else None
+        if plan.contacts:
+            self.simulation.observers.append(self)
+
+    def after_step(self, engine: Engine) -> None:
+        self._steps += 1
+        self._writer.write(take_sample(self._session, self._steps, self._origin + self._schedule.time(self._steps)))
+
+    def after_reset(self, engine: Engine) -> None:
+        """Nothing: a run goes forward only."""
+
+    def finish(self) -> dict[str, bytes]:
+        """The files, by the names of their tables."""
+        if self in self.simulation.observers:
+            self.simulation.observers.remove(self)
+        if self._collector is not None:
+            self._writer.write_events(self._collector.finish(self._origin, math.inf))
+        self._writer.close()
+        try:
+            return {str(table): part.commit().read_bytes() for table, part in self._parts.items()}
+        finally:
+            self._folder.cleanup()
