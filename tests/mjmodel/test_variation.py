@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.controller import Controller
+from contact_viewer.engines.controller import Controller, no_control
 from contact_viewer.errors import SceneError
 from contact_viewer.mjmodel.variation import Variation, generator, read_randomisation
 
@@ -25,7 +25,7 @@ XML = """<mujoco>
 
 def varied(*texts: str, seed: int = 5, noise: str | None = None) -> tuple[mujoco.MjModel, mujoco.MjModel]:
     before, after = mujoco.MjModel.from_xml_string(XML), mujoco.MjModel.from_xml_string(XML)
-    Controller(None, seed=seed, randomisation=read_randomisation(texts, noise)).change(after)
+    Controller(no_control, seed=seed, randomisation=read_randomisation(texts, noise)).change(after)
     return before, after
 
 
@@ -87,7 +87,7 @@ def test_factors_depend_on_the_seed_and_the_name_alone() -> None:
     # Independent of each other, and of what a controller draws.
     assert abs(np.corrcoef(drawn, mass)[0, 1]) < 0.07
     for use in (("vary",), ("reset", 0, 0), ("noise", 0, 0)):
-        others = [generator(seed, *use).uniform() for seed in range(2000)]  # type: ignore[arg-type]
+        others = [generator(seed, *use).uniform() for seed in range(2000)]
         assert abs(np.corrcoef(drawn, others)[0, 1]) < 0.07
     assert read_randomisation(["friction=0.5:1.5", "mass=2"], None).factors(7) == {
         "friction": friction.factor(7),
@@ -111,7 +111,7 @@ def test_noise_keeps_orientations_and_has_its_size() -> None:
     randomisation = read_randomisation((), "qpos=0.02,qvel=0.3")
     states = []
     for seed in range(300):
-        engine = open_engine("quadruped", control=Controller(None, seed=seed, randomisation=randomisation))
+        engine = open_engine("quadruped", control=Controller(no_control, seed=seed, randomisation=randomisation))
         states.append((engine.data.qpos.copy(), engine.data.qvel.copy()))
     qpos, qvel = (np.array(part) for part in zip(*states, strict=True))
     assert np.linalg.norm(qpos[:, 3:7], axis=1) == pytest.approx(1.0)

@@ -117,7 +117,7 @@ def test_figures_are_those_of_exported_rows(tmp_path: Path, scene: str, seed: in
             state = force > 1.0 or (state and not force < 0.5)
             begun += state and not before and step > 0
             touching.append(state)
-        close = {"rel": 1e-9, "abs": 1e-12}
+        close: dict[str, Any] = {"rel": 1e-9, "abs": 1e-12}
         assert figures["peak_force"] == pytest.approx(max(forces), **close)
         if max(forces):
             assert round(figures["peak_time"] / timestep) == 1 + int(np.argmax(forces))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ..engines.contract import Engine
-from ..engines.controller import Controller
+from ..engines.controller import Controller, no_control
 from ..engines.controller_file import ControllerFile
 from ..mjmodel.variation import Randomisation, read_randomisation
 from ..scene_files.file_watch import FileWatch, take_stamp
@@ -29,7 +29,7 @@ class Controllers:
         self._without_file: Controller | None = None
         randomisation = Randomisation() if options is None else read_randomisation(options.vary, options.noise)
         if options is not None and options.control is None and randomisation:
-            self._without_file = Controller(None, seed=options.seed, randomisation=randomisation)
+            self._without_file = Controller(no_control, seed=options.seed, randomisation=randomisation)
         if options is not None and options.control is not None:
             self.file = ControllerFile(options.control, dict(options.params), options.seed, randomisation)
             self._ghost_file = self.file.copy()
@@ -73,7 +73,8 @@ class Controllers:
         """The controller in a word, whether it drives or was stopped; None if there is none."""
         if self.file is not None:
             return self.file.path.name
-        return "The controller" if engine.controller is not None or self._stopped is not None else None
+        drives = engine.controller is not None and engine.controller.control is not no_control
+        return "The controller" if drives or self._stopped is not None else None
 
     @property
     def drives(self) -> bool:

@@ -135,14 +135,14 @@ def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def load_controller(arguments: argparse.Namespace) -> "Controller | None":
     """A controller with a state of its own, if one was given, or if the seed changes something."""
-    from ..engines.controller import Controller
+    from ..engines.controller import Controller, no_control
     from ..engines.controller_file import ControllerFile
     from ..mjmodel.variation import read_randomisation
 
     options = control_options(arguments)
     seed, randomisation = options["seed"], read_randomisation(options["vary"], options["noise"])
     if options["control"] is None:
-        return Controller(None, seed=seed, randomisation=randomisation) if randomisation else None
+        return Controller(no_control, seed=seed, randomisation=randomisation) if randomisation else None
     return ControllerFile(options["control"], dict(options["params"]), seed, randomisation).load()
 
 

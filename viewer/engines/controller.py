@@ -21,12 +21,16 @@ _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature
 """What other numbers of a model follow from."""
 
 
+def no_control(model: MjModel, data: MjData) -> None:
+    """Stands for a controller that drives nothing: the seed alone changes something, at the start."""
+
+
 @dataclass
 class Controller:
     """What drives the environments of an engine; all of them call the same functions, one after the other."""
 
-    control: Control | None
-    """Called before every physics step; None where the seed alone changes something."""
+    control: Control
+    """Called before every physics step, unless it is `no_control`."""
     reset: Callable[[MjModel, MjData, np.random.Generator], object] | None = None
     """Called when a scene starts and whenever it is reset, after the state was set."""
     vary: Callable[[MjModel, np.random.Generator], object] | None = None
@@ -55,7 +59,7 @@ class Controller:
 
     def driver(self, model: MjModel, datas: Sequence[MjData]) -> Callable[[], None] | None:
         """A function that calls `control` for every environment; it raises ControlError where that fails."""
-        if self.control is None:
+        if self.control is no_control:
             return None
         control, waiting = self.control, True
 

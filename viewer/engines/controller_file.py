@@ -73,8 +73,6 @@ class ControllerFile:
             tree = ast.parse(source, str(self.path))
             self._insert_params(tree)
             code = compile(tree, str(self.path), "exec")
-        except ControlError:
-            raise
         except OSError as error:
             raise ControlError(f"{self.path}: cannot be read ({error.strerror or error})") from None
         except SyntaxError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..engines.contract import Engine
-from ..engines.controller import Controller
+from ..engines.controller import Controller, no_control
 from ..engines.controller_file import ControllerFile
 from ..engines.registry import open_engine
 from ..errors import ControlError, SceneError, UnstableError
@@ -103,7 +103,7 @@ class Task:
         if file is not None:
             controller = file.load()
         elif plan.randomisation:
-            controller = Controller(None, seed=run.seed, randomisation=plan.randomisation)
+            controller = Controller(no_control, seed=run.seed, randomisation=plan.randomisation)
         if controller is not None and controller.changes_model:
             engine: Engine = open_engine(replace(scene, model=copy.copy(scene.model)), control=controller)
         else:
