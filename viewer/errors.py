@@ -15,6 +15,10 @@ class ControlError(EngineError):
     """A controller that cannot be read or called: one line with its file and line number."""
 
 
+class LogEnd(EngineError):
+    """A log that has no more steps: one line."""
+
+
 class UnstableError(RuntimeError):
     """The simulation diverged and the engine reset it."""
 

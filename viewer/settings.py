@@ -135,6 +135,8 @@ class Options:
     """True if the scene is opened again when its files change."""
     frames: int | None = None
     """Stop after this many frames."""
+    save_run: Path | None = None
+    """Where the run is kept when the window closes."""
 
 
 @dataclass

@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from ..assets import is_bundled
 from ..engines.contract import Engine
+from ..engines.logged_steps import LoggedSteps
 from ..engines.registry import open_engines
+from ..errors import SceneError
 from ..files import describe_strays, free_path, naming, save_text
 from ..mjmodel.names import sensor_names
 from ..mjmodel.sensor_suggestions import SensorSuggestions
 from ..render.glyphs import GizmoList
+from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
+from ..scene_files.scene import COMPILED
 from ..scene_files.sensor_edits import SensorEdits
 from ..scene_files.spec_changes import SensorChange
 from ..sensors.contact_declaration import ContactDeclaration
@@ -28,6 +32,7 @@ from .controllers import Controllers
 from .keyframes import Keyframes
 from .notices import Notices
 from .recorder import Label, Recorder
+from .run_saving import RunSaving
 from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
@@ -63,6 +68,7 @@ class Application:
         self.saved: list[Path] = []
         """Files that were completed, oldest first; whoever shows the window elsewhere takes them from here."""
         self.recorder = Recorder(self.saved)
+        self.run_saving = RunSaving()
         self.keyframes = Keyframes()
         """States that were made here, beside those of the scene."""
         self.gizmos = GizmoList()
@@ -76,6 +82,9 @@ class Application:
         """Of the scene's picture, width and height [px]; whoever draws keeps it up to date."""
         self.window_size = size
         """Of the picture with panels, width and height [px]; likewise."""
+        self._reported: LoggedSteps | None = None
+        """The run or log of which was reported how exact it is."""
+        self._closed = False
         self._folder = Path(os.environ.get("PWD", os.sep))
         self._folder = self.working_folder
 
@@ -95,7 +104,7 @@ class Application:
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
         session = self.session
         still = session.paused if session.loop is None else session.loop.quiet
-        return still and not records and not outdated
+        return still and not records and not outdated and not self.run_saving.is_busy and not session.reads_ahead
 
     def start(self, settings: ViewState | None = None) -> None:
         """Begin with the scene, and with settings that were saved earlier."""
@@ -116,11 +125,13 @@ class Application:
         if session.trouble:
             self.notices.add(session.trouble, warning=True)
             session.trouble = None
+        self._report_runs()
         return replaced
 
     def close(self) -> None:
-        """Stop opening scenes, and complete what is being recorded. Safe twice."""
+        """Stop opening scenes, and complete what is being recorded or saved. Safe twice."""
         self.loader.close()
+        self._save_last_run()
         self.finish_recording()
 
     def open_scene(self, scene: str) -> None:
@@ -209,6 +220,42 @@ class Application:
         if saved is not None:
             self.saved.append(path)
             self.notices.add(f"saved {path}")
+
+    @property
+    def next_run(self) -> Path:
+        """Where a run would be saved."""
+        return self._free_path(RUN_SUFFIX)
+
+    def save_run(self, path: Path | None = None) -> None:
+        """Save the steps that are kept, as a file that opens as a scene; without a path, beside the recordings."""
+        with naming(self._recording_folder):
+            target = self.working_folder / path if path is not None else self.next_run
+            self.notices.attempt(lambda: self.run_saving.start(self.session.simulation, target, self.sensor_edits))
+
+    def _report_runs(self) -> None:
+        """Report a run that was saved, and once how exactly one that is shown was taken again."""
+        if (saved := self.notices.attempt(self.run_saving.poll)) is not None:
+            self.saved.append(saved[0])
+            self.notices.add(saved[1])
+        logged = self.session.logged
+        if logged is not None and logged.done and logged is not self._reported:
+            self._reported = logged
+            self.notices.add(f"{logged.path.name}: {logged.summary()}", warning=logged.verdicts.first is not None)
+
+    def _save_last_run(self) -> None:
+        """Complete a run that is being saved, and keep the last one where the command line asks for it."""
+        path = self.options.save_run if self.options is not None else None
+        try:
+            saved = self.run_saving.wait()
+            if path is not None and not self._closed:
+                self._closed = True
+                self.run_saving.start(self.session.simulation, path, self.sensor_edits)
+                saved = self.run_saving.wait()
+                if saved is not None:
+                    print(saved[1].removeprefix("saved "), flush=True)
+        except SceneError as error:
+            with suppress(OSError):  # The terminal may be closed.
+                print(error, file=sys.stderr, flush=True)
 
     def take_picture(
         self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool, labels: Sequence[Label] = ()
@@ -302,6 +349,8 @@ class Application:
         self.gizmos.width = session.scale.width
         if session.settings.watch_all and (self.options is None or self.options.watch_all):
             session.watch_without_sensors()
+        if session.logged is not None and session.logged.watches_all:
+            session.watch_all()
         self.loader.watch_files(engine)
         self.keyframes.attach(session)
         if engine.path is not None and not is_bundled(engine.path):
@@ -337,7 +386,7 @@ def why_not_live(session: Session) -> str | None:
         return None
     if session.stepped_outside or path is None:
         return "This model belongs to another program and is not changed: copy the element into its scene."
-    if path.suffix.lower() == ".mjb":
+    if path.suffix.lower() in COMPILED:
         return "A compiled model cannot be changed: copy the element into its source."
     if not session.engine.can_edit_sensors or session.ghost is not None:
         return "MotrixSim takes new sensors only from the file: save them there, and it is opened again."
@@ -347,7 +396,7 @@ def why_not_live(session: Session) -> str | None:
 def why_not_saved(session: Session) -> str | None:
     """Why sensors cannot be written into the scene's file; None if they can."""
     path = session.engine.path
-    if session.stepped_outside or path is None or path.suffix.lower() == ".mjb":
+    if session.stepped_outside or path is None or path.suffix.lower() in COMPILED:
         return "There is no scene file to write into"
     if path.suffix.lower() == ".urdf":
         return "URDF has no sensors: copy the element into an MJCF file"

@@ -58,6 +58,8 @@ class Keyframes:
         """Start again from a state, in all environments."""
         if session.stepped_outside:
             raise SceneError("your own loop steps this scene: it cannot be started from a keyframe here")
+        if session.logged is not None:
+            raise SceneError(f"{session.logged.path.name} has its own steps: it cannot be started from a keyframe")
         session.reset()
         engine = session.simulation.engine
         for env in range(engine.num_envs):

@@ -15,12 +15,13 @@ from ..events.event_log import events_as_json
 from ..files import save_text
 from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
 from .progress import plural, report, report_warnings, work_through
+from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
     from ..events.event_log import LogEntry
-    from ..events.tracker import ContactTracker
     from ..mjmodel.pair_selection import PairSelection
+    from ..session.simulation import Simulation
 
 _SUFFIXES = (".csv", ".json")
 _CHUNK = 50
@@ -37,7 +38,7 @@ contact up to the end of the run."""
 def parser() -> Parser:
     parser = Parser("events", "List when contacts begin and end, how fast geoms meet and how hard they press.", _EPILOG)
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
-    parser.add_argument("--duration", type=number(0.0, 1e6), required=True, metavar="S", help="simulated seconds")
+    parser.add_argument("--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; of a saved run all")
     parser.add_argument("--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="in metres; default: 1e-8")
     parser.add_argument(
         "--rule",
@@ -53,6 +54,7 @@ def parser() -> Parser:
     pairs.add_argument("--all", action="store_true", help="all pairs that can collide")
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     add_control_arguments(parser)
+    add_run_arguments(parser)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
@@ -63,10 +65,13 @@ def run(arguments: argparse.Namespace) -> int:
     from ..engines.registry import open_engine
     from ..events.tracker import ContactTracker, TrackingOptions
     from ..recording.table_files import events_as_csv
+    from ..session.ring import DEFAULT_BUDGET
+    from ..session.simulation import Simulation
 
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None and output.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{output}: unknown suffix {output.suffix!r}; events are written as {', '.join(_SUFFIXES)}")
+    check_run_arguments(arguments)
     if arguments.precise and arguments.engine != "mujoco":
         raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
     engine = open_engine(arguments.scene, arguments.engine, control=load_controller(arguments))
@@ -77,15 +82,18 @@ def run(arguments: argparse.Namespace) -> int:
         report(f"note: {choice.untracked}")
     if arguments.key is not None:
         engine.reset(arguments.key)
+    simulation = Simulation(engine, history_bytes=DEFAULT_BUDGET if arguments.save_run is not None else None)
     options = TrackingOptions(arguments.eps, arguments.precise, EventRule(arguments.rule))
     tracker = ContactTracker(engine.environment(0), choice, options, limit=None)
-    end = engine.time + arguments.duration
+    simulation.observers.append(tracker)
+    seconds = duration(arguments, engine, usual=None)
+    end = engine.time + seconds
     if not engine.timestep > 0:
         raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
-    # One more, because the step that starts from a state has its contacts.
-    count = math.ceil(arguments.duration / engine.timestep - 1e-9) + 1
+    # One more, because the step that starts from a state has its contacts; a log may end before it.
+    count = math.ceil(seconds / engine.timestep - 1e-9) + (engine.logged is None)
     with interruption() as interrupt:
-        trouble, code = work_through(_steps(engine, tracker, count), count, "steps", interrupt)
+        trouble, code = work_through(_steps(simulation, count), count, "steps", interrupt)
     entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
     if output is not None:
         save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))
@@ -97,6 +105,8 @@ def run(arguments: argparse.Namespace) -> int:
     report_warnings(engine)
     if trouble:
         report(f"warning: {trouble}; the list ends there")
+    report_verdicts(engine)
+    save_run(arguments, simulation)
     return interrupt.exit_code or code
 
 
@@ -116,12 +126,8 @@ def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairSelection":
     return all_pairs(model) if arguments.all else default_pairs(model)
 
 
-def _steps(engine: "Engine", tracker: "ContactTracker", count: int) -> Iterator[int]:
+def _steps(simulation: "Simulation", count: int) -> Iterator[int]:
     """Take steps; yields how many were taken, from time to time."""
-    from ..session.simulation import Simulation
-
-    simulation = Simulation(engine)
-    simulation.observers.append(tracker)
     for step in range(0, count, _CHUNK):
         simulation.step(min(_CHUNK, count - step))
         yield step

@@ -9,6 +9,7 @@ from ..settings import Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
 from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
+from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run
 
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
@@ -43,6 +44,7 @@ def parser() -> Parser:
     add_watch_argument(parser)
     add_output_arguments(parser)
     add_control_arguments(parser)
+    add_run_arguments(parser)
     return parser
 
 
@@ -52,8 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     from .parsing import open_session
 
     check_data_path(arguments.output)
-    session = open_session(arguments)
-    schedule = Schedule.every_step(session.engine.timestep, arguments.duration, arguments.start)
+    check_run_arguments(arguments)
+    session = open_session(arguments, keeps_history=arguments.save_run is not None)
+    seconds = duration(arguments, session.engine)
+    schedule = Schedule.every_step(session.engine.timestep, seconds, arguments.start)
     report_strays(arguments.output)
     with interruption() as interrupt, DataFile(arguments.output, session) as data:
         report_omissions(data, session)
@@ -67,6 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         trouble, code = work_through(steps(), schedule.frame_count, "steps", interrupt)
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
+        # Before one more step is taken, for the events.
+        save_run(arguments, session.simulation)
         data.finish()
     if data.full and not trouble:
         trouble = "the disk is full"
@@ -74,4 +80,5 @@ def run(arguments: argparse.Namespace) -> int:
     if trouble:
         report(f"warning: {trouble}; the file ends there")
     print_data(data)
+    report_verdicts(session.engine)
     return interrupt.exit_code or (DISK_FULL if data.full else code)

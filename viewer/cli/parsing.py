@@ -146,7 +146,7 @@ def load_controller(arguments: argparse.Namespace) -> "Controller | None":
     return ControllerFile(options["control"], dict(options["params"]), seed, randomisation).load()
 
 
-def open_session(arguments: argparse.Namespace) -> "Session":
+def open_session(arguments: argparse.Namespace, keeps_history: bool = False) -> "Session":
     """The scene with the sensors, keyframe and camera that were given."""
     from ..engines.registry import CHOICES, open_engines
     from ..scene_files.scene import find_scene
@@ -162,11 +162,13 @@ def open_session(arguments: argparse.Namespace) -> "Session":
     )
     ghost_control = load_controller(arguments) if CHOICES[arguments.engine].ghost is not None else None
     engine, ghost = open_engines(path, arguments.engine, 1, load_controller(arguments), ghost_control)
-    session = Session(engine, ViewState(), options, ghost, keeps_history=False)
+    session = Session(engine, ViewState(), options, ghost, keeps_history)
     for note in session.engine.notes:
         report(f"note: {note}")
     for name, reason in session.engine.unread.items():
         report(f"note: sensor {name} is left out: {reason}")
     if not arguments.no_watch_all and session.watch_without_sensors():
         report("note: the scene has no contact sensors, so all contacts are shown")
+    elif session.logged is not None and session.logged.watches_all:
+        session.watch_all()
     return session

@@ -14,6 +14,7 @@ from ..files import describe_strays, size_text
 from ..settings import Options, Quality, Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
 from .progress import plural, report, report_warnings, work_through
+from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -69,6 +70,7 @@ def parser() -> Parser:
         help="what to show beside the scene: legend and time, or also force curves; default: legend",
     )
     parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
+    add_run_arguments(parser)
     parser.add_argument("--window", action="store_true", help="film the whole window, with panels and plots")
     parser.add_argument("--data", metavar="FILE", help="also write the numbers: .csv, .npz, .parquet or .rrd")
     return parser
@@ -77,7 +79,9 @@ def parser() -> Parser:
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the result goes and which time it covers."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write; its suffix is the format")
-    parser.add_argument("--duration", type=number(1e-6, 1e6), default=10.0, metavar="S", help="seconds; default: 10")
+    parser.add_argument(
+        "--duration", type=number(1e-6, 1e6), metavar="S", help="seconds; default: 10, or to the end of a saved run"
+    )
     parser.add_argument("--start", type=number(0, 1e6), default=0.0, metavar="S", help="simulate so long before [s]")
 
 
@@ -101,11 +105,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data:
         check_data_path(arguments.data)
     _check_camera(arguments)
+    check_run_arguments(arguments)
     if arguments.window:
         return _record_window(arguments, size, fps)
-    session = open_session(arguments)
+    session = open_session(arguments, keeps_history=arguments.save_run is not None)
     _place_camera(session, arguments)
-    schedule = Schedule.plan(session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
+    seconds = duration(arguments, session.engine)
+    schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     overlay = None
     if arguments.overlay:
         plot_seconds = schedule.duration if arguments.overlay == "plots" else None
@@ -128,7 +134,10 @@ def run(arguments: argparse.Namespace) -> int:
             report(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
         if data is not None:
             report_omissions(data, session)
-        return _record(film, schedule.frame_count, recorder, data, session.engine, interrupt)
+        code = _record(film, schedule.frame_count, recorder, data, session.engine, interrupt)
+    report_verdicts(session.engine)
+    save_run(arguments, session.simulation)
+    return code
 
 
 def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fraction) -> int:
@@ -158,14 +167,18 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
     )
     app = open_application(options)
     _place_camera(app.session, arguments)
-    schedule = Schedule.plan(app.session.engine.timestep, arguments.duration, fps, arguments.speed, arguments.start)
+    seconds = duration(arguments, app.session.engine)
+    schedule = Schedule.plan(app.session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     with ExitStack() as stack:
         interrupt = stack.enter_context(interruption())
         report_strays(arguments.output)
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
         film = stack.enter_context(WindowFilm(app, schedule))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
-        return _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt)
+        code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt)
+    report_verdicts(app.session.engine)
+    save_run(arguments, app.session.simulation)
+    return code
 
 
 def _record(

@@ -2,12 +2,14 @@
 
 import argparse
 import gc
+from pathlib import Path
 
 from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
 from .parsing import PROGRAM, Parser, add_control_arguments, add_scene_arguments, control_options, number
+from .runs import add_run_arguments, check_run_arguments
 
 
 def parser() -> Parser:
@@ -39,6 +41,7 @@ def parser() -> Parser:
     )
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to serve; default: 127.0.0.1")
     parser.add_argument("--frames", type=number(1, 1e12, int), metavar="N", help="stop after N frames")
+    add_run_arguments(parser)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
@@ -53,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     gc.freeze()
     gc.enable()
+    check_run_arguments(arguments)
     options = Options(
         scene=find_scene(arguments.scene),
         paused=arguments.paused,
@@ -69,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
         watch_all=not arguments.no_watch_all,
         watch=not arguments.no_watch,
         frames=arguments.frames,
+        save_run=None if arguments.save_run is None else Path(arguments.save_run),
         **control_options(arguments),
     )
     if arguments.serve is None:

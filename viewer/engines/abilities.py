@@ -1,6 +1,6 @@
 """What an engine may be able to do beyond stepping and reading: return to its past, explain, find instants."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import Protocol
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..mjmodel.balance import Balance
 from ..mjmodel.crossings import Crossing
-from ..mjmodel.types import MjData
+from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import ContactBatch
 from ..sensors.friction import FrictionCones
 from ..sensors.layout import ContactLayout
@@ -65,6 +65,39 @@ class KeptStep:
     """True if it is the last step that was taken."""
     inputs: NDArray[np.float64] | None = None
     """What a controller put in before each of these steps, (count, input_size); None without one."""
+    forces_known: bool = True
+    """False if the state is known but not which forces led to it."""
+
+
+@dataclass(frozen=True)
+class KeptSpan:
+    """Some steps that a history keeps, all from one state."""
+
+    state: Row
+    """The state from which the first of them starts, (state_size,)."""
+    count: int
+    inputs: NDArray[np.float64] | None = None
+    """What a controller put in before each of them, (count, input_size); None without one."""
+    from_itself: bool = False
+    """True if the state is that of its one step, and it is not known from where that started."""
+
+
+@dataclass(frozen=True)
+class Retraced:
+    """A run taken again beside the engine, on a copy of its model, so also in another thread."""
+
+    model: MjModel
+    companions: Mapping[int, int]
+    """Id of a declared contact sensor -> id of its companion."""
+    hidden: Sequence[int]
+    """Ids of further sensors that nobody sees."""
+    columns: NDArray[np.intp]
+    """Places in a state of what may change, (columns,)."""
+    rest: Row
+    """A state, (size,): what has no column is always as here."""
+    blocks: Iterator[NDArray[np.float64]]
+    """Values of these columns in the states from which the steps start, and at last in that after the last of them,
+    (n, columns) each; two of the same time where things were moved by hand between two steps."""
 
 
 class Past(Protocol):
@@ -116,6 +149,10 @@ class Past(Protocol):
         """True if this engine and that of another past are in the same state."""
         ...
 
+    def retrace(self, spans: Sequence[KeptSpan]) -> Retraced | None:
+        """Take steps again from which these are kept; None if the engine cannot return to a state."""
+        ...
+
 
 class StepKind(Enum):
     """What is known of a step that was taken elsewhere."""
@@ -128,8 +165,16 @@ class StepKind(Enum):
     """It was taken again, but velocities or inputs that were seen after it are others: something has changed them."""
     SOLVED = "solved"
     """It could not be taken again. The state is the one that was seen; its contacts are solved in it."""
+    CLOSE = "close"
+    """Taken again from its start it leads near to the state that was seen after it: its forces are nearly known."""
+    UNKNOWN = "unknown"
+    """It could not be taken again. The state is the one that was seen; its forces are not known, and not drawn."""
     MOVED = "moved"
     """No step: things were moved while the time stood still."""
+
+
+FROM_ITSELF = (StepKind.SOLVED, StepKind.UNKNOWN)
+"""Kinds of steps that are shown by their own state, to which no known step leads."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +183,10 @@ class ArrivedStep:
 
     state: Row | None = None
     """The state from which it started, as `Past.save` writes it, (state_size,); None if that is what the step before
-    has left. Of START, SOLVED and MOVED the state itself."""
+    has left. Of START, SOLVED, UNKNOWN and MOVED the state itself."""
     kind: StepKind = StepKind.EXACT
+    difference: float = 0.0
+    """Of CLOSE, the force that would be missing to reach the state that was seen, as a part of those that act."""
 
 
 class Verdict(StrEnum):

@@ -16,6 +16,7 @@ from ..touch.touch_sensors import TouchSensors
 from .abilities import Diagnostics, Past, Substeps
 from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from .controller import Controller
+from .logged_steps import LoggedSteps
 
 
 class Engine(Protocol):
@@ -39,6 +40,8 @@ class Engine(Protocol):
     num_envs: int
     controller: Controller | None
     """What sets the inputs of every step before it is taken."""
+    logged: LoggedSteps | None
+    """The steps of a saved run or of a log, if those are taken again and none of its own."""
     can_watch_all: bool
     """True if `watch_all` is possible."""
     can_edit_sensors: bool

@@ -13,10 +13,11 @@ from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout
 from ..touch.device import TouchSensor
 from ..touch.touch_sensors import TouchSensors
-from .abilities import Diagnostics, KeptStep, Past, Substeps
+from .abilities import Diagnostics, KeptSpan, KeptStep, Past, Retraced, Substeps
 from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from .contract import Engine
 from .controller import Controller
+from .logged_steps import LoggedSteps
 from .values import SensorValues, stack_contacts
 
 _POSE = ("qpos", "mocap_pos", "mocap_quat")
@@ -31,6 +32,7 @@ class Environment(SensorValues):
 
     num_envs = 1
     diagnostics: Diagnostics | None = None
+    logged: LoggedSteps | None = None
 
     def __init__(self, engine: Engine, env: int) -> None:
         if not 0 <= env < engine.num_envs:
@@ -264,6 +266,9 @@ class PicturePast:
 
     def equals(self, other: Past) -> bool:
         return False
+
+    def retrace(self, spans: Sequence[KeptSpan]) -> Retraced | None:
+        return None
 
 
 def _emptied(batch: ContactBatch) -> ContactBatch:

@@ -75,6 +75,7 @@ def open_engine(
     `control(model, data)` is called before every step, to write `data.ctrl`, `qfrc_applied` or `xfrc_applied`. Without
     it a bundled scene is driven by the controller beside it, if it has one.
     """
+    from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
     from ..scene_files.scene import find_scene
 
     if engine not in ENGINES:
@@ -82,6 +83,11 @@ def open_engine(
     if isinstance(num_envs, bool) or not isinstance(num_envs, int) or not 1 <= num_envs <= MAX_ENVS:
         raise SceneError(f"num_envs must be a whole number from 1 to {MAX_ENVS}, not {num_envs!r}")
     source = find_scene(scene) if scene is None or isinstance(scene, str | Path) else scene
+    is_run = isinstance(source, Path) and source.suffix.lower() == RUN_SUFFIX
+    if is_run and engine != DEFAULT:
+        raise SceneError(f"{source}: a saved run has MuJoCo's steps, which no other engine takes")
+    if is_run and control is not None:
+        raise SceneError(f"{source}: a saved run has its own controls: leave out --control")
     if control is None:
         control = _controller_beside(source)
     if control is None:

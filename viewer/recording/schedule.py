@@ -98,11 +98,15 @@ class StepCounter:
         return self._origin + self._schedule.time(self.step)
 
     def after_step(self, engine: Engine) -> None:
-        self.step += 1
+        # A log may have left out steps.
+        self.step = self.step + 1 if engine.logged is None else self._step_at(engine.time)
         self._call()
 
     def after_reset(self, engine: Engine) -> None:
         """Nothing: a recording goes forward only."""
+
+    def _step_at(self, time: float) -> int:
+        return round((time - self._origin) / float(self._schedule.timestep))
 
     def _call(self) -> None:
         if self.step >= self._schedule.first_step:

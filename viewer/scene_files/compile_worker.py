@@ -19,7 +19,7 @@ from .index_checks import check_references
 from .mjcf import ordered_data
 from .model_checks import check_model
 from .preflight import Survey, survey_scene
-from .scene import LoadedScene, engine_warnings, load_scene, one_line
+from .scene import COMPILED, LoadedScene, engine_warnings, load_scene, one_line
 from .spec_changes import RefusedChange, SensorChange, refuse
 
 _MODEL_FILE = "model.mjb"
@@ -60,7 +60,7 @@ def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_orde
 
 def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -> Compiled:
     path = survey.path
-    binary = path.suffix.lower() == ".mjb"
+    binary = path.suffix.lower() in COMPILED
     earlier = engine_warnings[-1] if engine_warnings else None
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -177,7 +177,7 @@ class Compilation:
             notes=tuple(answer["survey_notes"]),
         )
         refusals = tuple(RefusedChange(self._changes[place], reason) for place, reason in answer["refusals"])
-        scene = LoadedScene(self._path, model, companions, refusals=refusals)
+        scene = LoadedScene(self._path, model, companions, refusals=refusals, hidden=tuple(answer["hidden"]))
         return Compiled(scene, survey, tuple(answer["notes"]))
 
     def close(self) -> None:
@@ -231,6 +231,7 @@ def _compile_into(job: Job) -> dict[str, Any]:
         raise SceneError(f"{path}: {one_line(error)}") from None
     return {
         "companions": list(compiled.scene.companions.items()),
+        "hidden": compiled.scene.hidden,
         "notes": compiled.notes,
         "refusals": [(changes.index(refusal.change), refusal.reason) for refusal in compiled.scene.refusals],
         "files": [(str(file), stamp) for file, stamp in survey.files.items()],

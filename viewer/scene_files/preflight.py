@@ -16,6 +16,8 @@ from .attribute_limits import beyond_limits, product, refused_attribute
 from .file_watch import Stamp, stamp_of, take_stamp
 from .includes import is_lfs_pointer, named_paths
 from .model_checks import CONTACTS_MAX
+from .run_file import SUFFIX as RUN_SUFFIX
+from .run_file import RunFile
 from .xml_tags import TEXT_SIZE_MAX, Tag, XmlError, encode, find_tags, line_of, read_bytes, read_text
 
 ASSET_SIZE_MAX = 2**31 - 1
@@ -123,6 +125,9 @@ def survey_scene(path: Path, thorough: bool = False) -> Survey:
         if path.suffix.lower() == ".mjb":
             _check_binary(path)
             return Survey(path, files, doubts=("a compiled model",))
+        if path.suffix.lower() == RUN_SUFFIX:
+            RunFile(path)
+            return Survey(path, files, doubts=("a saved run",))
         return _Surveyor(path, files, thorough).survey()
     except SceneError as error:
         raise SceneRefused(str(error), files) from None

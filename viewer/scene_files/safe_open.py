@@ -16,6 +16,8 @@ from .compile_worker import Compilation, Compiled, compile_scene
 from .error_messages import readable
 from .file_watch import Stamp
 from .preflight import SceneRefused, Survey, survey_scene
+from .run_file import SUFFIX as RUN_SUFFIX
+from .run_file import RunFile
 from .scene import LoadedScene
 from .spec_changes import SensorChange
 
@@ -78,6 +80,7 @@ def open_safely(
             compiled = compile_scene(survey, changes, any_order)
         if progress.cancelled.is_set():
             raise OpeningCancelled(path)
+        log = RunFile(path).log(compiled.scene.model) if path.suffix.lower() == RUN_SUFFIX else None
     except OpeningCancelled:
         raise
     except SceneError as error:
@@ -85,7 +88,17 @@ def open_safely(
     scene = compiled.scene
     left_out = [str(refusal) for refusal in scene.refusals if refusal.reason is not None]
     notes = tuple(readable(note) for note in (*compiled.notes, *left_out))
-    return OpenedScene(path, scene.model, scene.companions, scene.owned, scene.refusals, notes, survey=compiled.survey)
+    return OpenedScene(
+        path,
+        scene.model,
+        scene.companions,
+        scene.owned,
+        scene.refusals,
+        notes,
+        scene.hidden,
+        log,
+        survey=compiled.survey,
+    )
 
 
 class Opening(Generic[T]):

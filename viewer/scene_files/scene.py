@@ -1,8 +1,9 @@
 """Turns scene files into compiled MuJoCo models in which each contact sensor has a companion with every field."""
 
+import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,16 @@ import mujoco
 from ..assets import DEFAULT_SCENE, bundled_scene, bundled_scenes
 from ..errors import SceneError
 from ..mjmodel.names import COMPANION
+from ..mjmodel.state_log import StateLog
 from ..mjmodel.types import MjModel
 from .model_checks import lower_settings
+from .run_file import SUFFIX as RUN_SUFFIX
+from .run_file import RunFile
 from .spec_changes import RefusedChange, SensorChange, apply_changes, refuse
 
-SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb")
+SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb", RUN_SUFFIX)
+COMPILED = (".mjb", RUN_SUFFIX)
+"""Those of compiled models, which cannot be changed."""
 COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a larger `num` are reconstructed instead."""
 
@@ -39,6 +45,8 @@ class LoadedScene:
     """What a person should know of it, such as settings that were lowered."""
     hidden: tuple[int, ...] = ()
     """Ids of further sensors that nobody sees: those that others replace."""
+    log: StateLog | None = None
+    """Steps that are taken again on it."""
 
 
 def find_scene(scene: str | Path | None) -> Path:
@@ -82,6 +90,8 @@ def load_scene(
     `texts`: what is read in place of some of its XML files.
     """
     catch_warnings()
+    if path.suffix.lower() == RUN_SUFFIX:
+        return _load_run(path, changes)
     try:
         if path.suffix.lower() == ".mjb":
             return LoadedScene(
@@ -107,6 +117,43 @@ def load_scene(
 def catch_warnings() -> None:
     """Let MuJoCo's warnings be kept: without a hook it writes MUJOCO_LOG.TXT into the working folder."""
     mujoco.set_mju_user_warning(engine_warnings.append)
+
+
+def _load_run(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
+    """The model of a saved run; compiled again where another version of MuJoCo has compiled it."""
+    file = RunFile(path)
+    refusals = refuse(changes, "a saved run cannot be changed")
+    if file.mujoco == mujoco.__version__:
+        name = "model.mjb"
+        try:
+            model = mujoco.MjModel.from_binary_path(name, {name: file.model()})
+        except SceneError:
+            raise
+        except Exception as error:  # Out of memory and damage arrive as several types.
+            raise SceneError(f"{path}: {one_line(error)}") from None
+        named = [*file.hidden, *(i for pair in file.companions.items() for i in pair)]
+        if not all(0 <= i < model.nsensor and model.sensor_type[i] == mujoco.mjtSensor.mjSENS_CONTACT for i in named):
+            raise SceneError(f"{path}: damaged: its sensors are not those of its model")
+        return LoadedScene(path, model, file.companions, refusals=refusals, hidden=file.hidden)
+    versions = f"saved with MuJoCo {file.mujoco}, and this is {mujoco.__version__}"
+    sources = file.sources()
+    if not sources:
+        raise SceneError(f"{path}: {versions}, which cannot read its compiled model; the file holds no source of it")
+    with tempfile.TemporaryDirectory(prefix="contact-viewer-") as folder:
+        for name, content in sources.items():
+            target = Path(folder, name)
+            if not target.resolve().is_relative_to(Path(folder).resolve()):
+                raise SceneError(f"{path}: damaged: a source of its model has the path {name!r}")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        made = [SensorChange.from_json(saved) for saved in file.about.get("changes", ())]
+        try:
+            scene = load_scene(Path(folder, next(iter(sources))), made)
+        except SceneError as error:
+            reason = str(error).replace(f"{folder}/", "")
+            raise SceneError(f"{path}: {versions}, which cannot compile its model: {reason}") from None
+    note = f"{versions}: its model was compiled again, and every step is compared with the saved one"
+    return replace(scene, path=path, refusals=refusals, notes=(*scene.notes, note))
 
 
 def _read_spec(path: Path, texts: dict[str, bytes]) -> Any:

@@ -60,7 +60,10 @@ def _carry_over(session: Session, before: Session) -> None:
         assert session.events is not None
         if session.events.options != before.events.options:
             session.events.configure(before.events.options)
-    if not _keep_history(session.simulation, before.simulation, before.paused, before.stepped_outside):
+    if session.logged is not None:
+        # Its steps are taken again from the file.
+        pass
+    elif not _keep_history(session.simulation, before.simulation, before.paused, before.stepped_outside):
         if session.events is not None:
             session.events.select(session.events.pairs.choice)
         if engine.adopt_state(before.simulation.engine) or engine.controller is None:

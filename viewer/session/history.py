@@ -3,12 +3,13 @@
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.abilities import ArrivedStep, KeptStep, Past, StepKind
+from ..engines.abilities import FROM_ITSELF, ArrivedStep, KeptSpan, KeptStep, Past, StepKind
 from ..engines.contact_sensor import ContactSensor
 from ..engines.contract import Engine
 from ..mjmodel.friction import model_cone
@@ -45,6 +46,8 @@ class History:
         self._shown: int | None = None
         self.marks: OrderedDict[int, StepKind] = OrderedDict()
         """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
+        self.starts_with_forces = True
+        """False if the forces in the first state are not known."""
         self._frame_start = 0
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
@@ -93,6 +96,11 @@ class History:
     def capacity(self) -> int:
         """Steps that fit into the memory it may use."""
         return self._ring.capacity
+
+    @property
+    def room(self) -> int:
+        """Steps, each with a state of its own, that can follow one without it being forgotten."""
+        return self._ring.capacity // STATE_SPACING
 
     @property
     def bytes(self) -> int:
@@ -162,7 +170,7 @@ class History:
         timestep = engine.timestep
         if step.state is not None:
             ring.add_state(engine.time - timestep, timestep)[:] = step.state
-        if step.kind is not StepKind.EXACT:
+        if step.kind not in (StepKind.EXACT, StepKind.CLOSE):
             self.marks[ring.stop] = step.kind
             if next(iter(self.marks)) < ring.first:
                 self.marks.popitem(last=False)
@@ -180,8 +188,10 @@ class History:
         state, origin = self._ring.origin(step)
         row, sensors = self._ring.row(step), self._ring.meaning(step)
         inputs, newest = self._ring.inputs(step), step == self.last
-        count = 0 if self.marks.get(step) is StepKind.SOLVED else step - origin
-        self._past.show(KeptStep(self.time(step), row, sensors, state, count, newest, inputs))
+        mark = self.marks.get(step)
+        count = 0 if mark in FROM_ITSELF else step - origin
+        known = mark is not StepKind.UNKNOWN and (step > 0 or self.starts_with_forces)
+        self._past.show(KeptStep(self.time(step), row, sensors, state, count, newest, inputs, known))
         self._shown = None if step == self.last else step
         self._frame_start = step if since is None else min(max(since, self.first - 1), step)
         if not self.can_resume:
@@ -197,9 +207,16 @@ class History:
             self.go_to(self.last)
             return
         self._ring.truncate(self.current)
+        while self.marks and next(reversed(self.marks)) > self._ring.last:
+            self.marks.popitem()
         self._shown = None
         # Such forces come from dragging with the mouse, which has ended since.
         self._past.release()
+
+    @property
+    def frame_start(self) -> int:
+        """The step of the last picture."""
+        return self._frame_start
 
     def begin_frame(self) -> None:
         """What is stepped from now on belongs to the next picture."""
@@ -251,9 +268,22 @@ class History:
         found: list[int] = []
         step = self._ring.origin(stop)[1]
         while step > start:
-            found.insert(0, step)
+            found.append(step)
             step = self._ring.origin(step)[1]
-        return found
+        return found[::-1]
+
+    def spans(self) -> list[KeptSpan]:
+        """All that is kept, in order, each part from a state on: copies."""
+        steps = [self._ring.origin(self.first)[1], *self.states_between(self.first, self.last), self.last]
+        spans = []
+        for start, stop in pairwise(dict.fromkeys(steps)):
+            state, inputs = self._ring.origin(stop)[0].copy(), self.inputs(start, stop)
+            spans.append(KeptSpan(state, stop - start, inputs, self.marks.get(start + 1) in FROM_ITSELF))
+        return spans or [KeptSpan(self._ring.origin(self.first)[0].copy(), 0)]
+
+    def first_row(self) -> Rows | None:
+        """What the sensors said in the state with which the first of the `spans` begins, if that is kept."""
+        return self._ring.row(0).copy() if self.first == 0 else None
 
     def inputs(self, start: int, stop: int) -> Rows | None:
         """What a controller put in before the steps from `start` + 1 to `stop`, between which no state is kept, (n,

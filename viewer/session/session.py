@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..engines.abilities import Diagnostics
 from ..engines.contact_sensor import ContactDetails, ContactSensor
 from ..engines.contract import Engine
+from ..engines.logged_steps import LoggedSteps
 from ..errors import EngineError, SceneError, UnstableError
 from ..events.tracker import ContactTracker
 from ..render.camera import Eye
@@ -18,6 +19,7 @@ from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Vie
 from .drive import Drive
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
+from .log_playback import LogPlayback
 from .loop import Loop, LoopSteps
 from .pace import Pace
 from .readings import Readings
@@ -64,6 +66,7 @@ class Session:
         """The user's loop that takes the steps; None if the session takes them itself."""
         self._paused = False
         self._loop_steps = LoopSteps()
+        self._playback = LogPlayback()
         self.selected: str | None = None
         """Name of the sensor that the inspector shows."""
         self.highlight: Highlight | None = None
@@ -114,9 +117,19 @@ class Session:
         return self.engine.diagnostics
 
     @property
+    def logged(self) -> LoggedSteps | None:
+        """The steps of a saved run or a log that are taken again; None if the session takes its own."""
+        return self.simulation.engine.logged
+
+    @property
     def stepped_outside(self) -> bool:
         """True if a user's loop takes the steps."""
         return self.loop is not None
+
+    @property
+    def is_fixed(self) -> bool:
+        """True if the steps are not ours to change: those of a user's loop, of a saved run or of a log."""
+        return self.stepped_outside or self.logged is not None
 
     @property
     def paused(self) -> bool:
@@ -146,6 +159,9 @@ class Session:
             loop = self.loop
             self._attempt(lambda: self._loop_steps.advance(loop, self.simulation, self.view, budget))
             return
+        if self.logged is not None and self.history is not None:
+            self._advance_logged(self.logged, budget)
+            return
         if self.paused:
             self.pace.restart()
             # A paused body follows the hand; its contacts stay those of the last step.
@@ -153,6 +169,28 @@ class Session:
             return
         self._begin_frame()
         self._attempt(lambda: self.pace.advance(self._step_on, self.engine.timestep, budget))
+
+    def _advance_logged(self, logged: LoggedSteps, budget: float) -> None:
+        """Play a log, and read it ahead."""
+        if self.paused:
+            self.pace.restart()
+        else:
+            breaks = self._has_breaks
+            self._attempt(lambda: self._playback.play(self.simulation, logged, self.pace, budget, breaks))
+        if self.reads_ahead:
+            self._playback.read_ahead(self.simulation, logged)
+
+    @property
+    def reads_ahead(self) -> bool:
+        """True if steps of a log are being read beyond the one that is shown."""
+        history, logged = self.history, self.logged
+        if history is None or logged is None or logged.done or self._has_breaks:
+            return False
+        return history.last - history.current < history.room
+
+    @property
+    def _has_breaks(self) -> bool:
+        return self.events is not None and any(each.enabled for each in self.events.breaks)
 
     def track_events(self) -> None:
         """Find contact events from now on, after every step."""
@@ -226,6 +264,9 @@ class Session:
     def toggle_paused(self) -> None:
         """Pause or go on. With a user's loop, from a past step, go on with the newest."""
         self.trouble = None
+        if self.logged is not None and self.logged.done and self.live and self.paused:
+            # Once more from the beginning.
+            self.reset()
         if self.loop is None or self.live:
             self.paused = not self.paused
             return
@@ -340,6 +381,8 @@ class Session:
                 raise SceneError(f"no camera named {options.camera!r}; the scene has: {known}")
             self.view.set_camera(options.camera)
         if options.key is not None:
+            if self.logged is not None:
+                raise SceneError(f"{self.logged.path}: starts with its own first state: leave out --key")
             self.reset(options.key)
         self.paused = options.paused
         self.set_speed(options.speed)

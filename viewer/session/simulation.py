@@ -1,11 +1,13 @@
 """Advances time, alone: steps an engine, or observes steps that were taken elsewhere."""
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Protocol
 
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
-from ..errors import ControlError, EngineError, UnstableError
+from ..engines.logged_steps import LoggedSteps
+from ..errors import ControlError, EngineError, LogEnd, UnstableError
 from .history import History
 
 
@@ -45,19 +47,32 @@ class Simulation:
         """Counts the runs of steps that were taken, and the jumps to other states."""
         self.changes = 0
         """Counts how often another instant came to be shown: what was read before is then out of date."""
+        self.log_start = 0
+        """The step of a log with which the history begins."""
+        if engine.logged is not None and not len(engine.logged.verdicts):
+            engine.logged.take()
         self.keep_history(history_bytes)
 
     def keep_history(self, budget: int | None) -> None:
         """Keep the steps from now on, in `budget` bytes; none without a budget."""
         self.history = None if budget is None else History(self.shown, budget)
+        logged = self.engine.logged
+        if logged is not None:
+            self.log_start = len(logged.verdicts) - 1
+            if self.history is not None:
+                self.history.starts_with_forces = logged.verdicts.forces_known(self.log_start)
 
     def step(self, count: int = 1, drive: Callable[[], object] | None = None) -> None:
         """Take steps from the one that is shown; fewer if an observer calls `halt`.
 
         `drive` sets the inputs of each step in place of the engine's controller. Raises UnstableError or EngineError
         where a step, or the controller, fails. The newest step is then shown again where the engine can
-        return to it; else the engine has started again.
+        return to it; else the engine has started again. The steps of a log are those that end within the time of
+        `count` steps, at least one; raises LogEnd where there is none left.
         """
+        if self.engine.logged is not None:
+            self._step_logged(self.engine.logged, count)
+            return
         history, engine, shown, ghost, observers = self.history, self.engine, self.shown, self.ghost, self.observers
         self.halted = False
         self.steps += 1
@@ -106,12 +121,29 @@ class Simulation:
         for observer in self.observers:
             observer.after_step(self.shown)
 
+    def read_ahead(self, logged: LoggedSteps, until: float) -> bool:
+        """Add steps of a log at the end of the history until a time of `perf_counter` [s], as many as it has room for
+        without forgetting the one that is shown. True if there were any: that one has to be shown again."""
+        history = self.history
+        assert history is not None
+        shown, added = history.current, False
+        while not logged.done and history.last - shown < history.room and perf_counter() < until:
+            step = logged.take()
+            if step is not None:
+                self.observe(step)
+                added = True
+        return added
+
     def halt(self) -> None:
         """Take no more steps in this call of `step`."""
         self.halted = True
 
     def reset(self, key: str | None = None) -> None:
-        """Return to the start, or to a keyframe."""
+        """Return to the start, or to a keyframe; of a log, to the oldest step that is kept."""
+        if self.engine.logged is not None:
+            if self.history is not None:
+                self.go_to(self.history.first)
+            return
         self.engine.reset(key)
         if self.ghost is not None:
             self.ghost.reset(key)
@@ -134,8 +166,15 @@ class Simulation:
 
     def resume(self) -> None:
         """Continue from the step that is shown and forget those after it; from the newest if the engine cannot."""
-        history = self.history
+        history, logged = self.history, self.engine.logged
         if history is not None and not history.at_end:
+            if logged is not None:
+                step = logged.boundary(history.current + self.log_start) - self.log_start
+                if step < history.first:
+                    history.go_to(history.last)
+                    return
+                history.go_to(step)
+                logged.go_back(step + self.log_start)
             history.resume()
             if history.can_resume:
                 self._notify_reset()
@@ -147,6 +186,18 @@ class Simulation:
         self.changes += 1
         if self.history is not None:
             self.history = History(self.shown, self.history.budget)
+
+    def _step_logged(self, logged: LoggedSteps, count: int) -> None:
+        """Take steps of a log again, for the time of `count` steps."""
+        self.halted = False
+        self.steps += 1
+        self.resume()
+        until = self.shown.time + (count - 0.5) * self.shown.timestep
+        while not self.halted and self.shown.time < until:
+            step = logged.take()
+            if step is None:
+                raise LogEnd(f"{logged.path.name} ends here")
+            self.observe(step)
 
     def _recover(self, error: UnstableError | EngineError) -> None:
         if self.history is None:

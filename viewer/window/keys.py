@@ -80,6 +80,7 @@ SIMULATION = (
     Binding(Key.comma, ",", "Previous environment", _on_session(lambda s: s.show_environment(s.env - 1))),
     Binding(Key.period, ".", "Next environment", _on_session(lambda s: s.show_environment(s.env + 1))),
     Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.choose_scene(), ctrl=True),
+    Binding(Key.s, "Ctrl+S", "Save the run", lambda shell: shell.choose_run(), ctrl=True),
     Binding(Key.l, "Ctrl+L", "Reload the scene", lambda shell: shell.app.reload(), ctrl=True),
     Binding(Key.z, "Ctrl+Z", "Undo", lambda shell: shell.app.undo(), ctrl=True),
     Binding(Key.c, "Ctrl+C", "Copy the state as a <key> element", copy_state, ctrl=True),

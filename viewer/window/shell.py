@@ -66,6 +66,10 @@ class Shell(Protocol):
         """Show the dialog that opens a scene, unless another program steps this one."""
         ...
 
+    def choose_run(self) -> None:
+        """Ask where to save the run."""
+        ...
+
     def make_for_bodies(self) -> None:
         """Make a sensor for each body that touches now."""
         ...

@@ -16,6 +16,7 @@ from ..render.canvas import Canvas
 from ..render.contexts import current_renderer
 from ..render.glyphs import Glyphs
 from ..render.view import Pick
+from ..scene_files.scene import SUFFIXES
 from ..session.layers import add_volumes, session_glyphs
 from ..session.session import Highlight
 from ..settings import Options, Quality, Theme, ViewState
@@ -48,7 +49,6 @@ from .viewport import Viewport, window_pixels
 from .window_errors import only_window, opening_window
 
 _SAVED = "view_state"
-_SCENE_FILES = (".xml", ".mjcf", ".urdf", ".mjb")
 
 
 def open_window(options: Options) -> None:
@@ -180,9 +180,11 @@ class Window:
         session = self.app.session
         if not session.stepped_outside:
             folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
-            self.files.ask(
-                Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), _SCENE_FILES
-            )
+            self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
+
+    def choose_run(self) -> None:
+        path = self.app.next_run
+        self.files.ask(Purpose.SAVE, "Save the run", path.parent, self.app.save_run, (path.suffix,), path.name)
 
     def make_for_bodies(self) -> None:
         self._editor.make_for_bodies(self.app)

@@ -23,6 +23,7 @@ from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from ..contract import Engine
 from ..controller import Controller
 from ..environment import Environment
+from ..logged_steps import LoggedSteps
 from ..values import SensorValues, stack_contacts
 from .calls import import_motrixsim, running_calls
 from .forces import MotrixForces
@@ -73,6 +74,7 @@ class MotrixEngine(SensorValues):
 
     can_watch_all = can_edit_sensors = has_contact_list = False
     diagnostics: Diagnostics | None = None
+    logged: LoggedSteps | None = None
 
     def __init__(self, path: Path, picture: MjModel, scene: MotrixScene, num_envs: int = 1) -> None:
         self.name = f"MotrixSim {version('motrixsim')}"

@@ -9,9 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from ...errors import EngineError
+from ...errors import EngineError, SceneError
 from ...mjmodel.distances import PairDistances
 from ...mjmodel.names import find_key, key_names
+from ...mjmodel.state_log import StateLog
 from ...mjmodel.types import MjData, MjModel
 from ...scene_files.safe_open import OpenedScene, open_safely
 from ...scene_files.scene import LoadedScene
@@ -21,8 +22,10 @@ from ..abilities import Diagnostics, Past, Substeps
 from ..contract import Engine
 from ..controller import Controller
 from ..environment import Environment
+from ..logged_steps import LoggedSteps
 from .diagnostics import MujocoDiagnostics
 from .failures import WarningWatch, divergence, failure
+from .log_steps import LogSteps
 from .model_versions import ModelVersions
 from .past import MujocoPast, adopt, can_adopt
 from .sensor_reader import SensorReader
@@ -70,6 +73,15 @@ class MujocoEngine(SensorReader):
         if data is None:
             self._pool.share(self._datas, self._forward)
         self.touch_sensors = TouchSensors(self)
+        self.logged: LoggedSteps | None = None
+        if scene.log is not None:
+            self.take_again(scene.log)
+
+    def take_again(self, log: StateLog) -> None:
+        """Take the steps of a log again, instead of steps of its own."""
+        if self.num_envs > 1:
+            raise SceneError(f"{log.path}: a run is shown in one environment: leave out --envs")
+        self.logged = LogSteps(self, log)
 
     @property
     def diagnostics(self) -> Diagnostics | None:

@@ -1,5 +1,6 @@
 """Returns MuJoCo to its past steps, bit for bit."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,12 +12,13 @@ from ...mjmodel.names import read_names, sensor_names
 from ...mjmodel.state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
 from ...mjmodel.types import MjData, MjModel
 from ...sensors.layout import ContactLayout
-from ..abilities import KeptStep, Past
-from ..contact_sensor import ContactSensor, Row
+from ..abilities import KeptSpan, KeptStep, Past, Retraced
+from ..contact_sensor import ContactSensor
 from .model_versions import ModelVersions
+from .retrace import retrace
 from .sensor_reader import SensorReader
+from .states import States, hide_forces
 
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _SPACING_LARGE, _SPACING_SMALL, _SPACING_SIZE = 32, 128, 4096
 """Most steps between two states: in large scenes, in small ones, whose steps take less time, and in those in between,
 times degrees of freedom."""
@@ -35,8 +37,8 @@ _CHANGEABLE = (
 
 
 class MujocoPast:
-    """The past of a MuJoCo engine with one environment. A state is mjSTATE_INTEGRATION, what sleeps, and the version of
-    a model that is changed while it runs."""
+    """The past of a MuJoCo engine with one environment. A state also has the version of a model that is changed while
+    it runs."""
 
     def __init__(
         self, engine: SensorReader, after_show: Callable[[], object], versions: ModelVersions | None = None
@@ -51,13 +53,11 @@ class MujocoPast:
         arrays = (getattr(self._data, name) for name in _CHANGEABLE)
         self.other_inputs: Sequence[memoryview] = [array.data.cast("B") for array in arrays if array.size]
         self.width = self._row.size
-        self._get_state = mujoco.mj_getState
         self.spacing = min(max(_SPACING_LARGE, _SPACING_SIZE // max(self._model.nv, 1)), _SPACING_SMALL)
-        self._sleeps = bool(self._model.opt.enableflags & SLEEP)
-        self._physics_size = mujoco.mj_stateSize(self._model, _STATE)
         self._versions = versions
-        self._sleep_stop = self._physics_size + (self._sleep_state().size if self._sleeps else 0)
-        self.state_size = self._sleep_stop + (versions is not None)
+        states = States(self._model, self._data, versions)
+        self.state_size = states.size
+        self.save, self.restore = states.save, states.restore
 
     def read(self) -> memoryview:
         return self._bytes
@@ -75,32 +75,13 @@ class MujocoPast:
             mujoco.mj_step(self._model, self._data, kept.count)
         else:
             mujoco.mj_forward(self._model, self._data)
+            if not kept.forces_known:
+                hide_forces(self._model, self._data)
             self.restore(kept.state)
             if kept.sensors is self._engine.sensors:
                 # Solved again, the forces would differ in their last digits.
                 self._row[:] = kept.row
         self._after_show()
-
-    def save(self, state: Row) -> None:
-        if self._versions is not None:
-            state[-1] = self._versions.current
-        if self._sleeps:
-            state[self._physics_size : self._sleep_stop] = self._sleep_state()
-        if state.size > self._physics_size:
-            state = state[: self._physics_size]
-        self._get_state(self._model, self._data, state, _STATE)
-
-    def restore(self, state: Row) -> None:
-        if self._versions is not None:
-            self._versions.use(int(state[-1]))
-        physics = state[: self._physics_size]
-        if self._sleeps:
-            # What is asleep is not computed again: compute all of it awake, then put to sleep what slept.
-            mujoco.mj_resetData(self._model, self._data)
-            mujoco.mj_setState(self._model, self._data, physics, _STATE)
-            mujoco.mj_forward(self._model, self._data)
-            self._set_sleep_state(state[self._physics_size : self._sleep_stop])
-        mujoco.mj_setState(self._model, self._data, physics, _STATE)
 
     def release(self) -> None:
         self._data.xfrc_applied[:] = 0.0
@@ -113,21 +94,9 @@ class MujocoPast:
             return False
         return is_same_state(self._model, self._data, other._model, other._data)
 
-    def _sleep_state(self) -> Row:
-        data = self._data
-        counts = [getattr(data, name) for name in SLEEP_COUNTS]
-        return np.concatenate([data.sensordata, *(getattr(data, name) for name in SLEEP_ARRAYS), counts])
-
-    def _set_sleep_state(self, values: Row) -> None:
-        data: MjData = self._data
-        start = data.sensordata.size
-        data.sensordata[:] = values[:start]
-        for name in SLEEP_ARRAYS:
-            array = getattr(data, name)
-            array[:] = values[start : start + array.size]
-            start += array.size
-        for name, value in zip(SLEEP_COUNTS, values[start:], strict=True):
-            setattr(data, name, int(value))
+    def retrace(self, spans: Sequence[KeptSpan]) -> Retraced | None:
+        # A copy: the engine's own model changes when a sensor is read in another way.
+        return retrace(copy.deepcopy(self._model), self._engine, spans, self._versions)
 
 
 _HISTORY = int(getattr(mujoco.mjtState, "mjSTATE_HISTORY", 0))

@@ -1,6 +1,6 @@
 """Reads the contact sensors of a MuJoCo model: arrays as they are, contacts with all fields."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -80,6 +80,10 @@ class SensorReader(SensorValues):
         self.num_envs = len(datas)
         self._datas = datas
         self._owned = scene.owned
+        self.companions: Mapping[int, int] = scene.companions
+        """Id of a declared contact sensor -> id of its companion."""
+        self.hidden = scene.hidden
+        """Ids of further sensors that nobody sees."""
         self._geom_names, self._flex_names = geom_names(self.model), flex_names(self.model)
         starts, sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         self._columns = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]

@@ -48,6 +48,8 @@ class ControlsPanel:
             self._selected &= {each.name for each in session.drive.actuators}
         if session.stepped_outside:
             paragraph("Your own loop drives the scene: values are shown, and not written.")
+        elif session.logged is not None:
+            paragraph(f"{session.logged.path.name} drives the scene: values are shown, and not written.")
         if not imgui.begin_tab_bar("##what"):
             return
         tabs: dict[str, tuple[bool, Callable[[], None]]] = {
@@ -69,7 +71,7 @@ class ControlsPanel:
 
     def _show_actuators(self, session: Session) -> None:
         drive = session.drive
-        with disabled(session.stepped_outside):
+        with disabled(session.is_fixed):
             self._show_settings(session)
             self._show_filter()
             shown = self._filtered(drive.actuators)
@@ -150,14 +152,14 @@ class ControlsPanel:
 
     def _show_joints(self, session: Session) -> None:
         drive = session.drive
-        if session.stepped_outside or not session.paused:
-            dim_text("Readings; pause to pose the robot" if not session.stepped_outside else "Readings")
+        if session.is_fixed or not session.paused:
+            dim_text("Readings; pause to pose the robot" if not session.is_fixed else "Readings")
         elif drive.is_posed:
             paragraph(POSED[0].upper() + POSED[1:] + ".", warning_color())
         else:
             dim_text("Drag to pose the robot")
         self._show_filter()
-        with disabled(session.stepped_outside or not session.paused):
+        with disabled(session.is_fixed or not session.paused):
             shown = self._filtered(drive.joints)
             for rows in _by_limb([joint for joint in shown if joint.size == 1], len(drive.joints)):
                 _show_joint_rows(session, rows)

@@ -23,7 +23,7 @@ class KeyframeList:
         keep = button(f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe of the running scene")
         if keep and self._message.attempt(lambda: keyframes.make(session, self._name or suggested)) is not None:
             self._name = ""
-        with disabled(session.stepped_outside):
+        with disabled(session.is_fixed):
             for name in session.engine.keys:
                 self._show_row(app, name, made=False)
             for name in list(keyframes.made):
@@ -37,7 +37,7 @@ class KeyframeList:
         if button("Copy Python", "Copy the present state as statements that set an mjData"):
             imgui.set_clipboard_text(keyframes.state(session).python())
         imgui.same_line()
-        with disabled(session.stepped_outside):
+        with disabled(session.is_fixed):
             if button("Paste", "Start again from a <key> element in the clipboard"):
                 self._message.attempt(lambda: keyframes.paste(session, imgui.get_clipboard_text()))
         self._message.show()

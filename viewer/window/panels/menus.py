@@ -62,6 +62,9 @@ def _show_file(shell: Shell) -> None:
         imgui.end_menu()
     if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not outside):
         app.reload()
+    if imgui.menu_item_simple("Save run...", "Ctrl+S", enabled=app.session.history is not None):
+        shell.choose_run()
+    tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
     imgui.separator()
     if imgui.menu_item_simple("New sensor..."):
         shell.edit_sensor(None)
@@ -78,12 +81,12 @@ def _show_simulation(shell: Shell) -> None:
     _show_bindings(shell, SIMULATION[:3])
     imgui.begin_disabled(session.stepped_outside)
     _show_bindings(shell, SIMULATION[3:4])
-    if session.engine.keys and imgui.begin_menu("Keyframe"):
+    if session.engine.keys and imgui.begin_menu("Keyframe", not session.is_fixed):
         for key in session.engine.keys:
             if imgui.menu_item_simple(key):
                 session.reset(key)
         imgui.end_menu()
-    if imgui.begin_menu("Engine", session.engine.path is not None):
+    if imgui.begin_menu("Engine", session.engine.path is not None and not session.is_fixed):
         for choice, entry in CHOICES.items():
             if imgui.menu_item_simple(entry.label, None, choice == shell.app.loader.choice):
                 shell.app.switch_engine(choice)

@@ -37,7 +37,8 @@ def show_playback(session: Session) -> None:
     with disabled(session.stepped_outside):
         imgui.same_line(0, 16)
         _show_speed(session)
-        if session.engine.keys:
+    if session.engine.keys:
+        with disabled(session.is_fixed):
             imgui.same_line(0, 16)
             _show_keys(session)
     if session.simulation.engine.num_envs > 1:

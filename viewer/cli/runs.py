@@ -1,0 +1,66 @@
+"""Saved runs and logs on the command line: what is taken again, for how long, how exactly, and where a run is kept."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import SceneError
+from ..files import size_text
+from .progress import plural, report
+
+if TYPE_CHECKING:
+    from ..engines.contract import Engine
+    from ..session.simulation import Simulation
+
+_USUAL = 10.0
+"""Seconds of a recording of a scene."""
+
+
+def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which run is shown, and where it is kept."""
+    parser.add_argument("--save-run", metavar="FILE", help="keep all steps in a .cvrun file, which opens as a scene")
+
+
+def check_run_arguments(arguments: argparse.Namespace) -> None:
+    """Fail before the work is done where the run could not be kept."""
+    if arguments.save_run is not None:
+        from ..session.saved_run import check_run_path
+
+        check_run_path(Path(arguments.save_run))
+
+
+def duration(arguments: argparse.Namespace, engine: "Engine", usual: float | None = _USUAL) -> float:
+    """How long to go on [s of simulated time, at speed 1]: as given, else to the end of a log, else as usual."""
+    given: float | None = arguments.duration
+    if given is not None:
+        return given
+    logged = engine.logged
+    if logged is None:
+        if usual is None:
+            raise SceneError("--duration is missing: how many seconds of the scene?")
+        return usual
+    start, speed = getattr(arguments, "start", 0.0), getattr(arguments, "speed", 1.0)
+    left = logged.duration - start
+    if left < 0:
+        raise SceneError(f"{logged.path}: lasts {logged.duration:.6g} s: nothing is left after --start {start:g}")
+    return max(left / speed, engine.timestep)
+
+
+def report_verdicts(engine: "Engine") -> None:
+    """Report how exactly the steps of a run or log were taken again."""
+    logged = engine.logged
+    if logged is not None:
+        report(f"{logged.path.name}: {logged.summary()}")
+
+
+def save_run(arguments: argparse.Namespace, simulation: "Simulation") -> None:
+    """Keep the run, if that was asked for."""
+    if arguments.save_run is None:
+        return
+    from ..session.saved_run import RunSaver
+
+    saver = RunSaver(simulation, arguments.save_run)
+    path = saver.write()
+    if saver.forgotten:
+        report(f"note: the oldest {plural(saver.forgotten, 'step')} did not fit into memory: the run begins later")
+    print(f"{path}: {plural(saver.steps, 'step')}, {size_text(path.stat().st_size)}")

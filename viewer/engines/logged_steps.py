@@ -1,0 +1,146 @@
+"""What a saved run or a log is to an engine: steps to take again, and what is known of each, as a band and in words."""
+
+from array import array
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .abilities import ArrivedStep, StepKind
+
+_CODES = {StepKind.START: 0, StepKind.EXACT: 0, StepKind.CLOSE: 1, StepKind.UNKNOWN: 2}
+EXACT, CLOSE, UNKNOWN = 0, 1, 2
+"""Values of a band: the larger, the less is known."""
+
+
+class Verdicts:
+    """What is known of each step so far, by its number, from the first state, number 0, on."""
+
+    def __init__(self, missing: tuple[str, ...] = ()) -> None:
+        """`missing`: what the log does not have, by its name in mjData."""
+        self._missing = missing
+        self._codes = bytearray()
+        self._differences = array("f")
+        self._counts = [0, 0, 0]
+        self.first: int | None = None
+        """The first step that is not exact."""
+        self.largest = 0.0
+        """Largest difference of a step that is close: see `ArrivedStep.difference`."""
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def add(self, kind: StepKind, difference: float = 0.0) -> None:
+        """Note the next step."""
+        code = _CODES[kind]
+        if code and self.first is None:
+            self.first = len(self._codes)
+        self._codes.append(code)
+        self._differences.append(difference)
+        self._counts[code] += 1
+        self.largest = max(self.largest, difference)
+
+    def truncate(self, count: int) -> None:
+        """Keep so many."""
+        codes, differences = self._codes[:count], self._differences[:count]
+        self.__init__(self._missing)  # type: ignore[misc]
+        for code, difference in zip(codes, differences, strict=True):
+            self.add((StepKind.EXACT, StepKind.CLOSE, StepKind.UNKNOWN)[code], difference)
+
+    @property
+    def exact(self) -> int:
+        """Number of steps that are exact; the first state is none."""
+        return self._counts[EXACT] - bool(self._codes)
+
+    @property
+    def close(self) -> int:
+        return self._counts[CLOSE]
+
+    @property
+    def unknown(self) -> int:
+        return self._counts[UNKNOWN]
+
+    def forces_known(self, step: int) -> bool:
+        """False if the forces of a step, or those in the first state, are not known."""
+        return not self._missing if step == 0 else self._codes[step] != UNKNOWN
+
+    def band(self, start: int, stop: int, columns: int) -> NDArray[np.uint8]:
+        """The worst of the steps start to stop - 1 in at most `columns` columns of equal length, (n,)."""
+        codes = np.frombuffer(bytes(self._codes[start:stop]), np.uint8)
+        if not len(codes):
+            return codes
+        starts = np.unique(np.linspace(0, len(codes), min(columns, len(codes)), endpoint=False).astype(np.intp))
+        return np.maximum.reduceat(codes, starts)
+
+    def describe(self, step: int) -> str:
+        """One step, for a person."""
+        if not 0 <= step < len(self._codes):
+            return ""
+        if step == 0:
+            return "the first state of the file"
+        if self._codes[step] == EXACT:
+            return "exact: taken again, the step leads bit for bit to the next state of the file"
+        if self._codes[step] == CLOSE:
+            return f"close: forces are right to about {percent(self._differences[step])}"
+        return f"not reached: {self._reason}; its forces are not known, and not drawn"
+
+    def summary(self, seconds: float = 0.0) -> str:
+        """All steps so far, for a person; `seconds` is the simulated time of the `first` that is not exact [s]."""
+        total = len(self._codes) - 1
+        if total < 1:
+            return "no steps: only one state"
+        if self.first is None:
+            return f"all {total} steps are exact" if total > 1 else "its one step is exact"
+        parts = [f"{self.exact} exact"] if self.exact else []
+        if self.close:
+            parts.append(f"{self.close} close (forces right to {percent(self.largest)})")
+        if self.unknown:
+            parts.append(f"{self.unknown} not reached ({self._reason}), whose forces are not drawn")
+        first = f"; the first that is not exact is step {self.first}, at {seconds:.6g} s" if self.exact else ""
+        return f"of {total} steps {', '.join(parts)}{first}"
+
+    @property
+    def _reason(self) -> str:
+        return f"the file has no {' and no '.join(self._missing)}" if self._missing else "the states do not follow"
+
+
+class LoggedSteps(Protocol):
+    """The steps of a saved run or of a log, which the engine takes again one after another instead of its own."""
+
+    path: Path
+    """The file."""
+    duration: float
+    """Simulated time from its first state to its last [s]."""
+    is_run: bool
+    """True for a saved run, False for a log."""
+    watches_all: bool
+    """True if all contacts were watched when the run was saved."""
+    verdicts: Verdicts
+    """What is known of the steps that were taken so far."""
+
+    @property
+    def done(self) -> bool:
+        """True if there are no more steps."""
+        ...
+
+    def take(self) -> ArrivedStep | None:
+        """Take the next step: the engine's data are then those after it. None if there is none."""
+        ...
+
+    def summary(self) -> str:
+        """How exactly the steps so far were taken again, for a person."""
+        ...
+
+    def boundary(self, step: int) -> int:
+        """The last step up to this one, counted from the first state, after which they can be taken again."""
+        ...
+
+    def go_back(self, step: int) -> None:
+        """Continue after such a step, at which the engine's data are."""
+        ...
+
+
+def percent(ratio: float) -> str:
+    """A small ratio for a person, such as `0.3 %` or `2e-07 %`."""
+    return f"{100 * ratio:.1g} %"

@@ -1,0 +1,236 @@
+"""Reads and writes saved runs: a model, and the states of every step, in one file of NumPy arrays."""
+
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ..errors import SceneError, write_error
+from ..files import PartFile, PartStream
+from ..mjmodel.state_log import StateLog, Values, state_parts
+from ..mjmodel.types import MjModel
+from ..version import __version__
+
+SUFFIX = ".cvrun"
+_FORMAT = 1
+_ABOUT, _MODEL, _SOURCES, _STATES = "about", "model", "source", "states"
+_FAST = 1
+"""Compression of models and their files: half as large in a fifth of the time."""
+READ_ERRORS = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, NotImplementedError)
+"""What NumPy, zipfile and zlib raise for files that are damaged, or not theirs."""
+
+
+class RunWriter:
+    """Writes a run: rows one after another, then the file is complete. Nothing is left of one that is not finished."""
+
+    def __init__(
+        self,
+        path: Path,
+        model: MjModel,
+        about: Mapping[str, Any],
+        columns: NDArray[np.intp],
+        rest: Values,
+        first_row: Values | None = None,
+        sources: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """`sources`: files from which other versions of MuJoCo can compile the model,
+        the scene first, by their paths from a common folder. Raises RecordingError where it cannot be written."""
+        self._part = PartFile(path)
+        self._blocks = 0
+        self._file: zipfile.ZipFile | None = None
+        sources = sources or {}
+        sizes = {name: part.stop - part.start for name, part in state_parts(model).items()}
+        text = {
+            **about,
+            "format": _FORMAT,
+            "mujoco": mujoco.__version__,
+            "contact_viewer": __version__,
+            "parts": sizes,
+            "sources": list(sources),
+        }
+        try:
+            self._stream: PartStream = self._part.open()
+            self._file = zipfile.ZipFile(self._stream, "w", compresslevel=_FAST)
+            self._add(_ABOUT, np.array(json.dumps(text)))
+            self._add(_MODEL, model_bytes(model))
+            self._add("columns", columns.astype(np.int64))
+            self._add("rest", rest)
+            if first_row is not None:
+                self._add("first_row", first_row)
+            for number, content in enumerate(sources.values()):
+                self._add(f"{_SOURCES}_{number}", np.frombuffer(content, np.uint8))
+        except BaseException as error:
+            self._fail(error)
+
+    def add(self, states: Values) -> None:
+        """Write some rows, (n, columns)."""
+        try:
+            self._add(f"{_STATES}_{self._blocks}", np.ascontiguousarray(states, np.float64))
+            self._blocks += 1
+        except BaseException as error:
+            self._fail(error)
+
+    def finish(self) -> Path:
+        """Complete the file."""
+        assert self._file is not None
+        try:
+            self._file.close()
+            self._stream.close()
+        except BaseException as error:
+            self._fail(error)
+        return self._part.commit()
+
+    def discard(self) -> None:
+        """Give up: remove what was written."""
+        self._part.discard()
+
+    def _add(self, name: str, array: NDArray[Any]) -> None:
+        assert self._file is not None
+        self._file.compression = zipfile.ZIP_DEFLATED if name.startswith((_MODEL, _SOURCES)) else zipfile.ZIP_STORED
+        with self._file.open(f"{name}.npy", "w", force_zip64=True) as member:
+            npy.write_array(member, array, allow_pickle=False)
+
+    def _fail(self, error: BaseException) -> None:
+        self._part.discard()
+        if isinstance(error, OSError):
+            raise write_error(self._part.path, error) from None
+        raise error
+
+
+class RunFile:
+    """A saved run as it is on disk. Everything raises SceneError, one line, where the file is not what it should be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        about = self._read([_ABOUT])[_ABOUT]
+        try:
+            self.about: dict[str, Any] = json.loads(str(about[()]))
+            known = self.about["format"] == _FORMAT
+            self.mujoco = str(self.about["mujoco"])
+            """The version of MuJoCo that took the steps."""
+            self._sources = [str(name) for name in self.about["sources"]]
+            self._parts = {str(name): int(size) for name, size in self.about["parts"].items()}
+            self.companions = {int(sensor): int(companion) for sensor, companion in self.about["companions"]}
+            self.hidden = tuple(int(sensor) for sensor in self.about["hidden"])
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            raise SceneError(f"{path}: not a saved run of this program") from None
+        if not known:
+            raise SceneError(f"{path}: saved by another version of this program, in a format that this one cannot read")
+
+    def model(self) -> bytes:
+        """The compiled model, as .mjb."""
+        return self._bytes(_MODEL)
+
+    def sources(self) -> dict[str, bytes]:
+        """The files that the model was compiled from, the scene first, by their paths from a common folder."""
+        return {name: self._bytes(f"{_SOURCES}_{number}") for number, name in enumerate(self._sources)}
+
+    def log(self, model: MjModel) -> StateLog:
+        """The states of its steps, as those of a model that is the same but for the version of MuJoCo."""
+        arrays = self._read(["columns", "rest", f"{_STATES}_0"], lambda name: name.startswith((_STATES, "first_row")))
+        columns, rest = arrays["columns"], arrays["rest"]
+        blocks = [arrays.get(f"{_STATES}_{number}") for number in range(sum(_STATES in name for name in arrays))]
+        fitting = all(
+            block is not None and block.dtype == np.float64 and block.ndim == 2 and block.shape[1:] == columns.shape
+            for block in blocks
+        )
+        if not (fitting and columns.ndim == 1 and columns.dtype.kind == "i"):
+            raise SceneError(f"{self.path}: damaged: its arrays do not fit each other")
+        states = np.concatenate([block for block in blocks if block is not None])
+        if not (len(states) and rest.ndim == 1 and rest.dtype == np.float64):
+            raise SceneError(f"{self.path}: damaged: its arrays do not fit each other")
+        if not (np.isfinite(states).all() and np.isfinite(rest).all()):
+            raise SceneError(f"{self.path}: damaged: its states have values that are not numbers")
+        places = self._places(model, len(rest))
+        if len(columns) and not (columns.min() >= 0 and columns.max() < len(rest) and 0 in columns):
+            raise SceneError(f"{self.path}: damaged: its columns are not those of a state")
+        if (np.diff(states[:, np.flatnonzero(columns == 0)[0]]) < 0).any():
+            raise SceneError(f"{self.path}: damaged: its time runs backwards")
+        kept = places[columns] >= 0
+        whole = np.zeros(max(int(places.max(initial=-1)) + 1, *(part.stop for part in state_parts(model).values())))
+        whole[places[places >= 0]] = rest[places >= 0]
+        first = arrays.get("first_row")
+        known = first is not None and first.dtype == np.float64 and first.ndim == 1
+        return StateLog(
+            self.path,
+            places[columns][kept],
+            states if kept.all() else states[:, kept],
+            whole,
+            first_row=first if known else None,
+            about=self.about,
+        )
+
+    def _places(self, model: MjModel, size: int) -> NDArray[np.intp]:
+        """Where each value of a saved state belongs in a state of a model, (size,); -1 where it has no place."""
+        parts = state_parts(model)
+        found, start = np.full(size, -1, np.intp), 0
+        for name, length in self._parts.items():
+            part = parts.get(name, slice(0, 0))
+            if part.stop - part.start == length and start + length <= size:
+                found[start : start + length] = np.arange(part.start, part.stop)
+            elif length and name != "history":
+                raise SceneError(f"{self.path}: its states do not fit its model ({name})")
+            start += length
+        # What sleeps comes after all parts.
+        end = max((part.stop for part in parts.values()), default=0)
+        found[start:] = np.arange(end, end + max(0, size - start))
+        return found
+
+    def _bytes(self, name: str) -> bytes:
+        array = self._read([name])[name]
+        if array.dtype != np.uint8:
+            raise SceneError(f"{self.path}: damaged: {name} is not what it should be")
+        return array.tobytes()
+
+    def _read(self, names: Iterable[str], also: Callable[[str], bool] = lambda name: False) -> dict[str, NDArray[Any]]:
+        """Some arrays of the file, and those of other names if they are there."""
+
+        wanted = set(names)
+        return read_arrays(self.path, lambda name: name in wanted or also(name), wanted)
+
+
+def read_arrays(path: Path, wanted: Callable[[str], bool], needed: Iterable[str] = ()) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz file whose names are wanted, of which some must be there. Nothing pickled is loaded."""
+
+    def read() -> dict[str, NDArray[Any]]:
+        with path.open("rb") as stream:
+            if stream.read(4) != b"PK\x03\x04":
+                raise ValueError("no archive")
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as file:
+                return {name: file[name] for name in [*needed, *file.files] if wanted(name)}
+
+    arrays: dict[str, NDArray[Any]] = attempt_reading(path, read)
+    return arrays
+
+
+def attempt_reading(path: Path, read: Callable[[], Any]) -> Any:
+    """What `read` returns; SceneError, one line, for a file that is damaged or of another kind."""
+    try:
+        return read()
+    except FileNotFoundError:
+        raise SceneError(f"{path}: no such file") from None
+    except MemoryError:
+        raise SceneError(f"{path}: needs more memory than there is") from None
+    except SceneError:
+        raise
+    except (*READ_ERRORS, zipfile.BadZipFile, zlib.error) as error:
+        if "Object arrays" in str(error):
+            raise SceneError(f"{path}: holds pickled Python objects, which are never loaded") from None
+        if isinstance(error, OSError) and error.errno is not None:
+            raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
+        raise SceneError(f"{path}: cannot be read: it is damaged, cut off, or of another kind") from None
+
+
+def model_bytes(model: MjModel) -> NDArray[np.uint8]:
+    """A compiled model as .mjb."""
+    buffer = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, buffer)
+    return buffer
