@@ -14,6 +14,7 @@ PRINTS = {
     "2_jax_batch": ("jax", "[19.6"),
     "3_torch_warp": ("torch", "19.62, 0.0]"),
     "4_mjlab_term": ("torch", "sensors ['feet_left', 'feet_right']"),
+    "5_gymnasium_viewer": ("jax", "Humanoid-v5, episode 1: "),
 }
 """The library that each example needs, and what it prints: forces are weights."""
 
@@ -23,9 +24,17 @@ def test_the_examples_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, (library, _) in PRINTS.items() if library in LIBRARIES])
-def test_it_runs(name: str) -> None:
+def test_it_runs(name: str, tmp_path: Path) -> None:
+    # Films instead of windows, where it has them.
+    arguments = [str(tmp_path), "10"] if name.endswith("viewer") else []
     done = subprocess.run(
-        [sys.executable, str(EXAMPLES / f"{name}.py")], capture_output=True, text=True, check=False, timeout=150
+        [sys.executable, str(EXAMPLES / f"{name}.py"), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=150,
     )
     assert done.returncode == 0, done.stderr
     assert PRINTS[name][1] in done.stdout
+    if arguments:
+        assert len(list(tmp_path.glob("*.mp4"))) == 4

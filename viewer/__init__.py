@@ -2,6 +2,7 @@
 
 The map; docs/ARCHITECTURE.md explains it. A line imports only from the lines after it:
 
+    gymnasium       Gymnasium's wrapper, under its public name
     cli             one file a command
     sweeps          many runs: one pure task, local workers, Ray, the report
     passive         the viewer inside a user's own program: launch, launch_passive
@@ -27,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from .version import __version__
 
 if TYPE_CHECKING:
+    from . import gymnasium as gymnasium
     from . import metrics
     from .engines.registry import open_engine
     from .events.contact_events import ContactEvent, ContactEvents
@@ -65,8 +67,8 @@ must be able to catch Ctrl-C before any library is loaded."""
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return import_module(".metrics", __name__)
+    if name in ("gymnasium", "metrics"):
+        return import_module(f".{name}", __name__)
     if name in _HOMES:
         return getattr(import_module(_HOMES[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -42,7 +42,7 @@ def test_steps_inside_one_call_are_seen_bit_for_bit(integrator: int) -> None:
         # As environments do for their observations.
         mujoco.mj_forward(loop.model, loop.data)
         loop.hand_over()
-        TAP.remove(loop.data)
+        TAP.remove(loop.data, loop.record)
         seen = []
         for step in loop.arrived():
             kinds.append(step.kind)
@@ -54,7 +54,7 @@ def test_steps_inside_one_call_are_seen_bit_for_bit(integrator: int) -> None:
             expected.append(forces(loop.model, judge))
         assert seen == expected
         TAP.add(loop.data, loop.record)
-    TAP.remove(loop.data)
+    TAP.remove(loop.data, loop.record)
     assert kinds == [StepKind.START] + [StepKind.EXACT] * 200
 
 
@@ -83,6 +83,25 @@ def test_a_callback_of_the_users_stays_in_force_whenever_it_was_set() -> None:
     loop.hand_over()
     assert loop.data.qfrc_applied[2] != 0
     assert [step.kind for step in loop.arrived()] == [StepKind.START] + [StepKind.EXACT] * 21
-    TAP.remove(loop.data)
+    TAP.remove(loop.data, loop.record)
     assert mujoco.get_mjcb_control() is push
     mujoco.set_mjcb_control(None)
+
+
+def test_several_viewers_see_the_steps_of_the_same_data() -> None:
+    loop, seen = Tapped("quadruped"), []
+
+    class Other:
+        def record(self) -> None:
+            seen.append(loop.data.time)
+
+    other = Other()
+    TAP.add(loop.data, loop.record)
+    TAP.add(loop.data, other.record)
+    mujoco.mj_step(loop.model, loop.data, 3)
+    TAP.remove(loop.data, loop.record)
+    rows = len(loop.rows.waiting)
+    mujoco.mj_step(loop.model, loop.data, 2)
+    assert len(seen) == 5
+    assert len(loop.rows.waiting) == rows
+    TAP.remove(loop.data, other.record)

@@ -62,6 +62,8 @@ class Word(IntEnum):
     """Counts the changes of the loop's model."""
     CHECKED = auto()
     """Rows before this one were written before someone last looked at the loop's model."""
+    TAKEN = auto()
+    """Rows that were read, where the loop waits for its reader: see `film`."""
 
 
 class SharedMemory:

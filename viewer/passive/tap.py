@@ -9,18 +9,23 @@ import mujoco
 Record = Callable[[], object]
 """Hands over the state before a step."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
-_STAGES = (0.5, 0.5, 1.0)
-"""When the later stages of a Runge-Kutta step take place, in steps from its start."""
 
 
 class _Tapped:
     """Data whose steps are seen."""
 
-    def __init__(self, record: Record) -> None:
-        # A viewer that is forgotten is not kept alive from here.
-        self.record = weakref.WeakMethod(record)
-        self.start, self.stage = 0.0, len(_STAGES)
-        """Of the Runge-Kutta step that goes on: its time [s], and how many of its later stages have passed."""
+    __slots__ = ("model", "options", "records", "stages", "tolerance")
+
+    def __init__(self) -> None:
+        self.records: list[weakref.WeakMethod[Record]] = []
+        """Who sees them. A viewer that is forgotten is not kept alive from here."""
+        self.model: Any = None
+        self.options: Any = None
+        """Of the model: looked up once, which takes longer than to read a value of them."""
+        self.stages: tuple[float, ...] = ()
+        """Times of the stages that are left of a Runge-Kutta step [s] ..."""
+        self.tolerance = 0.0
+        """... and their precision [s]."""
 
 
 class Tap:
@@ -37,13 +42,17 @@ class Tap:
         """Bound once, so that it can be recognized."""
 
     def add(self, data: Any, record: Record) -> None:
-        """See the steps of some data from now on."""
-        self._tapped[data._address] = _Tapped(record)
+        """See the steps of some data from now on, beside others who do."""
+        self._tapped.setdefault(data._address, _Tapped()).records.append(weakref.WeakMethod(record))
         self.renew()
 
-    def remove(self, data: Any) -> None:
+    def remove(self, data: Any, record: Record) -> None:
         """See them no more; the last one gives the callback back."""
-        self._tapped.pop(data._address, None)
+        tapped = self._tapped.get(data._address)
+        if tapped is not None:
+            tapped.records = [kept for kept in tapped.records if kept() not in (None, record)]
+            if not tapped.records:
+                del self._tapped[data._address]
         if not self._tapped and mujoco.get_mjcb_control() is self._call:
             mujoco.set_mjcb_control(self._users)
             self._users = None
@@ -61,19 +70,25 @@ class Tap:
         tapped = self._tapped.get(data._address)
         if tapped is None:
             return
-        if model.opt.integrator == _RK4:
-            time = data.time
-            if tapped.stage < len(_STAGES):
-                # Inside the step: states that the integrator tries.
-                expected = tapped.start + _STAGES[tapped.stage] * model.opt.timestep
-                tapped.stage += 1
-                if abs(time - expected) < 1e-6 * model.opt.timestep:
-                    return
-            # Also where `mj_forward` was called, and the next stages never came.
-            tapped.start, tapped.stage = time, 0
-        record = tapped.record()
-        if record is not None:
-            record()
+        stages = tapped.stages
+        if stages:
+            # Inside a step: states that the integrator tries.
+            tapped.stages = stages[1:]
+            if abs(data.time - stages[0]) < tapped.tolerance:
+                return
+            # `mj_forward` was called, and the next stages never came.
+            tapped.stages = ()
+        if model is not tapped.model:
+            tapped.model, tapped.options = model, model.opt
+        options = tapped.options
+        if options.integrator == _RK4:
+            time, timestep = data.time, options.timestep
+            half = time + 0.5 * timestep
+            tapped.stages, tapped.tolerance = (half, half, time + timestep), 1e-6 * timestep
+        for reference in tapped.records:
+            record = reference()
+            if record is not None:
+                record()
 
 
 TAP = Tap()

@@ -352,7 +352,7 @@ class PassiveViewer:
         self._pull.end()
         if self._tapped:
             self._tapped = False
-            TAP.remove(self._data)
+            TAP.remove(self._data, self._record_start)
 
     def _wake(self) -> None:
         self._send({})

@@ -11,19 +11,16 @@ from typing import Any
 from ..window.window import Window, run_window  # isort: skip
 
 import glfw
-import mujoco
 
 from ..app.application import Application
-from ..engines.mujoco.arrivals import STATE
 from ..engines.mujoco.engine import MujocoEngine
 from ..errors import SceneError
 from ..scene_files.compiled_sensors import with_sensors
-from ..scene_files.scene import LoadedScene, engine_warnings
 from ..scene_files.spec_changes import RefusedChange, SensorChange
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
 from .key_codes import pressed_keys
+from .loop_engine import open_engine
 from .process import SERVE
-from .shared_memory import SharedMemory
 from .view_values import write_values
 from .window_loop import WindowLoop, send
 
@@ -56,21 +53,8 @@ def open_loop(
     connection: socket.socket, model: int, ring: int, state_size: int, rows: int
 ) -> tuple[Window, WindowLoop]:
     """A window, not yet open, on the model in a file and the steps that arrive in another."""
-    # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
-    mujoco.set_mju_user_warning(engine_warnings.append)
-    compiled = LoadedScene(None, mujoco.MjModel.from_binary_path(f"/dev/fd/{model}"))
-    os.close(model)
-    try:
-        scene = with_sensors(compiled)
-    except SceneError:
-        # Contacts are then reconstructed from the contact list.
-        scene = compiled
-    engine = MujocoEngine(scene)
+    compiled, engine, shared = open_engine(model, ring, state_size, rows)
     versions = engine.allow_model_changes()
-    shared = SharedMemory(ring, state_size, rows, versions.size)
-    # As it is now, so that the camera sees what moves.
-    mujoco.mj_setState(engine.model, engine.data, shared.states[0], STATE)
-    mujoco.mj_forward(engine.model, engine.data)
     loop = WindowLoop(connection, shared, engine)
     window = Window(Application(engine))
     window.app.session.loop = loop

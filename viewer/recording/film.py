@@ -58,13 +58,14 @@ class Film:
                         # Before the first picture forces are looked at all the same: they choose its scale.
                         session_glyphs(self._session, self._eye())
                     yield None
-            yield self._picture(frame)
+            yield self.picture(frame)
 
     def _eye(self) -> Eye:
         engine, viewport = self._session.engine, (0, 0, *self._renderer.size)
         return Eye(self._session.view.matrices(engine.model, engine.data, viewport), viewport, self._unit)
 
-    def _picture(self, frame: int) -> Picture:
+    def picture(self, frame: int) -> Picture:
+        """What the session shows now, as a frame of the video."""
         session, renderer = self._session, self._renderer
         if self._orbit:
             session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._schedule.fps)

@@ -110,6 +110,11 @@ class Arrivals:
                 return step
         return self._step(self._following.pop(0)) if self._following else None
 
+    def restart(self) -> None:
+        """Begin with the next row, whatever came before."""
+        self.row = self._waiting = self._left = None
+        self._following.clear()
+
     def _continue(self, before: ArrivedRow, row: ArrivedRow) -> ArrivedStep | None:
         """The step from a row to the next one, or what else happened between them; None if nothing did."""
         passed = row.state[0] - before.state[0]

@@ -1,0 +1,217 @@
+"""Gymnasium's own environments in the wrapper, against the same environments stepped bare."""
+
+import pickle
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import av
+import contact_viewer
+import gymnasium
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer.errors import RecordingError, SceneError
+from contact_viewer.gymnasium import ContactViewer
+from contact_viewer.passive.viewer import PassiveViewer
+from contact_viewer.window.window import Window
+
+from ..engines.mujoco.test_arrivals import forces
+from ..window.driver import count_green, wait
+from .loops import DrivenViewer
+
+STEPS = 100
+"""Of an environment; five of the physics each."""
+
+
+def make(name: str) -> gymnasium.Env[Any, Any]:
+    return gymnasium.make(name, terminate_when_unhealthy=False)
+
+
+def actions(env: gymnasium.Env[Any, Any], count: int = STEPS) -> Iterator[Any]:
+    env.action_space.seed(7)
+    for _ in range(count):
+        yield env.action_space.sample()
+
+
+def stepped_bare(name: str, after_step: Callable[[Any, Any], Any], steps: int = STEPS) -> list[list[Any]]:
+    """What is seen in the loop after each physics step, by step of the environment; the first is that of the reset."""
+    env = make(name)
+    inner: Any = env.unwrapped
+    seen: list[list[Any]] = []
+
+    def step_one_by_one(ctrl: Any, count: int) -> None:
+        inner.data.ctrl[:] = ctrl
+        for _ in range(count):
+            mujoco.mj_step(inner.model, inner.data)
+            seen[-1].append(after_step(inner.model, inner.data))
+        mujoco.mj_rnePostConstraint(inner.model, inner.data)
+
+    inner._step_mujoco_simulation = step_one_by_one
+    env.reset(seed=3)
+    seen.append([after_step(inner.model, inner.data)])
+    for action in actions(env, steps):
+        seen.append([])
+        env.step(action)
+    return seen
+
+
+def see_each_step(ctx: Any, window: Window) -> Any:
+    """In the window's process: every step of the history, compared with what the loop had."""
+    session = window.app.session
+    history = session.history
+    assert history is not None
+    expected = pickle.loads(Path(sys.argv[8]).read_bytes())
+    wait(ctx, lambda: history.last >= len(expected), 2000)
+    assert session.loop is not None
+    assert session.loop.skipped == 0
+    assert session.view.tracking == "torso"
+    touching = 0
+    for step, contacts in enumerate(expected, 1):
+        session.go_to(step)
+        assert forces(session.engine.model, session.engine.data) == contacts, step
+        touching += bool(contacts)
+    return {"steps": history.last, "inexact": len(history.marks), "touching": touching}
+
+
+@pytest.mark.parametrize("name", ["Ant-v5", "Humanoid-v5"])
+def test_a_window_shows_the_contacts_of_every_physics_step(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [contacts for step in stepped_bare(name, forces)[1:] for contacts in step]
+    (tmp_path / "expected").write_bytes(pickle.dumps(expected))
+    driven: list[DrivenViewer] = []
+
+    def launch(model: Any, data: Any, **options: Any) -> PassiveViewer:
+        driven.append(DrivenViewer(model, data, see_each_step, tmp_path, str(tmp_path / "expected"), **options))
+        return driven[0].viewer
+
+    monkeypatch.setattr("contact_viewer.passive.gymnasium.launch_passive", launch)
+    env = ContactViewer(make(name))
+    env.reset(seed=3)
+    for action in actions(env):
+        env.step(action)
+        # The window is on the same processor; it would leave steps out.
+        time.sleep(0.002)
+    with driven[0] as viewer:
+        while viewer.is_running():
+            time.sleep(0.01)
+    env.close()
+    assert driven[0].result["steps"] == 5 * STEPS
+    assert driven[0].result["inexact"] == 0
+    assert driven[0].result["touching"] > 50
+    assert mujoco.get_mjcb_control() is None
+
+
+def test_episodes_are_filmed_without_a_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    env = ContactViewer(
+        make("Ant-v5"),
+        record=tmp_path / "episode-{}.mp4",
+        episode_trigger=lambda episode: episode != 1,
+        size=(320, 180),
+        fps=25,
+    )
+    for _ in range(3):
+        env.reset(seed=3)
+        for action in actions(env, 30):
+            env.step(action)
+    # The last episode was not over.
+    env.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"episode-0.mp4", "episode-2.mp4"}
+    green = []
+    with av.open(str(tmp_path / "episode-0.mp4")) as video:
+        for frame in video.decode(video=0):
+            green.append(count_green(np.asarray(frame.to_image())[:, 60:]))
+    # 30 steps of 0.05 s, the first and the last instant included.
+    assert len(green) == 38
+    touching = [any(len(contacts) for contacts in step) for step in stepped_bare("Ant-v5", forces, 30)]
+    first = touching.index(True)
+    assert max(green[: max(1, int(25 * 0.05 * (first - 1)))]) < 10
+    assert max(green) > 40
+    assert (tmp_path / "episode-2.mp4").stat().st_size > 10_000
+
+
+def touching_pairs(model: Any, data: Any) -> set[frozenset[str]]:
+    """Pairs of geoms that touch in the positions after a step: a Runge-Kutta step leaves others in its contact list."""
+    scratch = mujoco.MjData(model)
+    scratch.qpos[:] = data.qpos
+    mujoco.mj_fwdPosition(model, scratch)
+    names = [model.geom(i).name or f"geom {i}" for i in range(model.ngeom)]
+    return {frozenset(names[geom] for geom in contact.geom) for contact in scratch.contact if contact.dist < -2e-8}
+
+
+def test_events_of_the_steps_are_in_the_info() -> None:
+    expected: list[set[tuple[str, frozenset[str]]]] = []
+    before: set[frozenset[str]] = set()
+    for step in stepped_bare("Ant-v5", touching_pairs):
+        expected.append(set())
+        for pairs in step:
+            expected[-1] |= {("begin", pair) for pair in pairs - before} | {("end", pair) for pair in before - pairs}
+            before = pairs
+    env = ContactViewer(make("Ant-v5"), events=True, window=False)
+    _, info = env.reset(seed=3)
+    assert info["contacts"] == []
+    seen = []
+    for action in actions(env):
+        info = env.step(action)[-1]
+        assert "reward_forward" in info
+        seen.append({(event["kind"], frozenset(event["geoms"])) for event in info["contacts"]})
+        assert all(event["time"] <= env.unwrapped.data.time for event in info["contacts"])  # type: ignore[attr-defined]
+    env.close()
+    assert seen == expected[1:]
+    assert sum(map(len, seen)) > 15
+
+
+def thread_time(env: gymnasium.Env[Any, Any], rounds: int = 8) -> list[float]:
+    """Processor time of this thread in rounds of fifty steps [s]."""
+    chosen, times = list(actions(env, 50)), []
+    for _ in range(rounds):
+        began = time.thread_time()
+        for action in chosen:
+            env.step(action)
+        times.append(time.thread_time() - began)
+        time.sleep(0.1)
+    return times
+
+
+@pytest.mark.alone
+def test_what_a_window_costs_the_environments_thread() -> None:
+    bare, shown = make("Ant-v5"), ContactViewer(make("Ant-v5"), ring_megabytes=1)
+    bare.reset(seed=3)
+    without = thread_time(bare)
+    shown.reset(seed=3)
+    # Memory that was never used costs more: once through the ring first.
+    thread_time(shown, 5)
+    with_window = thread_time(shown)
+    shown.close()
+    # Before and after, because the speed of a processor changes; not beside it, because the callback is for all data.
+    without += thread_time(bare)
+    assert np.median(with_window) < 1.25 * np.median(without), (with_window, without)
+
+
+def test_it_is_a_standard_wrapper() -> None:
+    env = ContactViewer(make("Ant-v5"), window=False, events=True)
+    assert env.spec is not None
+    again = gymnasium.make(env.spec)
+    again.reset(seed=0)
+    assert again.step(again.action_space.sample())[-1]["contacts"] == []
+    again.close()
+    assert contact_viewer.gymnasium.ContactViewer is ContactViewer
+
+
+def test_what_cannot_be_shown_or_filmed_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(SceneError, match="not a MuJoCo environment"):
+        ContactViewer(gymnasium.make("CartPole-v1"))
+    for record, message in (
+        ("episode.mp4", "put {} where its number goes"),
+        ("episode-{}.avi", "unknown suffix"),
+        ("nowhere/episode-{}.mp4", "no such folder"),
+    ):
+        with pytest.raises(RecordingError, match=message):
+            ContactViewer(make("Ant-v5"), record=tmp_path / record)
+    with pytest.raises(SceneError, match="no camera named 'side'; the model has: track"):
+        ContactViewer(make("Ant-v5"), camera="side")

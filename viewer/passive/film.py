@@ -1,0 +1,112 @@
+"""The half of a film that lives in the user's process: hands over every step of an episode to the one that draws it."""
+
+import json
+import select
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from ..errors import RecordingError
+from ..mjmodel.types import MjData, MjModel
+from .shared_memory import Word
+from .viewer import PassiveViewer
+
+FILM_MODULE = "contact_viewer.passive.film_process"
+_RING = 16 * 2**20
+"""Memory for states that were not drawn yet [bytes]."""
+_WAIT = 0.002
+"""Between two looks at how far the film is [s]."""
+
+
+class EpisodeFilm(PassiveViewer):
+    """Films parts of a user's loop, without a window and also without a display: each from `begin` to `finish`.
+
+    The pictures are drawn in a process of their own. Unlike a window, a film leaves no step out: a loop that is faster
+    waits for it.
+    """
+
+    _filming = False
+
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData,
+        *,
+        size: tuple[int, int] | None = None,
+        fps: float | None = None,
+        view: dict[str, Any] | None = None,
+        module: str = FILM_MODULE,
+    ) -> None:
+        """`size`: width and height [px]; with `fps` that of the format if not given. `view`: values of the
+        camera, as `view_values` reads them.
+        """
+        options = json.dumps({"size": size, "fps": fps, "view": view or {}})
+        super().__init__(model, data, every_step=True, ring_bytes=_RING, module=module, arguments=(options,))
+
+    @property
+    def filming(self) -> bool:
+        """True between `begin` and `finish`."""
+        return self._filming
+
+    def begin(self, path: Path) -> None:
+        """Film into a file from the present state on."""
+        self._filming = True
+        self.sync()
+        self._ask({"begin": str(path.absolute())}, "begun")
+
+    def finish(self) -> None:
+        """Wait until all steps so far are in the file, and it is complete."""
+        if self._filming:
+            # Whether a last step is exact is known once the model was looked at.
+            self._next_look = 0.0
+            self.sync()
+            self._ask({"finish": True}, "finished")
+            self._filming = False
+
+    def close(self) -> None:
+        with self._lock:
+            if self._running:
+                self.finish()
+            super().close()
+
+    def _write(self, kind: int) -> None:
+        # The first row is written before there is anyone to read it.
+        if self._count and not self._filming:
+            return
+        super()._write(kind)
+        words = self._words
+        while self._count - words[Word.TAKEN] > self._rows // 2 and self._running:
+            time.sleep(_WAIT)
+            self._exchange()
+
+    def _ask(self, message: dict[str, Any], answer: str) -> None:
+        """Send a message and wait for the answer; the film's own error is one line, and the loop goes on."""
+        while self._running and not self._send(message):
+            time.sleep(_WAIT)
+        while self._running:
+            select.select([self._socket], [], [], 1.0)
+            for received in self._receive():
+                if received.get("failed"):
+                    print(f"contact-viewer: {received['failed']}", file=sys.stderr)
+                else:
+                    self._handle(received)
+                if answer in received:
+                    return
+        self._filming = False
+
+
+def check_path(pattern: str, size: tuple[int, int] | None, fps: float | None) -> None:
+    """Refuse at once a name or a picture that no film could be written with. Raises RecordingError."""
+    from ..recording.formats import check_rate, check_size, format_of
+    from ..recording.schedule import frame_rate
+
+    first, second = (pattern.format(episode) for episode in (0, 1))
+    if first == second:
+        raise RecordingError(f"{pattern}: each episode is a file of its own; put {{}} where its number goes")
+    kind = format_of(first)
+    check_rate(kind, frame_rate(fps or kind.fps))
+    check_size(kind, size or kind.size)
+    folder = Path(first).absolute().parent
+    if not folder.is_dir():
+        raise RecordingError(f"{folder}: no such folder")

@@ -1,0 +1,164 @@
+"""The program that draws the film of a user's loop: started by the user's process, with what they share."""
+
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from ..engines.abilities import StepKind
+from ..engines.mujoco.engine import MujocoEngine
+from ..errors import DiskFullError, RecordingError, SceneError
+from ..recording.film import Film, open_renderer
+from ..recording.formats import even_size, format_of
+from ..recording.overlay import Overlay
+from ..recording.schedule import Schedule, exact, frame_rate
+from ..recording.video_writer import VideoWriter
+from ..render.offscreen import OffscreenRenderer
+from ..session.session import Session
+from ..settings import Quality, ViewState
+from .loop_engine import open_engine
+from .shared_memory import SharedMemory, Word
+from .view_values import write_values
+from .window_loop import WindowLoop, send
+
+_ENDLESS = 2**62
+"""Frames of a film whose end is not known."""
+_REST = 0.002
+"""Between two looks at whether steps have arrived [s]."""
+
+
+def main(arguments: list[str]) -> int:
+    """Film until the loop's program lets go; the exit code."""
+    link, model, ring, size, rows = map(int, arguments[:5])
+    # Ctrl-C is for the user's program, whose end completes the film.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with socket.socket(fileno=link) as connection:
+        try:
+            _, engine, shared = open_engine(model, ring, size, rows)
+            films = EpisodeFilms(connection, engine, shared, json.loads(arguments[5]))
+            films.run()
+        except Exception as error:
+            # A program of a user's gets one line, not a traceback of ours.
+            reason = str(error) if isinstance(error, SceneError) else f"the film failed: {error!r}"
+            send(connection, {"error": reason})
+            return 2
+    return 0
+
+
+class EpisodeFilms:
+    """A session on the steps that arrive, and the film that is being made of them, if any."""
+
+    def __init__(
+        self, connection: socket.socket, engine: MujocoEngine, shared: SharedMemory, options: dict[str, Any]
+    ) -> None:
+        self._connection, self._words, self._options = connection, shared.words, options
+        self._session = session = Session(engine, ViewState(), keeps_history=False)
+        session.watch_without_sensors()
+        write_values(session.view.camera, options["view"])
+        self._renderer: OffscreenRenderer | None = None
+        self._writer: VideoWriter | None = None
+        self._film: Film | None = None
+        self._schedule = Schedule(Fraction(1), Fraction(1), 1)
+        self._step = self._frame = 0
+        """Of the film: steps since it began, and frames."""
+        self._woken = threading.Event()
+        self._loop = loop = WindowLoop(connection, shared, engine)
+        loop.when_told, loop.wake = self._handle, self._woken.set
+
+    def run(self) -> None:
+        """Draw what arrives, and complete what is being filmed when the loop's program ends."""
+        loop = self._loop
+        while True:
+            loop.begin_frame()
+            self._draw_all()
+            if not loop.running:
+                break
+            if loop.quiet:
+                self._woken.wait(1.0)
+            self._woken.wait(_REST)
+            self._woken.clear()
+        self._complete()
+        if self._renderer is not None:
+            self._renderer.close()
+
+    def _draw_all(self) -> None:
+        """Draw the steps that have arrived."""
+        loop, simulation = self._loop, self._session.simulation
+        while (step := loop.take()) is not None:
+            simulation.observe(step)
+            if self._film is not None and step.kind not in (StepKind.START, StepKind.MOVED):
+                self._step += 1
+                self._add_pictures()
+            self._publish()
+        self._publish()
+
+    def _publish(self) -> None:
+        """Let the loop's program know how far this is."""
+        self._words[Word.TAKEN] = self._words[Word.WRITTEN] - self._loop.pending
+
+    def _handle(self, message: dict[str, Any]) -> None:
+        self._draw_all()
+        answer: dict[str, Any] = {"finished" if "finish" in message else "begun": True}
+        try:
+            if "begin" in message:
+                self._begin(Path(message["begin"]))
+            elif "finish" in message:
+                self._complete()
+            else:
+                return
+        except RecordingError as error:
+            self._abandon()
+            answer["failed"] = str(error)
+        send(self._connection, answer)
+
+    def _begin(self, path: Path) -> None:
+        session, options, kind = self._session, self._options, format_of(path)
+        size = even_size(kind, tuple(options["size"] or kind.size))
+        fps = frame_rate(options["fps"] or kind.fps)
+        if self._renderer is None:
+            self._renderer = open_renderer(session, size, Quality.AUTO)
+        self._schedule = Schedule(exact(session.engine.timestep), fps, _ENDLESS)
+        self._writer = VideoWriter(path, size, fps)
+        session.simulation.observers.clear()
+        self._film = Film(session, self._schedule, self._renderer, Overlay(session, size))
+        self._step = self._frame = 0
+        self._add_pictures()
+
+    def _add_pictures(self) -> None:
+        """Add the frames that show the step that was just taken."""
+        assert self._film is not None
+        assert self._writer is not None
+        due = 0
+        while self._schedule.step(self._frame + due) <= self._step:
+            due += 1
+        if due:
+            try:
+                self._writer.add(self._film.picture(self._frame), due)
+            except DiskFullError:
+                self._complete()
+            except RecordingError as error:
+                self._abandon()
+                send(self._connection, {"error": str(error)})
+            self._frame += due
+
+    def _complete(self) -> None:
+        writer, self._writer, self._film = self._writer, None, None
+        if writer is not None:
+            writer.finish()
+
+    def _abandon(self) -> None:
+        writer, self._writer, self._film = self._writer, None, None
+        if writer is not None:
+            writer.abort()
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    # Freeing a large model takes time for nothing.
+    os._exit(code)
