@@ -1,4 +1,4 @@
-# run, test, test-torch, test-long, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, test-torch, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test test-torch test-long dev bench lint format clean
+.PHONY: run test test-torch test-long test-ray dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -33,6 +33,10 @@ test: $(VENV)/.test lint
 test-long: $(VENV)/.test
 	$(BIN)/python -m pytest -m long tests
 	SCENES=$(SCENES) $(BIN)/python -m pytest tests/engines/mujoco/test_random_scenes.py
+
+# Sweeps on a Ray cluster of three nodes, all of them on this machine, with a node and a worker lost on the way.
+test-ray: $(VENV)/.test
+	$(BIN)/python -m pytest -m long tests/sweeps/test_ray.py
 
 # The tests of arrays on torch's tensors. torch is large: it has an environment of its own, beside that of the tests.
 TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py tests/sensors/test_model_layouts.py \

@@ -49,6 +49,14 @@ def parser() -> Parser:
     parser.add_argument(
         "--timeout", type=number(0.1, 1e6), metavar="S", help="give up a run after so much wall time; default: never"
     )
+    parser.add_argument(
+        "--ray",
+        nargs="?",
+        const="",
+        metavar="ADDRESS",
+        help="run on a Ray cluster: auto, HOST:PORT or ray://HOST:PORT; without an address that of RAY_ADDRESS, or one "
+        "that is started on this machine; needs: pip install 'contact-viewer[ray]'",
+    )
     parser.add_argument("--resume", action="store_true", help="go on with the sweep that is in DIR")
     return parser
 
@@ -73,7 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
         contacts=arguments.contacts,
         events=arguments.events,
     )
-    means = Means(arguments.workers, None, arguments.timeout, arguments.resume)
+    if arguments.timeout is not None and arguments.ray is not None:
+        raise UsageError("--timeout is for processes of this machine, not for --ray")
+    means = Means(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
     folder = Path(arguments.output)
     with interruption() as interrupt, RunProgress(plan.run_count) as progress:
 

@@ -72,6 +72,7 @@ class Results:
         self._journal = folder / _JOURNAL
         self._done = bytearray(plan.run_count)
         self._lock: int | None = None
+        self._is_new = False
         try:
             self._open(resume)
         except OSError as error:
@@ -125,7 +126,12 @@ class Results:
             shutil.rmtree(self._journal, ignore_errors=True)
 
     def close(self) -> None:
-        """Let other programs use the folder. Safe twice."""
+        """Let other programs use the folder; one without a single result goes away. Safe twice."""
+        if self._is_new and not self.finished and not self.failed:
+            shutil.rmtree(self._journal, ignore_errors=True)
+            with suppress(OSError):
+                (self.folder / ABOUT_FILE).unlink(missing_ok=True)
+                self.folder.rmdir()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -137,6 +143,7 @@ class Results:
             raise SweepError(f"{self.folder}: is not a folder")
         if exists and not resume:
             raise SweepError(f"{self.folder}: holds a sweep already; --resume goes on with it")
+        self._is_new = not self.folder.exists()
         self.folder.mkdir(parents=True, exist_ok=True)
         if exists:
             self._compare(json.loads(about.read_text(encoding="utf-8")))

@@ -20,6 +20,7 @@ from ..mjmodel.variation import read_randomisation
 from ..scene_files.scene import find_scene
 from .local_workers import run_locally
 from .plan import Plan, Run, SweepError, check_seeds, read_seeds
+from .ray_workers import run_on_ray
 from .results import METRICS_FILE, Results
 from .scene_store import SceneStore, scene_hashes
 from .task import RunResult
@@ -114,7 +115,7 @@ def run_sweep(
     with closing(Results(folder, plan, about, means.resume)) as results:
         first_failure = ""
         total = plan.run_count
-        with closing(_source(plan, scenes, results.pending(), means)) as source:
+        with closing(_source(plan, scenes, results.pending(), total - results.finished, means)) as source:
             for result in source:
                 if result is not None:
                     results.add(result)
@@ -128,9 +129,11 @@ def run_sweep(
         return Outcome(total, results.finished, results.failed, seconds, first_failure)
 
 
-def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], means: Means) -> Source:
+def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, means: Means) -> Source:
     """The results of all runs that are to be taken."""
     count = means.workers or usable_cores()
+    if means.ray is not None:
+        return run_on_ray(plan, scenes, pending, left, means.ray, count)
     return run_locally(plan, scenes, pending, count, means.timeout)
 
 

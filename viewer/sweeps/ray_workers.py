@@ -1,0 +1,253 @@
+"""Turns runs into results on a Ray cluster: short runs share a task, and those of a lost node are taken again."""
+
+import contextlib
+import logging
+import math
+import os
+import socket
+import time
+import warnings
+from collections import Counter, OrderedDict, deque
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..errors import SceneError
+from .plan import Plan, Run, SweepError
+from .ray_task import RayJob, package_versions, take_runs
+from .scene_store import SceneStore
+from .task import RunResult
+
+_TASK_SECONDS = 10.0
+"""Least time of a task: Ray takes some milliseconds for each."""
+_QUEUED = 2
+"""Tasks a core that are handed out: one runs, one waits."""
+_ATTEMPTS = 3
+"""How often a single run may be lost before it counts as failed."""
+_STARTS = 3
+"""How often a cluster of this machine is started before that counts as failed."""
+_HEARTBEAT = 0.2
+"""Longest time between two results that are given, of runs or None [s]."""
+_REACH_SECONDS = 5.0
+"""Longest wait for a cluster to answer [s]."""
+_CONTROL_BYTES = 100 * 2**20
+"""Largest folder of a controller that travels."""
+_SCENES_KEPT = 8
+"""Scenes of tasks to come that stay in the cluster's memory."""
+
+
+def run_on_ray(
+    plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, address: str, cores: int
+) -> Generator[RunResult | None, None, None]:
+    """The results of `left` runs as they come; None from time to time while there are none.
+
+    `address`: as Ray has it; empty for that of RAY_ADDRESS, or for a cluster of this machine with so many `cores`.
+    Close it to cancel what is not finished.
+    """
+    if find_spec("ray") is None:
+        raise SweepError("--ray needs an extra: pip install 'contact-viewer[ray]'")
+    control_files = read_folder(plan)
+    with _connected(address, cores) as ray:
+        yield from _Tasks(ray, plan, control_files, scenes, pending, left).results()
+
+
+class _Tasks:
+    """The tasks of a sweep on a cluster."""
+
+    def __init__(
+        self,
+        ray: Any,
+        plan: Plan,
+        control_files: Mapping[str, bytes],
+        scenes: SceneStore,
+        pending: Iterator[Run],
+        left: int,
+    ) -> None:
+        self._ray = ray
+        self._scenes = scenes
+        self._pending = pending
+        self._left = left
+        self._again: deque[list[Run]] = deque()
+        self._attempts: Counter[int] = Counter()
+        self._tasks: dict[Any, list[Run]] = {}
+        self._refs: OrderedDict[int, Any] = OrderedDict()
+        self._job = ray.put(RayJob("", plan, control_files, package_versions()))
+        # Retries are ours: a run that ends its process must not take the others of its task along.
+        self._take = ray.remote(num_cpus=1, max_retries=0)(take_runs)
+        self._seconds, self._count = 0.0, 0
+
+    def results(self) -> Generator[RunResult | None, None, None]:
+        try:
+            while True:
+                yield from self._hand_out()
+                if not self._tasks:
+                    return
+                ready, _ = self._ray.wait(list(self._tasks), num_returns=1, timeout=_HEARTBEAT)
+                if not ready:
+                    yield None
+                for reference in ready:
+                    yield from self._collect(reference, self._tasks.pop(reference))
+        finally:
+            for reference in self._tasks:
+                with contextlib.suppress(Exception):
+                    self._ray.cancel(reference, force=True)
+
+    def _hand_out(self) -> Iterator[RunResult]:
+        cores = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        while len(self._tasks) < _QUEUED * cores:
+            runs = self._again.popleft() if self._again else self._next_runs(cores)
+            if not runs:
+                return
+            try:
+                scenes = {number: self._scene(number) for number in {run.scene for run in runs}}
+            except SceneError as error:
+                yield from (RunResult(run.number, str(error)) for run in runs)
+                continue
+            self._tasks[self._take.remote([self._job], scenes, runs)] = runs
+
+    def _next_runs(self, cores: int) -> list[Run]:
+        """Runs of the next task, all of one scene: as many as take long enough, but a share for every core."""
+        size = 1
+        if self._count:
+            size = math.ceil(_TASK_SECONDS * self._count / max(self._seconds, 1e-9))
+            size = max(1, min(size, math.ceil(self._left / cores)))
+        runs: list[Run] = []
+        while len(runs) < size and (run := next(self._pending, None)) is not None:
+            self._left -= 1
+            if runs and run.scene != runs[0].scene:
+                self._again.append([run])
+                break
+            runs.append(run)
+        return runs
+
+    def _collect(self, reference: Any, runs: list[Run]) -> Iterator[RunResult]:
+        from ray.exceptions import RayError, RayTaskError
+
+        try:
+            results = self._ray.get(reference)
+        except RayTaskError as error:
+            cause = getattr(error, "cause", None) or error
+            if isinstance(cause, SweepError):
+                raise cause from None
+            if isinstance(cause, ModuleNotFoundError):
+                raise SweepError(f"a node of the cluster lacks contact-viewer ({cause})") from None
+            yield from self._try_again(runs, str(cause).strip().splitlines()[-1])
+        except RayError as error:
+            yield from self._try_again(runs, type(error).__name__)
+        else:
+            for result in results:
+                self._seconds += next((row["wall_time"] for row in result.figures), 0.0)
+                self._count += 1
+                yield result
+
+    def _try_again(self, runs: list[Run], why: str) -> Iterator[RunResult]:
+        """Take runs again that were lost with their process or node: in halves, to find the one that ends processes."""
+        if len(runs) > 1:
+            middle = len(runs) // 2
+            self._again.extendleft([runs[middle:], runs[:middle]])
+            return
+        (run,) = runs
+        self._attempts[run.number] += 1
+        if self._attempts[run.number] < _ATTEMPTS:
+            self._again.appendleft(runs)
+        else:
+            yield RunResult(run.number, f"ended its process, {_ATTEMPTS} times ({why})")
+
+    def _scene(self, number: int) -> Any:
+        if number not in self._refs:
+            self._refs[number] = self._ray.put(self._scenes.packed(number))
+            while len(self._refs) > _SCENES_KEPT:
+                self._refs.popitem(last=False)
+        return self._refs[number]
+
+
+@contextlib.contextmanager
+def _connected(address: str, cores: int) -> Iterator[Any]:
+    """Ray, connected to a cluster."""
+    # Nothing is reported to anyone; a cluster of this machine is reached from this machine alone.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    import ray
+
+    if ray.is_initialized():
+        # A program's own connection stays.
+        yield ray
+        return
+    wanted = address or os.environ.get("RAY_ADDRESS", "")
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if wanted and wanted != "local":
+                _reach(wanted)
+                ray.init(address=wanted, **quiet)
+            else:
+                _start_here(ray, cores, quiet)
+        yield ray
+    except (ConnectionError, ValueError, RuntimeError) as error:
+        if isinstance(error, SceneError) or ray.is_initialized():
+            raise
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise SweepError(f"--ray {wanted}: no cluster answers ({reason})".replace("  ", " ")) from None
+    finally:
+        ray.shutdown()
+
+
+def _start_here(ray: Any, cores: int, quiet: Mapping[str, Any]) -> None:
+    for attempt in range(_STARTS):
+        try:
+            ray.init(address="local", num_cpus=cores, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
+        except Exception:
+            # On a busy machine parts of it may be too late for each other.
+            ray.shutdown()
+            if attempt == _STARTS - 1:
+                raise
+            time.sleep(1.0)
+        else:
+            return
+
+
+def _reach(address: str) -> None:
+    """Fail soon where nobody listens: Ray itself tries for minutes."""
+    host, _, port = address.removeprefix("ray://").partition("/")[0].rpartition(":")
+    if address == "auto":
+        return
+    if not host or not port.isdigit():
+        raise SweepError(f"--ray {address}: is not an address such as 10.0.0.1:6379, ray://10.0.0.1:10001 or auto")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _REACH_SECONDS).close()
+    except OSError as error:
+        raise SweepError(f"--ray {address}: no cluster answers ({error.strerror or error})") from None
+
+
+def read_folder(plan: Plan) -> dict[str, bytes]:
+    """The folder of a plan's controller, which travels with the runs; hidden files and compiled Python stay."""
+    if plan.control is None:
+        return {}
+    file = Path(plan.control.rpartition(":")[0])
+    files: dict[str, bytes] = {file.name: file.read_bytes()}
+    size = 0
+    for path in _visible(file.parent):
+        size += path.stat().st_size
+        if size > _CONTROL_BYTES:
+            raise SweepError(
+                f"{file.parent}: over {_CONTROL_BYTES >> 20} MB, and all of it travels with the controller; "
+                "put that and what it reads into a folder of its own"
+            )
+        files[str(path.relative_to(file.parent))] = path.read_bytes()
+    return files
+
+
+def _visible(folder: Path) -> Sequence[Path]:
+    found = []
+    for root, folders, names in os.walk(folder):
+        # The results of sweeps are no part of a controller.
+        folders[:] = [
+            name
+            for name in folders
+            if not name.startswith((".", "__pycache__")) and not (Path(root, name) / "sweep.json").exists()
+        ]
+        found += [Path(root, name) for name in names if not name.startswith(".") and Path(root, name).is_file()]
+    return found
