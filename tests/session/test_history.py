@@ -11,6 +11,7 @@ import psutil
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
+from contact_viewer.engines.abilities import ArrivedStep, StepKind
 from contact_viewer.errors import UnstableError
 from contact_viewer.session.history import History
 from contact_viewer.session.simulation import Simulation
@@ -252,12 +253,75 @@ def test_moments_show_the_peak_between_two_frames() -> None:
     run.history.begin_frame()
     run.step(8)
     run.engine.set_reduce(name, "netforce")
-    run.step(3)
+    run.step()
+    assert run.history.moment(name, Moment.PEAK) is None
+    run.step(2)
     after: Any = run.history.moment(name, Moment.MEAN)
     recorded: Any = run.contacts(name, run.current - 2, run.current + 1)
     assert after.in_world_frame
     np.testing.assert_allclose(after.net_force, recorded.net_force.mean(axis=0), atol=1e-9)
     assert run.history.moment("all contacts", Moment.PEAK) is None
+
+
+def test_two_steps_since_the_last_picture_have_a_peak_and_one_has_none() -> None:
+    run = Run(open_engine("bounce"))
+    run.step(500)
+    name, forces = run.history.names[0], []
+    run.history.begin_frame()
+    for expected in (1, 2):
+        run.step()
+        now: Any = run.engine.contacts(name)
+        forces.append(float(np.linalg.norm(now.net_force)))
+        peak: Any = run.history.moment(name, Moment.PEAK)
+        assert (peak is None) == (expected == 1)
+    assert np.linalg.norm(peak.net_force) == pytest.approx(max(forces), abs=1e-12)
+
+
+def test_steps_between_which_nothing_changes_need_no_states_of_their_own(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    for _ in range(61):
+        run.step()
+    # One of eight, however few steps are taken at once.
+    assert run.history.states_between(1, 61) == list(range(8, 61, 8))
+    run.engine.data.ctrl[0] = -0.3
+    run.step()
+    assert run.history.states_between(60, 62) == [61]
+
+
+def test_the_state_that_a_step_left_has_what_was_changed_in_it(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(20)
+    run.engine.data.ctrl[:] = -0.4
+    run.step(21)
+    run.engine.data.ctrl[:] = 0.1
+    run.step(2)
+    timestep = run.engine.timestep
+    for step, ctrl in ((19, 0.4), (20, -0.4), (21, -0.4), (41, 0.1), (42, 0.1), (43, 0.1)):
+        run.history.show_left(step)
+        assert run.engine.time == pytest.approx(step * timestep)
+        assert run.engine.data.ctrl[0] == ctrl, step
+
+
+def test_marks_of_steps_that_were_forgotten_are_forgotten(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    small = Run(run.engine, budget=200_000)
+    state = np.empty(run.engine.past.state_size)
+    for _ in range(2 * small.history.capacity):
+        run.engine.past.save(state)
+        run.engine.step()
+        small.history.append(ArrivedStep(state.copy(), StepKind.SOLVED))
+    marks = list(small.history.marks)
+    assert marks[-1] == small.history.last
+    assert marks == list(range(marks[0], marks[-1] + 1))
+    assert small.history.first - 1 <= marks[0] <= small.history.first
+    assert small.history.time(small.history.last) == pytest.approx(run.engine.time)
+    small.engine.set_reduce("robot", "netforce")
+    run.engine.step()
+    small.history.append(ArrivedStep())
+    then, now = (small.contacts("robot", small.current + k, small.current + k + 1) for k in (-1, 0))
+    assert then is not None
+    assert now is not None
+    assert (then.in_world_frame, now.in_world_frame) == (False, True)
 
 
 def test_ten_minutes_stay_within_the_budget() -> None:

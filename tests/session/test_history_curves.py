@@ -107,9 +107,17 @@ def test_a_forgotten_future_is_not_in_the_curves(tmp_path: Path) -> None:
     run.engine.data.qvel[2] = 3.0
     run.step(250)
     assert curves.stop <= 101
+    version = curves.version
     assert curves.update()
     assert curves.stop == 351
+    assert curves.version != version
     assert not curves.values("box0", Signal.FOUND, 120, 200).any()
+    # Nor is a run that was reset.
+    run.simulation.reset()
+    assert (curves.first, curves.stop) == (0, 0)
+    run.step(20)
+    assert curves.update()
+    assert not curves.values("box3", Signal.FOUND, 0, 21).any()
 
 
 def test_opened_late_it_catches_up_with_what_the_history_holds(tmp_path: Path) -> None:

@@ -175,3 +175,62 @@ def test_the_oldest_step_has_a_state_before_it() -> None:
     for step in range(ring.first, ring.last + 1):
         assert ring.origin(step)[1] < step
         assert book.redo(step) == book.values[step]
+
+
+class Listener:
+    """What is derived from a ring, and only notes what it learns."""
+
+    def __init__(self) -> None:
+        self.stops: list[int] = []
+
+    def truncate(self, stop: int) -> None:
+        self.stops.append(stop)
+
+
+def test_what_is_derived_learns_from_which_step_on_it_is_wrong() -> None:
+    book, listener = ledger(16), Listener()
+    book.history.derived.append(listener)
+    book.take(10, 1.0)
+    book.history.truncate(6)
+    book.begin()
+    assert listener.stops == [7, 0]
+
+
+def test_an_empty_ring_holds_nothing() -> None:
+    ring = StepRing(WIDTH, STATE_SIZE)
+    assert (ring.bytes, len(ring), ring.first, ring.last, ring.seconds) == (0, 0, 0, -1, 0.0)
+    # However little memory there is, a step and the one before it fit.
+    assert StepRing(WIDTH, STATE_SIZE, budget=0).capacity == 2
+
+
+def test_rows_that_are_partly_out_of_reach_are_refused() -> None:
+    book = ledger(16)
+    book.take(40, 1.0)
+    first, last = book.history.first, book.history.last
+    assert len(book.history.rows(first, last + 1)) == len(book.history)
+    for start, stop in ((first - 1, last + 1), (first, last + 2)):
+        with pytest.raises(IndexError):
+            book.history.rows(start, stop)
+        with pytest.raises(IndexError):
+            book.history.times(np.arange(start, stop))
+
+
+def test_going_back_over_several_meanings_leaves_the_one_of_the_step() -> None:
+    book = ledger(32)
+    for meaning in "abcd":
+        book.history.mark(meaning)
+        book.take(4, 1.0)
+    # Steps 1 to 4 are "a", 5 to 8 "b".
+    book.history.truncate(6)
+    assert [meaning for _, meaning in book.history.epochs] == ["a", "b"]
+    book.take(2, 1.0)
+    assert [book.history.meaning(step) for step in (4, 5, 8)] == ["a", "b", "b"]
+
+
+def test_without_a_timestep_the_step_is_that_of_the_state() -> None:
+    book = ledger(16)
+    book.history.add_state(7.0, 0.0)
+    book.take(0, 0.0)
+    step = book.history.last
+    book.history.add_state(7.0, 0.0)
+    assert book.history.step_at(8.0) == step
