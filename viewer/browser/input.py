@@ -1,6 +1,6 @@
 """Turns what a browser reports of mouse, keyboard and clipboard into input of the window."""
 
-import math
+import sys
 from typing import Any
 
 from imgui_bundle import glfw_utils, imgui
@@ -64,8 +64,13 @@ _CURSORS = {
 }
 
 
+_LONGEST_CODE = 32
+
+
 def find_key(code: str, key: str) -> imgui.Key | None:
     """ImGui's key of a browser's `code` (the place on the keyboard) and `key` (what is printed there)."""
+    if not code.isascii() or len(code) > _LONGEST_CODE:
+        return None
     if len(key) == 1 and key.isascii() and key.isalpha():
         # The letter that is printed on it, wherever it is: shortcuts are named after letters.
         return imgui.Key[key.lower()]
@@ -89,14 +94,14 @@ def apply(message: dict[str, Any]) -> None:
     io = imgui.get_io()
     kind = message.get("type")
     if kind in ("move", "button", "wheel"):
-        x, y = _number(message, "x"), _number(message, "y")
+        x, y = number_of(message, "x"), number_of(message, "y")
         io.add_mouse_pos_event(x, y)
         # In every frame the position is asked of GLFW, too.
         glfw.set_cursor_pos(glfw_utils.glfw_window_hello_imgui(), x, y)
-        if kind == "button" and (button := _BUTTONS.get(int(_number(message, "button")))) is not None:
+        if kind == "button" and (button := _BUTTONS.get(int(number_of(message, "button")))) is not None:
             io.add_mouse_button_event(button, bool(message.get("down")))
         elif kind == "wheel":
-            io.add_mouse_wheel_event(_number(message, "dx"), _number(message, "dy"))
+            io.add_mouse_wheel_event(number_of(message, "dx"), number_of(message, "dy"))
     elif kind == "key":
         for name, modifier in _MODIFIERS:
             io.add_key_event(modifier, bool(message.get(name)))
@@ -104,9 +109,9 @@ def apply(message: dict[str, Any]) -> None:
         if key is not None:
             io.add_key_event(key, bool(message.get("down")))
     elif kind == "text":
-        io.add_input_characters_utf8(str(message.get("text", "")))
+        io.add_input_characters_utf8(text_of(message))
     elif kind == "clipboard":
-        imgui.set_clipboard_text(str(message.get("text", "")))
+        imgui.set_clipboard_text(text_of(message))
     elif kind == "blur":
         io.clear_input_keys()
         for button in _BUTTONS.values():
@@ -114,12 +119,12 @@ def apply(message: dict[str, Any]) -> None:
     elif kind == "size":
         # Even, because videos have half the colours' resolution.
         width, height = (
-            int(min(max(_number(message, name), low), high)) & ~1
+            int(min(max(number_of(message, name), low), high)) & ~1
             for name, low, high in zip(("width", "height"), MIN_SIZE, MAX_SIZE, strict=True)
         )
         glfw.set_window_size(glfw_utils.glfw_window_hello_imgui(), width, height)
         # Text and icons are as large as on other pages of that screen, and as sharp.
-        imgui.get_style().font_scale_dpi = min(max(_number(message, "ratio") or 1.0, _RATIOS[0]), _RATIOS[1])
+        imgui.get_style().font_scale_dpi = min(max(number_of(message, "ratio") or 1.0, _RATIOS[0]), _RATIOS[1])
 
 
 def cursor() -> str:
@@ -127,6 +132,15 @@ def cursor() -> str:
     return _CURSORS.get(imgui.MouseCursor_(imgui.get_mouse_cursor()), "default")
 
 
-def _number(message: dict[str, Any], name: str) -> float:
+def text_of(message: dict[str, Any]) -> str:
+    """Its text, without halves of characters, which JSON allows and nothing else takes."""
+    return str(message.get("text", "")).encode("utf-8", "ignore").decode()
+
+
+def number_of(message: dict[str, Any], name: str) -> float:
+    """One of its numbers; 0 for anything else."""
     value = message.get(name, 0.0)
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else 0.0
+    if not isinstance(value, int | float):
+        return 0.0
+    # JSON has whole numbers of any length.
+    return float(value) if abs(value) <= sys.float_info.max else 0.0

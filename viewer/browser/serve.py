@@ -12,7 +12,7 @@ from ..recording.encoders import Picture
 from ..settings import Options
 from ..window.null_display import focus, use_null_display
 from ..window.window import Window, run_window
-from .input import apply, cursor
+from .input import apply, cursor, text_of
 from .server import Server
 
 _RATE = 60.0
@@ -129,5 +129,5 @@ class Audience:
             self._server.tell_all({"type": "cursor", "shape": self._cursor})
         else:
             if kind == "clipboard":
-                self._clipboard = str(message.get("text", ""))
+                self._clipboard = text_of(message)
             apply(message)
