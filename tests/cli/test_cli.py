@@ -74,6 +74,7 @@ def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["slope", "--speed", "nan"], "between"),
         (["slope", "--reduce", "most"], "invalid choice"),
         (["slope", "--frames", "0"], "between"),
+        (["slope", "--host", "0.0.0.0"], "--host is for --serve"),
         (["slope", "--width", "wide"], "not a number"),
         (["slope", "extra"], "unrecognized"),
         (["--nonsense"], "unrecognized"),

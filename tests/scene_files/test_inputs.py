@@ -20,8 +20,12 @@ from .inputs import OPENS, REFUSED, Input
 
 
 @pytest.fixture(autouse=True)
-def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_worker, "DEFAULT_LIMITS", Limits(time=5, memory=1_500_000_000))
+def small_limits(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    # Short for what never ends; all else takes a second or two, and more only beside other work.
+    given = getattr(request.node, "callspec", None)
+    endless = given is not None and "suspected: " in getattr(given.params.get("given"), "words", "")
+    limits = Limits(time=5 if endless else 30, memory=1_500_000_000)
+    monkeypatch.setattr(compile_worker, "DEFAULT_LIMITS", limits)
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +67,7 @@ def test_ends_in_one_line(given: Input, tmp_path: Path, capsys: pytest.CaptureFi
     assert given.words in message
     assert Path(given.scene).name in message
     assert len(message) < 800
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 30
 
 
 def test_settings_are_brought_within_bounds(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
-from .parsing import PROGRAM, Parser, add_control_arguments, add_scene_arguments, control_options, number
+from .parsing import PROGRAM, Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
 from .runs import add_run_arguments, check_run_arguments
 
 
@@ -39,7 +39,7 @@ def parser() -> Parser:
         metavar="PORT",
         help="open no window, and show it in browsers; without a port, on the first free one from 8090 on",
     )
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to serve; default: 127.0.0.1")
+    parser.add_argument("--host", metavar="ADDRESS", help="where to serve; default: 127.0.0.1")
     parser.add_argument("--frames", type=number(1, 1e12, int), metavar="N", help="stop after N frames")
     add_run_arguments(parser)
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
@@ -47,6 +47,8 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.host is not None and arguments.serve is None:
+        raise UsageError("--host is for --serve")
     # Modules stay: searching them for garbage would take a fifteenth of the time to the first frame.
     gc.disable()
     # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's, and looks for it.
@@ -82,5 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         from ..browser.serve import serve_scene
         from ..passive.address import announce
 
-        serve_scene(options, arguments.host, arguments.serve or None, lambda server: announce(server.url))
+        serve_scene(
+            options, arguments.host or "127.0.0.1", arguments.serve or None, lambda server: announce(server.url)
+        )
     return 0
