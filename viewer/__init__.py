@@ -5,7 +5,7 @@ The map; docs/ARCHITECTURE.md explains it. A line imports only from the lines af
     gymnasium       Gymnasium's wrapper, under its public name
     cli             one file a command
     sweeps          many runs: one pure task, local workers, Ray, the report
-    passive         the viewer inside a user's own program: launch, launch_passive
+    passive         the viewer inside a user's own program: launch, launch_passive, launch_batch
     window          the face: Hello ImGui, keys, layout; window/panels one file a panel
     app             what a person can do, without a toolkit: open and reload scenes, record
     recording       frames to video, steps to data files
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from . import metrics
     from .engines.registry import open_engine
     from .events.contact_events import ContactEvent, ContactEvents
-    from .passive.launch import launch, launch_passive
+    from .passive.launch import launch, launch_batch, launch_passive
     from .sensors.contacts import ContactBatch
     from .sensors.layout import ContactLayout
     from .sweeps.sweep import sweep
@@ -46,6 +46,7 @@ __all__ = [
     "TouchSensor",
     "__version__",
     "launch",
+    "launch_batch",
     "launch_passive",
     "metrics",
     "open_engine",
@@ -58,6 +59,7 @@ _HOMES = {
     "ContactLayout": ".sensors.layout",
     "TouchSensor": ".touch.device",
     "launch": ".passive.launch",
+    "launch_batch": ".passive.launch",
     "launch_passive": ".passive.launch",
     "open_engine": ".engines.registry",
     "sweep": ".sweeps.sweep",

@@ -24,8 +24,10 @@ class StillLoop:
     paused = waiting = makes_sensors = False
     running = quiet = True
     skipped = pending = 0
+    environments = 1
 
     def begin_frame(self) -> None: ...
+    def show_environment(self, env: int) -> None: ...
     def take(self) -> ArrivedStep | None:
         return None
 

@@ -28,6 +28,8 @@ class ContactSensor:
     """Layout that the scene declares."""
     reconstructed: bool = False
     """True if its complete contacts are computed from the engine's contact list, not read from a companion sensor."""
+    solved_again: bool = False
+    """True if its contacts are not those of the engine that took the step: MuJoCo has solved them again."""
     virtual: bool = False
     """True if the viewer made it, and the scene does not have it."""
 

@@ -7,6 +7,7 @@ import mujoco
 
 from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
+from .batch import BatchViewer
 from .process import SERVE
 from .served import ServedLoop, ServedScene, ServedViewer
 from .shared_memory import DEFAULT_RING
@@ -134,6 +135,27 @@ def launch_passive(
         show_left_ui=show_left_ui,
         show_right_ui=show_right_ui,
         every_step=every_step,
+        ring_bytes=round(ring_megabytes * 2**20),
+        arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
+    )
+
+
+def launch_batch(
+    model: MjModel,
+    num_envs: int,
+    *,
+    ring_megabytes: float = DEFAULT_RING / 2**20,
+    serve: bool | int = False,
+    host: str = HOST,
+) -> BatchViewer:
+    """Open a window, in a process of its own, on one of many environments of a model, which any engine steps.
+
+    Call `sync(qpos=..., qvel=..., ctrl=..., sensordata=..., time=...)` after every step, with arrays of shape
+    (num_envs, ...) of numpy, torch, JAX or Warp. See `launch_passive` for the options.
+    """
+    return BatchViewer(
+        model,
+        num_envs,
         ring_bytes=round(ring_megabytes * 2**20),
         arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
     )

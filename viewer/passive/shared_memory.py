@@ -62,6 +62,10 @@ class Word(IntEnum):
     """Counts the changes of the loop's model."""
     CHECKED = auto()
     """Rows before this one were written before someone last looked at the loop's model."""
+    ENVIRONMENT = auto()
+    """The environment that is shown, where the loop steps many. Both sides write it."""
+    ENVIRONMENTS = auto()
+    """How many there are; 0 if the loop does not step many."""
     TAKEN = auto()
     """Rows that were read, where the loop waits for its reader: see `film`."""
 

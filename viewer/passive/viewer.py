@@ -47,8 +47,6 @@ _START_TIME = 60.0
 """Longest that a window takes to open [s]."""
 _WAIT = 0.05
 """Between two looks while the loop is held [s]; news wake it at once."""
-
-
 _WRITTEN, _SLEEPING, _PULLED, _PAUSED = map(int, (Word.WRITTEN, Word.SLEEPING, Word.PULLED, Word.PAUSED))
 """Those that every `sync` reads: plain numbers take half the time."""
 KeyCallback = Callable[[int], object]
@@ -60,6 +58,9 @@ class PassiveViewer:
 
     The window is a process of its own. `sync` copies the state into memory that both share, and goes on.
     """
+
+    _beside_size = 0
+    """Values of a row besides the state: see `batch`."""
 
     def __init__(
         self,
@@ -77,7 +78,8 @@ class PassiveViewer:
         self._model, self._data = model, data
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        size = mujoco.mj_stateSize(model, _STATE)
+        state_size = mujoco.mj_stateSize(model, _STATE)
+        size = state_size + self._beside_size
         rows = row_count(size, ring_bytes)
         self._watch = ModelWatch(model)
         ring = shared_file("contact-viewer-steps", block_bytes(size, rows, self._watch.size))
@@ -86,7 +88,7 @@ class PassiveViewer:
         try:
             self._shared = SharedMemory(ring, size, rows, self._watch.size)
             self._words, self._kinds = self._shared.words, self._shared.kinds
-            self._states = list(self._shared.states)
+            self._states = list(self._shared.states[:, :state_size])
             self._rows, self._count, self._time = rows, 0, 0.0
             self._word, self._is_changed = 0, False
             self._write(_AFTER)

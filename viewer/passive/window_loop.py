@@ -45,6 +45,7 @@ class WindowLoop:
         self._next = 0
         self._skip = False
         self.skipped = 0
+        self.environments = 1
         self.running = True
         self.makes_sensors = False
         self.versions = engine.allow_model_changes()
@@ -97,6 +98,9 @@ class WindowLoop:
     @property
     def waiting(self) -> bool:
         return self.arrivals.waiting
+
+    def show_environment(self, env: int) -> None:
+        """Nothing: there is one alone."""
 
     def let_one_through(self) -> None:
         self._words[Word.PERMITS] += 1

@@ -25,15 +25,17 @@ from .view_values import write_values
 from .window_loop import WindowLoop, send
 
 Run = Callable[[Window], None]
+Opener = Callable[[socket.socket, int, int, int, int], tuple[Window, WindowLoop]]
+"""Makes a window on what is shared; see `open_loop`."""
 
 
-def main(arguments: list[str], run: Run = run_window) -> int:
+def main(arguments: list[str], run: Run = run_window, opener: Opener | None = None) -> int:
     """Show the loop until the window is closed or the loop's program ends; the exit code."""
     link, model, ring, size, rows = map(int, arguments[:5])
     with socket.socket(fileno=link) as connection:
         loop = None
         try:
-            window, loop = open_loop(connection, model, ring, size, rows)
+            window, loop = (opener or open_loop)(connection, model, ring, size, rows)
             signal.signal(signal.SIGTERM, lambda *_: window.quit())
             if arguments[5:6] == [SERVE]:
                 run = _serve(connection, loop, *arguments[6:8])
@@ -56,8 +58,7 @@ def open_loop(
     compiled, engine, shared = open_engine(model, ring, state_size, rows)
     versions = engine.allow_model_changes()
     loop = WindowLoop(connection, shared, engine)
-    window = Window(Application(engine))
-    window.app.session.loop = loop
+    window = open_window(engine, loop)
 
     def rebuild(changes: Sequence[SensorChange]) -> tuple[MujocoEngine, tuple[RefusedChange, ...]]:
         """An engine with changed sensors, made from the loop's model as it came."""
@@ -70,13 +71,20 @@ def open_loop(
         return again, changed.refusals
 
     window.app.loader.rebuild, loop.makes_sensors = rebuild, True
+    return window, loop
+
+
+def open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
+    """A window, not yet open, on an engine whose steps a loop brings."""
+    window = Window(Application(engine))
+    window.app.session.loop = loop
     loop.when_ended = window.quit
     loop.gizmos = window.app.gizmos
     window.app.add_geoms = loop.add_geoms
     loop.pressed_keys = pressed_keys
     loop.when_told = lambda message: _apply(window, message)
     loop.wake = glfw.post_empty_event
-    return window, loop
+    return window
 
 
 def _serve(connection: socket.socket, loop: WindowLoop, host: str, port: str) -> Run:

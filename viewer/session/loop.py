@@ -27,6 +27,13 @@ class Loop(Protocol):
     skipped: int
     """Steps that the loop took faster than they could be taken again here, and that are not in the history."""
 
+    environments: int
+    """How many environments it steps, of which one is shown."""
+
+    def show_environment(self, env: int) -> None:
+        """Show another of its environments, with the next step that arrives of it."""
+        ...
+
     @property
     def pending(self) -> int:
         """States that have arrived and were not taken yet."""

@@ -122,6 +122,11 @@ class Session:
         return self.simulation.engine.logged
 
     @property
+    def num_envs(self) -> int:
+        """Environments of which one is shown."""
+        return self.simulation.engine.num_envs if self.loop is None else self.loop.environments
+
+    @property
     def stepped_outside(self) -> bool:
         """True if a user's loop takes the steps."""
         return self.loop is not None
@@ -258,8 +263,11 @@ class Session:
     def show_environment(self, env: int) -> None:
         """Show another environment; past the last comes the first."""
         self.view.end_perturb()
-        self.env = env % self.simulation.engine.num_envs
-        self.simulation.show(self.env)
+        self.env = env % self.num_envs
+        if self.loop is not None:
+            self.loop.show_environment(self.env)
+        else:
+            self.simulation.show(self.env)
 
     def toggle_paused(self) -> None:
         """Pause or go on. With a user's loop, from a past step, go on with the newest."""

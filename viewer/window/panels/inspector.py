@@ -30,6 +30,7 @@ from ..widgets import (
     visible_rows,
 )
 from .contact_table import ContactTable
+from .status import SOLVED_AGAIN
 
 INEXACT = (
     "Not exact: taken again here, this step of your program leads to another state than it had there. Its contacts may"
@@ -101,7 +102,9 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         _fact("frame", "world" if sensor.frame == "world" else "contact: normal, tangent0, tangent1")
         _fact("array", f"{sensor.size} value{'' if sensor.size == 1 else 's'}")
         imgui.end_table()
-    if sensor.virtual:
+    if sensor.solved_again:
+        paragraph(SOLVED_AGAIN, warning_color())
+    elif sensor.virtual:
         paragraph("Made by the viewer; the scene file does not have it.")
     elif sensor.reconstructed:
         paragraph("Contacts are reconstructed from the engine's contact list: this model is not changed.")

@@ -41,7 +41,7 @@ def show_playback(session: Session) -> None:
         with disabled(session.is_fixed):
             imgui.same_line(0, 16)
             _show_keys(session)
-    if session.simulation.engine.num_envs > 1:
+    if session.num_envs > 1:
         imgui.same_line(0, 16)
         _show_environments(session)
     imgui.same_line(0, 16)
@@ -129,7 +129,7 @@ def _show_keys(session: Session) -> None:
 
 
 def _show_environments(session: Session) -> None:
-    count, width = session.simulation.engine.num_envs, 6 * imgui.get_font_size()
+    count, width = session.num_envs, 6 * imgui.get_font_size()
     help_text = "Environment that is shown (, and .)"
     chosen = choose("##environment", session.env, range(count), width, help_text, lambda env: f"{env + 1} / {count}")
     if chosen != session.env:

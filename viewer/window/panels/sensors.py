@@ -30,6 +30,7 @@ from ..widgets import (
     visible_rows,
 )
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
+from .status import SOLVED, SOLVED_AGAIN
 
 _MANY = 8
 """Sensors beyond which they can be filtered by name."""
@@ -183,12 +184,11 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
 
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
-    with text_color(dim_color()):
-        fitted_text(
-            f"{'bodies ' if sensor.virtual else ''}asleep · {sensor.label}" if asleep else sensor.label, right - text_x
-        )
-        if asleep:
-            tooltip(asleep)
+    note = f"{'bodies ' if sensor.virtual else ''}asleep" if asleep else SOLVED if sensor.solved_again else ""
+    with text_color(warning_color() if sensor.solved_again else dim_color()):
+        fitted_text(f"{note} · {sensor.label}" if note else sensor.label, right - text_x)
+        if note:
+            tooltip(asleep or SOLVED_AGAIN)
 
     imgui.set_cursor_pos(ImVec2(text_x - 5, start.y + 5 + 2 * line))
     _show_reduce(session, sensor)

@@ -10,6 +10,12 @@ from ..widgets import dim_text, tooltip
 
 POSED = "posed by hand: contacts are as found, forces are known from the next step on"
 """What the screen says of a pose that no step has led to."""
+SOLVED = "solved again by MuJoCo"
+SOLVED_AGAIN = (
+    "Solved again by MuJoCo: your engine has not said where these contacts are, or with which forces. They may differ"
+    " from those that acted."
+)
+"""What the screen says of contacts that are not those of the engine that took the step."""
 _SEPARATOR = "  ·  "
 UNPROVEN = (
     "Taken again here, these steps lead to another state than in your program: it changes states or inputs after its"
@@ -21,8 +27,8 @@ def show_status(shell: Shell) -> None:
     """The bar's content."""
     session = shell.app.session
     engines = session.engine.name + (f" and {session.ghost.name} as ghosts" if session.ghost else "")
-    if session.simulation.engine.num_envs > 1:
-        engines += f", environment {session.env + 1} of {session.simulation.engine.num_envs}"
+    if session.num_envs > 1:
+        engines += f", environment {session.env + 1} of {session.num_envs}"
     dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
     ignored = session.engine.ignored or (session.ghost.ignored if session.ghost else ())
     tooltip(
@@ -73,6 +79,10 @@ def _show_loop(session: Session, loop: Loop) -> None:
         imgui.same_line(0, 0)
         imgui.text_colored(warning_color(), f", {loop.skipped} steps skipped")
         tooltip("Your program was faster than its steps could be taken again here: these are not in the history")
+    if any(sensor.solved_again for sensor in session.shown_sensors):
+        imgui.same_line(0, 0)
+        imgui.text_colored(warning_color(), f", {SOLVED}")
+        tooltip(SOLVED_AGAIN)
     if unproven:
         imgui.same_line(0, 0)
         imgui.text_colored(warning_color(), f", {unproven} steps not exact")

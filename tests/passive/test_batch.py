@@ -1,0 +1,177 @@
+"""Many environments that another engine steps, and a window on one of them."""
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import ContactLayout, launch_batch
+from contact_viewer.passive.batch import BatchViewer, one_row
+from contact_viewer.window.window import Window
+from imgui_bundle import imgui
+
+from ..array_libraries import Library, each_library
+from ..window.driver import wait
+from .test_viewer import load, press
+
+ENVS = 6
+COMPLETE = "found force dist pos normal tangent"
+
+
+class OtherEngine:
+    """Steps boxes on a floor, and says other forces than MuJoCo does."""
+
+    def __init__(self, fields: str = COMPLETE) -> None:
+        self.model = mujoco.MjModel.from_xml_string(f"""
+            <mujoco>
+              <option timestep=".004"/>
+              <worldbody>
+                <light pos="0 0 3"/>
+                <geom name="floor" type="plane" size="2 2 .1"/>
+                <body name="box" pos="0 0 .1"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="2"/></body>
+              </worldbody>
+              <sensor>
+                <contact name="all" geom1="floor" geom2="box" num="4" data="{fields}"/>
+                <contact name="force alone" geom1="floor" geom2="box" num="4" data="found force"/>
+              </sensor>
+            </mujoco>""")
+        self.datas = [mujoco.MjData(self.model) for _ in range(ENVS)]
+        for env, data in enumerate(self.datas):
+            data.qpos[0] = 0.1 * env
+
+    def step(self) -> None:
+        for data in self.datas:
+            mujoco.mj_step(self.model, data)
+
+    def batch(self, name: str) -> Any:
+        return np.array([getattr(data, name) for data in self.datas])
+
+    @property
+    def sensordata(self) -> Any:
+        """Every force is larger than MuJoCo's, by another factor in each environment."""
+        rows = self.batch("sensordata")
+        for sensor in ("all", "force alone"):
+            layout = ContactLayout.from_mujoco(self.model, sensor)
+            start = int(self.model.sensor(sensor).adr[0])
+            for env, row in enumerate(rows):
+                for slot in range(layout.slots):
+                    at = start + slot * layout.slot_size + 1
+                    row[at : at + 3] *= 2.0 + env
+        return rows
+
+    def sync(self, viewer: BatchViewer, **arrays: Any) -> None:
+        given = {name: self.batch(name) for name in ("qpos", "qvel", "time")}
+        viewer.sync(**given, **arrays)
+
+
+class DrivenBatch:
+    """A batch's viewer whose window a test drives."""
+
+    def __init__(self, model: Any, test: Any, folder: Path) -> None:
+        self._report = folder / "driven.json"
+        arguments = (f"{test.__module__}:{test.__name__}", str(self._report))
+        self.viewer = BatchViewer(model, ENVS, module="tests.passive.driven_batch", arguments=arguments)
+
+    def finish(self) -> Any:
+        self.viewer.close()
+        report = json.loads(self._report.read_text())
+        assert report["failure"] is None, report["failure"]
+        return report["result"]
+
+
+def net_forces(window: Window) -> dict[str, list[float]]:
+    session = window.app.session
+    return {name: list(session.reading(name).net_force) for name in session.engine.sensors.names}
+
+
+def look_around(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    assert session.num_envs == ENVS
+
+    def shown(env: int) -> bool:
+        return bool(abs(session.engine.data.qpos[0] - 0.1 * env) < 1e-3) and session.history.last > 5  # type: ignore[union-attr]
+
+    wait(ctx, lambda: shown(0))
+    marks = {sensor.name: sensor.solved_again for sensor in session.engine.sensors}
+    first = net_forces(window)
+    assert session.history is not None
+    # A past step has what was said then.
+    session.go_to(3)
+    past = net_forces(window)
+    session.go_to(session.history.last)
+    press(ctx, imgui.Key.period)
+    assert session.env == 1
+    wait(ctx, lambda: shown(1))
+    second = net_forces(window)
+    session.show_environment(ENVS - 1)
+    wait(ctx, lambda: shown(ENVS - 1))
+    last = net_forces(window)
+    session.set_reduce("all", "maxforce")
+    switched = session.engine.sensors["all"].solved_again
+    return {"first": first, "past": past, "second": second, "last": last, "marks": marks, "switched": switched}
+
+
+def test_the_window_shows_what_the_engine_says_of_the_chosen_environment(tmp_path: Path) -> None:
+    theirs = OtherEngine()
+    driven = DrivenBatch(theirs.model, look_around, tmp_path)
+    while driven.viewer.is_running():
+        theirs.step()
+        theirs.sync(driven.viewer, sensordata=theirs.sensordata)
+        time.sleep(0.005)
+    result = driven.finish()
+    weight = 2.0 * 9.81
+    # At rest a box presses with its weight; its engine says twice that, three times, seven times.
+    for seen, factor in (("first", 2), ("second", 3), ("last", 7)):
+        np.testing.assert_allclose(result[seen]["all"], [0, 0, factor * weight], atol=0.05 * weight)
+        # Where contacts are is not said: solved again, and marked.
+        np.testing.assert_allclose(result[seen]["force alone"], [0, 0, weight], atol=0.05 * weight)
+    assert result["past"]["all"][2] > 1.5 * weight
+    assert result["marks"] == {"all": False, "force alone": True}
+    assert result["switched"]
+
+
+def see_all_marked(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    wait(ctx, lambda: session.history is not None and session.history.last > 3)
+    return [sensor.solved_again for sensor in session.engine.sensors], net_forces(window)
+
+
+def test_without_sensordata_all_is_solved_again_and_marked(tmp_path: Path) -> None:
+    theirs = OtherEngine()
+    driven = DrivenBatch(theirs.model, see_all_marked, tmp_path)
+    while driven.viewer.is_running():
+        theirs.step()
+        theirs.sync(driven.viewer)
+        time.sleep(0.005)
+    marks, forces = driven.finish()
+    assert marks == [True, True]
+    np.testing.assert_allclose(forces["all"][2], 2 * 9.81, rtol=0.05)
+
+
+@each_library
+def test_one_row_of_any_librarys_array_is_copied(library: Library) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    for dtype in library.dtypes:
+        row = one_row(library.array(values, dtype), 1)
+        assert isinstance(row, np.ndarray)
+        np.testing.assert_array_equal(row.astype(float), values[1])
+    np.testing.assert_array_equal(one_row(library.array(values[:, 0]), 2), values[2, 0])
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    model, _ = load("bounce")
+    with launch_batch(model, 4) as viewer:
+        qpos = np.zeros((4, model.nq))
+        viewer.sync(qpos=qpos, time=0.5)
+        for name, array in (("qpos", qpos[0]), ("qpos", qpos[:3]), ("qpos", qpos[:, 1:]), ("sensordata", qpos)):
+            with pytest.raises(ValueError, match=rf"{name} is \(4, \d+\), not"):
+                viewer.sync(**{"qpos": qpos, name: array})
+        with pytest.raises(TypeError, match="sync takes no 'qfrc'"):
+            viewer.sync(qpos=qpos, qfrc=qpos)
+        with pytest.raises(ValueError, match="no environment 4"):
+            viewer.env = 4
+    with pytest.raises(ValueError, match="at least 1"):
+        launch_batch(model, 0)

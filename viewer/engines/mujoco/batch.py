@@ -1,0 +1,114 @@
+"""Shows one environment of a batch that another engine steps: what that engine says, and the rest solved again."""
+
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from ...mjmodel.types import MjModel
+from ...scene_files.scene import LoadedScene
+from ...sensors.contacts import Array, ContactBatch
+from ...sensors.layout import ContactLayout, Field
+from ...settings import Reduce
+from ..abilities import Diagnostics
+from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from ..contract import Engine
+from ..environment import Environment
+from .arrivals import STATE
+from .engine import MujocoEngine
+
+_NET = frozenset((Field.FORCE, Field.POS))
+_DRAWN = _NET | {Field.NORMAL, Field.TANGENT}
+"""Fields without which a contact cannot be drawn."""
+
+
+@dataclass(frozen=True)
+class BatchState:
+    """What is known of an environment after a step."""
+
+    state: Row
+    """mjSTATE_INTEGRATION, (state_size,); 0 where nothing was said."""
+    sensordata: Row | None
+    """What its engine's sensors say, (nsensordata,); None if that was not said."""
+
+
+class BatchEngine(MujocoEngine):
+    """A picture of one environment, whose arrays are those of the engine that steps it.
+
+    A sensor whose array tells where its contacts are, and their forces, is read as it is. The contacts of all others,
+    and of sensors whose reduce mode was switched, are solved again by MuJoCo in the state that was handed over.
+    """
+
+    can_edit_sensors = has_contact_list = False
+
+    def __init__(self, model: MjModel) -> None:
+        super().__init__(LoadedScene(None, model, owned=False))
+        self.name = "your engine"
+        self._said = False
+        self._mark_sensors()
+
+    @property
+    def diagnostics(self) -> Diagnostics | None:
+        return None
+
+    def arrive(self, step: BatchState) -> None:
+        """Show a state."""
+        model, data = self.model, self.data
+        mujoco.mj_setState(model, data, step.state, STATE)
+        # The picture, and what has to be solved again.
+        mujoco.mj_forward(model, data)
+        said = step.sensordata is not None
+        if step.sensordata is not None:
+            data.sensordata[:] = step.sensordata
+        if said is not self._said:
+            self._said = said
+            self._mark_sensors()
+
+    def environment(self, env: int) -> Engine:
+        return Environment(self, env)
+
+    def contacts(self, name: str) -> ContactBatch:
+        sensor = self.sensors[name]
+        return super().contacts(name) if sensor.solved_again else sensor.declared.decode(self.array(name))
+
+    def get_contact_force_magnitude(self, name: str) -> Array:
+        sensor = self.sensors[name]
+        if sensor.solved_again:
+            return super().get_contact_force_magnitude(name)
+        magnitude = self.contacts(name).force_magnitude(sensor.reduce)
+        assert magnitude is not None
+        return np.atleast_1d(magnitude)
+
+    def dropped(self, name: str, env: int = 0) -> ContactBatch:
+        if self.sensors[name].solved_again:
+            return super().dropped(name, env)
+        return self.contacts(name).cut(0, 1).mapped(lambda _, array: np.zeros_like(array))
+
+    def details(self, name: str, env: int = 0) -> ContactDetails:
+        if self.sensors[name].solved_again:
+            return super().details(name, env)
+        slots = self.sensors[name].slots
+        return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        super().set_reduce(name, mode)
+        self._mark_sensors()
+
+    def watch_all(self) -> ContactSensor:
+        super().watch_all()
+        self._mark_sensors()
+        return self.sensors[-1]
+
+    def _mark_sensors(self) -> None:
+        """Mark what is solved again."""
+
+        def mark(sensor: ContactSensor) -> ContactSensor:
+            again = not self._said or sensor.virtual or sensor.modified or not is_drawable(sensor.declared)
+            return replace(sensor, reconstructed=again, solved_again=again)
+
+        self._sensors = SensorList([mark(sensor) for sensor in self._sensors])
+
+
+def is_drawable(layout: ContactLayout) -> bool:
+    """True if an array tells where contacts are, and their forces."""
+    return (_NET if layout.reduce is Reduce.NETFORCE else _DRAWN) <= set(layout.fields)
