@@ -23,16 +23,7 @@ from .address import Page
 from .model_watch import ModelWatch
 from .process import SERVE, SILENCE, end_window, model_file, start_window
 from .pull import Pull
-from .shared_memory import (
-    DEFAULT_RING,
-    MOST_GIZMOS,
-    SharedMemory,
-    Word,
-    block_bytes,
-    row_count,
-    row_word,
-    shared_file,
-)
+from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, row_word, shared_file
 from .tap import TAP
 from .user_geoms import MOST_GEOMS, read_geoms
 from .view_values import CAMERA, OPTIONS, read_values
