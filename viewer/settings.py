@@ -135,6 +135,12 @@ class Options:
     """True if the scene is opened again when its files change."""
     frames: int | None = None
     """Stop after this many frames."""
+    log: Path | None = None
+    """A log whose steps are taken again."""
+    demo: str | None = None
+    """Which run of it, by number or name."""
+    period: float | None = None
+    """Time between two rows of a log that has none [s]."""
     save_run: Path | None = None
     """Where the run is kept when the window closes."""
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..assets import is_bundled
 from ..engines.contract import Engine
 from ..engines.logged_steps import LoggedSteps
-from ..engines.registry import open_engines
+from ..engines.registry import open_engines, open_log
 from ..errors import SceneError
 from ..files import describe_strays, free_path, naming, save_text
 from ..mjmodel.names import sensor_names
@@ -240,7 +240,8 @@ class Application:
         logged = self.session.logged
         if logged is not None and logged.done and logged is not self._reported:
             self._reported = logged
-            self.notices.add(f"{logged.path.name}: {logged.summary()}", warning=logged.verdicts.first is not None)
+            said = "; ".join([*logged.notes, logged.summary()])
+            self.notices.add(f"{logged.path.name}: {said}", warning=logged.verdicts.first is not None)
 
     def _save_last_run(self) -> None:
         """Complete a run that is being saved, and keep the last one where the command line asks for it."""
@@ -376,6 +377,8 @@ def open_application(options: Options) -> Application:
     """An application on the scene, engine and controller of a launch."""
     controllers = Controllers(options)
     engine, ghost = open_engines(options.scene, options.engine, options.envs, *controllers.load())
+    if options.log is not None:
+        open_log(engine, options.log, options.demo, options.period)
     return Application(engine, options, ghost, controllers)
 
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from ..engines.contract import Engine
 from ..engines.controller import Controller
-from ..engines.registry import DEFAULT, open_engines
+from ..engines.registry import DEFAULT, open_engines, open_log
 from ..errors import SceneError
 from ..files import printable
 from ..scene_files.file_watch import FileWatch
@@ -33,6 +33,7 @@ class SceneLoader:
         """Who steps the scenes that are opened from now on."""
         self._running_choice = self.choice
         self._envs = options.envs if options else 1
+        self._log = (options.log, options.demo, options.period) if options and options.log is not None else None
         self._watches = options.watch if options else True
         self._sensor_edits = sensor_edits
         self._tried_edits = sensor_edits.state
@@ -104,7 +105,7 @@ class SceneLoader:
                 self._tried_edits = self._sensor_edits.state
             changes = self._sensor_edits.changes if same else ()
             self._controller = running.controller if same else None
-            self._opening = Opening(path, self._build, changes=changes, known=running.files)
+            self._opening = Opening(path, lambda scene: self._build(scene, same), changes=changes, known=running.files)
         return None
 
     def close(self) -> None:
@@ -134,9 +135,12 @@ class SceneLoader:
         if up_to_date:
             self._tried_edits = self._sensor_edits.state
 
-    def _build(self, scene: OpenedScene) -> tuple[Engines, tuple[RefusedChange, ...]]:
+    def _build(self, scene: OpenedScene, same: bool) -> tuple[Engines, tuple[RefusedChange, ...]]:
         if self.choice == DEFAULT:
-            return open_engines(scene, self.choice, self._envs, self._vary()), scene.refusals
+            engines = open_engines(scene, self.choice, self._envs, self._vary())
+            if same and self._log is not None:
+                open_log(engines[0], *self._log)
+            return engines, scene.refusals
         # Other engines read the file, without the edits.
         assert scene.path is not None
         return open_engines(scene.path, self.choice, self._envs), ()

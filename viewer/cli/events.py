@@ -15,7 +15,7 @@ from ..events.event_log import events_as_json
 from ..files import save_text
 from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
 from .progress import plural, report, report_warnings, work_through
-from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run
+from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run, take_log
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -75,6 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.precise and arguments.engine != "mujoco":
         raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
     engine = open_engine(arguments.scene, arguments.engine, control=load_controller(arguments))
+    take_log(arguments, engine)
+    if arguments.key is not None and engine.logged is not None:
+        raise UsageError(f"{engine.logged.path}: starts with its own first state: leave out --key")
     choice = _choose(engine, arguments)
     if choice.dropped:
         report(f"note: {len(choice.labels)} of {choice.total} pairs are tracked; choose with --pair or --body")

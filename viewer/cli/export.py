@@ -9,7 +9,7 @@ from ..settings import Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
 from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
-from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run
+from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
 
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
@@ -51,11 +51,10 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     from ..recording.data_file import DataFile, check_data_path
     from ..recording.schedule import Schedule, StepCounter
-    from .parsing import open_session
 
     check_data_path(arguments.output)
     check_run_arguments(arguments)
-    session = open_session(arguments, keeps_history=arguments.save_run is not None)
+    session = open_run(arguments)
     seconds = duration(arguments, session.engine)
     schedule = Schedule.every_step(session.engine.timestep, seconds, arguments.start)
     report_strays(arguments.output)

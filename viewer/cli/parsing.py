@@ -9,6 +9,7 @@ from ..settings import MAX_SPEED, MIN_SPEED, Options, Quality, Reduce, ViewState
 from .progress import report
 
 if TYPE_CHECKING:
+    from ..engines.contract import Engine
     from ..engines.controller import Controller
     from ..session.session import Session
 
@@ -146,8 +147,12 @@ def load_controller(arguments: argparse.Namespace) -> "Controller | None":
     return ControllerFile(options["control"], dict(options["params"]), seed, randomisation).load()
 
 
-def open_session(arguments: argparse.Namespace, keeps_history: bool = False) -> "Session":
-    """The scene with the sensors, keyframe and camera that were given."""
+def open_session(
+    arguments: argparse.Namespace,
+    keeps_history: bool = False,
+    prepare: "Callable[[Engine], object]" = lambda engine: None,
+) -> "Session":
+    """The scene with the sensors, keyframe and camera that were given. `prepare`: called with its engine first."""
     from ..engines.registry import CHOICES, open_engines
     from ..scene_files.scene import find_scene
     from ..session.session import Session
@@ -162,6 +167,7 @@ def open_session(arguments: argparse.Namespace, keeps_history: bool = False) -> 
     )
     ghost_control = load_controller(arguments) if CHOICES[arguments.engine].ghost is not None else None
     engine, ghost = open_engines(path, arguments.engine, 1, load_controller(arguments), ghost_control)
+    prepare(engine)
     session = Session(engine, ViewState(), options, ghost, keeps_history)
     for note in session.engine.notes:
         report(f"note: {note}")

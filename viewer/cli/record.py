@@ -14,7 +14,7 @@ from ..files import describe_strays, size_text
 from ..settings import Options, Quality, Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
 from .progress import plural, report, report_warnings, work_through
-from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run
+from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, run_options, save_run
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -95,7 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
     from ..recording.overlay import Overlay
     from ..recording.schedule import Schedule, frame_rate
     from ..recording.video_writer import VideoWriter
-    from .parsing import open_session
 
     kind = format_of(arguments.output)
     fps = frame_rate(arguments.fps or kind.fps)
@@ -108,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_arguments(arguments)
     if arguments.window:
         return _record_window(arguments, size, fps)
-    session = open_session(arguments, keeps_history=arguments.save_run is not None)
+    session = open_run(arguments)
     _place_camera(session, arguments)
     seconds = duration(arguments, session.engine)
     schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
@@ -164,6 +163,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         engine=arguments.engine,
         watch=False,
         **control_options(arguments),
+        **run_options(arguments),
     )
     app = open_application(options)
     _place_camera(app.session, arguments)
@@ -177,7 +177,6 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
         code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt)
     report_verdicts(app.session.engine)
-    save_run(arguments, app.session.simulation)
     return code
 
 

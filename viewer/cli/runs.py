@@ -2,14 +2,16 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
 from ..files import size_text
+from .parsing import UsageError, number, open_session
 from .progress import plural, report
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
+    from ..session.session import Session
     from ..session.simulation import Simulation
 
 _USUAL = 10.0
@@ -18,15 +20,52 @@ _USUAL = 10.0
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Which run is shown, and where it is kept."""
+    parser.add_argument(
+        "--log", metavar="FILE", help="show the states and controls of a log: .npz, .hdf5, .csv or .cvrun"
+    )
+    parser.add_argument("--demo", metavar="N", help="run of a log that has several, by number or name")
+    parser.add_argument(
+        "--period", type=number(1e-9, 1e6), metavar="S", help="time between rows of a log without time; default: a step"
+    )
     parser.add_argument("--save-run", metavar="FILE", help="keep all steps in a .cvrun file, which opens as a scene")
 
 
 def check_run_arguments(arguments: argparse.Namespace) -> None:
     """Fail before the work is done where the run could not be kept."""
+    for name in ("demo", "period"):
+        if arguments.log is None and getattr(arguments, name) is not None:
+            raise UsageError(f"--{name} is for a log, which --log names")
     if arguments.save_run is not None:
         from ..session.saved_run import check_run_path
 
         check_run_path(Path(arguments.save_run))
+
+
+def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Which run is shown, and where it is kept, as fields of Options."""
+    log, saved = arguments.log, arguments.save_run
+    return {
+        "log": None if log is None else Path(log),
+        "demo": arguments.demo,
+        "period": arguments.period,
+        "save_run": None if saved is None else Path(saved),
+    }
+
+
+def take_log(arguments: argparse.Namespace, engine: "Engine") -> None:
+    """Let an engine take the steps of a log again, if one was given."""
+    if arguments.log is not None:
+        from ..engines.registry import open_log
+
+        open_log(engine, arguments.log, arguments.demo, arguments.period)
+    if engine.logged is not None:
+        for note in engine.logged.notes:
+            report(f"note: {engine.logged.path.name}: {note}")
+
+
+def open_run(arguments: argparse.Namespace) -> "Session":
+    """The scene that was given, with the log that was given; with a history if the run is to be kept."""
+    return open_session(arguments, arguments.save_run is not None, lambda engine: take_log(arguments, engine))
 
 
 def duration(arguments: argparse.Namespace, engine: "Engine", usual: float | None = _USUAL) -> float:

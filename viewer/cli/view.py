@@ -2,14 +2,13 @@
 
 import argparse
 import gc
-from pathlib import Path
 
 from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
 from .parsing import PROGRAM, Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
-from .runs import add_run_arguments, check_run_arguments
+from .runs import add_run_arguments, check_run_arguments, run_options
 
 
 def parser() -> Parser:
@@ -75,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         watch_all=not arguments.no_watch_all,
         watch=not arguments.no_watch,
         frames=arguments.frames,
-        save_run=None if arguments.save_run is None else Path(arguments.save_run),
+        **run_options(arguments),
         **control_options(arguments),
     )
     if arguments.serve is None:

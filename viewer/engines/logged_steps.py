@@ -61,6 +61,10 @@ class Verdicts:
     def unknown(self) -> int:
         return self._counts[UNKNOWN]
 
+    def is_exact(self, step: int) -> bool:
+        """True if a step is exact, or the first state with all that its forces depend on."""
+        return self._codes[step] == EXACT and (step > 0 or not self._missing)
+
     def forces_known(self, step: int) -> bool:
         """False if the forces of a step, or those in the first state, are not known."""
         return not self._missing if step == 0 else self._codes[step] != UNKNOWN
@@ -78,7 +82,7 @@ class Verdicts:
         if not 0 <= step < len(self._codes):
             return ""
         if step == 0:
-            return "the first state of the file"
+            return "the first state of the file" + ("; its forces are not known" if self._missing else "")
         if self._codes[step] == EXACT:
             return "exact: taken again, the step leads bit for bit to the next state of the file"
         if self._codes[step] == CLOSE:
@@ -90,13 +94,14 @@ class Verdicts:
         total = len(self._codes) - 1
         if total < 1:
             return "no steps: only one state"
-        if self.first is None:
-            return f"all {total} steps are exact" if total > 1 else "its one step is exact"
+        close = f"close (forces right to {percent(self.largest)})"
+        unknown = f"not reached ({self._reason}): their forces are not drawn"
+        for count, words in ((self.exact, "exact"), (self.close, close), (self.unknown, unknown)):
+            if count == total:
+                return f"all {total} steps are {words}"
         parts = [f"{self.exact} exact"] if self.exact else []
-        if self.close:
-            parts.append(f"{self.close} close (forces right to {percent(self.largest)})")
-        if self.unknown:
-            parts.append(f"{self.unknown} not reached ({self._reason}), whose forces are not drawn")
+        parts += [f"{self.close} {close}"] if self.close else []
+        parts += [f"{self.unknown} {unknown}"] if self.unknown else []
         first = f"; the first that is not exact is step {self.first}, at {seconds:.6g} s" if self.exact else ""
         return f"of {total} steps {', '.join(parts)}{first}"
 
@@ -110,10 +115,14 @@ class LoggedSteps(Protocol):
 
     path: Path
     """The file."""
+    start: float
+    """Simulated time of its first state [s]."""
     duration: float
     """Simulated time from its first state to its last [s]."""
     is_run: bool
     """True for a saved run, False for a log."""
+    notes: tuple[str, ...]
+    """What a person should know of the file."""
     watches_all: bool
     """True if all contacts were watched when the run was saved."""
     verdicts: Verdicts

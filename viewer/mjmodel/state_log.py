@@ -57,6 +57,8 @@ class StateLog:
     """Parts that steps depend on and the log does not have: `qvel`, `act`, `ctrl`."""
     first_row: Values | None = None
     """What the sensors said in the first state, if that is known."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of it."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Of a saved run, what its file says of it."""
 

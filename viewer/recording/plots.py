@@ -115,7 +115,8 @@ class Plots:
         draw = ImageDraw.Draw(image)
         name, number, small = text_font(round(14 * u)), number_font(round(14 * u)), number_font(round(12 * u))
         draw.text((0, 8 * u), elided(row.sensor.name, name, _LABEL * u), TEXT[:3], name, "lm")
-        draw.text((0, 26 * u), f"{row.force:.2f} N", DIM[:3], number, "lm")
+        force = "-" if math.isnan(row.force) else f"{row.force:.2f} N"
+        draw.text((0, 26 * u), force, DIM[:3], number, "lm")
         strip_height = height - _GAP * u
         draw.text((width, 5 * u), f"{row.strip.top:g}", DIM[:3], small, "rm")
         draw.text((width, strip_height - 5 * u), f"{row.strip.bottom:g}", DIM[:3], small, "rm")
@@ -179,7 +180,8 @@ class CurveStrip:
         """Add the curves' values at a time, which never goes back."""
         if self._start is None:
             self._start, self._last = time, values
-        values = np.where(np.isfinite(values), values, 0.0)
+        # What is not known has no place on the curve.
+        values = np.where(np.isfinite(values), values, np.nan)
         column = int((time - self._start) / self._column_time + 1e-6)
         self._scroll(column)
         if column > self._newest:
@@ -188,15 +190,16 @@ class CurveStrip:
             self._low[:, passed] = self._high[:, passed] = self._last[:, None]
             self._newest = column
         at = column - self._first
-        np.minimum(self._low[:, at], values, out=self._low[:, at])
-        np.maximum(self._high[:, at], values, out=self._high[:, at])
+        np.fmin(self._low[:, at], values, out=self._low[:, at])
+        np.fmax(self._high[:, at], values, out=self._high[:, at])
         self._last = values
 
     @property
     def values(self) -> tuple[float, float]:
         """The smallest and the largest value that is shown."""
         shown = slice(0, max(self._newest + 1 - self._first, 1))
-        return float(self._low[:, shown].min()), float(self._high[:, shown].max())
+        low, high = np.fmin.reduce(self._low[:, shown], axis=None), np.fmax.reduce(self._high[:, shown], axis=None)
+        return float(np.nan_to_num(low)), float(np.nan_to_num(high))
 
     def paint(self, lowest: float | None = None, highest: float | None = None) -> None:
         """Bring the strip up to date, with an axis for these values, or for its own."""
@@ -243,7 +246,7 @@ class CurveStrip:
         for curve in reversed(range(len(self._colors))):
             upper = self._row(self._high[curve, start:end]) - self._thickness / 2
             lower = self._row(self._low[curve, start:end]) + self._thickness / 2
-            coverage = np.clip(np.minimum(rows + 1, lower) - np.maximum(rows, upper), 0.0, 1.0)
+            coverage = np.nan_to_num(np.clip(np.minimum(rows + 1, lower) - np.maximum(rows, upper), 0.0, 1.0))
             _cover(colors, self._colors[curve], coverage)
         self._pixels[:, start:end] = np.rint(colors)
 

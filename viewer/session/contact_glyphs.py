@@ -156,7 +156,8 @@ def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
         _, slots, _, batch = sensor.drawn
         if batch.pos is not None and len(slots):
             forces = np.zeros(len(slots)) if batch.force is None else np.linalg.norm(batch.force, axis=1)
-            parts.append(DrawnForces(np.asarray(batch.pos, float), np.asarray(forces, float)))
+            known = ~np.isnan(forces)
+            parts.append(DrawnForces(np.asarray(batch.pos, float)[known], np.asarray(forces, float)[known]))
     return DrawnForces(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -235,9 +236,13 @@ def _arrow_rows(
 def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
     """Filled slots whose values can all be drawn, (..., slots)."""
     drawable = batch.filled.copy()
-    for values in (batch.pos, batch.normal, batch.tangent0, batch.force, batch.torque):
+    for values in (batch.pos, batch.normal, batch.tangent0):
         if values is not None:
             drawable &= (np.abs(values) < LARGEST).all(axis=-1)
+    for values in (batch.force, batch.torque):
+        if values is not None:
+            # Where it is NaN it is not known, and has no arrow; the contact is there all the same.
+            drawable &= ~(np.abs(values) >= LARGEST).any(axis=-1)
     if batch.in_world_frame and batch.force is not None:
         # Without force a net contact has no position: the engine reports the origin.
         drawable &= (batch.force != 0).any(axis=-1)

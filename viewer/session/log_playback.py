@@ -37,17 +37,18 @@ class LogPlayback:
         if self._time - shown.time > 0.5 * timestep:
             if history.at_end and logged.done:
                 raise LogEnd(f"{logged.path.name} ends here")
-            if history.at_end or breaks:
-                self._take(simulation, budget)
-            elif (step := history.step_at(self._time)) > history.current:
+            if not breaks and (step := history.step_at(self._time)) > history.current:
                 simulation.go_to(step, history.current)
+            if breaks or (history.at_end and not logged.done):
+                self._take(simulation, budget)
         self._shown = history.current, shown.time
 
     def _take(self, simulation: Simulation, budget: float) -> None:
         """Take the steps that are due."""
         history, shown, until = simulation.history, simulation.shown, perf_counter() + budget
         assert history is not None
-        history.begin_frame()
+        if history.at_end:
+            history.begin_frame()
         while (due := round((self._time - shown.time) / shown.timestep)) > 0:
             simulation.step(min(due, _BATCH))
             if simulation.halted or perf_counter() > until:

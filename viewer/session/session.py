@@ -158,6 +158,15 @@ class Session:
         """True if the step that is shown was taken elsewhere and could not be taken again exactly."""
         return self.history is not None and self.history.current in self.history.marks
 
+    @property
+    def log_verdict(self) -> str | None:
+        """What is known of the step of a log that is shown, for a person; None if it is exact, or no log's."""
+        history, logged = self.history, self.logged
+        if history is None or logged is None:
+            return None
+        step = history.current + self.simulation.log_start
+        return None if logged.verdicts.is_exact(step) else logged.verdicts.describe(step)
+
     def advance(self, budget: float) -> None:
         """Physics up to real time, for at most `budget` seconds of wall time; or the steps of a user's loop."""
         if self.loop is not None:

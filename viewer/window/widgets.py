@@ -18,7 +18,7 @@ def format_number(value: float, decimals: int = 3) -> str:
     """A value whose text keeps its width while it changes: fixed decimals, exponents only at the extremes."""
     size = abs(value)
     if value != value:
-        return "nan"
+        return "-"
     if size < 0.5 * 10.0**-decimals:
         return f"{0.0:.{decimals}f}"
     if size >= 1e5:
@@ -69,7 +69,9 @@ def dim_text(text: str) -> None:
 def paragraph(text: str, color: ImVec4 | None = None) -> None:
     """Text wrapped at the panel's edge, dim unless it has a colour."""
     with text_color(color or dim_color()):
-        imgui.text_wrapped(text.replace("%", "%%"))
+        imgui.push_text_wrap_pos(0.0)
+        imgui.text_unformatted(text)
+        imgui.pop_text_wrap_pos()
 
 
 def tooltip(text: str) -> None:

@@ -41,6 +41,7 @@ class LogSteps:
 
     def __init__(self, engine: _Stepped, log: StateLog) -> None:
         self.path, self.is_run = log.path, bool(log.about)
+        self.notes = log.notes
         self.watches_all = bool(log.about.get("watch_all"))
         self._log, self._model, self._data = log, engine.model, engine.data
         self._first_row = engine.row()
@@ -60,7 +61,7 @@ class LogSteps:
         """The state after the last step; the data may be shown at another one meanwhile."""
         self._now = np.empty_like(self._initial)
         times = log.times
-        self.duration = float(times[-1] - times[0])
+        self.start, self.duration = float(times[0]), float(times[-1] - times[0])
         self._forces_known = "qvel" not in log.missing
         """False if no step can be taken again: it is not known how fast anything moves."""
         self._swapped = False

@@ -55,7 +55,9 @@ class Inspector:
             paragraph("Select a sensor to see its contacts and its array.")
             return
         reading, tints = session.reading(session.selected), component_tints(session)
-        if session.shows_inexact_step:
+        if session.log_verdict is not None:
+            paragraph(session.log_verdict[0].upper() + session.log_verdict[1:] + ".", warning_color())
+        elif session.shows_inexact_step:
             paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
         self._show_contacts(session, reading, tints)

@@ -7,6 +7,7 @@ from ...session.history import History
 from ...session.session import SPEEDS, Session
 from ..theme import dim_color, plain_color
 from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, text_color, tooltip
+from .log_band import draw_band
 
 FREE_CAMERA = "free camera"
 
@@ -28,7 +29,8 @@ def show_playback(session: Session) -> None:
         if button(f"{icons.ICON_FA_BACKWARD_STEP}###back", "One step back (Left)", width):
             session.step_back()
     imgui.same_line(0, 4)
-    icon, does = (icons.ICON_FA_PLAY, "Play") if session.paused or not session.live else (icons.ICON_FA_PAUSE, "Pause")
+    plays = not session.paused and (session.live or session.logged is not None)
+    icon, does = (icons.ICON_FA_PAUSE, "Pause") if plays else (icons.ICON_FA_PLAY, "Play")
     if button(f"{icon}###play", f"{does} (Space)", width):
         session.toggle_paused()
     imgui.same_line(0, 4)
@@ -63,6 +65,13 @@ def _show_scrubber(session: Session) -> None:
     moved, step = imgui.slider_int("##scrub", history.current, history.first, max(history.last, history.first + 1), "")
     if moved:
         session.go_to(step)
+    if session.logged is not None:
+        pointed = draw_band(session, history, session.logged)
+        if pointed is not None:
+            number = pointed + session.simulation.log_start
+            words = session.logged.verdicts.describe(number)
+            tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{words}")
+        return
     start = "from there" if history.can_resume else "with the newest step"
     tooltip(f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.")
 

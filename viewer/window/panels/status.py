@@ -2,11 +2,13 @@
 
 from imgui_bundle import hello_imgui, imgui
 
+from ...engines.logged_steps import LoggedSteps
 from ...session.loop import Loop
 from ...session.session import Session
 from ..shell import Shell
 from ..theme import warning_color
 from ..widgets import dim_text, tooltip
+from .log_band import log_text
 
 POSED = "posed by hand: contacts are as found, forces are known from the next step on"
 """What the screen says of a pose that no step has led to."""
@@ -58,6 +60,8 @@ def show_status(shell: Shell) -> None:
 def _show_pace(session: Session) -> None:
     if session.loop is not None:
         _show_loop(session, session.loop)
+    elif session.logged is not None:
+        _show_log(session, session.logged)
     elif session.paused and session.drive.is_posed:
         imgui.text_colored(warning_color(), POSED)
     elif session.paused:
@@ -67,6 +71,19 @@ def _show_pace(session: Session) -> None:
         tooltip("Physics takes longer than real time at this speed; the window stays responsive")
     else:
         dim_text(f"{session.pace.achieved:.2f}x real time")
+
+
+def _show_log(session: Session, logged: LoggedSteps) -> None:
+    state = "paused" if session.paused else f"{session.pace.achieved:.2f}x real time"
+    dim_text(f"{log_text(session, logged)}, {state}")
+    tooltip("The steps are those of this file, taken again and compared with it")
+    verdicts = logged.verdicts
+    if verdicts.first is not None:
+        imgui.same_line(0, 0)
+        inexact = [f"{verdicts.close} steps close"] if verdicts.close else []
+        inexact += [f"{verdicts.unknown} not reached"] if verdicts.unknown else []
+        imgui.text_colored(warning_color(), f", {', '.join(inexact)}")
+        tooltip(logged.summary())
 
 
 def _show_loop(session: Session, loop: Loop) -> None:

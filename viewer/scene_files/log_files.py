@@ -1,0 +1,296 @@
+"""Turns a log of states and controls, as other programs write them, into the states of a run: .npz, .hdf5 and .csv."""
+
+import csv
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SceneError
+from ..mjmodel.names import read_names
+from ..mjmodel.state_log import INPUTS, StateLog, Values, parts_of, places, state_parts
+from ..mjmodel.types import MjModel
+from .run_file import SUFFIX as RUN_SUFFIX
+from .run_file import RunFile, attempt_reading, read_arrays
+
+LOG_SUFFIXES = (".npz", ".hdf5", ".h5", ".csv", RUN_SUFFIX)
+_PARTS = ("time", "qpos", "qvel", "act", "qacc_warmstart", *INPUTS)
+"""Arrays that a log may have, by their names in mjData."""
+_STATE = ("state", "states")
+_CONTROL = ("control", "controls")
+_INITIAL = "initial_state"
+_BYTES_MAX = 8 * 2**30
+"""Longest array that is read [bytes]."""
+_Arrays = Mapping[str, NDArray[Any]]
+
+
+def read_log(path: str | Path, model: MjModel, demo: str | int | None = None, period: float | None = None) -> StateLog:
+    """The states of a log, as states of a model; raises SceneError, one line, for one that is not of this model.
+
+    `demo`: which run of several, by its name or its number from 0. `period`: time between two rows of a log without
+    times [s]; a step without it.
+    """
+    path = Path(path).expanduser()
+    suffix = path.suffix.lower()
+    if suffix not in LOG_SUFFIXES:
+        raise SceneError(f"{path}: unknown kind of log; expected {', '.join(LOG_SUFFIXES)}")
+    if not path.is_file():
+        raise SceneError(f"{path}: {'is a folder, not a log' if path.is_dir() else 'no such file'}")
+    if suffix == RUN_SUFFIX:
+        return RunFile(path).log(model)
+    wanted = None if demo is None else str(demo)
+    if suffix == ".npz":
+        known = {*_PARTS, *_STATE, *_CONTROL, _INITIAL}
+        arrays, notes = _choose(path, read_arrays(path, known.__contains__), wanted)
+    elif suffix == ".csv":
+        arrays, notes = _choose(path, _read_csv(path, model), wanted)
+    else:
+        arrays, notes = _read_hdf5(path, wanted)
+    return _Assembly(path, model, arrays, period).log(notes)
+
+
+class _Assembly:
+    """Arrays of one run, each of one part of the state or of several, being put together."""
+
+    def __init__(self, path: Path, model: MjModel, arrays: _Arrays, period: float | None) -> None:
+        self._path, self._model, self._period = path, model, period
+        self._sizes = {name: part.stop - part.start for name, part in state_parts(model).items()}
+        self._parts: dict[str, Values] = {}
+        self._notes: list[str] = []
+        self._rounded = False
+        for name, array in arrays.items():
+            if array.dtype.kind not in "fiub":
+                raise SceneError(f"{path}: {name} is not made of numbers")
+            self._rounded |= array.dtype in (np.float32, np.float16) and name != "time"
+        states = next((name for name in _STATE if name in arrays), None)
+        if states is not None:
+            self._add_states(arrays, states)
+        for name in _PARTS:
+            if name in arrays:
+                self._parts[name] = self._fitted(name, arrays[name])
+        control = next((name for name in _CONTROL if name in arrays), None)
+        if control is not None and "ctrl" not in self._parts:
+            self._parts["ctrl"] = self._fitted("ctrl", arrays[control], control)
+        if "qpos" not in self._parts:
+            known = "no states: neither state nor qpos" if not arrays else f"no qpos, only {', '.join(sorted(arrays))}"
+            raise SceneError(f"{path}: has {known}")
+
+    def log(self, notes: tuple[str, ...]) -> StateLog:
+        path, parts = self._path, self._parts
+        rows = len(parts["qpos"])
+        for name, values in parts.items():
+            if name != "time" and len(values) == rows - 1 and name in ("ctrl", "qfrc_applied", "xfrc_applied"):
+                # What was put in for each step, and so one less than there are states.
+                parts[name] = np.concatenate([values, values[-1:] if rows > 1 else np.zeros((1, values.shape[1]))])
+            elif len(values) != rows:
+                raise SceneError(f"{path}: {name} has {len(values)} rows, and qpos {rows}")
+        if "time" not in parts:
+            period = self._period or float(self._model.opt.timestep)
+            parts["time"] = period * np.arange(rows, dtype=np.float64)[:, np.newaxis]
+            self._notes.append(f"it has no time: a row counts as {period:g} s (--period)")
+        for name, values in parts.items():
+            if not np.isfinite(values).all():
+                row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+                raise SceneError(f"{path}: {name} has a value that is not a number, in row {row}")
+        needed = [name for name in ("qvel", "act", "ctrl") if self._sizes[name] and name not in parts]
+        if needed:
+            self._notes.append(f"it has no {' and no '.join(needed)}")
+        if self._rounded:
+            self._notes.append("its states are rounded to single precision")
+        names = [name for name in parts if self._sizes.get(name)]
+        columns = places(self._model, *names)
+        values = np.concatenate([parts[name] for name in names], axis=1)
+        return StateLog(path, columns, values, missing=tuple(needed), notes=(*notes, *self._notes))
+
+    def _add_states(self, arrays: _Arrays, name: str) -> None:
+        """Split whole states, as MuJoCo or robosuite write them."""
+        states = self._table(name, arrays[name])
+        physics = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        kinds = {
+            "mjSTATE_FULLPHYSICS": parts_of(physics),
+            "mjSTATE_INTEGRATION": parts_of(int(mujoco.mjtState.mjSTATE_INTEGRATION)),
+            "time qpos qvel": ("time", "qpos", "qvel"),
+            "mjSTATE_PHYSICS": parts_of(int(mujoco.mjtState.mjSTATE_PHYSICS)),
+            "qpos qvel": ("qpos", "qvel"),
+        }
+        widths = {kind: sum(self._sizes[part] for part in parts) for kind, parts in kinds.items()}
+        kind = next((kind for kind, width in widths.items() if width == states.shape[1]), None)
+        if kind is None:
+            known = ", ".join(f"{width} ({kind})" for kind, width in widths.items())
+            raise SceneError(f"{self._path}: {name} has {states.shape[1]} values a row; this scene has {known}")
+        if _INITIAL in arrays:
+            first = self._table(_INITIAL, np.atleast_2d(arrays[_INITIAL]))
+            if first.shape != (1, states.shape[1]):
+                raise SceneError(f"{self._path}: {_INITIAL} has another width than {name}")
+            states = np.concatenate([first, states])
+        stop = 0
+        for part in kinds[kind]:
+            start, stop = stop, stop + self._sizes[part]
+            self._parts[part] = states[:, start:stop]
+        control = next((each for each in _CONTROL if each in arrays), None)
+        if _INITIAL in arrays and control is not None:
+            controls = self._fitted("ctrl", arrays[control], control)
+            # Row k of both belongs to one step, which starts from the state before.
+            self._parts["ctrl"] = np.concatenate([controls[:1], controls])
+
+    def _fitted(self, part: str, array: NDArray[Any], name: str = "") -> Values:
+        table, size = self._table(name or part, array), self._sizes[part]
+        if table.shape[1] != size:
+            raise SceneError(f"{self._path}: {name or part} has {table.shape[1]} values a row; this scene has {size}")
+        return table
+
+    def _table(self, name: str, array: NDArray[Any]) -> Values:
+        """An array with a row for each state; (n,) are n rows of one value."""
+        if array.ndim == 1:
+            array = array[:, np.newaxis]
+        if array.ndim < 2 or not len(array):
+            raise SceneError(f"{self._path}: {name} has the shape {array.shape}, not a row for each state")
+        return array.reshape(len(array), -1).astype(np.float64)
+
+
+def _choose(path: Path, arrays: _Arrays, demo: str | None) -> tuple[_Arrays, tuple[str, ...]]:
+    """One run of several: of a batch, (batch, rows, ...), or of a table whose time begins again."""
+    states = next((arrays[name] for name in (*_STATE, "qpos") if name in arrays), None)
+    if states is not None and states.ndim == 3:
+        number = _number(path, demo, len(states))
+        batch = {name: array[number] if array.ndim > 1 else array for name, array in arrays.items()}
+        return batch, _which(number, len(states))
+    time = arrays.get("time")
+    if time is None and states is not None and states.ndim == 2 and demo is None:
+        return arrays, ()
+    if time is None or time.ndim > 2 or time.dtype.kind not in "fiu" or not len(time):
+        if demo not in (None, "0"):
+            raise SceneError(f"{path}: holds one run: leave out --demo")
+        return arrays, ()
+    starts = [0, *(np.flatnonzero(np.diff(time.reshape(-1)) < 0) + 1).tolist(), len(time)]
+    number = _number(path, demo, len(starts) - 1)
+    if len(starts) == 2:
+        return arrays, ()
+    start, stop = starts[number], starts[number + 1]
+    return {name: array[start:stop] for name, array in arrays.items()}, _which(number, len(starts) - 1)
+
+
+def _number(path: Path, demo: str | None, count: int) -> int:
+    if demo is None:
+        return 0
+    if not demo.isdecimal() or int(demo) >= count:
+        last = f"from 0 to {count - 1}" if count > 1 else "one, number 0"
+        raise SceneError(f"{path}: has no run {demo!r}; there are: {last}")
+    return int(demo)
+
+
+def _which(number: int, count: int) -> tuple[str, ...]:
+    return (f"run {number} of {count} (--demo)",) if count > 1 else ()
+
+
+def _read_hdf5(path: Path, demo: str | None) -> tuple[_Arrays, tuple[str, ...]]:
+    """A demonstration of robosuite or robomimic, or arrays by their names in mjData, also in `infos`."""
+    try:
+        import h5py
+    except ImportError:
+        raise SceneError(f"{path}: needs h5py: pip install 'contact-viewer[hdf5]'") from None
+
+    def read() -> tuple[_Arrays, tuple[str, ...]]:
+        with h5py.File(path, "r") as file:
+            demos = file.get("data")
+            if not isinstance(demos, h5py.Group):
+                found = {**_datasets(path, file, h5py), **_datasets(path, file.get("infos", {}), h5py)}
+                return _choose(path, found, demo)
+            names = sorted(demos, key=lambda name: (len(name), name))
+            if not names:
+                raise SceneError(f"{path}: has no demonstrations")
+            name = names[0] if demo is None else demo if demo in names else f"demo_{demo}"
+            if name not in names:
+                raise SceneError(f"{path}: has no {name}; it has {len(names)}, from {names[0]} to {names[-1]}")
+            found = _datasets(path, demos[name], h5py)
+            if not found:
+                raise SceneError(f"{path}: {name} has no states")
+            return found, (f"{name} of {len(names)} (--demo)",)
+
+    result: tuple[_Arrays, tuple[str, ...]] = attempt_reading(path, read)
+    return result
+
+
+def _datasets(path: Path, group: Any, h5py: Any) -> dict[str, NDArray[Any]]:
+    """Arrays of a group that a log may have."""
+    found = {}
+    for name in (*_PARTS, *_STATE, *_CONTROL):
+        data = group.get(name)
+        if isinstance(data, h5py.Dataset):
+            if data.size * 8 > _BYTES_MAX or data.dtype.kind not in "fiub":
+                raise SceneError(f"{path}: {name} is too large, or not made of numbers")
+            found[name] = np.asarray(data)
+    return found
+
+
+def _read_csv(path: Path, model: MjModel) -> dict[str, NDArray[Any]]:
+    """A table with a heading: time, and columns such as qpos_0, qpos[0], ctrl_hip, qvel.slide."""
+
+    def read() -> tuple[list[str], list[list[str]]]:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            lines = csv.reader(file)
+            heading = [name.strip() for name in next(lines, [])]
+            return heading, [line for line in lines if line]
+
+    heading, lines = attempt_reading(path, read)
+    chosen = _csv_columns(path, heading, model)
+    width = len(heading)
+    for number, line in enumerate(lines):
+        if len(line) != width:
+            raise SceneError(f"{path}: row {number} has {len(line)} values, and the heading {width}: is it cut off?")
+    try:
+        table = {
+            part: np.array([[float(line[place]) for place in columns] for line in lines])
+            for part, columns in chosen.items()
+        }
+    except ValueError as error:
+        raise SceneError(f"{path}: has a value that is not a number ({error})") from None
+    if not lines:
+        raise SceneError(f"{path}: has no rows")
+    return dict(table)
+
+
+def _csv_columns(path: Path, heading: list[str], model: MjModel) -> dict[str, list[int]]:
+    """For every part of a state, the columns of the table in its order."""
+    sizes = {name: part.stop - part.start for name, part in state_parts(model).items()}
+    found: dict[str, dict[int, int]] = {}
+    named = {part: _item_names(model, part) for part in _PARTS}
+    for column, name in enumerate(heading):
+        for part in sorted(_PARTS, key=len, reverse=True):
+            if name == part or re.match(rf"{part}\W|{part}_|{part}\d", name):
+                item = name[len(part) :].strip("[]_/.: ")
+                place = 0 if not item and sizes[part] == 1 else named[part].get(item)
+                if place is None and item.isdecimal():
+                    place = int(item)
+                if place is None or place >= sizes[part]:
+                    raise SceneError(f"{path}: this scene has nothing for the column {name!r}")
+                found.setdefault(part, {})[place] = column
+                break
+    for part, columns in found.items():
+        lacking = next((place for place in range(sizes[part]) if place not in columns), None)
+        if lacking is not None:
+            raise SceneError(f"{path}: has no column {part}_{lacking}; this scene has {sizes[part]} values of {part}")
+    if "qpos" not in found:
+        raise SceneError(f"{path}: has no columns qpos_0, qpos_1, ...; its heading is {', '.join(heading[:6])}, ...")
+    return {part: [columns[place] for place in range(sizes[part])] for part, columns in found.items()}
+
+
+def _item_names(model: MjModel, part: str) -> dict[str, int]:
+    """Names of the values of a part that are those of joints and actuators."""
+    if part == "ctrl":
+        return {name: place for place, name in enumerate(read_names(model, "actuator")) if name}
+    if part not in ("qpos", "qvel"):
+        return {}
+    starts = model.jnt_qposadr if part == "qpos" else model.jnt_dofadr
+    stops = [*starts[1:], model.nq if part == "qpos" else model.nv]
+    found: dict[str, int] = {}
+    for name, start, stop in zip(read_names(model, "jnt"), starts, stops, strict=True):
+        if name:
+            found |= {f"{name}_{k}": int(start) + k for k in range(stop - start)}
+            if stop - start == 1:
+                found[name] = int(start)
+    return found

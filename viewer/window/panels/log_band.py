@@ -1,0 +1,51 @@
+"""Shows under the timeline how exactly each step of a saved run or a log was taken again."""
+
+from imgui_bundle import ImVec2, imgui
+
+from ...engines.logged_steps import CLOSE, UNKNOWN, LoggedSteps
+from ...session.history import History
+from ...session.session import Session
+from ..theme import dim_color, faded, warning_color
+
+_HEIGHT = 0.2
+"""Of the band, as a part of the timeline's height."""
+
+
+def draw_band(session: Session, history: History, logged: LoggedSteps) -> int | None:
+    """Draw the band over the lower edge of the last item, the timeline; returns the step that the mouse points at."""
+    low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+    # A slider's handle does not reach the ends.
+    inset = 0.5 * imgui.get_style().grab_min_size + 2
+    left, right = low.x + inset, high.x - inset
+    count = history.last - history.first + 1
+    start = history.first + session.simulation.log_start
+    band = logged.verdicts.band(start, start + count, max(1, int(right - left)))
+    top = high.y - max(3.0, _HEIGHT * (high.y - low.y))
+    draw, width = imgui.get_window_draw_list(), (right - left) / max(len(band), 1)
+    colors = {
+        UNKNOWN: (warning_color(), top),
+        CLOSE: (warning_color(), 0.5 * (top + high.y)),
+    }
+    begin = 0
+    for end in range(1, len(band) + 1):
+        if end < len(band) and band[end] == band[begin]:
+            continue
+        color, upper = colors.get(int(band[begin]), (faded(dim_color(), 0.5), top))
+        # A single step stays visible.
+        x = left + begin * width
+        stop = max(left + end * width, x + 1.0)
+        draw.add_rect_filled(ImVec2(x, upper), ImVec2(stop, high.y), imgui.get_color_u32(color))
+        begin = end
+    if not imgui.is_item_hovered():
+        return None
+    part = (imgui.get_mouse_pos().x - left) / max(right - left, 1.0)
+    return history.first + round(min(max(part, 0.0), 1.0) * (count - 1))
+
+
+def log_text(session: Session, logged: LoggedSteps) -> str:
+    """The file and how far it was read, for the status bar."""
+    if logged.done:
+        return logged.path.name
+    history = session.history
+    read = 0.0 if history is None else history.time(history.last) - logged.start
+    return f"{logged.path.name}, {100 * read / max(logged.duration, 1e-12):.0f} % read"
