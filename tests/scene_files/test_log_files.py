@@ -51,6 +51,11 @@ def check(log: StateLog, model: Any, run: dict[str, Array]) -> None:
     assert log.missing == ()
 
 
+def save(path: Path, **arrays: Any) -> Path:
+    np.savez(path, **arrays)
+    return path
+
+
 def table(path: Path, heading: list[str], columns: Array) -> Path:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -60,8 +65,7 @@ def table(path: Path, heading: list[str], columns: Array) -> Path:
 
 
 def test_arrays_by_their_names(model: Any, run: dict[str, Array], tmp_path: Path) -> None:
-    np.savez(tmp_path / "a.npz", **run, reward=np.zeros(ROWS))
-    check(read_log(tmp_path / "a.npz", model), model, run)
+    check(read_log(save(tmp_path / "a.npz", **run, reward=np.zeros(ROWS)), model), model, run)
     with h5py.File(tmp_path / "a.hdf5", "w") as file:
         for name, values in run.items():
             file["infos/" + name if name == "qpos" else name] = values
@@ -111,8 +115,7 @@ def test_tables_with_names(model: Any, run: dict[str, Array], tmp_path: Path) ->
 
 def test_runs_one_after_the_other(model: Any, run: dict[str, Array], tmp_path: Path) -> None:
     twice = {name: np.concatenate([values, values]) for name, values in run.items()}
-    np.savez(tmp_path / "a.npz", **twice)
-    log = read_log(tmp_path / "a.npz", model, "1")
+    log = read_log(save(tmp_path / "a.npz", **twice), model, "1")
     check(log, model, run)
     assert "run 1 of 2 (--demo)" in log.notes
 

@@ -211,15 +211,16 @@ def test_going_back_continues_with_the_same_steps(run: Run, tmp_path: Path) -> N
 def test_read_ahead_leaves_the_shown_step_alone(run: Run, tmp_path: Path) -> None:
     engine = opened(tmp_path, **run.log)
     session = Session(engine, ViewState())
+    history = session.history
+    assert history is not None
     session.paused = True
     for _ in range(1000):
         session.advance(0.0)
-        assert session.history is not None
-        assert session.history.current == 0
+        assert history.current == 0
         assert session.engine.time == 0.0
         if not session.reads_ahead:
             break
     assert logged(engine).done
-    assert session.history.last == STEPS - 1
+    assert history.last == STEPS - 1
     session.go_to(77)
     assert contact_forces(engine.model, engine.data).tobytes() == run.forces[77].tobytes()
