@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contact_viewer.events.contact_events import ContactEvent, ContactEvents, ContactPair
+from contact_viewer.events.contact_events import ContactEvent, ContactEvents, ContactPair, EventRule
 from contact_viewer.mjmodel.crossings import Sample, Trace
 from hypothesis import given
 from hypothesis import strategies as st
@@ -372,3 +372,28 @@ def test_surfaces_that_only_touch_begin_contact_where_they_penetrate() -> None:
     assert event.kind == "begin"
     assert event.distance == pytest.approx(-2e-4)
     assert event.time == pytest.approx(0.0002)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("rule", EventRule)
+def test_modias_rule_decides_what_is_in_the_band_at_the_event_of_another_pair(rule: EventRule, sparse: bool) -> None:
+    # The first meets, the second rises into the band, the third sinks into it, the last two stay where they are.
+    before = [1.0, -1.0, 1.0, -1.0, 1.0]
+    band = [1.0, -0.5 * EPS, -1.5 * EPS, -1.0, 1.0]
+    after = [-1.0, *band[1:]]
+    unknown = [math.nan] * 5
+    events = ContactEvents([(f"a{i}", f"b{i}") for i in range(5)], EPS, rule)
+    events.update(0.0, before, unknown)
+    assert events.update(1.0, band, unknown) == []
+    assert events.in_contact.tolist() == [False, True, False, True, False]
+    if sparse:
+        first, last = Sample(1.0, 1.0, math.nan), Sample(2.0, -1.0, math.nan)
+        near = {i: Sample(2.0, after[i], math.nan) for i in (1, 2, 3)}
+        found = events.update_pairs(2.0, {0: Trace(last, first, lambda: first)}, near=lambda: near)
+    else:
+        found = events.update(2.0, after, unknown)
+    kinds = {event.pair_id: str(event.kind) for event in found}
+    decided = {1: "end", 2: "begin"} if rule is EventRule.MODIA else {}
+    assert kinds == {0: "begin"} | decided
+    assert all(event.time == 2.0 for event in found if event.pair_id)
+    assert events.in_contact.tolist() == [True, rule is not EventRule.MODIA, rule is EventRule.MODIA, True, False]
