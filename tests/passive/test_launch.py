@@ -65,3 +65,18 @@ def test_an_import_loads_only_what_it_needs(module: str, heavy: tuple[str, ...])
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parent
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_data_of_another_model_are_refused_before_anything_is_opened() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><body><joint/><geom size='1'/></body></worldbody></mujoco>"
+    )
+    other = mujoco.MjModel.from_xml_string("<mujoco/>")
+    with pytest.raises(ValueError, match="the data are of another model: qpos has 0, not 1"):
+        contact_viewer.launch_passive(model, mujoco.MjData(other))
+    with pytest.raises(ValueError, match="the data are of another model"):
+        contact_viewer.launch(model, mujoco.MjData(other))
+    with pytest.raises(ValueError, match="an MjModel and an MjData are needed, not str and NoneType"):
+        contact_viewer.launch_passive("slope", None)
+    with pytest.raises(ValueError, match="ring_megabytes is a size"):
+        contact_viewer.launch_passive(model, mujoco.MjData(model), ring_megabytes=float("nan"))

@@ -1,5 +1,6 @@
 """Opens the viewer from a user's own program: blocking, or beside the program's loop."""
 
+import math
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -72,6 +73,7 @@ def _open_engine(path_or_model: Any, data: Any, control: Any) -> Any:
 
     if data is None:
         return open_engine(path_or_model, control=control)
+    _check(path_or_model, data)
     engine = MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)
     if control is not None:
         engine.controller = as_controller(control)
@@ -97,6 +99,25 @@ def _compile(path: str | Path | None) -> MjModel:
     source = str(find_scene(path))
     from_file = mujoco.MjModel.from_binary_path if source.lower().endswith(".mjb") else mujoco.MjModel.from_xml_path
     return from_file(source)
+
+
+def _check(model: Any, data: Any) -> None:
+    """Refuse what does not belong together: MuJoCo would read beyond the end of arrays."""
+    if not isinstance(model, mujoco.MjModel) or not isinstance(data, mujoco.MjData):
+        raise SceneError(f"an MjModel and an MjData are needed, not {type(model).__name__} and {type(data).__name__}")
+    sizes = {
+        "qpos": model.nq,
+        "qvel": model.nv,
+        "act": model.na,
+        "ctrl": model.nu,
+        "mocap_pos": model.nmocap,
+        "xpos": model.nbody,
+        "geom_xpos": model.ngeom,
+        "sensordata": model.nsensordata,
+    }
+    for name, size in sizes.items():
+        if len(getattr(data, name)) != size:
+            raise SceneError(f"the data are of another model: {name} has {len(getattr(data, name))}, not {size}")
 
 
 def _port(serve: bool | int) -> int | None:
@@ -128,6 +149,9 @@ def launch_passive(
     `ring_megabytes`: memory for states that the window has not read yet. `serve`: True, or a port, to show the window
     in browsers instead; its address is the viewer's `url`.
     """
+    _check(model, data)
+    if not 0 < ring_megabytes < math.inf:
+        raise SceneError(f"ring_megabytes is a size in megabytes, not {ring_megabytes!r}")
     return PassiveViewer(
         model,
         data,
