@@ -113,7 +113,7 @@ def columns(folder: Path) -> polars.DataFrame:
 def listens_elsewhere(process: psutil.Process) -> list[Any]:
     """Addresses other than the loopback's on which a process can be reached."""
     connections = process.net_connections(kind="inet")
-    return [each.laddr for each in connections if each.status == "LISTEN" and not each.laddr.ip.startswith("127.")]
+    return [each.laddr for each in connections if each.status == "LISTEN" and not each.laddr.ip.endswith(HERE)]
 
 
 def controller(folder: Path) -> Path:

@@ -18,6 +18,9 @@ import pytest
 from contact_viewer.cli import main
 from pyarrow import parquet
 
+from ..recording.judges import command
+from ..recording.test_full_disk import run_on_small_disk
+
 PUSH = """
 import os, signal, time
 from contact_viewer.mjmodel.variation import generator
@@ -238,3 +241,46 @@ def test_a_scene_among_many_that_cannot_be_opened_fails_alone(
     table = columns(tmp_path / "s")
     assert table["scene"].to_list() == [f"scene{number}" for number in range(9)]
     assert set(table["sensor"]) == {"all contacts"}
+
+
+def test_contacts_and_events_are_partitions_that_others_read(tmp_path: Path) -> None:
+    words = ["quadruped", "slope", "--seeds", "0:2", "--duration", "0.2", "--noise", "qpos=0.01", "--workers", "2"]
+    assert swept(*words, "-o", str(tmp_path / "s"), "--contacts", "--events") == 0
+    rows = duckdb.execute(
+        f"select scene, seed, sensor, max(sqrt(force_x**2 + force_y**2 + force_z**2)) as force, count(distinct step) "
+        f"from read_parquet('{tmp_path}/s/contacts/*/*/*.parquet') where sensor like 'foot%' group by all"
+    ).fetchall()
+    assert {row[:3] for row in rows} == {
+        ("quadruped", seed, f"foot_{foot}") for seed in (0, 1) for foot in ("FL", "FR", "RL", "RR")
+    }
+    assert {row[4] for row in rows} == {100}
+    peaks = {(row["scene"], row["seed"], row["sensor"]): row for row in columns(tmp_path / "s").iter_rows(named=True)}
+    for *key, force, _ in rows:
+        # A foot has one contact.
+        assert force == pytest.approx(peaks[tuple(key)]["peak_force"], rel=1e-12)
+    # The events of a run are those that the other command writes.
+    path = tmp_path / "events.csv"
+    assert main(["events", "slope", "--duration", "0.2", "--seed", "1", "--noise", "qpos=0.01", "-o", str(path)]) == 0
+    ours = polars.read_parquet(tmp_path / "s" / "events" / "scene=slope" / "seed=1" / "part.parquet")
+    theirs = polars.read_csv(path)
+    assert ours["time"].to_list() == theirs["time"].to_list()
+    assert ours["kind"].to_list() == theirs["kind"].to_list()
+    units = {field.name: field.metadata for field in parquet.read_schema(next(tmp_path.glob("s/contacts/*/*/*")))}
+    assert units["force_x"] == {b"unit": b"N"}
+
+
+def test_a_full_disk_ends_with_one_line_and_loses_no_finished_run(tmp_path: Path) -> None:
+    words = ["quadruped", "--seeds", "0:40", "--duration", "0.1", "--noise", "qpos=0.01", "--workers", "2"]
+    folder = tmp_path / "disk" / "s"
+    result = run_on_small_disk(tmp_path, 40_000, *command("sweep", *words, "-o", str(folder)))
+    assert result.returncode == 1
+    assert "the disk is full; the runs that finished are kept" in result.stderr
+    assert "Traceback" not in result.stderr
+    lines = "".join(path.read_text() for path in (folder / ".runs").glob("*.jsonl"))
+    assert lines.endswith("]\n")
+    assert 0 < len(lines.splitlines()) < 40
+    assert sorted(path.name for path in folder.iterdir()) == [".runs", "sweep.json"]
+    # There is room again.
+    assert swept(*words, "-o", str(folder), "--resume") == 0
+    assert swept(*words, "-o", str(tmp_path / "whole")) == 0
+    assert columns(folder).equals(columns(tmp_path / "whole"))

@@ -111,6 +111,8 @@ class Application:
         if settings is not None:
             self.session.settings = settings
         self._begin_scene()
+        if self.options is not None and self.options.go_to is not None:
+            self.session.run_to(self.options.go_to)
 
     def advance(self) -> bool:
         """Do a frame's work that needs no input: take over a scene that is ready, then physics, or the next picture of

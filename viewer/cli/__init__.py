@@ -19,6 +19,7 @@ COMMANDS = {
     "export": "write the contacts of every step to a data file",
     "events": "list when contacts begin and end",
     "sweep": "simulate many runs and keep the figures of every sensor",
+    "report": "show what came of a sweep, as a page and a table",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 

@@ -1,10 +1,12 @@
 """`contact-viewer sweep SCENE... -o DIR --seeds 0:1000`: simulate many runs and keep the figures of every sensor."""
 
 import argparse
+import subprocess
 import sys
 from pathlib import Path
 
 from ..app.interruption import interruption
+from ..assets import bundled_control
 from ..errors import DiskFullError
 from ..files import size_text
 from .parsing import PROGRAM, Parser, UsageError, add_randomisation_arguments, number
@@ -22,6 +24,7 @@ DIR then holds
 
 Ctrl-C keeps the runs that have finished; the same command with --resume goes on. Exit code 1 if a run failed.
 `contact-viewer report DIR` shows what came of it."""
+MOST_FILMED = 50
 FAILED = 1
 """Exit code where runs failed."""
 
@@ -45,6 +48,12 @@ def parser() -> Parser:
     add_randomisation_arguments(parser)
     parser.add_argument("--contacts", action="store_true", help="keep the contacts of every step too")
     parser.add_argument("--events", action="store_true", help="keep when contacts begin and end too")
+    parser.add_argument(
+        "--video",
+        type=_worst,
+        metavar="worst:N[:METRIC]",
+        help="film the N runs in which a metric is largest; default: peak_force",
+    )
     parser.add_argument("--workers", type=number(1, 1024, int), default=0, metavar="N", help="default: one a core")
     parser.add_argument(
         "--timeout", type=number(0.1, 1e6), metavar="S", help="give up a run after so much wall time; default: never"
@@ -63,16 +72,20 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..engines.controller_file import read_param
+    from ..scene_files.scene import find_scene
     from ..sweeps.plan import read_seeds
     from ..sweeps.sweep import Means, make_plan, run_sweep
 
     if arguments.param and arguments.control is None:
         raise UsageError("--param is a constant of a controller, which --control names")
+    if arguments.control is None and len(arguments.scenes) == 1:
+        # As the other commands do it: some bundled scenes have a controller of their own.
+        arguments.control = bundled_control(find_scene(arguments.scenes[0]))
     plan = make_plan(
         arguments.scenes,
         read_seeds(arguments.seeds),
         arguments.duration,
-        arguments.control,
+        None if arguments.control is None else str(arguments.control),
         dict(read_param(text) for text in arguments.param),
         arguments.vary,
         arguments.noise,
@@ -106,4 +119,49 @@ def run(arguments: argparse.Namespace) -> int:
         size = size_text(path.stat().st_size)
         rate = outcome.finished / outcome.seconds
         print(f"{path}: {plural(outcome.finished, 'run')}, {size}; {rate:.3g} runs/s")
+    if arguments.video is not None and outcome.finished and not interrupt.requested:
+        count, metric = arguments.video
+        _film(folder, count, metric, arguments.duration)
     return interrupt.exit_code or (FAILED if outcome.failed else 0)
+
+
+def _worst(text: str) -> tuple[int, str]:
+    """Number of runs and metric of `worst:5` or `worst:5:slip_distance`."""
+    from ..sweeps.summary import BY_NAME
+
+    word, _, rest = text.partition(":")
+    count, _, metric = rest.partition(":")
+    if word != "worst" or not count.isdigit() or not 1 <= int(count) <= MOST_FILMED:
+        raise argparse.ArgumentTypeError(f"{text!r} is not such as worst:5 or worst:5:slip_distance")
+    if metric and metric not in BY_NAME:
+        raise argparse.ArgumentTypeError(f"{metric!r} is no metric of a report; choose from {', '.join(BY_NAME)}")
+    return int(count), metric or "peak_force"
+
+
+def _film(folder: Path, count: int, metric: str, duration: float) -> None:
+    """Record the worst runs, each as `contact-viewer record` does, into DIR/videos."""
+    from ..sweeps.summary import summarise, worst_runs
+
+    summary = summarise(folder)
+    (folder / "videos").mkdir(exist_ok=True)
+    for row in worst_runs(summary, metric, count):
+        path = folder / "videos" / f"{row['scene']}-{row['seed']}.mp4"
+        words = summary.command(row)[1:]
+        command = [
+            sys.executable,
+            "-m",
+            "contact_viewer",
+            "record",
+            *words,
+            "--duration",
+            str(duration),
+            "-o",
+            str(path),
+        ]
+        # A process each: what draws is given back, and one that fails takes no other along.
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            reason = (done.stderr.strip().splitlines() or ["without a word"])[-1]
+            report(f"warning: {path.name} could not be filmed: {reason}")
+        else:
+            print(f"{path}: {row['sensor']}, seed {row['seed']}, {metric} {row[metric]:.4g}")

@@ -28,6 +28,9 @@ def parser() -> Parser:
     )
     parser.add_argument("--no-watch", action="store_true", help="do not open the scene again when its files change")
     parser.add_argument("--paused", action="store_true", help="start paused")
+    parser.add_argument(
+        "--go-to", type=number(0, 1e6), metavar="S", help="start paused after so many simulated seconds"
+    )
     parser.add_argument("--width", type=number(320, 16384, int), default=Options.width, help="of the window")
     parser.add_argument("--height", type=number(240, 16384, int), default=Options.height, help="of the window")
     parser.add_argument(
@@ -61,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = Options(
         scene=find_scene(arguments.scene),
         paused=arguments.paused,
+        go_to=arguments.go_to,
         speed=arguments.speed,
         camera=arguments.camera,
         key=arguments.key,

@@ -55,7 +55,7 @@ class Variation:
         return f"{self.quantity}:{self.name}" if self.name else self.quantity
 
     def __str__(self) -> str:
-        return f"{self.key}={self.low:.17g}" + (f":{self.high:.17g}" if self.high != self.low else "")
+        return f"{self.key}={_text(self.low)}" + (f":{_text(self.high)}" if self.high != self.low else "")
 
     def factor(self, seed: int) -> float:
         """What a seed multiplies by: the same whatever else is varied."""
@@ -77,7 +77,7 @@ class StartNoise:
     """Standard deviation of each velocity [m/s or rad/s]."""
 
     def __str__(self) -> str:
-        return f"qpos={self.qpos:.17g},qvel={self.qvel:.17g}"
+        return f"qpos={_text(self.qpos)},qvel={_text(self.qvel)}"
 
     def apply(self, model: MjModel, data: MjData, random: np.random.Generator) -> None:
         """Change a state."""
@@ -113,6 +113,11 @@ def read_randomisation(vary: Sequence[str], noise: str | None) -> Randomisation:
         if keys.count(key) > 1:
             raise SceneError(f"{key} is varied twice")
     return Randomisation(variations, None if noise is None else _read_noise(noise))
+
+
+def _text(value: float) -> str:
+    """A number that reads back exactly, as short as can be."""
+    return repr(value).removesuffix(".0")
 
 
 def _read_variation(text: str) -> Variation:

@@ -232,6 +232,13 @@ class Session:
             self._begin_frame()
             self._attempt(lambda: self._step(1))
 
+    def run_to(self, time: float) -> None:
+        """Pause, and take steps at once up to a simulated time [s]."""
+        self.paused = True
+        count = round((time - self.engine.time) / self.engine.timestep)
+        if count > 0:
+            self._attempt(lambda: self._step(count))
+
     def step_back(self) -> None:
         """Pause and show the step before."""
         if self.history is not None:

@@ -1,0 +1,75 @@
+"""`contact-viewer report DIR`: show what came of a sweep, as a page and as a table."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..files import save_text, size_text
+from .parsing import Parser, number
+from .progress import plural
+
+if TYPE_CHECKING:
+    from ..sweeps.summary import Summary
+
+_EPILOG = """The page is one file that opens in any browser, without a server or a network: distributions for each
+sensor and metric, scatter over varied values, the worst runs with the command that opens each in the window, and
+failures."""
+_COLUMNS = {
+    "peak_force": "peak [N]",
+    "impulse": "impulse [N s]",
+    "slip_distance": "slip [mm]",
+    "penetration": "depth [mm]",
+    "duty_factor": "duty",
+    "touchdowns": "landings",
+    "dropped_contacts": "dropped",
+}
+"""Metrics of the table, and their headings."""
+
+
+def parser() -> Parser:
+    from ..sweeps.summary import BY_NAME
+
+    parser = Parser("report", "Show what came of a sweep: a page for a browser, and a table here.", _EPILOG)
+    parser.add_argument("folder", metavar="DIR", help="folder of a sweep")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the page; default: DIR/report.html")
+    parser.add_argument("--by", choices=list(BY_NAME), default="peak_force", help="metric of the worst runs")
+    parser.add_argument("--worst", type=number(0, 20, int), default=5, metavar="N", help="runs to list; default: 5")
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from ..sweeps.report_page import report_page
+    from ..sweeps.summary import summarise
+
+    folder = Path(arguments.folder)
+    summary = summarise(folder)
+    path = save_text(Path(arguments.output) if arguments.output else folder / "report.html", report_page(summary))
+    _print_table(summary, arguments.by, arguments.worst)
+    print(f"{path}: {size_text(path.stat().st_size)}")
+    return 0
+
+
+def _print_table(summary: "Summary", by: str, count: int) -> None:
+    from ..sweeps.summary import BY_NAME, worst_runs
+
+    columns = _COLUMNS if by in _COLUMNS else {by: BY_NAME[by].label.lower(), **_COLUMNS}
+    counts = [f"{summary.failure_count} failed", f"{summary.unstable_count} unstable"]
+    print(f"{plural(summary.runs, 'run')}, {', '.join(counts)}; median and worst of")
+    for scene, sensors in summary.sensors.items():
+        width = max(len(name) for name in (scene, *sensors))
+        print(f"\n{scene:{width}}" + "".join(f"  {heading:>16}" for heading in columns.values()))
+        for sensor in sensors:
+            line = f"{sensor:{width}}"
+            for name in columns:
+                each = summary.distributions.get((scene, sensor, name))
+                line += "  " + ("-".rjust(16) if each is None else f"{each.quantile(0.5):>8.3g}{each.high:>8.3g}")
+            print(line)
+    metric = BY_NAME[by]
+    worst = worst_runs(summary, by, count)
+    if worst:
+        print(f"\nworst by {metric.label.lower()}")
+    for row in worst:
+        value = f"{row[by] * metric.scale:.4g} {metric.unit}".rstrip()
+        print(f"  {row['sensor']}, seed {row['seed']}: {value}\n    {summary.shell(row, metric)}")
+    for row in summary.failures[:count]:
+        print(f"failed: {row['scene']}, seed {row['seed']}: {row['reason']}")
