@@ -7,8 +7,11 @@ from pathlib import Path
 
 import contact_viewer
 import mujoco
+import numpy as np
 import pytest
 from contact_viewer.errors import SceneError
+from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.session.simulation import Simulation
 
 MODEL = """
 <mujoco>
@@ -80,3 +83,33 @@ def test_data_of_another_model_are_refused_before_anything_is_opened() -> None:
         contact_viewer.launch_passive("slope", None)
     with pytest.raises(ValueError, match="ring_megabytes is a size"):
         contact_viewer.launch_passive(model, mujoco.MjData(model), ring_megabytes=float("nan"))
+
+
+def test_a_run_of_a_loop_is_saved_with_every_step(tmp_path: Path) -> None:
+    """Also steps that the window had no time for yet; contacts are those of the loop, bit for bit."""
+    model = mujoco.MjModel.from_xml_path(str(find_scene("gripper")))
+    data = mujoco.MjData(model)
+    states, forces = [], []
+    with contact_viewer.launch_passive(model, data) as viewer:
+        for step in range(150):
+            data.ctrl[:] = (0.0, 0.01 * np.sin(0.1 * step), 0.2)
+            mujoco.mj_step(model, data)
+            viewer.sync()
+            states.append(data.qpos.tobytes())
+            forces.append(data.efc_force.tobytes())
+        viewer.save_run(tmp_path / "loop.cvrun")
+        with pytest.raises(SceneError, match="there is no folder"):
+            viewer.save_run(tmp_path / "none" / "loop.cvrun")
+        mujoco.mj_step(model, data)
+        viewer.sync()
+        assert viewer.is_running()
+    with pytest.raises(SceneError, match="the window is closed"):
+        viewer.save_run(tmp_path / "late.cvrun")
+    engine = contact_viewer.open_engine(tmp_path / "loop.cvrun")
+    simulation = Simulation(engine)
+    for step in range(150):
+        simulation.step()
+        assert engine.data.qpos.tobytes() == states[step]
+        assert engine.data.efc_force.tobytes() == forces[step]
+    assert engine.logged is not None
+    assert engine.logged.summary() == "all 150 steps are exact"

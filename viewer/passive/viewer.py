@@ -23,6 +23,7 @@ from .address import Page
 from .model_watch import ModelWatch
 from .process import SERVE, SILENCE, end_window, model_file, start_window
 from .pull import Pull
+from .run_request import RunRequests
 from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, row_word, shared_file
 from .tap import TAP
 from .user_geoms import MOST_GEOMS, read_geoms
@@ -44,7 +45,7 @@ KeyCallback = Callable[[int], object]
 """Is called in `sync` with each key that was pressed in the window, as GLFW numbers them."""
 
 
-class PassiveViewer:
+class PassiveViewer(RunRequests):
     """A window on a model and data that the calling program steps: call `sync` after every step.
 
     The window is a process of its own. `sync` copies the state into memory that both share, and goes on.

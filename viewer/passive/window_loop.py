@@ -83,7 +83,7 @@ class WindowLoop:
     def paused(self, paused: bool) -> None:
         if paused != bool(self._words[Word.PAUSED]):
             self._words[Word.PAUSED] = int(paused)
-            self._send({})
+            self.send({})
 
     @property
     def pending(self) -> int:
@@ -104,7 +104,7 @@ class WindowLoop:
 
     def let_one_through(self) -> None:
         self._words[Word.PERMITS] += 1
-        self._send({})
+        self.send({})
 
     def attach(self, engine: Engine) -> None:
         assert isinstance(engine, MujocoEngine)
@@ -125,11 +125,11 @@ class WindowLoop:
     def begin_frame(self) -> None:
         if not self._ready:
             self._ready = True
-            self._send({"ready": True})
+            self.send({"ready": True})
         while self._messages:
             self._handle(self._messages.popleft())
         if self._keys_wanted and (keys := self.pressed_keys()):
-            self._send({"keys": keys})
+            self.send({"keys": keys})
         written, now = int(self._words[Word.WRITTEN]), time.monotonic()
         if written != self._seen:
             self._seen, self._active = written, now
@@ -197,9 +197,10 @@ class WindowLoop:
         """The window is closed: the loop goes on without it. Safe twice."""
         self._words[Word.PAUSED] = self._words[Word.PULLED] = 0
         self._words[Word.CLOSED] = 1
-        self._send({})
+        self.send({})
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a message to the loop's program."""
         send(self._socket, message)
 
     def _drop(self, count: int) -> None:
@@ -258,7 +259,7 @@ class WindowLoop:
         self._wake()
         while True:
             # Its program waits for the end of this process as long as there are signs of life.
-            self._send({})
+            self.send({})
             time.sleep(_ALIVE)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,10 +18,12 @@ from ..engines.mujoco.engine import MujocoEngine
 from ..errors import SceneError
 from ..scene_files.compiled_sensors import with_sensors
 from ..scene_files.spec_changes import RefusedChange, SensorChange
+from ..session.saved_run import RunSaver
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
 from .key_codes import pressed_keys
 from .loop_engine import open_engine
 from .process import SERVE
+from .run_request import ANSWER, REQUEST
 from .view_values import write_values
 from .window_loop import WindowLoop, send
 
@@ -82,7 +85,7 @@ def open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
     loop.gizmos = window.app.gizmos
     window.app.add_geoms = loop.add_geoms
     loop.pressed_keys = pressed_keys
-    loop.when_told = lambda message: _apply(window, message)
+    loop.when_told = lambda message: _apply(window, loop, message)
     loop.wake = glfw.post_empty_event
     return window
 
@@ -99,8 +102,10 @@ def _serve(connection: socket.socket, loop: WindowLoop, host: str, port: str) ->
     return lambda window: serve_window(window, host, int(port) or None, opened)
 
 
-def _apply(window: Window, message: dict[str, Any]) -> None:
-    """Do what the loop's program has asked for: hide panels, set camera and visual options."""
+def _apply(window: Window, loop: WindowLoop, message: dict[str, Any]) -> None:
+    """Do what the loop's program has asked for: hide panels, set camera and visual options, save the run."""
+    if REQUEST in message:
+        _save_run(window.app, loop, str(message[REQUEST]))
     view = window.app.session.view
     write_values(view.camera, message.get("cam", {}))
     write_values(view.option, message.get("opt", {}))
@@ -109,6 +114,34 @@ def _apply(window: Window, message: dict[str, Any]) -> None:
             for panel in panels:
                 if window.is_panel_shown(panel):
                     window.toggle_panel(panel)
+
+
+def _save_run(app: Application, loop: WindowLoop, path: str) -> None:
+    """Save all steps that have arrived, and answer when that is done."""
+
+    def answer(error: str = "") -> None:
+        loop.send({ANSWER: {"path": path, "error": error}})
+
+    def write(saver: RunSaver) -> None:
+        try:
+            saver.write()
+        except Exception as error:
+            answer(str(error) if isinstance(error, SceneError) else f"{path}: the run could not be saved ({error!r})")
+        else:
+            answer()
+
+    simulation, history = app.session.simulation, app.session.simulation.history
+    shown = None if history is None or history.at_end else history.current
+    while (step := loop.take()) is not None:
+        simulation.observe(step)
+    if shown is not None:
+        simulation.go_to(shown)
+    try:
+        saver = RunSaver(simulation, path, tuple(change.to_json() for change in app.sensor_edits.changes))
+    except SceneError as error:
+        answer(str(error))
+    else:
+        threading.Thread(target=write, args=(saver,), name="save run").start()
 
 
 if __name__ == "__main__":

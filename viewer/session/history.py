@@ -98,9 +98,9 @@ class History:
         return self._ring.capacity
 
     @property
-    def room(self) -> int:
-        """Steps, each with a state of its own, that can follow one without it being forgotten."""
-        return self._ring.capacity // STATE_SPACING
+    def full(self) -> bool:
+        """True if one more step could make the oldest one be forgotten."""
+        return self._ring.full
 
     @property
     def bytes(self) -> int:

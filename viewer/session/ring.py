@@ -98,6 +98,12 @@ class StepRing:
         return self.stop - 1
 
     @property
+    def full(self) -> bool:
+        """True if one more step, with a state of its own, could make the oldest one be forgotten."""
+        states = self._state_stop - self._oldest_state
+        return max(self.stop, self._peak) - self.first >= self.capacity or states >= self._state_count - 1
+
+    @property
     def bytes(self) -> int:
         """Memory in use, `extra` included; never more than the budget, but for a few rows that always fit."""
         self._note_use()

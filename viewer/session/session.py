@@ -198,9 +198,7 @@ class Session:
     def reads_ahead(self) -> bool:
         """True if steps of a log are being read beyond the one that is shown."""
         history, logged = self.history, self.logged
-        if history is None or logged is None or logged.done or self._has_breaks:
-            return False
-        return history.last - history.current < history.room
+        return history is not None and logged is not None and not (logged.done or self._has_breaks or history.full)
 
     @property
     def _has_breaks(self) -> bool:

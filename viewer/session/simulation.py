@@ -122,12 +122,12 @@ class Simulation:
             observer.after_step(self.shown)
 
     def read_ahead(self, logged: LoggedSteps, until: float) -> bool:
-        """Add steps of a log at the end of the history until a time of `perf_counter` [s], as many as it has room for
-        without forgetting the one that is shown. True if there were any: that one has to be shown again."""
+        """Add steps of a log at the end of the history until a time of `perf_counter` [s], as many as it has room for.
+        True if there were any: the step that was shown has to be shown again."""
         history = self.history
         assert history is not None
-        shown, added = history.current, False
-        while not logged.done and history.last - shown < history.room and perf_counter() < until:
+        added = False
+        while not logged.done and not history.full and perf_counter() < until:
             step = logged.take()
             if step is not None:
                 self.observe(step)

@@ -98,7 +98,8 @@ class Viewport:
                 self._double_click(session, scene_pass, button)
             elif imgui.is_mouse_clicked(button) and self._drag is None:
                 self._drag = button
-                if io.key_ctrl and button != MIDDLE and view.selected_body > 0:
+                # The steps of a log are as they are.
+                if io.key_ctrl and button != MIDDLE and view.selected_body > 0 and session.logged is None:
                     view.begin_perturb(engine.model, engine.data, scene_pass, translate=button == RIGHT)
 
     def pick(self, session: Session, scene_pass: Any) -> Pick | None:
