@@ -19,7 +19,6 @@ import Xlib.X
 from contact_viewer import ContactLayout, launch_passive, open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.assets import bundled_scenes
-from contact_viewer.engines.controller_file import ControllerFile
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
 from contact_viewer.window.shell import CONTROLS, TOUCH
@@ -27,10 +26,9 @@ from contact_viewer.window.window import Window
 from PIL import Image, ImageDraw
 
 FOLDER = Path(__file__).parent
-_CONTROLLERS = FOLDER.parent / "examples" / "controllers"
 _LARGEST = 200_000
 """Size of a picture file that needs no smaller one [bytes]."""
-_STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "touch": 3.0}
+_STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "touch": 3.0, "walker": 4.2}
 """When a bundled scene shows what it is about [s]; 3 s in the others."""
 
 
@@ -40,22 +38,25 @@ def photograph_window(
     seconds: float,
     panel: str | None = None,
     size: tuple[int, int] = (1600, 900),
-    control: str | None = None,
+    controls: float | None = None,
 ) -> None:
-    """The window some time into a scene, paused, with a panel in front. `control`: file of what drives it."""
-    engine = open_engine(scene, control=None if control is None else ControllerFile(control).load())
-    if control is not None:
-        engine.reset(0)
-    camera = "beside" if control is not None else None
-    options = Options(scene=Path(scene), paused=True, width=size[0], height=size[1], camera=camera)
+    """The window some time into a scene, paused, with a panel in front. `controls`: what all sliders are set to."""
+    engine = open_engine(scene)
+    options = Options(scene=Path(scene), paused=True, width=size[0], height=size[1])
     window = Window(Application(engine, options))
     window.keeps_settings = False
     session = window.app.session
     session.track_events()
-    session._step(round(seconds / engine.timestep))
+    if controls is not None:
+        session.drive.set_controls(dict.fromkeys(range(engine.model.nu), controls))
+    session._step(round(seconds / engine.timestep) - 1000)
 
     def take(ctx: Any) -> None:
         ctx.yield_(4)
+        for _ in range(100):
+            # The scale follows the forces of the last pictures.
+            session._step(10)
+            ctx.yield_(1)
         if panel is not None:
             window._panel(panel).focus_window_at_next_frame = True
         ctx.yield_(8)
@@ -112,7 +113,7 @@ def record_still(path: Path, scene: str | Path, seconds: float, *options: str) -
 
 def assemble_scenes(path: Path) -> None:
     """All bundled scenes on one sheet, by name."""
-    width, height, columns = 300, 200, 4
+    width, height, columns = 240, 180, 5
     scenes = bundled_scenes()
     sheet = Image.new("RGB", (columns * width, -(-len(scenes) // columns) * height), "#a9a7a5")
     with tempfile.TemporaryDirectory() as folder:
@@ -143,12 +144,10 @@ def main() -> None:
     arguments = parser.parse_args()
     clip = ("--duration", "6", "--fps", "20", "--size", "640x360", "--overlay", "plots")
     pictures: dict[str, Callable[[Path], None]] = {
-        "window.png": lambda path: photograph_window(path, "quadruped", 4.0),
+        "window.png": lambda path: photograph_window(path, "walker", 12.56, CONTROLS),
         "slope.gif": lambda path: record(path, "slope", *clip),
         "touch.png": lambda path: photograph_window(path, "touch", 3.0, TOUCH, (1280, 720)),
-        "driving.png": lambda path: photograph_window(
-            path, str(_CONTROLLERS / "trot.xml"), 3.02, CONTROLS, (1280, 800), str(_CONTROLLERS / "trot.py")
-        ),
+        "driving.png": lambda path: photograph_window(path, "hand", 4.0, CONTROLS, (1280, 800), controls=0.45),
         "python.png": photograph_program,
         "browser.png": lambda path: record(path, "quadruped", "--window", "--duration", "4", "--size", "1280x720"),
         "scenes.png": assemble_scenes,

@@ -45,14 +45,14 @@ def test_a_keyframe_is_kept_saved_as_one_line_and_undone(tmp_path: Path) -> None
     app.keyframes.go_to(app.session, 'on "its" side')
     assert state_of(app) == state
     assert app.session.drive.is_posed
-    app.keyframes.save(app.session, app.sensor_edits, 'on "its" side')
+    app.keyframes.save(app.session, 'on "its" side')
     old, new = before.splitlines(), path.read_text().splitlines()
     added = [line for line in new if line not in old]
     assert [line.strip()[:4] for line in added if "keyframe" not in line] == ["<key"]
     assert len(new) - len(old) == 3
     # A second one is one line.
     app.keyframes.make(app.session, "second")
-    app.keyframes.save(app.session, app.sensor_edits, "second")
+    app.keyframes.save(app.session, "second")
     assert len(path.read_text().splitlines()) - len(new) == 1
     # MuJoCo reads the same numbers, and so does the running scene once it was opened again.
     model = mujoco.MjModel.from_xml_path(str(path))
@@ -65,8 +65,53 @@ def test_a_keyframe_is_kept_saved_as_one_line_and_undone(tmp_path: Path) -> None
     assert 'on "its" side' in app.session.engine.keys
     assert app.keyframes.made == {}
     app.undo()
-    app.undo()
+    assert path.read_text().splitlines() == new
+    # What is no longer in the file is kept in the running scene, until that is undone too.
+    assert set(app.keyframes.made) == {"second"}
+    for _ in range(3):
+        app.undo()
     assert path.read_text() == before
+    assert app.keyframes.made == {}
+    app.close()
+
+
+def test_undo_takes_back_what_was_done_last(tmp_path: Path) -> None:
+    app = make_app(long_scene(tmp_path))
+    drive, data = app.session.drive, app.session.engine.data
+    place = next(joint.place for joint in drive.joints if joint.size == 1)
+    posed = []
+    for name, angle in (("first", 0.2), ("second", 0.4)):
+        drive.begin("pose")
+        drive.set_position(place, [angle])
+        app.keyframes.make(app.session, name)
+        posed.append(state_of(app))
+    app.keyframes.remove("first")
+    assert app.undoable == "remove keyframe first"
+    app.undo()
+    assert set(app.keyframes.made) == {"first", "second"}
+    app.keyframes.go_to(app.session, "first")
+    assert state_of(app) == posed[0]
+    app.undo()
+    assert state_of(app) == posed[1]
+    # Going somewhere begins a history; what was posed before is part of the past.
+    app.undo()
+    assert list(app.keyframes.made) == ["first"]
+    app.undo()
+    assert app.keyframes.made == {}
+    assert app.undoable is None
+    drive.begin("pose")
+    drive.set_position(place, [0.9])
+    app.keyframes.make(app.session, "third")
+    app.undo()
+    assert data.qpos[place] == 0.9
+    assert app.keyframes.made == {}
+    app.undo()
+    assert state_of(app) == posed[1]
+    # A running scene has steps in between, and keyframes are undone all the same.
+    app.keyframes.make(app.session, "fourth")
+    app.session.simulation.step(5)
+    app.undo()
+    assert app.keyframes.made == {}
     app.close()
 
 

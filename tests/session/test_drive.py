@@ -9,6 +9,7 @@ from contact_viewer import open_engine
 from contact_viewer.mjmodel.actuators import Servo, read_actuators
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
+from contact_viewer.window.panels.control_rows import short_names
 
 from .test_driven_history import Wanderer, scene, state_of
 
@@ -32,7 +33,9 @@ MOTOR = """
     <motor joint="wrist"/>
     <position name="thumb" joint="thumb" kp="10"/>
     <velocity name="finger" joint="finger" kv="3" ctrlrange="0 2"/>
+    <position name="pulled" tendon="pulled" kp="2" ctrlrange="0 3" forcerange="-2 1" forcelimited="true"/>
   </actuator>
+  <tendon><fixed name="pulled"><joint joint="shoulder" coef="1"/><joint joint="wrist" coef="1"/></fixed></tendon>
 </mujoco>"""
 
 
@@ -44,7 +47,10 @@ def motors(tmp_path: Path) -> Session:
 
 
 def test_actuators_have_names_units_ranges_and_limbs(motors: Session) -> None:
-    shoulder, wrist, thumb, finger = read_actuators(motors.engine.model)
+    shoulder, wrist, thumb, finger, pulled = read_actuators(motors.engine.model)
+    # A tendon that adds angles is an angle.
+    assert (pulled.unit, pulled.force_unit, pulled.limb) == ("rad", "N·m", "arm")
+    assert (pulled.force_low, pulled.force_high) == (-2, 1)
     assert [each.name for each in (shoulder, wrist, thumb, finger)] == ["shoulder", "actuator 1", "thumb", "finger"]
     assert [each.servo for each in (shoulder, wrist, thumb, finger)] == [
         Servo.FORCE,
@@ -56,6 +62,15 @@ def test_actuators_have_names_units_ranges_and_limbs(motors: Session) -> None:
     assert (shoulder.low, shoulder.high) == (-3, 3)
     assert (thumb.low, thumb.high, finger.low, finger.high) == (0, 0.1, 0, 2)
     assert [each.limb for each in (shoulder, wrist, thumb, finger)] == ["arm", "arm", "thumb", "finger"]
+
+
+def test_names_of_a_limb_are_shown_without_what_they_share() -> None:
+    legs = ["left_hip_pitch_joint", "left_knee_joint", "left_ankle_roll_joint"]
+    assert short_names(legs) == ["hip_pitch", "knee", "ankle_roll"]
+    assert short_names(["rh_A_FFJ4", "rh_A_FFJ3"]) == ["FFJ4", "FFJ3"]
+    assert short_names(["grip", "grip_left"]) == ["grip", "grip_left"]
+    assert short_names(["waist_yaw_joint"]) == ["waist_yaw_joint"]
+    assert short_names(["a", "a"]) == ["a", "a"]
 
 
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
@@ -114,9 +129,9 @@ def test_hold_keeps_motors_where_they_are(motors: Session) -> None:
 def test_several_controls_move_by_the_same_part_of_their_range(motors: Session) -> None:
     drive = motors.drive
     drive.move_together([drive.actuators[2], drive.actuators[3]], drive.actuators[3], 0.5)
-    assert drive.controls.tolist() == pytest.approx([0, 0, 0.025, 0.5])
+    assert drive.controls[:4].tolist() == pytest.approx([0, 0, 0.025, 0.5])
     drive.move_together([drive.actuators[2], drive.actuators[3]], drive.actuators[3], 2.0)
-    assert drive.controls.tolist() == pytest.approx([0, 0, 0.1, 2.0])
+    assert drive.controls[:4].tolist() == pytest.approx([0, 0, 0.1, 2.0])
 
 
 def test_only_what_was_done_since_the_last_step_is_undone(motors: Session) -> None:

@@ -69,7 +69,7 @@ class Application:
         """Files that were completed, oldest first; whoever shows the window elsewhere takes them from here."""
         self.recorder = Recorder(self.saved)
         self.run_saving = RunSaving()
-        self.keyframes = Keyframes()
+        self.keyframes = Keyframes(self.sensor_edits)
         """States that were made here, beside those of the scene."""
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
@@ -154,13 +154,18 @@ class Application:
     @property
     def undoable(self) -> str | None:
         """What `undo` would undo, for a person; None for nothing."""
-        return self.session.drive.last or self.sensor_edits.last
+        return self.session.drive.last if self._undoes_hand else self.sensor_edits.last
 
     def undo(self) -> None:
-        """Undo what was done by hand since the last step; else the last change of a sensor, in the file too."""
-        undone = self.session.drive.undo() or self.notices.attempt(self.sensor_edits.undo)
+        """Undo what was done last: by hand since the last step, or to keyframes and sensors, in the file too."""
+        undone = self.notices.attempt(self.session.drive.undo if self._undoes_hand else self.sensor_edits.undo)
         if undone is not None:
             self.notices.add(f"undone: {undone}")
+
+    @property
+    def _undoes_hand(self) -> bool:
+        drive = self.session.drive
+        return drive.last is not None and drive.last_time >= self.sensor_edits.last_time
 
     def show_all_contacts(self) -> ContactDeclaration | None:
         """Make a sensor of all contacts. Where the scene can have it, its declaration is returned, and the scene has it

@@ -11,7 +11,9 @@ from ..session.session import Session
 class Keyframes:
     """States of the running scene that its file does not have, by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, edits: SensorEdits) -> None:
+        """`edits`: the steps that a person can undo."""
+        self._edits = edits
         self.made: dict[str, Keyframe] = {}
         self._path: Path | None = None
 
@@ -36,8 +38,12 @@ class Keyframes:
             raise SceneError("a keyframe needs a name")
         if name in session.engine.keys:
             raise SceneError(f"the scene has a keyframe {name!r} already")
-        self.made[name] = Keyframe.of(name, session.engine.data)
+        self._set(f"keep keyframe {name}", name, Keyframe.of(name, session.engine.data))
         return self.made[name]
+
+    def remove(self, name: str) -> None:
+        """Forget a keyframe that was made here."""
+        self._set(f"remove keyframe {name}", name, None)
 
     def state(self, session: Session) -> Keyframe:
         """The present state, named as no keyframe is."""
@@ -45,33 +51,61 @@ class Keyframes:
 
     def paste(self, session: Session, text: str) -> None:
         """Start again from a `<key>` element."""
-        self.start_from(session, Keyframe.parse(text, session.engine.model))
+        self.start_from(session, Keyframe.parse(text, session.engine.model), "paste a state")
 
     def go_to(self, session: Session, name: str) -> None:
         """Start again from a keyframe, of the scene or made here."""
-        if name not in self.made:
-            session.reset(name)
+        if name in self.made:
+            self.start_from(session, self.made[name], f"go to {name}")
             return
-        self.start_from(session, self.made[name])
+        before = _states(session)
+        session.reset(name)
+        session.drive.record(f"go to {name}", lambda: _start(session, before))
 
-    def start_from(self, session: Session, key: Keyframe) -> None:
+    def start_from(self, session: Session, key: Keyframe, description: str) -> None:
         """Start again from a state, in all environments."""
         if session.stepped_outside:
             raise SceneError("your own loop steps this scene: it cannot be started from a keyframe here")
         if session.logged is not None:
             raise SceneError(f"{session.logged.path.name} has its own steps: it cannot be started from a keyframe")
+        before = _states(session)
         session.reset()
-        engine = session.simulation.engine
-        for env in range(engine.num_envs):
-            key.write(engine.pose(env))
-            engine.take_pose(env)
-        session.simulation.restart()
-        session.drive.mark_posed()
+        _start(session, [key] * len(before))
+        session.drive.record(description, lambda: _start(session, before))
 
-    def save(self, session: Session, edits: SensorEdits, name: str) -> None:
+    def save(self, session: Session, name: str) -> None:
         """Write a keyframe that was made here into the scene's file. The scene is then opened again and has it."""
         assert session.engine.path is not None
-        edits.save_key(session.engine.path, self.made[name].element())
+        key = self.made[name]
+        self._edits.save_key(session.engine.path, key.element(), lambda: self.made.__setitem__(name, key))
+
+    def _set(self, description: str, name: str, key: Keyframe | None) -> None:
+        """Keep a keyframe, or forget it, in a step that can be undone."""
+        before = self.made.get(name)
+
+        def put(key: Keyframe | None) -> None:
+            self.made = {other: made for other, made in self.made.items() if other != name}
+            if key is not None:
+                self.made[name] = key
+
+        put(key)
+        self._edits.record(description, lambda: put(before))
+
+
+def _states(session: Session) -> list[Keyframe]:
+    """The present states of all environments."""
+    engine = session.simulation.engine
+    return [Keyframe.of("", engine.pose(env)) for env in range(engine.num_envs)]
+
+
+def _start(session: Session, keys: list[Keyframe]) -> None:
+    """Begin a history with a state for each environment, whose forces are known from the next step on."""
+    engine = session.simulation.engine
+    for env, key in enumerate(keys):
+        key.write(engine.pose(env))
+        engine.take_pose(env)
+    session.simulation.restart()
+    session.drive.mark_posed()
 
 
 def _fits(key: Keyframe, session: Session) -> bool:

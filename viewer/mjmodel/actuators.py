@@ -49,6 +49,9 @@ class Actuator:
     ratio: float
     """Force on the joint by control, without a servo's own part: gain times gear."""
     gear: float
+    force_low: float
+    force_high: float
+    """Range of its force; infinite where that is not limited."""
 
     @property
     def middle(self) -> float:
@@ -80,7 +83,7 @@ def read_actuators(model: MjModel) -> list[Actuator]:
         target, kind = int(model.actuator_trnid[i, 0]), int(model.actuator_trntype[i])
         body = _moved_body(model, kind, target)
         joint = target if kind in _JOINT_TRANSMISSIONS and int(model.jnt_type[target]) in _LENGTHS else None
-        joint_kind = int(model.jnt_type[joint]) if joint is not None else -1
+        moved = _moved_kind(model, kind, target) if joint is None else int(model.jnt_type[joint])
         servo = _servo(model, i)
         gear, gain = float(model.actuator_gear[i, 0]), float(model.actuator_gainprm[i, 0])
         low, high = _range(model, i, servo, joint)
@@ -90,13 +93,15 @@ def read_actuators(model: MjModel) -> list[Actuator]:
                 name=names[i] or f"actuator {i}",
                 limb=limbs[body] if body is not None else "",
                 servo=servo,
-                unit=_unit(servo, joint_kind, gear * gain),
-                force_unit=_FORCES.get(joint_kind, "N" if kind == _TENDON else ""),
+                unit=_unit(servo, moved, gear * gain),
+                force_unit=_FORCES.get(moved, ""),
                 low=low,
                 high=high,
                 joint=joint,
                 ratio=gear * gain,
                 gear=gear,
+                force_low=float(model.actuator_forcerange[i, 0]) if model.actuator_forcelimited[i] else -math.inf,
+                force_high=float(model.actuator_forcerange[i, 1]) if model.actuator_forcelimited[i] else math.inf,
             )
         )
     return actuators
@@ -104,7 +109,7 @@ def read_actuators(model: MjModel) -> list[Actuator]:
 
 def read_joints(model: MjModel) -> list[Joint]:
     """All joints, in order."""
-    limbs, names = limb_names(model), read_names(model, "jnt")
+    limbs, names, bodies = limb_names(model), read_names(model, "jnt"), body_names(model)
     joints = []
     for i in range(model.njnt):
         kind = int(model.jnt_type[i])
@@ -112,7 +117,7 @@ def read_joints(model: MjModel) -> list[Joint]:
         joints.append(
             Joint(
                 index=i,
-                name=names[i] or f"joint {i}",
+                name=names[i] or (bodies[int(model.jnt_bodyid[i])] if kind in (_FREE, _BALL) else f"joint {i}"),
                 limb=limbs[int(model.jnt_bodyid[i])],
                 unit=_LENGTHS.get(kind, ""),
                 low=low,
@@ -152,6 +157,22 @@ def _moved_body(model: MjModel, kind: int, target: int) -> int | None:
             if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_SITE and wrap == start + count - 1:
                 return int(model.site_bodyid[model.wrap_objid[wrap]])
     return None
+
+
+def _moved_kind(model: MjModel, kind: int, target: int) -> int:
+    """The joint whose units an actuator has that moves none directly: a tendon counts as what it is a sum of, or as a
+    length; -1 for what has no such units."""
+    if kind != _TENDON:
+        return -1
+    start, count = int(model.tendon_adr[target]), int(model.tendon_num[target])
+    joints = [
+        int(model.jnt_type[model.wrap_objid[wrap]])
+        for wrap in range(start, start + count)
+        if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT
+    ]
+    if not joints:
+        return _SLIDE
+    return joints[0] if len(set(joints)) == 1 else -1
 
 
 def _servo(model: MjModel, i: int) -> Servo:

@@ -1,8 +1,9 @@
 """Keeps the changes that a person made to the contact sensors of a scene: applied, undone, saved into its file."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 
 from ..errors import SceneError
 from ..mjmodel.names import COMPANION, label_sensors, read_names
@@ -22,6 +23,10 @@ class _Step:
     """All changes as they were before it."""
     edits: tuple[Edit, ...] = ()
     """Edits of files that it made, in this order."""
+    restore: Callable[[], None] | None = None
+    """What else is to be done to undo it."""
+    time: float = field(default_factory=monotonic)
+    """By the clock [s]."""
 
 
 class SensorEdits:
@@ -46,6 +51,15 @@ class SensorEdits:
     def last(self) -> str | None:
         """The step that `undo` would undo, for a person; None if there is none."""
         return self._steps[-1].description if self._steps else None
+
+    @property
+    def last_time(self) -> float:
+        """When that step was made, by the clock [s]."""
+        return self._steps[-1].time if self._steps else 0.0
+
+    def record(self, description: str, restore: Callable[[], None]) -> None:
+        """A step that is not about sensors was made; `restore` undoes it."""
+        self._set(self.changes, _Step(description, self.changes, restore=restore))
 
     def make(self, changes: Sequence[SensorChange]) -> None:
         """Make sensors, or change some, in one step that can be undone."""
@@ -96,11 +110,11 @@ class SensorEdits:
         self._saves += 1
         self._set(kept, _Step(f"save into {path.name}", self.changes, tuple(edits)))
 
-    def save_key(self, path: Path, element: str) -> None:
-        """Write a keyframe into the scene's file, and nothing else."""
+    def save_key(self, path: Path, element: str, restore: Callable[[], None]) -> None:
+        """Write a keyframe into the scene's file, and nothing else. `restore`: what undoing does beside the file."""
         edit = _saved(insert_elements(path, "keyframe", [element]))
         self._saves += 1
-        self._set(self.changes, _Step(f"save a keyframe into {path.name}", self.changes, (edit,)))
+        self._set(self.changes, _Step(f"save a keyframe into {path.name}", self.changes, (edit,), restore))
 
     def undo(self) -> str | None:
         """Undo the last step, also in the file; returns which. SceneError if the file has changed since."""
@@ -109,6 +123,8 @@ class SensorEdits:
         step = self._steps.pop()
         for edit in reversed(step.edits):
             edit.undone().save()
+        if step.restore is not None:
+            step.restore()
         self._saves += bool(step.edits)
         self.changes = step.changes
         return step.description
@@ -117,7 +133,7 @@ class SensorEdits:
         """Drop the changes that did not fit the scene, and steps that have no effect without them."""
         refused = [refusal.change for refusal in refusals]
         self.changes = tuple(change for change in self.changes if change not in refused)
-        while self._steps and not self._steps[-1].edits and self._steps[-1].changes == self.changes:
+        while self._steps and not _has_effect(self._steps[-1], self.changes):
             self._steps.pop()
 
     def clear(self) -> None:
@@ -128,6 +144,11 @@ class SensorEdits:
     def _set(self, changes: tuple[SensorChange, ...], step: _Step) -> None:
         self.changes = changes
         self._steps = [*self._steps, step][-_STEPS_MAX:]
+
+
+def _has_effect(step: _Step, changes: tuple[SensorChange, ...]) -> bool:
+    """True if undoing a step would change something."""
+    return bool(step.edits) or step.restore is not None or step.changes != changes
 
 
 def _sensors_in_file(model: MjModel, changes: Sequence[SensorChange]) -> tuple[list[str], list[str]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,12 @@ from numpy.typing import NDArray
 from ..mjmodel.actuators import Actuator, Servo, read_actuators, read_joints
 from ..mjmodel.names import body_names
 from ..mjmodel.types import MjData
+from ..render.view import View
 from .simulation import Simulation
 
 _UNDO_MAX = 100
-_INPUTS = ("ctrl", "qpos", "qvel", "mocap_pos", "mocap_quat")
+_POSE = ("qpos", "mocap_pos", "mocap_quat")
+_INPUTS = ("ctrl", "qvel", *_POSE)
 """Arrays of an mjData that a hand may change."""
 Values = NDArray[np.float64]
 
@@ -42,6 +45,18 @@ class Hold:
     """Positions of the held joints, (num_envs, motors); None while nothing is held."""
 
 
+@dataclass(frozen=True)
+class _Done:
+    """Something that a person did, and how to undo it."""
+
+    description: str
+    steps: int
+    """Of the simulation, when it was done."""
+    time: float
+    """By the clock [s]."""
+    restore: Callable[[], None]
+
+
 class Drive:
     """The controls and poses of the environments of a simulation."""
 
@@ -59,8 +74,10 @@ class Drive:
         """True if what a hand does is done in every environment, not only in the one that is shown."""
         self._wanted: Values | None = None
         """Controls without noise, (num_envs, nu), while there is noise."""
-        self._undo: list[tuple[str, int, dict[int, list[Values]]]] = []
+        self._undo: list[_Done] = []
         self._posed_at = -1
+        self._drags = False
+        """True while a person drags a body of the paused scene."""
         motors = [each for each in self.actuators if each.servo is Servo.FORCE and each.joint is not None]
         self._held = [each for each in motors if each.ratio]
         addresses = np.array([each.joint for each in self._held], np.intp)
@@ -76,6 +93,12 @@ class Drive:
         return self._posed_at == self._simulation.changes
 
     @property
+    def can_write(self) -> bool:
+        """True if the next step starts from what is shown: not from a past one that the engine cannot return to."""
+        history = self._simulation.history
+        return history is None or history.at_end or history.can_resume
+
+    @property
     def controls(self) -> Values:
         """Controls of the environment that is shown, without noise, (nu,)."""
         if self._wanted is not None:
@@ -85,30 +108,50 @@ class Drive:
     @property
     def last(self) -> str | None:
         """What `undo` would undo: the last thing done by hand since the last step; None for nothing."""
-        if self._undo and self._undo[-1][1] != self._simulation.steps:
+        if self._undo and self._undo[-1].steps != self._simulation.steps:
             self._undo.clear()
-        return self._undo[-1][0] if self._undo else None
+        return self._undo[-1].description if self._undo else None
+
+    @property
+    def last_time(self) -> float:
+        """When that was done, by the clock [s]."""
+        return self._undo[-1].time if self.last is not None else 0.0
 
     def begin(self, description: str) -> None:
         """What follows, until the next call, is undone together."""
+        envs = range(self._simulation.engine.num_envs)
+        before = {env: [np.copy(getattr(self._data(env), name)) for name in _INPUTS] for env in envs}
+        held = self.hold.targets
+
+        def restore() -> None:
+            self.hold.targets = held
+            moved = False
+            for env, arrays in before.items():
+                data = self._data(env)
+                for name, values in zip(_INPUTS, arrays, strict=True):
+                    array = getattr(data, name)
+                    moved = moved or (name != "ctrl" and bool((array != values).any()))
+                    array[:] = values
+                if self._wanted is not None:
+                    self._wanted[env] = data.ctrl
+            if moved:
+                self._pose(envs)
+
+        self.record(description, restore)
+
+    def record(self, description: str, restore: Callable[[], None]) -> None:
+        """Something was done that `restore` undoes."""
         if self.last is not None:
             self._undo = self._undo[-_UNDO_MAX:]
-        before = {env: [np.copy(getattr(self._data(env), name)) for name in _INPUTS] for env in self._environments}
-        self._undo.append((description, self._simulation.steps, before))
+        self._undo.append(_Done(description, self._simulation.steps, monotonic(), restore))
 
     def undo(self) -> str | None:
         """Undo the last thing done by hand since the last step; returns which."""
         if self.last is None:
             return None
-        description, _, before = self._undo.pop()
-        for env, arrays in before.items():
-            data = self._data(env)
-            for name, values in zip(_INPUTS, arrays, strict=True):
-                getattr(data, name)[:] = values
-            if self._wanted is not None:
-                self._wanted[env] = data.ctrl
-        self._pose()
-        return description
+        done = self._undo.pop()
+        done.restore()
+        return done.description
 
     def set_controls(self, values: dict[int, float]) -> None:
         """Give actuators, by their indices, other controls from the next step on."""
@@ -150,6 +193,30 @@ class Drive:
             _normalize(data.mocap_quat[index])
         self._pose()
 
+    def drag(self, view: View) -> None:
+        """Let a body, or a mocap body, of the paused scene follow the hand that drags it in the picture."""
+        env, model = self._shown, self._simulation.engine.model
+        data = self._data(env)
+        self._drags = self._drags and view.perturbing
+        if not self.can_write and view.perturbing:
+            return
+        arrays = [getattr(data, name) for name in _POSE]
+        before = [array.copy() for array in arrays]
+        if not view.apply_perturb(model, data, paused=True):
+            return
+        if all((array == old).all() for array, old in zip(arrays, before, strict=True)):
+            return
+
+        def restore() -> None:
+            for array, old in zip(arrays, before, strict=True):
+                array[:] = old
+            self._pose([env])
+
+        if not self._drags:
+            self._drags = True
+            self.record(f"pose of {body_names(model)[view.selected_body]}", restore)
+        self._pose([env])
+
     def set_noise(self, deviation: float, rate: float) -> None:
         """Change the noise of all controls; without deviation, controls return to what was set."""
         self.noise.deviation, self.noise.rate = max(deviation, 0.0), max(rate, 0.0)
@@ -173,10 +240,10 @@ class Drive:
 
     def hold_pose(self, on: bool) -> None:
         """Hold the present pose: servos are set to it, motors act as a spring and a damper towards it."""
+        self.begin("hold")
         if not on:
             self.hold.targets = None
             return
-        self.begin("hold")
         engine = self._simulation.engine
         targets = []
         for env in range(engine.num_envs):
@@ -241,9 +308,9 @@ class Drive:
             self._wanted[:] = [self._data(env).ctrl for env in range(self._simulation.engine.num_envs)]
         self._posed_at = self._simulation.changes
 
-    def _pose(self) -> None:
-        """Show the pose that was set."""
-        for env in self._environments:
+    def _pose(self, envs: Sequence[int] | None = None) -> None:
+        """Show the poses that were set in some environments."""
+        for env in self._environments if envs is None else envs:
             self._simulation.engine.take_pose(env)
         self._simulation.changes += 1
         self._posed_at = self._simulation.changes

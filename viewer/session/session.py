@@ -178,8 +178,7 @@ class Session:
             return
         if self.paused:
             self.pace.restart()
-            # A paused body follows the hand; its contacts stay those of the last step.
-            self.view.apply_perturb(self.engine.model, self.engine.data, paused=True)
+            self.drive.drag(self.view)
             return
         self._begin_frame()
         self._attempt(lambda: self.pace.advance(self._step_on, self.engine.timestep, budget))

@@ -10,7 +10,7 @@ from contact_viewer.app.application import open_application
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, ViewState
 from contact_viewer.window.window import Window
-from imgui_bundle import imgui
+from imgui_bundle import ImVec2, imgui
 
 from ...engines.test_controller import ARM
 from ..driver import drive, make_window, screenshot, wait
@@ -150,6 +150,69 @@ def test_constants_of_a_controller_are_tuned_and_errors_keep_the_window(arm: Pat
         app.session.toggle_paused()
         wait(ctx, lambda: app.session.engine.time > at + 0.1)
         assert angle() < -0.15
+        # A person takes over, and hands over again.
+        ctx.item_click("//Controls/###drives")
+        show_tab(ctx, "Actuators")
+        type_into(ctx, "control shoulder", 0.5)
+        wait(ctx, lambda: angle() > 0.4)
+        ctx.item_click("//Controls/###drives")
+        wait(ctx, lambda: angle() < -0.15)
+
+    drive(window, test)
+
+
+MOCAP = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="tray" mocap="true" pos="0 0 .3"><geom name="tray" type="box" size=".2 .2 .02"/></body>
+    <body name="ball" pos="0 0 .369"><freejoint/><geom name="ball" size=".05" mass="1"/></body>
+  </worldbody>
+  <sensor><contact name="on tray" geom1="tray" geom2="ball" data="found force"/></sensor>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("engine", ["mujoco", "motrix"])
+def test_a_mocap_body_is_dragged_in_the_scene_and_moved_by_numbers(tmp_path: Path, engine: str) -> None:
+    path = tmp_path / "tray.xml"
+    path.write_text(MOCAP)
+    options = Options(scene=path, engine=engine, paused=True, width=1200, height=900)
+    window = Window(open_application(options))
+    window.keeps_settings = False
+    app = window.app
+
+    def height() -> float:
+        return float(app.session.engine.data.mocap_pos[0, 2])
+
+    def test(ctx: Any) -> None:
+        session = app.session
+        show_tab(ctx, "Joints")
+        session.view.perturb.select = 1
+        _, top, right, _ = window.viewport.rect
+        start = ImVec2(right - 60, top + 150)
+        ctx.mouse_move_to_pos(start)
+        ctx.key_down(imgui.Key.mod_ctrl)
+        ctx.mouse_down(1)
+        ctx.yield_(2)
+        ctx.mouse_move_to_pos(ImVec2(start.x, start.y - 80))
+        ctx.yield_(2)
+        ctx.mouse_up(1)
+        ctx.key_up(imgui.Key.mod_ctrl)
+        ctx.yield_(2)
+        moved = height()
+        assert moved > 0.31
+        assert session.drive.is_posed
+        assert app.undoable == "pose of tray"
+        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.yield_(3)
+        assert height() == pytest.approx(0.3)
+        # The ball falls with the tray that it lies on.
+        ctx.item_input_value("//Controls/##what/Joints/mocap 0/###position z", 0.1)
+        ctx.yield_(3)
+        assert height() == pytest.approx(0.1)
+        session.paused = False
+        ball = lambda: float(session.engine.data.qpos[2])  # noqa: E731
+        wait(ctx, lambda: abs(ball() - 0.169) < 0.005 and session.reading("on tray").found, 2000)
 
     drive(window, test)
 
@@ -191,6 +254,11 @@ def test_a_keyframe_is_kept_and_saved_by_clicks(arm: Path) -> None:
         ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
         wait(ctx, lambda: app.session.engine.keys == ())
         assert arm.read_text() == before
+        # It is kept as it was before it was saved, and that is undone too.
+        assert list(app.keyframes.made) == ["key 1"]
+        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.yield_(2)
+        assert app.keyframes.made == {}
         ctx.key_press(imgui.Key.c | imgui.Key.mod_ctrl)
         ctx.yield_(2)
         assert imgui.get_clipboard_text().startswith('<key name="key 1" time=')

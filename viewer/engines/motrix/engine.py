@@ -90,6 +90,8 @@ class MotrixEngine(SensorValues):
         self._copy = PictureCopy(scene, picture)
         if missing := ", ".join(self._copy.missing):
             self.notes = (f"MotrixSim has no actuator {missing}: its control does nothing",)
+        if fixed := ", ".join(name or "without a name" for name in self._copy.fixed):
+            self.notes += (f"MotrixSim cannot move the mocap body {fixed}: it stays where it is",)
         self._pictures: dict[int, Any] = {}
         self._drawn: dict[int, int] = {}
         self._reader = SensorReader(scene, num_envs, lambda: self._state)
@@ -159,6 +161,8 @@ class MotrixEngine(SensorValues):
         before = self.time
         with running_calls("step"):
             self._copy.write_controls(self._state, self._pictures)
+            if self.model.nmocap:
+                self._copy.write_mocap(self._state, self._pictures)
             if any(picture.xfrc_applied.any() for picture in self._pictures.values()):
                 for _ in range(count):
                     self._push()
@@ -184,6 +188,7 @@ class MotrixEngine(SensorValues):
         self._drawn.clear()
         for env, picture in self._pictures.items():
             self._copy.read_controls(self._state, self._one_of(env), picture)
+            self._copy.start_mocap(picture, key_id)
         if self.controller is not None and self.controller.changes_start:
             self.controller.start(self.model, [self.pose(env) for env in range(self.num_envs)])
             for env in self._pictures:
@@ -207,6 +212,8 @@ class MotrixEngine(SensorValues):
         """Contacts and arrays stay those of the last step: MotrixSim finds contacts in steps alone."""
         with running_calls("take a pose"):
             self._copy.write_pose(self._state, {env: self._pictures[env]})
+            if self.model.nmocap:
+                self._copy.write_mocap(self._state, self._pictures)
         self._copy.draw(self._state, self._one_of(env), self._pictures[env])
 
     def environment(self, env: int) -> Engine:

@@ -56,6 +56,15 @@ class PictureCopy:
         self._ctrl, self._actuators = _columns([(i, place) for i, place in enumerate(places) if place is not None])
         self.missing = tuple(name for name, place in zip(names, places, strict=True) if place is None)
         """Actuators that MotrixSim does not have."""
+        body_names = read_names(model, "body")
+        mocaps = {body.name: body.mocap for body in motrix.bodies if body.is_mocap}
+        bodies = {int(index): body for body, index in enumerate(model.body_mocapid) if index >= 0}
+        self._mocaps = [mocaps.get(body_names[bodies[index]]) for index in range(model.nmocap)]
+        self._mocap_starts = [(model.body_pos[body], model.body_quat[body]) for _, body in sorted(bodies.items())]
+        self._mocap_poses: tuple[Any, bytes] = (None, b"")
+        """The state into which mocap bodies were last written, and where they were."""
+        self.fixed = tuple(body_names[bodies[index]] for index, mocap in enumerate(self._mocaps) if mocap is None)
+        """Mocap bodies that cannot be moved, because they have no name there."""
 
     def draw(self, state: Any, env: int | None, picture: MjData) -> None:
         """Put an environment's positions and velocities into an mjData, as far as a renderer looks at it.
@@ -86,6 +95,29 @@ class PictureCopy:
         if (controls != before).any():
             state.actuator_ctrls = controls
 
+    def start_mocap(self, picture: MjData, key: int | None) -> None:
+        """Put the mocap bodies of a picture where the scene, or one of its keyframes, has them."""
+        for index, (position, quaternion) in enumerate(self._mocap_starts):
+            if key is not None:
+                position = self._model.key_mpos[key, 3 * index : 3 * index + 3]
+                quaternion = self._model.key_mquat[key, 4 * index : 4 * index + 4]
+            picture.mocap_pos[index], picture.mocap_quat[index] = position, quaternion
+
+    def write_mocap(self, state: Any, pictures: Mapping[int, MjData]) -> None:
+        """Put the mocap bodies of pictures into MotrixSim; those without a picture stay where the scene has them."""
+        batch = state.dof_pos.shape[:-1]
+        poses = np.empty((len(self._mocaps), *(batch or (1,)), 7), np.float32)
+        for index, start in enumerate(self._mocap_starts):
+            poses[index] = _motrix_pose(*start)
+            for env, picture in pictures.items():
+                poses[index, env] = _motrix_pose(picture.mocap_pos[index], picture.mocap_quat[index])
+        if self._mocap_poses[0] is state and self._mocap_poses[1] == poses.tobytes():
+            return
+        self._mocap_poses = state, poses.tobytes()
+        for mocap, pose in zip(self._mocaps, poses, strict=True):
+            if mocap is not None:
+                mocap.set_pose(state, pose if batch else pose[0])
+
     def write_pose(self, state: Any, pictures: Mapping[int, MjData]) -> None:
         """Put the positions and velocities of pictures into MotrixSim."""
         positions, velocities = np.array(state.dof_pos), np.array(state.dof_vel)
@@ -94,6 +126,11 @@ class PictureCopy:
             velocities.reshape(-1, velocities.shape[-1])[env, self._dof_vel] = picture.qvel[self._qvel]
         state.set_dof_pos(positions, self._motrix)
         state.set_dof_vel(velocities)
+
+
+def _motrix_pose(position: NDArray[np.float64], quaternion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Position and quaternion as MotrixSim has them, (7,)."""
+    return np.concatenate([position, np.roll(quaternion, -1)])
 
 
 def _columns(pairs: list[tuple[int, int]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -1,16 +1,13 @@
 """Shows the Controls window: sliders that drive actuators, pose joints and tune a controller."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
 
 from imgui_bundle import imgui
 
 from ...app.application import Application
-from ...mjmodel.actuators import Actuator, Joint
-from ...session.drive import Drive
+from ...mjmodel.actuators import Actuator
 from ...session.session import Session
-from ..theme import warning_color
+from ..theme import dim_color, warning_color
 from ..widgets import (
     button,
     checkbox,
@@ -24,12 +21,9 @@ from ..widgets import (
     text_right,
     tooltip,
 )
+from .control_rows import T, begin_rows, by_limb, next_row, slider
 from .keyframes import KeyframeList
-from .status import POSED
-
-T = TypeVar("T", Actuator, Joint)
-_GROUPED_FROM = 10
-"""Rows from which on limbs have a heading each."""
+from .poses import show_poses
 
 
 class ControlsPanel:
@@ -50,13 +44,17 @@ class ControlsPanel:
             paragraph("Your own loop drives the scene: values are shown, and not written.")
         elif session.logged is not None:
             paragraph(f"{session.logged.path.name} drives the scene: values are shown, and not written.")
-        if not imgui.begin_tab_bar("##what"):
+        elif not session.drive.can_write:
+            paragraph("A past step is shown, from which this scene cannot go on: go to the newest to drive it.")
+        else:
+            _show_driver(app)
+        if not imgui.begin_tab_bar("##what", imgui.TabBarFlags_.draw_selected_overline):
             return
         tabs: dict[str, tuple[bool, Callable[[], None]]] = {
             "Actuators": (bool(session.drive.actuators), lambda: self._show_actuators(session)),
             "Joints": (
                 bool(session.drive.joints) or session.engine.model.nmocap > 0,
-                lambda: self._show_joints(session),
+                lambda: show_poses(session, lambda: self._show_filter(session.drive.joints), self._filtered),
             ),
             "Keyframes": (bool(session.drive.joints), lambda: self._keyframes.show(app)),
             "Controller": (app.controllers.file is not None, lambda: _show_constants(app)),
@@ -71,15 +69,18 @@ class ControlsPanel:
 
     def _show_actuators(self, session: Session) -> None:
         drive = session.drive
-        with disabled(session.is_fixed):
+        with disabled(session.is_fixed or not drive.can_write):
             self._show_settings(session)
-            self._show_filter()
+            _show_hold(session)
+            self._show_filter(drive.actuators, selects=True)
             shown = self._filtered(drive.actuators)
-            for rows in _by_limb(shown, len(drive.actuators)):
-                self._show_actuator_rows(session, rows)
+            if shown:
+                _show_heading(shown)
+            for rows, names in by_limb(shown, len(drive.actuators)):
+                self._show_actuator_rows(session, rows, names)
             if not shown:
                 dim_text("No name has this in it")
-            _show_rules(session)
+            _show_noise(session)
 
     def _show_settings(self, session: Session) -> None:
         """Buttons that set all controls, or the selected ones."""
@@ -108,26 +109,34 @@ class ControlsPanel:
             help_text = "Drive all environments, not only the one that is shown"
             drive.all_environments = checkbox("All environments", drive.all_environments, help_text)
 
-    def _show_filter(self) -> None:
-        imgui.set_next_item_width(-1)
+    def _show_filter(self, items: Sequence[T], *, selects: bool = False) -> None:
+        """The field, and beside it what selects all that it leaves."""
+        label = "Clear###select" if self._selected else "Select###select"
+        width = imgui.calc_text_size("Select").x + 2 * imgui.get_style().frame_padding.x
+        imgui.set_next_item_width(-width - imgui.get_style().item_spacing.x if selects else -1)
         self._filter = imgui.input_text_with_hint("###filter", "Filter by name", self._filter)[1]
-        tooltip("Show only names that have these words in them. Click names to select them: they then move together")
+        tooltip("Show only names that have these words in them")
+        if not selects:
+            return
+        imgui.same_line()
+        help_text = "Select no control" if self._selected else "Select all controls of this list"
+        if button(label, f"{help_text}. Click names to select them one by one: selected controls move together", width):
+            self._selected = set() if self._selected else {each.name for each in self._filtered(items)}
 
     def _filtered(self, items: Sequence[T]) -> list[T]:
         words = self._filter.lower().split()
         return [each for each in items if all(word in f"{each.name} {each.limb}".lower() for word in words)]
 
-    def _show_actuator_rows(self, session: Session, rows: Sequence[Actuator]) -> None:
-        if not _begin_rows("actuators", 3):
+    def _show_actuator_rows(self, session: Session, rows: Sequence[Actuator], names: Sequence[str]) -> None:
+        if not begin_rows("actuators", 3):
             return
-        drive, data = session.drive, session.engine.data
-        known = session.engine.has_contact_list
-        for each in rows:
-            _next_row(each.name)
-            self._show_name(each)
+        drive = session.drive
+        for each, name in zip(rows, names, strict=True):
+            next_row(each.name)
+            self._show_name(each, name)
             imgui.table_next_column()
             value = float(drive.controls[each.index])
-            changed, new = _slider(f"control {each.name}", value, each.low, each.high, each.unit)
+            changed, new = slider(f"control {each.name}", value, each.low, each.high, each.unit)
             if imgui.is_item_activated():
                 drive.begin(f"control of {each.name}")
             if changed:
@@ -137,102 +146,86 @@ class ControlsPanel:
                 else:
                     drive.set_controls({each.index: new})
             imgui.table_next_column()
-            with number_font():
-                text_right(format_number(float(data.actuator_force[each.index]), 2) if known else "-")
-            tooltip(f"Force that it made in the last step [{each.force_unit or 'its own unit'}]")
+            _show_force(session, each)
             imgui.pop_id()
         imgui.end_table()
 
-    def _show_name(self, each: Actuator) -> None:
-        width = imgui.get_content_region_avail().x
-        name = fit_text(each.name, width)
+    def _show_name(self, each: Actuator, name: str) -> None:
+        name = fit_text(name, imgui.get_content_region_avail().x)
         if imgui.selectable(f"{name}###name", each.name in self._selected)[0]:
             self._selected ^= {each.name}
         tooltip(f"{each.name}\n{each.servo} on {each.limb or 'no joint'}, {each.low:g} to {each.high:g} {each.unit}")
 
-    def _show_joints(self, session: Session) -> None:
-        drive = session.drive
-        if session.is_fixed or not session.paused:
-            dim_text("Readings; pause to pose the robot" if not session.is_fixed else "Readings")
-        elif drive.is_posed:
-            paragraph(POSED[0].upper() + POSED[1:] + ".", warning_color())
-        else:
-            dim_text("Drag to pose the robot")
-        self._show_filter()
-        with disabled(session.is_fixed or not session.paused):
-            shown = self._filtered(drive.joints)
-            for rows in _by_limb([joint for joint in shown if joint.size == 1], len(drive.joints)):
-                _show_joint_rows(session, rows)
-            for joint in shown:
-                if joint.size > 1:
-                    _show_numbers(session, joint)
-            for index in range(session.engine.model.nmocap):
-                _show_mocap(session, index)
 
-
-def _by_limb(rows: Sequence[T], total: int) -> Iterator[list[T]]:
-    """Rows limb by limb, each under a heading that is open; all together where they are few."""
-    limbs = dict.fromkeys(each.limb for each in rows)
-    if total < _GROUPED_FROM or len(limbs) < 2:
-        if rows:
-            yield list(rows)
+def _show_driver(app: Application) -> None:
+    """Who sets the controls, and the switch that lets a person set them."""
+    simulation = app.session.simulation
+    name = app.controllers.label(simulation.engine)
+    if name is None:
         return
-    for limb in limbs:
-        members = [each for each in rows if each.limb == limb]
-        title = f"{limb or 'others'} ({len(members)})###limb {limb}"
-        if imgui.collapsing_header(title, imgui.TreeNodeFlags_.default_open):
-            yield members
+    help_text = "It sets controls before every step. Off: they stay as the sliders are set"
+    on = checkbox(f"{name} drives###drives", app.controllers.drives, help_text)
+    if on != app.controllers.drives:
+        app.controllers.set_drives(on, simulation.engine, simulation.ghost)
 
 
-def _begin_rows(name: str, columns: int) -> bool:
-    if not imgui.begin_table(name, columns, imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.pad_outer_x):
-        return False
-    imgui.table_setup_column("name", imgui.TableColumnFlags_.width_stretch, 0.42)
-    imgui.table_setup_column("value", imgui.TableColumnFlags_.width_stretch, 0.58)
-    if columns > 2:
-        with number_font():
-            width = imgui.calc_text_size("-0000.00").x
-        imgui.table_setup_column("force", imgui.TableColumnFlags_.width_fixed, width)
-    return True
-
-
-def _next_row(name: str) -> None:
-    imgui.push_id(name)
+def _show_heading(actuators: Sequence[Actuator]) -> None:
+    """What the columns of all limbs are."""
+    if not begin_rows("heading", 3):
+        return
     imgui.table_next_row()
     imgui.table_next_column()
-    imgui.align_text_to_frame_padding()
+    imgui.table_next_column()
+    dim_text("control")
+    imgui.table_next_column()
+    units = {each.force_unit for each in actuators}
+    text_right(units.pop() or "force" if len(units) == 1 else "force", dim_color())
+    tooltip("Force that each actuator made in the last step")
+    imgui.end_table()
 
 
-def _slider(name: str, value: float, low: float, high: float, unit: str) -> tuple[bool, float]:
-    """A slider as wide as its column; Ctrl+click to type a number, also one out of its range."""
-    imgui.set_next_item_width(-1)
-    decimals = min(max(4 - math.ceil(math.log10(high - low)), 1), 5)
-    value = 0.0 if abs(value) < 0.5 * 10**-decimals else value
+def _show_force(session: Session, each: Actuator) -> None:
+    """The force that an actuator made in the last step, in amber where it can make no more."""
+    unit = each.force_unit or "its own unit"
+    known = session.engine.has_contact_list and not session.drive.is_posed
     with number_font():
-        changed, new = imgui.slider_float(f"###{name}", value, low, high, f"%.{decimals}f {unit}".rstrip())
-    tooltip("Drag, or Ctrl+click to type a number")
-    return changed, float(new)
-
-
-def _show_rules(session: Session) -> None:
-    """What changes controls before every step: holding, and noise."""
-    drive = session.drive
-    imgui.spacing()
-    held = drive.hold.targets is not None
-    if drive.can_hold:
-        motors = bool(drive.held)
-        if not motors:
-            if button("Hold", "Set the servos to the present pose"):
-                drive.hold_pose(True)
+        if not known:
+            text_right("-", dim_color())
         else:
-            on = checkbox("Hold", held, "Motors hold the present pose, as a spring and a damper at each joint")
-            if on != held:
-                drive.hold_pose(on)
-            imgui.same_line()
-            drive.hold.stiffness = _field("###stiffness", drive.hold.stiffness, "%.4g N·m/rad", "Stiffness of holding")
-            imgui.same_line()
-            drive.hold.damping = _field("###damping", drive.hold.damping, "%.3g N·m·s/rad", "Damping of holding")
-    noise = drive.noise
+            force = float(session.engine.data.actuator_force[each.index])
+            at_limit = not each.force_low < force < each.force_high
+            text_right(format_number(force, 2), warning_color() if at_limit else None)
+    if not session.engine.has_contact_list:
+        tooltip(f"{session.engine.name.split()[0]} does not report the forces of actuators")
+    elif not known:
+        tooltip("Known from the next step on")
+    else:
+        tooltip(f"Force that it made in the last step [{unit}]" + (": all that it can" if at_limit else ""))
+
+
+def _show_hold(session: Session) -> None:
+    """What keeps the present pose."""
+    drive = session.drive
+    if not drive.can_hold:
+        return
+    if not drive.held:
+        flow(4 * imgui.get_font_size())
+        if button("Hold", "Set the servos to the present pose"):
+            drive.hold_pose(True)
+        return
+    held = drive.hold.targets is not None
+    on = checkbox("Hold", held, "Motors hold the present pose, as a spring and a damper at each joint")
+    if on != held:
+        drive.hold_pose(on)
+    imgui.same_line()
+    drive.hold.stiffness = _field("###stiffness", drive.hold.stiffness, "%.4g N·m/rad", "Stiffness of holding")
+    imgui.same_line()
+    drive.hold.damping = _field("###damping", drive.hold.damping, "%.3g N·m·s/rad", "Damping of holding")
+
+
+def _show_noise(session: Session) -> None:
+    noise = session.drive.noise
+    imgui.spacing()
     imgui.align_text_to_frame_padding()
     imgui.text_unformatted("Noise")
     imgui.same_line()
@@ -241,7 +234,7 @@ def _show_rules(session: Session) -> None:
     imgui.same_line()
     rate = _field("###rate", noise.rate, "%.3f s", "Time in which a change fades", 0.002, 10.0)
     if (deviation, rate) != (noise.deviation, noise.rate):
-        drive.set_noise(deviation, rate)
+        session.drive.set_noise(deviation, rate)
 
 
 def _field(name: str, value: float, text: str, help_text: str, speed: float = 0.5, high: float = 1e5) -> float:
@@ -249,61 +242,6 @@ def _field(name: str, value: float, text: str, help_text: str, speed: float = 0.
     value = imgui.drag_float(name, value, speed, 0.0, high, text)[1]
     tooltip(help_text)
     return min(max(float(value), 0.0), high)
-
-
-def _show_joint_rows(session: Session, rows: Sequence[Joint]) -> None:
-    if not _begin_rows("joints", 2):
-        return
-    drive, data = session.drive, session.engine.data
-    for joint in rows:
-        _next_row(joint.name)
-        imgui.text_unformatted(fit_text(joint.name, imgui.get_content_region_avail().x))
-        tooltip(f"{joint.name}, {joint.low:.4g} to {joint.high:.4g} {joint.unit}")
-        imgui.table_next_column()
-        value = float(data.qpos[joint.place])
-        changed, new = _slider(f"joint {joint.name}", value, joint.low, joint.high, joint.unit)
-        if imgui.is_item_activated():
-            drive.begin(f"pose of {joint.name}")
-        if changed:
-            drive.set_position(joint.place, [new])
-        imgui.pop_id()
-    imgui.end_table()
-
-
-def _show_numbers(session: Session, joint: Joint) -> None:
-    """A free or ball joint."""
-    data, drive = session.engine.data, session.drive
-    values = data.qpos[joint.place : joint.place + joint.size]
-    imgui.push_id(joint.name)
-    dim_text(joint.name)
-    if joint.size == 7:
-        _show_vector(drive, "position", values[:3], lambda new: drive.set_position(joint.place, new), "m")
-    turn = joint.place + joint.size - 4
-    _show_vector(drive, "quaternion", values[-4:], lambda new: drive.set_position(turn, new), "w x y z")
-    imgui.pop_id()
-
-
-def _show_mocap(session: Session, index: int) -> None:
-    data, drive = session.engine.data, session.drive
-    position, turn = data.mocap_pos[index], data.mocap_quat[index]
-    imgui.push_id(f"mocap {index}")
-    dim_text(f"mocap {drive.mocap_names[index]}")
-    _show_vector(drive, "position", position, lambda new: drive.set_mocap(index, new, turn.copy()), "m")
-    _show_vector(drive, "quaternion", turn, lambda new: drive.set_mocap(index, position.copy(), new), "w x y z")
-    imgui.pop_id()
-
-
-def _show_vector(drive: Drive, name: str, values: Any, change: Callable[[list[float]], None], unit: str) -> None:
-    """Numbers in a row, each of which can be dragged or typed."""
-    imgui.set_next_item_width(-1)
-    show = imgui.drag_float3 if len(values) == 3 else imgui.drag_float4
-    with number_font():
-        changed, new = show(f"###{name}", [float(value) for value in values], 0.005, 0.0, 0.0, "%.3f")
-    tooltip(f"{name} [{unit}]")
-    if imgui.is_item_activated():
-        drive.begin(name)
-    if changed:
-        change([float(value) for value in new])
 
 
 def _show_constants(app: Application) -> None:
@@ -314,9 +252,9 @@ def _show_constants(app: Application) -> None:
     if not file.constants:
         paragraph("Numbers that the file gives names in capitals, such as KP = 40, are sliders here.")
         return
-    if _begin_rows("constants", 2):
+    if begin_rows("constants", 2):
         for name, value in file.constants.items():
-            _next_row(name)
+            next_row(name)
             imgui.text_unformatted(name)
             imgui.table_next_column()
             imgui.set_next_item_width(-1)

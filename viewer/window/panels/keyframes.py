@@ -27,7 +27,8 @@ class KeyframeList:
             for name in session.engine.keys:
                 self._show_row(app, name, made=False)
             for name in list(keyframes.made):
-                self._show_row(app, name, made=True)
+                if name not in session.engine.keys:
+                    self._show_row(app, name, made=True)
         if not session.engine.keys and not keyframes.made:
             dim_text("No keyframes yet")
         imgui.spacing()
@@ -54,5 +55,8 @@ class KeyframeList:
             with disabled(why_not is not None):
                 help_text = why_not or "Write it into the scene's file: one line is added. Ctrl+Z takes it back"
                 if small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
-                    self._message.attempt(lambda: app.keyframes.save(app.session, app.sensor_edits, name))
+                    self._message.attempt(lambda: app.keyframes.save(app.session, name))
+            imgui.same_line()
+            if small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
+                app.keyframes.remove(name)
         imgui.pop_id()

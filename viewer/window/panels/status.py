@@ -10,8 +10,6 @@ from ..theme import warning_color
 from ..widgets import dim_text, tooltip
 from .log_band import log_text
 
-POSED = "posed by hand: contacts are as found, forces are known from the next step on"
-"""What the screen says of a pose that no step has led to."""
 SOLVED = "solved again by MuJoCo"
 SOLVED_AGAIN = (
     "Solved again by MuJoCo: your engine has not said where these contacts are, or with which forces. They may differ"
@@ -57,13 +55,21 @@ def show_status(shell: Shell) -> None:
         tooltip("What is kept to go back to. Click the time to change how much")
 
 
+def posed_text(session: Session) -> str:
+    """What the screen says of a pose that no step has led to."""
+    if session.engine.has_contact_list:
+        return "posed by hand: contacts are as found, forces are known from the next step on"
+    engine = session.engine.name.split()[0]
+    return f"posed by hand: {engine} finds contacts in steps alone, those shown are of the last one"
+
+
 def _show_pace(session: Session) -> None:
     if session.loop is not None:
         _show_loop(session, session.loop)
     elif session.logged is not None:
         _show_log(session, session.logged)
     elif session.paused and session.drive.is_posed:
-        imgui.text_colored(warning_color(), POSED)
+        imgui.text_colored(warning_color(), posed_text(session))
     elif session.paused:
         dim_text("paused")
     elif session.pace.behind or session.pace.achieved < 0.9 * session.pace.speed:
