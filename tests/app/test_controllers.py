@@ -9,6 +9,7 @@ import pytest
 from contact_viewer.app.application import Application
 from contact_viewer.app.controllers import Controllers
 from contact_viewer.engines.registry import open_engines
+from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
 
 from ..engines.test_controller import ARM
@@ -105,6 +106,39 @@ def test_a_scene_that_is_read_again_keeps_its_controller(rig: Rig) -> None:
     assert rig.app.session.simulation.engine.controller is None
     rig.app.advance()
     assert any("another scene" in text for text in rig.notices)
+    # A bundled one may have a controller beside it.
+    rig.app.open_scene("walker")
+    rig.until(lambda: rig.app.session.engine.path == find_scene("walker"))
+    file = rig.app.controllers.file
+    assert file is not None
+    assert file.path.name == "walker.py"
+    turn = rig.app.session.engine.data.joint("turn")
+    rig.until(lambda: turn.qpos[0] > 0.1)
+    rig.app.controllers.set_constant("STEP", -0.09)
+    rig.app.session.simulation.step(500)
+    assert turn.qpos[0] < 0.1
+
+
+def test_a_second_engine_that_is_chosen_later_is_driven_too(rig: Rig) -> None:
+    before = rig.app.session
+    rig.app.switch_engine("both")
+    rig.until(lambda: rig.app.session is not before)
+    session = rig.app.session
+    assert session.ghost is not None
+    session.simulation.step(400)
+    assert session.ghost.data.qpos[0] == pytest.approx(0.6, abs=0.1)
+    # Stopped, neither is driven; what sliders say stays.
+    rig.app.controllers.set_drives(False, session.simulation.engine, session.ghost)
+    session.drive.set_controls({0: 0.1})
+    session.simulation.step(600)
+    for engine in (session.engine, session.ghost):
+        assert engine.data.qpos[0] == pytest.approx(0.1, abs=0.1)
+    rig.save(GOOD.format(level=-0.4))
+    rig.until(lambda: any(text.startswith("read ") for text in rig.notices))
+    assert session.engine.data.ctrl[0] == 0.1
+    rig.app.controllers.set_drives(True, session.simulation.engine, session.ghost)
+    session.simulation.step(600)
+    assert session.ghost.data.ctrl[0] == session.engine.data.ctrl[0] == -0.4
 
 
 def test_a_second_engine_is_driven_along_with_a_state_of_its_own(tmp_path: Path) -> None:

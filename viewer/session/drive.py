@@ -117,9 +117,9 @@ class Drive:
         """When that was done, by the clock [s]."""
         return self._undo[-1].time if self.last is not None else 0.0
 
-    def begin(self, description: str) -> None:
-        """What follows, until the next call, is undone together."""
-        envs = range(self._simulation.engine.num_envs)
+    def begin(self, description: str, envs: Sequence[int] | None = None) -> None:
+        """What follows, until the next call, is undone together. `envs`: if not those that a hand drives."""
+        envs = self._environments if envs is None else envs
         before = {env: [np.copy(getattr(self._data(env), name)) for name in _INPUTS] for env in envs}
         held = self.hold.targets
 
@@ -240,7 +240,7 @@ class Drive:
 
     def hold_pose(self, on: bool) -> None:
         """Hold the present pose: servos are set to it, motors act as a spring and a damper towards it."""
-        self.begin("hold")
+        self.begin("hold", range(self._simulation.engine.num_envs))
         if not on:
             self.hold.targets = None
             return

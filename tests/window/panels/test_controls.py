@@ -95,7 +95,7 @@ def test_a_pose_shows_contacts_without_forces_until_a_step(arm: Path, tmp_path: 
     drive(window, test)
 
 
-def test_controls_of_a_paused_scene_are_undone(arm: Path) -> None:
+def test_controls_of_a_paused_scene_are_undone(arm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     window = make_window(arm, steps=3)
     session = window.app.session
 
@@ -111,6 +111,14 @@ def test_controls_of_a_paused_scene_are_undone(arm: Path) -> None:
             ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
             ctx.yield_(3)
             assert session.drive.controls[0] == expected
+        # In a user's own loop they are readings.
+        monkeypatch.setattr(Session, "stepped_outside", property(lambda session: True))
+        for tab, item in (("Actuators", "control shoulder"), ("Joints", "joint shoulder")):
+            show_tab(ctx, tab)
+            flags = ctx.item_info(f"//Controls/**/###{item}").item_flags
+            assert flags & imgui.ItemFlags_.disabled
+        monkeypatch.undo()
+        show_tab(ctx, "Actuators")
         ctx.item_input_value("//Controls/**/###filter", "nothing like it")
         ctx.yield_(2)
         assert not ctx.item_exists("//Controls/**/###control shoulder")
@@ -212,7 +220,49 @@ def test_a_mocap_body_is_dragged_in_the_scene_and_moved_by_numbers(tmp_path: Pat
         assert height() == pytest.approx(0.1)
         session.paused = False
         ball = lambda: float(session.engine.data.qpos[2])  # noqa: E731
-        wait(ctx, lambda: abs(ball() - 0.169) < 0.005 and session.reading("on tray").found, 2000)
+        wait(ctx, lambda: abs(ball() - 0.169) < 0.005 and session.reading("on tray").found)
+
+    drive(window, test)
+
+
+def test_the_controls_of_one_limb_of_a_large_robot_are_found_and_moved_together(tmp_path: Path) -> None:
+    limbs = [f"{side}_{limb}" for side in ("left", "right") for limb in ("arm", "leg")]
+    names = {limb: [f"{limb}_{i}_joint" for i in range(8)] for limb in limbs}
+    bodies = ""
+    for limb, joints in names.items():
+        first, *others = (
+            f'<body name="{limb} {i}" pos="0 0 .1"><joint name="{joint}"/><geom size=".01"/>'
+            for i, joint in enumerate(joints)
+        )
+        bodies += first + "".join(others) + "</body>" * len(joints)
+    motors = "".join(
+        f'<position name="{joint}" joint="{joint}" kp="1" ctrlrange="-1 {2 + i}"/>'
+        for joints in names.values()
+        for i, joint in enumerate(joints)
+    )
+    path = tmp_path / "robot.xml"
+    path.write_text(
+        f'<mujoco><default><geom contype="0" conaffinity="0"/></default><worldbody><body name="trunk">'
+        f'<freejoint/><geom size=".1"/>{bodies}</body></worldbody><actuator>{motors}</actuator></mujoco>'
+    )
+    window = make_window(path, steps=1, height=700)
+    drive_, selected = window.app.session.drive, slice(16, 24)
+
+    def test(ctx: Any) -> None:
+        show_tab(ctx, "Actuators")
+        assert ctx.item_exists("//Controls/**/###limb left_arm 0")
+        ctx.item_input_value("//Controls/**/###filter", "right arm")
+        ctx.yield_(2)
+        assert ctx.item_exists("//Controls/**/###control right_arm_7_joint")
+        assert not ctx.item_exists("//Controls/**/###control left_arm_0_joint")
+        ctx.item_click("//Controls/**/###select")
+        type_into(ctx, "control right_arm_0_joint", 0.5)
+        # By the same part of ranges of 3, 4, ... rad.
+        assert drive_.controls[selected] == pytest.approx(0.5 / 3 * np.arange(3, 11), rel=1e-5)
+        assert not np.delete(drive_.controls, range(16, 24)).any()
+        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.yield_(2)
+        assert not drive_.controls.any()
 
     drive(window, test)
 
@@ -240,6 +290,9 @@ def test_sliders_drive_the_shown_environment_or_all(arm: Path, engine: str) -> N
 
 
 def test_a_keyframe_is_kept_and_saved_by_clicks(arm: Path) -> None:
+    comments = "".join(f"  <!-- line {i} -->\n" for i in range(4000))
+    keys = '  <keyframe>\n    <key name="home"/>\n  </keyframe>\n'
+    arm.write_text(ARM.replace("  <worldbody>", comments + "  <worldbody>").replace("</mujoco>", keys + "</mujoco>"))
     window = make_window(arm, steps=30)
     app, before = window.app, arm.read_text()
 
@@ -249,10 +302,13 @@ def test_a_keyframe_is_kept_and_saved_by_clicks(arm: Path) -> None:
         ctx.yield_(2)
         assert list(app.keyframes.made) == ["key 1"]
         ctx.item_click("//Controls/**/###save")
-        wait(ctx, lambda: app.session.engine.keys == ("key 1",))
-        assert len(arm.read_text().splitlines()) == len(before.splitlines()) + 3
+        wait(ctx, lambda: app.session.engine.keys == ("home", "key 1"))
+        old, new = before.splitlines(), arm.read_text().splitlines()
+        (added,) = set(new) - set(old)
+        assert added.strip().startswith('<key name="key 1" time=')
+        assert [line for line in new if line != added] == old
         ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
-        wait(ctx, lambda: app.session.engine.keys == ())
+        wait(ctx, lambda: app.session.engine.keys == ("home",))
         assert arm.read_text() == before
         # It is kept as it was before it was saved, and that is undone too.
         assert list(app.keyframes.made) == ["key 1"]

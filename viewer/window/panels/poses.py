@@ -9,7 +9,7 @@ from ...mjmodel.actuators import Joint
 from ...session.drive import Drive
 from ...session.session import Session
 from ..theme import warning_color
-from ..widgets import dim_text, disabled, fit_text, number_font, paragraph, tooltip
+from ..widgets import button, dim_text, disabled, fit_text, number_font, paragraph, tooltip
 from .control_rows import begin_rows, by_limb, next_row, slider
 from .status import posed_text
 
@@ -27,6 +27,8 @@ def show_poses(
     elif drive.is_posed:
         text = posed_text(session)
         paragraph(text[0].upper() + text[1:] + ".", warning_color())
+        if drive.can_hold and button("Hold this pose###hold", "Servos are set to it, and motors hold it, from now on"):
+            drive.hold_pose(True)
     elif can_pose:
         dim_text("Drag to pose the robot")
     show_filter()
