@@ -38,7 +38,7 @@ def bundled_scene(name: str) -> BundledScene | None:
 
 def is_bundled(path: Path | None) -> bool:
     """True if a file ships with the package, and so must not be changed."""
-    return path is not None and path.is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
+    return path is not None and path.resolve().is_relative_to(Path(str(files(f"{__package__}.scenes"))).resolve())
 
 
 def bundled_control(path: Path | None) -> Path | None:

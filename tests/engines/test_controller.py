@@ -29,6 +29,7 @@ ARM = """
 FILE = """
 KP = 3.0
 LIMIT = 2 * KP
+'''Of the force [N].'''
 names = "ab"
 count = 0
 
@@ -154,6 +155,7 @@ def test_a_file_gives_functions_and_constants(file: Path) -> None:
     source = ControllerFile(str(file), {"KP": 5})
     source.load()
     assert source.constants == {"KP": 5, "LIMIT": 10}
+    assert source.descriptions == {"LIMIT": "Of the force [N]."}
     assert ControllerFile(f"{file}:still").load().control.__name__ == "still"
     source.set_constant("KP", 2.0)
     assert source.module.KP == 2.0

@@ -3,8 +3,8 @@
 import ast
 import inspect
 import sys
-from collections.abc import Mapping
-from itertools import count
+from collections.abc import Iterator, Mapping
+from itertools import count, pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,6 +38,8 @@ class ControllerFile:
         self.randomisation = randomisation or Randomisation()
         self.module = ModuleType("controller")
         """What was read last."""
+        self.descriptions: dict[str, str] = {}
+        """What the file says of its constants, each in a string below it, by name."""
 
     def load(self) -> Controller:
         """Read the file. What was read before stays as it is where this fails, with ControlError."""
@@ -71,6 +73,7 @@ class ControllerFile:
         try:
             source = self.path.read_bytes()
             tree = ast.parse(source, str(self.path))
+            descriptions = dict(_descriptions(tree))
             self._insert_params(tree)
             code = compile(tree, str(self.path), "exec")
         except OSError as error:
@@ -96,6 +99,7 @@ class ControllerFile:
             raise control_error(error, _Source(code)) from None
         except SystemExit as error:
             raise ControlError(f"{self.path} ended the program ({error.code})") from None
+        self.descriptions = descriptions
         wanted = {self.name: ("model", "data"), "reset": ("model", "data", "rng"), "vary": ("model", "rng")}
         return module, {name: self._function(module, name, names) for name, names in wanted.items()}
 
@@ -123,6 +127,15 @@ class ControllerFile:
                 missing.discard(name)
         if missing:
             raise ControlError(f"{self.path} has no constant {', '.join(sorted(missing))}")
+
+
+def _descriptions(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Names that a module's statements assign, with the string that follows."""
+    for statement, below in pairwise(tree.body):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else None
+        if isinstance(text, str) and isinstance(targets[0], ast.Name):
+            yield targets[0].id, inspect.cleandoc(text)
 
 
 class _Source:

@@ -65,10 +65,14 @@ def next_row(name: str) -> None:
     imgui.align_text_to_frame_padding()
 
 
-def slider(name: str, value: float, low: float, high: float, unit: str) -> tuple[bool, float]:
-    """A slider as wide as its column; Ctrl+click to type a number, also one out of its range."""
+def slider(
+    name: str, value: float, low: float, high: float, unit: str, decimals: int | None = None, help_text: str = ""
+) -> tuple[bool, float]:
+    """A slider as wide as its column; Ctrl+click to type a number, also one out of its range. `decimals`: by its range
+    where not given."""
     imgui.set_next_item_width(-1)
-    decimals = min(max(4 - math.ceil(math.log10(high - low)), 1), 5)
+    if decimals is None:
+        decimals = min(max(4 - math.ceil(math.log10(high - low)), 1), 5)
     value = 0.0 if abs(value) < 0.5 * 10**-decimals else value
     # The number is read over the grab.
     grab = imgui.get_style().color_(imgui.Col_.frame_bg_active)
@@ -78,5 +82,6 @@ def slider(name: str, value: float, low: float, high: float, unit: str) -> tuple
         imgui_ctx.push_style_color(imgui.Col_.slider_grab_active, grab),
     ):
         changed, new = imgui.slider_float(f"###{name}", value, low, high, f"%.{decimals}f {unit}".rstrip())
-    tooltip(f"{low:.4g} to {high:.4g} {unit}".rstrip() + "\nDrag, or Ctrl+click to type a number")
+    about = help_text or f"{low:.4g} to {high:.4g} {unit}".rstrip()
+    tooltip(f"{about}\nDrag, or Ctrl+click to type a number")
     return changed, float(new)

@@ -14,10 +14,12 @@ from ..widgets import (
     dim_text,
     disabled,
     fit_text,
+    fitted_text,
     flow,
     format_number,
     number_font,
     paragraph,
+    text_color,
     text_right,
     tooltip,
 )
@@ -248,7 +250,8 @@ def _show_constants(app: Application) -> None:
     """The numbers of the controller's file."""
     file = app.controllers.file
     assert file is not None
-    dim_text(str(file.path))
+    with text_color(dim_color()):
+        fitted_text(str(file.path), imgui.get_content_region_avail().x)
     if not file.constants:
         paragraph("Numbers that the file gives names in capitals, such as KP = 40, are sliders here.")
         return
@@ -257,13 +260,18 @@ def _show_constants(app: Application) -> None:
             next_row(name)
             imgui.text_unformatted(name)
             imgui.table_next_column()
-            imgui.set_next_item_width(-1)
-            start = abs(app.controllers.declared.get(name, value)) or 1.0
-            speed = start / 100 if isinstance(value, float) else max(start / 100, 0.1)
-            with number_font():
-                changed, new = imgui.drag_float(f"###{name}", float(value), speed, 0.0, 0.0, "%.4g")
-            tooltip("Drag, or Ctrl+click to type a number. --param sets it from the start")
+            whole = isinstance(value, int)
+            low, high = _constant_range(float(app.controllers.declared.get(name, value)), float(value), whole)
+            help_text = f"{file.descriptions.get(name, '')}\n--param {name}={value:.4g} sets it from the start".lstrip()
+            changed, new = slider(name, float(value), low, high, "", 0 if whole else None, help_text)
             if changed:
-                app.controllers.set_constant(name, round(new) if isinstance(value, int) else float(new))
+                app.controllers.set_constant(name, round(new) if whole else new)
             imgui.pop_id()
         imgui.end_table()
+
+
+def _constant_range(declared: float, value: float, whole: bool) -> tuple[float, float]:
+    """Where a slider of a number ends: at 0 and at twice what the file says, or further where it has been set to."""
+    least = 10.0 if whole else 1.0
+    ends = (0.0, 2 * declared) if declared else (-least, least)
+    return min(*ends, value), max(*ends, value)
