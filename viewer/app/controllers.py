@@ -84,15 +84,16 @@ class Controllers:
     def set_drives(self, on: bool, engine: Engine, ghost: Engine | None) -> None:
         """Stop the controller, so that sliders keep what they are set to, or let it go on."""
         if on and self._stopped is not None:
-            engine.controller = self._stopped[0]
-            if ghost is not None:
-                ghost.controller = self._stopped[1]
+            for each, controller in zip((engine, ghost), self._stopped, strict=True):
+                if each is not None:
+                    replace_controller(each, controller)
             self._stopped = None
         elif not on and self._stopped is None:
             self._stopped = engine.controller, None if ghost is None else ghost.controller
-            engine.controller = None
-            if ghost is not None:
-                ghost.controller = None
+            for each in (engine, ghost):
+                if each is not None and each.controller is not None:
+                    # It still says where a reset leads.
+                    each.controller = replace(each.controller, control=no_control)
 
     def continue_on(self, engines: tuple[Engine, Engine | None], before: tuple[Engine, Engine | None]) -> None:
         """Let what drives engines drive those that replace them on the same scene; a second one may be new."""
@@ -103,7 +104,10 @@ class Controllers:
         if before[1] is not None:
             ghost.controller = before[1].controller
         else:
-            ghost.controller = self._ghost_file.load() if self.drives and self._ghost_file is not None else None
+            ghost.controller = self._ghost_file.load() if self._ghost_file is not None else None
+            if self._stopped is not None and ghost.controller is not None:
+                self._stopped = self._stopped[0], ghost.controller
+                ghost.controller = replace(ghost.controller, control=no_control)
 
     @property
     def declared(self) -> dict[str, float]:

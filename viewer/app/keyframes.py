@@ -58,16 +58,14 @@ class Keyframes:
         if name in self.made:
             self.start_from(session, self.made[name], f"go to {name}")
             return
+        _refuse_fixed(session)
         before = _states(session)
         session.reset(name)
         session.drive.record(f"go to {name}", lambda: _start(session, before))
 
     def start_from(self, session: Session, key: Keyframe, description: str) -> None:
         """Start again from a state, in all environments."""
-        if session.stepped_outside:
-            raise SceneError("your own loop steps this scene: it cannot be started from a keyframe here")
-        if session.logged is not None:
-            raise SceneError(f"{session.logged.path.name} has its own steps: it cannot be started from a keyframe")
+        _refuse_fixed(session)
         before = _states(session)
         session.reset()
         _start(session, [key] * len(before))
@@ -90,6 +88,14 @@ class Keyframes:
 
         put(key)
         self._edits.record(description, lambda: put(before))
+
+
+def _refuse_fixed(session: Session) -> None:
+    """SceneError where the steps are not ours to change."""
+    if session.stepped_outside:
+        raise SceneError("your own loop steps this scene: it cannot be started from a keyframe here")
+    if session.logged is not None:
+        raise SceneError(f"{session.logged.path.name} has its own steps: it cannot be started from a keyframe")
 
 
 def _states(session: Session) -> list[Keyframe]:
