@@ -138,6 +138,7 @@ def launch_passive(
     show_right_ui: bool = True,
     every_step: bool = False,
     ring_megabytes: float = DEFAULT_RING / 2**20,
+    scene: str | Path | Any = None,
     serve: bool | int = False,
     host: str = HOST,
 ) -> PassiveViewer:
@@ -146,7 +147,9 @@ def launch_passive(
     Call `sync` after every step. `key_callback(key)`: called in `sync` with each key pressed in the window, as GLFW
     numbers them. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
     control callback; it is one for the whole process, and makes rollouts on several threads wait for each other.
-    `ring_megabytes`: memory for states that the window has not read yet. `serve`: True, or a port, to show the window
+    `ring_megabytes`: memory for states that the window has not read yet. `scene`: the file or MjSpec that the model was
+    compiled from; the window then has a model compiled from it, is named after it, and SceneError is raised if it is
+    another one. `serve`: True, or a port, to show the window
     in browsers instead; its address is the viewer's `url`.
     """
     _check(model, data)
@@ -160,6 +163,7 @@ def launch_passive(
         show_right_ui=show_right_ui,
         every_step=every_step,
         ring_bytes=round(ring_megabytes * 2**20),
+        scene=scene,
         arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
     )
 

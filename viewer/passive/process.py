@@ -19,6 +19,8 @@ SILENCE = 3.0
 """A window that is to close and says nothing for so long is ended [s]."""
 SERVE = "--serve"
 """An argument of the window's process: browsers show it, at the host and port that follow."""
+SCENE = "--scene"
+"""An argument of the window's process: the file of the model follows."""
 _CLOSE_TIME = 60.0
 """Longest that a window takes to complete its files [s]."""
 

@@ -21,13 +21,13 @@ from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
 from .address import Page
 from .model_watch import ModelWatch
-from .process import SERVE, SILENCE, end_window, model_file, start_window
+from .own_scene import own_model
+from .own_views import OwnViews
+from .process import SCENE, SERVE, SILENCE, end_window, model_file, start_window
 from .pull import Pull
 from .run_request import RunRequests
 from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, row_word, shared_file
 from .tap import TAP
-from .user_geoms import MOST_GEOMS, read_geoms
-from .view_values import CAMERA, OPTIONS, read_values
 
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _AFTER, _BEFORE = 0, 1
@@ -64,6 +64,7 @@ class PassiveViewer(RunRequests):
         show_right_ui: bool = True,
         every_step: bool = False,
         ring_bytes: int = DEFAULT_RING,
+        scene: Any = None,
         module: str = WINDOW_MODULE,
         arguments: tuple[str, ...] = (),
     ) -> None:
@@ -75,7 +76,9 @@ class PassiveViewer(RunRequests):
         rows = row_count(size, ring_bytes)
         self._watch = ModelWatch(model)
         ring = shared_file("contact-viewer-steps", block_bytes(size, rows, self._watch.size))
-        compiled = model_file(model)
+        shown, path = (model, None) if scene is None else own_model(model, scene)
+        compiled = model_file(shown)
+        arguments = (*arguments, *(() if path is None else (SCENE, str(path))))
         ours, theirs = socket.socketpair()
         try:
             self._shared = SharedMemory(ring, size, rows, self._watch.size)
@@ -104,11 +107,7 @@ class PassiveViewer(RunRequests):
         self._drawn = False
         """True if the window has gizmos of the program's."""
         self._key_callback = key_callback
-        self._views: dict[str, tuple[Any, tuple[str, ...]]] = {}
-        """Camera and visual options that the program has asked for, and their fields."""
-        self._sent: dict[str, Any] = {}
-        """What the window knows of them."""
-        self._user_scene: Any = None
+        self._views = OwnViews(model)
         self._received = b""
         self._running, self._tapped = True, False
         _viewers.add(self)
@@ -137,26 +136,18 @@ class PassiveViewer(RunRequests):
     @property
     def cam(self) -> Any:
         """An MjvCamera. What the program writes into it takes effect in the window, which does not write into it."""
-        if "cam" not in self._views:
-            camera = mujoco.MjvCamera()
-            mujoco.mjv_defaultFreeCamera(self._model, camera)
-            self._show("cam", camera, CAMERA)
-        return self._views["cam"][0]
+        return self._views.camera
 
     @property
     def opt(self) -> Any:
         """An MjvOption. What the program writes into it takes effect in the window, which does not write into it."""
-        if "opt" not in self._views:
-            self._show("opt", mujoco.MjvOption(), OPTIONS)
-        return self._views["opt"][0]
+        return self._views.options
 
     @property
     def user_scn(self) -> Any:
         """An MjvScene for geoms of the program's own, which are drawn with the scene: the first `ngeom` of its `geoms`,
         as `mujoco.mjv_initGeom` and `mjv_connector` set them. They are shown until the program changes them."""
-        if self._user_scene is None:
-            self._user_scene = mujoco.MjvScene(self._model, MOST_GEOMS)
-        return self._user_scene
+        return self._views.scene
 
     def is_running(self) -> bool:
         """False once the window was closed, or has ended."""
@@ -270,13 +261,6 @@ class PassiveViewer(RunRequests):
         words[Word.GIZMO_VERSION] += 1
         self._drawn = bool(len(spheres) or len(arrows))
 
-    def _show_geoms(self) -> None:
-        """Hand over the geoms of the program's own scene as they are now."""
-        words = self._words
-        words[Word.GEOM_VERSION] += 1
-        words[Word.GEOMS] = read_geoms(self._user_scene, self._shared.geoms)
-        words[Word.GEOM_VERSION] += 1
-
     def _hold(self) -> None:
         """Wait until the loop may go on."""
         words = self._words
@@ -298,24 +282,9 @@ class PassiveViewer(RunRequests):
             TAP.renew()
         for message in self._receive():
             self._handle(message)
-        if self._views:
-            self._send_views()
-        if self._user_scene is not None:
-            self._show_geoms()
+        self._views.hand_over(self._send, self._shared)
         if self._words[Word.CLOSED]:
             self._stop()
-
-    def _show(self, name: str, owner: Any, fields: tuple[str, ...]) -> None:
-        self._views[name] = owner, fields
-        self._sent[name] = read_values(owner, fields)
-
-    def _send_views(self) -> None:
-        """Send what the program has changed of camera and visual options."""
-        for name, (owner, fields) in self._views.items():
-            values = read_values(owner, fields)
-            changed = {field: value for field, value in values.items() if value != self._sent[name][field]}
-            if changed and self._send({name: changed}):
-                self._sent[name] = values
 
     def _handle(self, message: dict[str, Any]) -> None:
         """Act on a message of the window."""

@@ -163,6 +163,8 @@ class WindowLoop:
                 continue
             self._next = number + 1
             skipped, self._skip = self._skip, False
+            # The step that led to this row started from one that is gone.
+            self.skipped += skipped
             self._learn_versions()
             return ArrivedRow(state, RowKind(kind), skipped, version, number)
 

@@ -6,6 +6,8 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 # Before MuJoCo, so that both use one GLFW library.
@@ -22,7 +24,7 @@ from ..session.saved_run import RunSaver
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
 from .key_codes import pressed_keys
 from .loop_engine import open_engine
-from .process import SERVE
+from .process import SCENE, SERVE
 from .run_request import ANSWER, REQUEST
 from .view_values import write_values
 from .window_loop import WindowLoop, send
@@ -38,7 +40,8 @@ def main(arguments: list[str], run: Run = run_window, opener: Opener | None = No
     with socket.socket(fileno=link) as connection:
         loop = None
         try:
-            window, loop = (opener or open_loop)(connection, model, ring, size, rows)
+            path = Path(arguments[arguments.index(SCENE) + 1]) if SCENE in arguments else None
+            window, loop = (opener or partial(open_loop, path=path))(connection, model, ring, size, rows)
             signal.signal(signal.SIGTERM, lambda *_: window.quit())
             if arguments[5:6] == [SERVE]:
                 run = _serve(connection, loop, *arguments[6:8])
@@ -55,10 +58,10 @@ def main(arguments: list[str], run: Run = run_window, opener: Opener | None = No
 
 
 def open_loop(
-    connection: socket.socket, model: int, ring: int, state_size: int, rows: int
+    connection: socket.socket, model: int, ring: int, state_size: int, rows: int, path: Path | None = None
 ) -> tuple[Window, WindowLoop]:
     """A window, not yet open, on the model in a file and the steps that arrive in another."""
-    compiled, engine, shared = open_engine(model, ring, state_size, rows)
+    compiled, engine, shared = open_engine(model, ring, state_size, rows, path)
     versions = engine.allow_model_changes()
     loop = WindowLoop(connection, shared, engine)
     window = open_window(engine, loop)

@@ -100,14 +100,19 @@ def load_scene(
                 refusals=refuse(changes, "a compiled model cannot be changed"),
             )
         spec = _read_spec(path, {str(name): text for name, text in (texts or {}).items()})
-        # Before it is compiled: the compiler simulates.
-        notes = lower_settings(spec.option, spec.visual)
-        refusals = apply_changes(spec, changes)
-        declared = list(spec.sensors)
-        companions = add_companions(spec)
-        model = spec.compile()
+        return compile_spec(spec, path, changes)
     except Exception as error:  # Out of memory and parser faults arrive as several types.
         raise SceneError(f"{path}: {one_line(error)}") from None
+
+
+def compile_spec(spec: Any, path: Path | None, changes: Sequence[SensorChange] = ()) -> LoadedScene:
+    """Compile a specification, which is changed: with some changes of its sensors, and with companions."""
+    # Before it is compiled: the compiler simulates.
+    notes = lower_settings(spec.option, spec.visual)
+    refusals = apply_changes(spec, changes)
+    declared = list(spec.sensors)
+    companions = add_companions(spec)
+    model = spec.compile()
     ids = {sensor: len(declared) + k for k, sensor in enumerate(companions)}
     if ids:
         model.sensor_intprm[list(ids.values()), 1] = model.sensor_intprm[list(ids), 1]
