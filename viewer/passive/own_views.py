@@ -8,7 +8,7 @@ import mujoco
 
 from ..mjmodel.types import MjModel
 from .shared_memory import SharedMemory, Word
-from .user_geoms import MOST_GEOMS, read_geoms
+from .user_geoms import MOST_GEOMS, GeomMemory
 from .view_values import CAMERA, OPTIONS, read_values
 
 Send = Callable[[dict[str, Any]], bool]
@@ -24,6 +24,7 @@ class OwnViews:
         """Camera and visual options, and their fields."""
         self._sent: dict[str, Any] = {}
         """What the window knows of them."""
+        self._geoms: GeomMemory | None = None
 
     @cached_property
     def camera(self) -> Any:
@@ -40,7 +41,9 @@ class OwnViews:
     @cached_property
     def scene(self) -> Any:
         """An MjvScene, empty."""
-        return mujoco.MjvScene(self._model, MOST_GEOMS)
+        scene = mujoco.MjvScene(self._model, MOST_GEOMS)
+        self._geoms = GeomMemory(scene)
+        return scene
 
     def hand_over(self, send: Send, shared: SharedMemory) -> None:
         """Let the window have what has changed since the last call."""
@@ -49,10 +52,10 @@ class OwnViews:
             changed = {field: value for field, value in values.items() if value != self._sent[name][field]}
             if changed and send({name: changed}):
                 self._sent[name] = values
-        if "scene" in self.__dict__:
+        if self._geoms is not None:
             words = shared.words
             words[Word.GEOM_VERSION] += 1
-            words[Word.GEOMS] = read_geoms(self.scene, shared.geoms)
+            words[Word.GEOMS] = self._geoms.read(shared.geoms)
             words[Word.GEOM_VERSION] += 1
 
     def _watch(self, name: str, owner: Any, fields: tuple[str, ...]) -> Any:

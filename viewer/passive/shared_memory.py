@@ -12,7 +12,7 @@ from enum import IntEnum, auto
 import numpy as np
 from numpy.typing import NDArray
 
-from .user_geoms import GEOM, MOST_GEOMS
+from .user_geoms import GEOM_BYTES, MOST_GEOMS
 
 _HEADER_BYTES = 4096
 _DOUBLES = 128
@@ -24,7 +24,7 @@ _MOST_ROWS, _FEWEST_ROWS = 65536, 64
 MOST_GIZMOS = 5000
 """Most spheres, and most arrows, that a program draws at once."""
 _GIZMO_BYTES = 4 * MOST_GIZMOS * (8 + 12)
-_GEOM_BYTES = MOST_GEOMS * GEOM.itemsize
+_GEOM_BYTES = MOST_GEOMS * GEOM_BYTES
 _MODELS = 64
 """Versions of the loop's model that wait to be read."""
 _KIND_BITS = 8
@@ -94,7 +94,7 @@ class SharedMemory:
         self.states = self.states.reshape(rows, state_size)
         """States, the next one in place of the oldest, (rows, state_size)."""
         start += self.states.nbytes
-        self.geoms = np.frombuffer(self._map, GEOM, MOST_GEOMS, offset=start)
+        self.geoms = np.frombuffer(self._map, np.uint8, _GEOM_BYTES, offset=start)
         """The program's own geoms, as in `user_geoms`."""
         start += self.geoms.nbytes
         self._models = buffer[start : start + _MODELS * model_size]

@@ -19,7 +19,7 @@ from ..engines.mujoco.arrivals import Arrivals, ArrivedRow, RowKind
 from ..engines.mujoco.engine import MujocoEngine
 from ..render.glyphs import GizmoList
 from .shared_memory import SharedMemory, Word, split_word
-from .user_geoms import GEOM, add_geoms
+from .user_geoms import GeomMemory
 
 _SEND = socket.MSG_DONTWAIT | getattr(socket, "MSG_NOSIGNAL", 0)
 """Neither wait for a loop that is stopped, nor end with one that is gone."""
@@ -66,7 +66,8 @@ class WindowLoop:
         self._ready = False
         self._unexplained, self._unexplained_since = -1, 0.0
         """A row that waits for a look at the loop's model, and since when [s]."""
-        self._geoms: NDArray[Any] = np.empty(0, GEOM)
+        self._geoms: tuple[NDArray[np.uint8], int] = np.empty(0, np.uint8), 0
+        """The program's own geoms, and how many they are."""
         self._drawn = shared.spheres[:0], shared.arrows[:0]
         self._written: deque[tuple[float, int]] = deque()
         """When how many rows had been written: since `_LAG` seconds ago, and the last time before that."""
@@ -227,11 +228,12 @@ class WindowLoop:
         for _ in range(_TRIES):
             version = words[Word.GEOM_VERSION]
             if version % 2 == 0:
-                geoms = self._shared.geoms[: words[Word.GEOMS]].copy()
+                geoms = self._shared.geoms.copy() if words[Word.GEOMS] else self._geoms[0], words[Word.GEOMS]
                 if version == words[Word.GEOM_VERSION]:
                     self._geoms = geoms
                     break
-        add_geoms(scene, self._geoms)
+        if self._geoms[1]:
+            GeomMemory(scene).add(*self._geoms)
 
     def _handle(self, message: dict[str, Any]) -> None:
         """Act on a message of the loop."""
