@@ -329,8 +329,8 @@ def make_sensors(ctx: Any, window: Window) -> Any:
     assert before.history is not None
     # It has a past, and its curve.
     kept = history.last
-    assert kept >= before.history.last
-    assert history.time(history.first) == 0.0
+    assert kept > 100
+    assert history.time(kept) >= before.history.time(before.history.last)
     while not history.curves.update():
         pass
     pressing = history.contacts("ground", 1, kept)
@@ -357,7 +357,8 @@ def make_sensors(ctx: Any, window: Window) -> Any:
     wait(ctx, lambda: "ground" not in app.session.engine.sensors.names)
     again = app.session.history
     assert again is not None
-    wait(ctx, lambda: again.last > kept + 100, 1000)
+    after = again.last
+    wait(ctx, lambda: again.last > after + 100, 1000)
     assert not again.marks
     assert app.session.engine.sensors["foot_FL"].reduce == "netforce"
     return result
@@ -371,7 +372,7 @@ def test_sensors_are_made_in_a_window_on_a_model_that_is_never_changed(tmp_path:
     with driven as viewer:
         steps = run(viewer, model, data)
     result = driven.result
-    assert result["touched"] > 100
+    assert result["touched"] > 50
     assert result["inexact"] == 0
     np.testing.assert_allclose(*result["force"])
     assert "ground" in result["curves"]
