@@ -8,6 +8,8 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.mjmodel.declarations import declared_sensors
 from contact_viewer.mjmodel.names import target_label
+from contact_viewer.session.session import Session
+from contact_viewer.settings import ViewState
 
 
 def many_sensors(bodies: int, sensors: int) -> str:
@@ -45,7 +47,7 @@ def test_labels_say_what_each_side_of_a_sensor_matches() -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize(("bodies", "sensors"), [(1000, 1000), (4, 5000)])
+@pytest.mark.parametrize(("bodies", "sensors"), [(2000, 2000), (4, 10_000)])
 def test_a_scene_with_many_sensors_opens_about_as_fast_as_in_mujoco(tmp_path: Path, bodies: int, sensors: int) -> None:
     path = tmp_path / "many.xml"
     path.write_text(many_sensors(bodies, sensors))
@@ -54,7 +56,8 @@ def test_a_scene_with_many_sensors_opens_about_as_fast_as_in_mujoco(tmp_path: Pa
     bare = time.perf_counter() - start
     start = time.perf_counter()
     engine = open_engine(path)
-    assert time.perf_counter() - start < 3 * bare + 1
+    Session(engine, ViewState())
+    assert time.perf_counter() - start < 2 * bare + 1
     assert len(engine.sensors) == sensors
 
 

@@ -131,10 +131,9 @@ class Curves:
             values = self._values[rows, end - self.stop % size : end]
             low[..., newest] = np.fmin.reduce(values, axis=-1)[..., np.newaxis]
             high[..., newest] = np.fmax.reduce(values, axis=-1)[..., np.newaxis]
-        # By halves: a reduction along a short axis takes ten times as long.
-        for _ in range((width // size).bit_length() - 1):
-            low = np.fmin(low[..., 0::2], low[..., 1::2])
-            high = np.fmax(high[..., 0::2], high[..., 1::2])
+        shape = (*low.shape[:-1], last - first, width // size)
+        low = _halve(np.fmin, low.reshape(shape), shape[-1])
+        high = _halve(np.fmax, high.reshape(shape), shape[-1])
         return Reduced(steps, low, high)
 
     def _sum_up(self, begin: int, end: int) -> None:
@@ -148,9 +147,17 @@ class Curves:
             if end <= begin:
                 return
             part, shape = slice(begin * FACTOR, end * FACTOR), (len(lows), end - begin, FACTOR)
-            np.fmin.reduce(lows[:, part].reshape(shape), axis=2, out=low_ring[:, begin:end])
-            np.fmax.reduce(highs[:, part].reshape(shape), axis=2, out=high_ring[:, begin:end])
+            low_ring[:, begin:end] = _halve(np.fmin, lows[:, part].reshape(shape), FACTOR)
+            high_ring[:, begin:end] = _halve(np.fmax, highs[:, part].reshape(shape), FACTOR)
             lows, highs = low_ring, high_ring
+
+
+def _halve(extreme: np.ufunc, values: Values, count: int) -> Values:
+    """The extreme along the last axis, which has a power of two of values."""
+    # By halves: a reduction along a short axis takes ten times as long.
+    while count > 1:
+        values, count = extreme(values[..., 0::2], values[..., 1::2]), count // 2
+    return values[..., 0]
 
 
 def _read(ring: Values, places: NDArray[np.int64], unknown: NDArray[np.bool_]) -> Values:

@@ -220,7 +220,7 @@ class Plots:
 
     def _shown(self, session: Session, history: History) -> list[str]:
         """Visible sensors that have curves."""
-        return [name for name in history.curves.names if session.visible.get(name)]
+        return list(filter(session.visible.get, history.curves.names))
 
     def _show_newest(self, session: Session, history: History) -> None:
         """If "follow" is on, move the time in view to the shown step."""
