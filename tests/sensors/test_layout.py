@@ -3,10 +3,12 @@
 import itertools
 from typing import Any
 
+import array_api_strict
 import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactLayout
+from contact_viewer.sensors.contacts import cross
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -212,3 +214,11 @@ def test_encode_is_the_inverse_of_decode(
         array[..., 0] = np.where(filled, slots + 2, 0)
     array = array.reshape(environments, layout.size)
     np.testing.assert_array_equal(layout.encode(layout.decode(array)), array)
+
+
+@pytest.mark.parametrize("shape", [(3,), (200, 3), (4096, 2, 3)])
+@pytest.mark.parametrize("library", [np, array_api_strict])
+def test_cross_products_are_those_of_numpy(shape: tuple[int, ...], library: Any) -> None:
+    a, b = np.random.default_rng(1).normal(size=(2, *shape))
+    product = cross(library.asarray(a), library.asarray(b))
+    np.testing.assert_allclose(np.asarray(product), np.cross(a, b), rtol=0, atol=1e-12)
