@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import batches, decoding, gizmos, recordings, reloading, serving, stepping, tensors, windows
+from . import batches, decoding, gizmos, recordings, reloading, serving, stepping, sweeps, tensors, windows
 from .environments import ROOT, Environments
 from .measuring import Row
 from .report import REPORT, describe_machine, format_table, write_report
@@ -24,6 +24,9 @@ BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
     "running-window": stepping.running_window,
     "export-speed": stepping.export_speed,
     "events-speed": stepping.events_speed,
+    "sweep-overhead": sweeps.sweep_overhead,
+    "sweep-workers": sweeps.sweep_workers,
+    "sweep-ray": sweeps.sweep_ray,
     "frame-window": windows.frame_window,
     "frame-equal": windows.frame_equal,
     "frame-python": windows.frame_python,

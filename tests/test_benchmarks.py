@@ -25,6 +25,9 @@ PEERS_OF = {
     "running-window": {"bare mj_step loop"},
     "export-speed": {"bare mj_step loop"},
     "events-speed": {"bare mj_step loop"},
+    "sweep-overhead": {"bare mj_step loop"},
+    "sweep-workers": {"one worker"},
+    "sweep-ray": {"Ray, 10 s tasks"},
     "frame-window": {"simulate (mujoco.viewer)", "MuJoCo Studio", "MotrixSim viewer"},
     "frame-equal": {"simulate (mujoco.viewer)"},
     "frame-python": {"scene and empty panels", "budget"},
@@ -40,6 +43,7 @@ PEERS_OF = {
 """Benchmarks and their peers."""
 WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle", "serve"}
 ELSEWHERE = {
+    "Ray, 10 s tasks",
     "simulate (mujoco.viewer)",
     "MuJoCo Studio",
     "MotrixSim viewer",

@@ -11,11 +11,14 @@ from pathlib import Path
 
 import contact_viewer
 import duckdb
+import mujoco
+import numpy as np
 import polars
 import psutil
 import pyarrow
 import pytest
 from contact_viewer.cli import main
+from contact_viewer.scene_files.scene import find_scene
 from pyarrow import parquet
 
 from ..recording.judges import command
@@ -284,3 +287,42 @@ def test_a_full_disk_ends_with_one_line_and_loses_no_finished_run(tmp_path: Path
     assert swept(*words, "-o", str(folder), "--resume") == 0
     assert swept(*words, "-o", str(tmp_path / "whole")) == 0
     assert columns(folder).equals(columns(tmp_path / "whole"))
+
+
+def test_logs_are_taken_again(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The figures of a log's runs are those of the runs that were logged."""
+    model = mujoco.MjModel.from_xml_path(str(find_scene("slope")))
+    states = []
+    for seed in range(3):
+        data = mujoco.MjData(model)
+        data.qvel[1:3] = np.random.default_rng(seed).normal(size=2)
+        rows = [np.concatenate([[data.time], data.qpos, data.qvel])]
+        for _ in range(150):
+            mujoco.mj_step(model, data)
+            rows.append(np.concatenate([[data.time], data.qpos, data.qvel]))
+        states.append(rows)
+    path = tmp_path / "log.npz"
+    np.savez(path, state=np.array(states))
+    common = ["slope", "--workers", "1", "-o"]
+    assert swept(*common, str(tmp_path / "log"), "--log", str(path), "--seeds", "0:3") == 0
+    control = tmp_path / "push.py"
+    control.write_text(
+        "import numpy as np\nSEED = 0\ndef control(model, data):\n    pass\n"
+        "def reset(model, data, rng):\n    data.qvel[1:3] = np.random.default_rng(SEED).normal(size=2)\n"
+    )
+    logged = columns(tmp_path / "log")
+    assert set(logged["scene"]) == {"log"}
+    for seed in range(3):
+        words = ["--seeds", "0", "--duration", "0.3", "--control", str(control), "--param", f"SEED={seed}"]
+        assert swept(*common, str(tmp_path / f"s{seed}"), *words) == 0
+        ours = columns(tmp_path / f"s{seed}").drop("scene", "seed", "sensor").to_numpy()
+        theirs = logged.filter(polars.col("seed") == seed).drop("scene", "seed", "sensor").to_numpy()
+        # Its states lack what the solver starts from.
+        assert theirs.astype(float) == pytest.approx(ours.astype(float), rel=1e-6, abs=1e-9, nan_ok=True)
+    capfd.readouterr()
+    assert swept(*common, str(tmp_path / "n"), "--log", str(path), "--noise", "qpos=1") == 2
+    assert "a log has its own start and controls" in capfd.readouterr().err
+    assert swept(*common, str(tmp_path / "n"), "--log", str(path), "--seeds", "2:4") == 1
+    assert "has no run '3'; there are: from 0 to 2" in capfd.readouterr().err
+    assert main(["report", str(tmp_path / "log"), "--worst", "1"]) == 0
+    assert f"contact-viewer slope --log {path} --" in capfd.readouterr().out

@@ -25,6 +25,8 @@ DIR then holds
 Ctrl-C keeps the runs that have finished; the same command with --resume goes on. Exit code 1 if a run failed.
 `contact-viewer report DIR` shows what came of it."""
 MOST_FILMED = 50
+_WHOLE_LOG = 1e6
+"""Longer than any log [s]."""
 FAILED = 1
 """Exit code where runs failed."""
 
@@ -33,11 +35,9 @@ def parser() -> Parser:
     parser = Parser("sweep", "Simulate many runs of scenes, and keep what every contact sensor saw.", _EPILOG)
     parser.add_argument("scenes", nargs="+", metavar="SCENE", help="path or bundled scene")
     parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the results")
+    parser.add_argument("--seeds", metavar="A:B", help="0:1000 for 0 to 999; also 0:1000:10, or 3,17,20:30")
     parser.add_argument(
-        "--seeds", required=True, metavar="A:B", help="0:1000 for 0 to 999; also 0:1000:10, or 3,17,20:30"
-    )
-    parser.add_argument(
-        "--duration", type=number(1e-6, 1e6), default=5.0, metavar="S", help="simulated seconds of a run; default: 5"
+        "--duration", type=number(1e-6, 1e6), metavar="S", help="simulated seconds of a run; default: 5, or a whole log"
     )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
@@ -46,6 +46,14 @@ def parser() -> Parser:
         "--param", action="append", default=[], metavar="KEY=VALUE", help="a constant of that file; repeatable"
     )
     add_randomisation_arguments(parser)
+    parser.add_argument(
+        "--log",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="take the steps of logs again instead of simulating; a seed is then the number of a run of a log",
+    )
     parser.add_argument("--contacts", action="store_true", help="keep the contacts of every step too")
     parser.add_argument("--events", action="store_true", help="keep when contacts begin and end too")
     parser.add_argument(
@@ -76,11 +84,17 @@ def run(arguments: argparse.Namespace) -> int:
     from ..sweeps.plan import read_seeds
     from ..sweeps.sweep import Means, make_plan, run_sweep
 
-    if arguments.param and arguments.control is None:
-        raise UsageError("--param is a constant of a controller, which --control names")
-    if arguments.control is None and len(arguments.scenes) == 1:
+    if arguments.seeds is None:
+        if not arguments.log:
+            raise UsageError("--seeds is missing, such as 0:1000")
+        arguments.seeds = "0"
+    if arguments.duration is None:
+        arguments.duration = _WHOLE_LOG if arguments.log else 5.0
+    if arguments.control is None and len(arguments.scenes) == 1 and not arguments.log:
         # As the other commands do it: some bundled scenes have a controller of their own.
         arguments.control = bundled_control(find_scene(arguments.scenes[0]))
+    if arguments.param and arguments.control is None:
+        raise UsageError("--param is a constant of a controller, which --control names")
     plan = make_plan(
         arguments.scenes,
         read_seeds(arguments.seeds),
@@ -89,6 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
         dict(read_param(text) for text in arguments.param),
         arguments.vary,
         arguments.noise,
+        arguments.log,
         sensors=tuple(dict.fromkeys(arguments.sensor)),
         key=arguments.key,
         contacts=arguments.contacts,
@@ -121,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"{path}: {plural(outcome.finished, 'run')}, {size}; {rate:.3g} runs/s")
     if arguments.video is not None and outcome.finished and not interrupt.requested:
         count, metric = arguments.video
-        _film(folder, count, metric, arguments.duration)
+        _film(folder, count, metric, None if arguments.log else arguments.duration)
     return interrupt.exit_code or (FAILED if outcome.failed else 0)
 
 
@@ -138,7 +153,7 @@ def _worst(text: str) -> tuple[int, str]:
     return int(count), metric or "peak_force"
 
 
-def _film(folder: Path, count: int, metric: str, duration: float) -> None:
+def _film(folder: Path, count: int, metric: str, duration: float | None) -> None:
     """Record the worst runs, each as `contact-viewer record` does, into DIR/videos."""
     from ..sweeps.summary import summarise, worst_runs
 
@@ -147,17 +162,8 @@ def _film(folder: Path, count: int, metric: str, duration: float) -> None:
     for row in worst_runs(summary, metric, count):
         path = folder / "videos" / f"{row['scene']}-{row['seed']}.mp4"
         words = summary.command(row)[1:]
-        command = [
-            sys.executable,
-            "-m",
-            "contact_viewer",
-            "record",
-            *words,
-            "--duration",
-            str(duration),
-            "-o",
-            str(path),
-        ]
+        words += [] if duration is None else ["--duration", str(duration)]
+        command = [sys.executable, "-m", "contact_viewer", "record", *words, "-o", str(path)]
         # A process each: what draws is given back, and one that fails takes no other along.
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

@@ -35,7 +35,7 @@ class Plan:
     scenes: tuple[Path, ...]
     seeds: Sequence[int]
     duration: float
-    """Simulated time of each run [s]."""
+    """Simulated time of each run [s]; a log may end earlier."""
     control: str | None = None
     """File of a controller, with the name of its function if that is not `control`."""
     control_hash: str | None = None
@@ -51,12 +51,15 @@ class Plan:
     """True if the contacts of every step are kept."""
     events: bool = False
     """True if the contact events are kept."""
+    logs: tuple[Path, ...] = ()
+    """Logs whose steps are taken again, one for each of `scenes`; a seed is then the number of a run of the log.
+    Without logs the scenes are simulated."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """A name for each scene, no two the same, that can be a folder's."""
         names: list[str] = []
-        for path in self.scenes:
+        for path in self.logs or self.scenes:
             stem = re.sub(r"[^\w.+-]", "_", path.stem) or "scene"
             number = 1
             while (name := stem if number == 1 else f"{stem}-{number}") in names:

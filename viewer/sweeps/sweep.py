@@ -72,16 +72,27 @@ def make_plan(
     params: Mapping[str, Any] | None = None,
     vary: Sequence[str] = (),
     noise: str | None = None,
+    logs: Sequence[str | Path] = (),
     **more: Any,
 ) -> Plan:
     """What is run; more are fields of Plan. Raises SceneError for scenes and files that cannot be used."""
+    found = [find_scene(scene) for scene in scenes]
+    for log in logs:
+        if not Path(log).is_file():
+            raise SweepError(f"{log}: no such file")
+        if control is not None or vary or noise is not None or more.get("key") is not None:
+            raise SweepError(
+                f"{log}: a log has its own start and controls: leave out --control, --vary, --noise, --key"
+            )
+    pairs = [(scene, Path(log).absolute()) for scene in found for log in logs]
     plan = Plan(
-        tuple(find_scene(scene) for scene in scenes),
+        tuple(scene for scene, _ in pairs) if logs else tuple(found),
         check_seeds(seeds),
         duration,
         control,
         params=dict(params or {}),
         randomisation=read_randomisation(vary, noise),
+        logs=tuple(log for _, log in pairs),
         **more,
     )
     if control is not None:
@@ -132,6 +143,8 @@ def run_sweep(
 def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, means: Means) -> Source:
     """The results of all runs that are to be taken."""
     count = means.workers or usable_cores()
+    if means.ray is not None and plan.logs:
+        raise SweepError("logs are read by processes of this machine: leave out --ray")
     if means.ray is not None:
         return run_on_ray(plan, scenes, pending, left, means.ray, count)
     return run_locally(plan, scenes, pending, count, means.timeout)
@@ -147,6 +160,7 @@ def sweep(
     params: Mapping[str, Any] | None = None,
     vary: Sequence[str] | str = (),
     noise: str | None = None,
+    logs: Sequence[str | Path] = (),
     sensors: Sequence[str] = (),
     key: str | None = None,
     contacts: bool = False,
@@ -171,7 +185,7 @@ def sweep(
     chosen = read_seeds(seeds) if isinstance(seeds, str) else range(seeds) if isinstance(seeds, int) else seeds
     varied = [vary] if isinstance(vary, str) else list(vary)
     more = {"sensors": tuple(sensors), "key": key, "contacts": contacts, "events": events}
-    plan = make_plan(names, chosen, duration, control, params, varied, noise, **more)
+    plan = make_plan(names, chosen, duration, control, params, varied, noise, logs, **more)
     address = ("" if ray else None) if isinstance(ray, bool) else ray
     means = Means(workers, address, timeout, resume)
     with tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary:
@@ -195,6 +209,7 @@ def _about(plan: Plan, command: Sequence[str]) -> dict[str, Any]:
     if plan.control is not None:
         path = plan.control.rpartition(":")[0]
         files[path] = hash_of(Path(path))
+    files |= {str(log): hash_of(log) for log in plan.logs}
     seeds = plan.seeds
     return {
         "command": list(command),
@@ -207,6 +222,7 @@ def _about(plan: Plan, command: Sequence[str]) -> dict[str, Any]:
             "params": {name: repr(value) for name, value in plan.params.items()},
             "vary": [str(variation) for variation in plan.randomisation.variations],
             "noise": None if plan.randomisation.noise is None else str(plan.randomisation.noise),
+            "logs": [str(log) for log in plan.logs],
             "sensors": list(plan.sensors),
             "key": plan.key,
             "contacts": plan.contacts,

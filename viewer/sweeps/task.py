@@ -11,8 +11,8 @@ from pathlib import Path
 from ..engines.contract import Engine
 from ..engines.controller import Controller, no_control
 from ..engines.controller_file import ControllerFile
-from ..engines.registry import open_engine
-from ..errors import ControlError, SceneError, UnstableError
+from ..engines.registry import open_engine, open_log
+from ..errors import ControlError, LogEnd, SceneError, UnstableError
 from ..files import PartFile, hash_of
 from ..mjmodel.declarations import declared_sensors
 from ..mjmodel.pairs import sensor_pairs
@@ -113,6 +113,10 @@ class Task:
             engine = self._engine
             engine.controller = controller
             engine.reset()
+        if plan.logs:
+            # A log is taken again by an engine of its own.
+            engine = open_engine(scene)
+            open_log(engine, plan.logs[run.scene], str(run.seed) if run.seed else None)
         if plan.key is not None:
             engine.reset(plan.key)
         if not engine.timestep > 0:
@@ -146,6 +150,10 @@ class Task:
                 left -= min(_CHUNK, left)
         except UnstableError:
             unstable_at = metrics.time
+        except LogEnd:
+            pass
+        if engine.logged is not None and engine.logged.verdicts.unknown:
+            raise SceneError(f"{engine.logged.path.name}: {engine.logged.summary()}")
         figures = metrics.finish()
         simulation.observers.remove(metrics)
         parts = {} if tables is None else tables.finish()
