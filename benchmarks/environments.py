@@ -15,7 +15,7 @@ from .measuring import Unavailable
 
 ROOT = Path(__file__).parent.parent
 NOT_INSTALLED = "peer not installed"
-_WORKERS = Path(__file__).parent / "workers"
+WORKERS = Path(__file__).parent / "workers"
 _COMPLETE = ".complete"
 _TIMEOUT = 300.0
 """Longest that a worker may take [s]."""
@@ -43,7 +43,7 @@ class Environment:
 
 PEERS = Environment(
     ".venv-peers",
-    (f"mujoco=={version('mujoco')}", "mediapy", "imageio-ffmpeg", "motrixsim>=0.10,<0.11"),
+    (f"mujoco=={version('mujoco')}", "mediapy", "imageio-ffmpeg", "motrixsim>=0.10,<0.11", "mjviser==0.0.14"),
     (3, 11),
 )
 STUDIO = Environment(".venv-studio", ("mujoco>=4",), (3, 12))
@@ -77,7 +77,10 @@ class Environments:
     def versions(self) -> dict[str, str]:
         """Of the peers that are there."""
         found: dict[str, str] = {}
-        for environment, names in ((PEERS, ("mujoco", "mediapy", "motrixsim")), (STUDIO, ("mujoco-studio",))):
+        for environment, names in (
+            (PEERS, ("mujoco", "mediapy", "motrixsim", "mjviser", "viser")),
+            (STUDIO, ("mujoco-studio",)),
+        ):
             try:
                 command = [self.python(environment), "-c", _READ_VERSIONS, *names]
             except Unavailable:
@@ -91,7 +94,7 @@ def run_worker(
     python: str, worker: str, *arguments: object, environment: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
     """Run one of `workers/` and read the JSON that it prints last."""
-    command = [python, str(_WORKERS / worker), *map(str, arguments)]
+    command = [python, str(WORKERS / worker), *map(str, arguments)]
     done = subprocess.run(
         command,
         capture_output=True,

@@ -38,7 +38,7 @@ PEERS_OF = {
     "reload": {"MjSpec.recompile"},
     "envs": {"MotrixSim's batch, undecoded", "Python loop over MjData, undecoded"},
     "idle": {"mujoco.viewer.launch_passive"},
-    "serve": {"what is asked for"},
+    "serve": {"what is asked for", "mjviser"},
 }
 """Benchmarks and their peers."""
 WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle", "serve"}
@@ -49,6 +49,7 @@ ELSEWHERE = {
     "MotrixSim viewer",
     "mujoco.Renderer + mediapy",
     "mujoco.viewer.launch_passive",
+    "mjviser",
     "MotrixSim's batch, undecoded",
 }
 """Peers that live in environments of their own."""

@@ -18,8 +18,8 @@ _IN_FLIGHT = 2
 """Pictures that may be under way: the next one is taken only when an older one is on the browser's screen."""
 _HEADER = struct.Struct("<BxHHxxI")
 """Kind of the data, width, height, number."""
-_STILL = 0.25
-"""A picture that stays for so long is sent once more, sharp [s]."""
+_STILL, _LONGEST_STILL, _MISSED = 0.25, 1.0, 4
+"""A picture that stays for so long [s], and longer than so many took to come before, is sent once more, sharp."""
 _TOLD = 64
 """Messages that may wait for a slow browser."""
 
@@ -127,8 +127,8 @@ class Client:
     async def _wait(self) -> bool:
         """Until there is something to send; False if the picture has been still for a while, and could be sharper."""
         with suppress(asyncio.TimeoutError):
-            still = self._blurred and not self._sent
-            await asyncio.wait_for(self._work.wait(), _STILL if still else None)
+            still = min(max(_STILL, _MISSED * self._screen.interval), _LONGEST_STILL)
+            await asyncio.wait_for(self._work.wait(), still if self._blurred and not self._sent else None)
         worked = self._work.is_set()
         self._work.clear()
         return worked

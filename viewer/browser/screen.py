@@ -1,6 +1,7 @@
 """Hands the window's newest picture from the thread that draws to those who send it."""
 
 import threading
+import time
 
 import numpy as np
 
@@ -14,6 +15,9 @@ class Screen:
         self._lock = threading.Lock()
         self._picture: Picture | None = None
         self._number = 0
+        self._changed = 0.0
+        self.interval = 0.0
+        """Time between the last two pictures [s]."""
 
     @property
     def number(self) -> int:
@@ -28,6 +32,8 @@ class Screen:
         with self._lock:
             self._picture = picture
             self._number += 1
+            now = time.monotonic()
+            self.interval, self._changed = now - self._changed, now
         return True
 
     def newest(self) -> tuple[int, Picture | None]:
