@@ -10,7 +10,7 @@ from imgui_bundle import imgui
 from ..app.application import PHYSICS_BUDGET, open_application
 from ..recording.encoders import Picture
 from ..settings import Options
-from ..window.null_display import focus, use_null_display
+from ..window.null_display import Surface, focus, use_null_display
 from ..window.window import Window, run_window
 from .input import apply, cursor, text_of
 from .server import Server
@@ -60,6 +60,7 @@ class Audience:
         self._next = 0.0
         self._cursor = self._clipboard = ""
         self._focused = False
+        self._surface = Surface()
         self._measured, self._rates = 0.0, ""
 
     @property
@@ -102,6 +103,7 @@ class Audience:
         app.physics_budget = PHYSICS_BUDGET if watched else max(PHYSICS_BUDGET, _UNWATCHED_PHYSICS * period)
         while server.inbox:
             self._take(server.inbox.popleft())
+        self._surface.fit()
 
     def after_frame(self, read: Callable[[], Picture]) -> None:
         """Show what was drawn to all who watch."""

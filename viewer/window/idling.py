@@ -12,6 +12,8 @@ from ..app.application import Application
 
 _LINGER = 1.0
 """Time for which frames are drawn after the last change [s]: tooltips appear late, and lists move."""
+_LEAST_FRAMES = 8
+"""Frames that are drawn after it in any case: a window of another size takes some until all is in its place."""
 _PERIOD = 0.1
 """How often the application is asked whether something has changed [s]. Input wakes the window at once."""
 
@@ -28,18 +30,23 @@ class Idling:
         """What was there in the last frame."""
         self._awake_until = 0.0
         """On the monotonic clock [s]."""
+        self._frames_due = 0
         self.drawn_always = app.options is not None and app.options.frames is not None
         """True if a number of frames is to be drawn, whatever is in them."""
 
     def wait(self) -> bool:
         """True if a frame is to be drawn now; else some time has passed, and the caller asks again."""
         if self.drawn_always or self._is_changed():
-            self._awake_until = time.monotonic() + _LINGER
-        if time.monotonic() < self._awake_until:
+            self._stay_awake()
+        if time.monotonic() < self._awake_until or self._frames_due > 0:
+            self._frames_due -= 1
             return True
         if self._sleep(_PERIOD):
-            self._awake_until = time.monotonic() + _LINGER
+            self._stay_awake()
         return False
+
+    def _stay_awake(self) -> None:
+        self._awake_until, self._frames_due = time.monotonic() + _LINGER, _LEAST_FRAMES
 
     def _is_changed(self) -> bool:
         """True if there is input, or the picture is another than in the last frame."""

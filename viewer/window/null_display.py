@@ -1,7 +1,9 @@
 """Opens windows on a machine without a display: GLFW's null platform, drawn by EGL."""
 
+import ctypes
 import os
 import sys
+from typing import Any
 
 from imgui_bundle import glfw_utils
 
@@ -9,6 +11,8 @@ from imgui_bundle import glfw_utils
 import glfw  # isort: skip
 
 from ..errors import SceneError
+
+_BACKGROUND = (0.125, 0.125, 0.125)
 
 
 def use_null_display() -> None:
@@ -28,3 +32,34 @@ def focus() -> None:
     window = glfw_utils.glfw_window_hello_imgui()
     glfw.show_window(window)
     glfw.focus_window(window)
+
+
+class Surface:
+    """What an open window draws on. GLFW gives it the size that the window has at first, and never another."""
+
+    def __init__(self) -> None:
+        self._own: Any = None
+        self._size: tuple[int, int] | None = None
+
+    def fit(self) -> None:
+        """Give it the size of the window. Call it before a frame is drawn, with the window's context current."""
+        size = glfw.get_framebuffer_size(glfw_utils.glfw_window_hello_imgui())
+        if size == self._size:
+            return
+        from OpenGL import EGL, GL
+
+        display, context = EGL.eglGetCurrentDisplay(), EGL.eglGetCurrentContext()
+        number = EGL.EGLint()
+        EGL.eglQueryContext(display, context, EGL.EGL_CONFIG_ID, ctypes.byref(number))
+        configs, count = (EGL.EGLConfig * 1)(), EGL.EGLint()
+        wanted = (EGL.EGLint * 3)(EGL.EGL_CONFIG_ID, number.value, EGL.EGL_NONE)
+        EGL.eglChooseConfig(display, wanted, configs, 1, ctypes.byref(count))
+        attributes = (EGL.EGLint * 5)(EGL.EGL_WIDTH, size[0], EGL.EGL_HEIGHT, size[1], EGL.EGL_NONE)
+        surface = EGL.eglCreatePbufferSurface(display, configs[0], attributes)
+        EGL.eglMakeCurrent(display, surface, surface, context)
+        if self._own is not None:
+            EGL.eglDestroySurface(display, self._own)
+        self._own, self._size = surface, size
+        # Panels and scene find their new places in the next frames.
+        GL.glClearColor(*_BACKGROUND, 1.0)
+        GL.glClear(GL.GL_COLOR_BUFFER_BIT)
