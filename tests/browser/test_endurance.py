@@ -29,7 +29,7 @@ async def visit(served: Served, chance: random.Random) -> None:
         while (rest := until - time.monotonic()) > 0:
             try:
                 message = await stream.receive(rest)
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 # A picture that does not change is not sent.
                 break
             assert message.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT)
@@ -74,7 +74,7 @@ def check(seen: list[tuple[int, int, float]], megabytes: float) -> None:
     """Nothing has grown since the first bursts."""
     first, last = seen[: len(seen) // 3], seen[-len(seen) // 3 :]
     for place, name in enumerate(("threads", "descriptors")):
-        assert max(row[place] for row in last) <= max(row[place] for row in first), f"{name}: {seen}"
+        assert max(row[place] for row in last) <= max(row[place] for row in first), f"{name}: {first[-1]}, {last[-1]}"
     memory = [sorted(row[2] for row in rows)[len(rows) // 2] for rows in (first, last)]
     assert memory[1] - memory[0] < megabytes, f"memory: {memory}"
 

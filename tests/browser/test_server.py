@@ -120,7 +120,7 @@ def test_a_dropped_file_cannot_leave_its_folder(server: Server, name: str) -> No
 def test_a_dropped_file_is_kept_under_its_name_and_opened_by_it(server: Server) -> None:
     assert ask(server, "/upload?name=robot%2Fscene.xml", origin(server), "POST", b"<mujoco/>")[0] == 200
     server._receive({"type": "open", "name": "robot/scene.xml"})
-    path = Path(server.inbox.pop()["path"])
+    path = Path(server.inbox.take()[-1]["path"])
     assert path.read_bytes() == b"<mujoco/>"
     server.close()
     assert not path.exists()

@@ -73,6 +73,7 @@ class Client:
             sending.cancel()
             with suppress(asyncio.CancelledError, ConnectionError):
                 await sending
+            self._encoder.close()
 
     def _take(self, text: str, receive: Callable[[dict[str, Any]], None]) -> None:
         try:
@@ -86,6 +87,7 @@ class Client:
             self._note_shown(message.get("number"))
         elif kind == "restart":
             # The browser's decoder lost the thread, or knows another codec only.
+            self._encoder.close()
             self._encoder = JpegEncoder() if message.get("codec") == "jpeg" else H264Encoder()
             self._sent.clear()
             self._last = 0

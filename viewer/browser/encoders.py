@@ -1,6 +1,7 @@
 """Turns pictures of the window into what a browser decodes: H.264 or JPEG."""
 
 import io
+import os
 from fractions import Fraction
 from typing import Protocol
 
@@ -28,6 +29,10 @@ class Encoder(Protocol):
         """Kind and data of the next message."""
         ...
 
+    def close(self) -> None:
+        """Free what it holds."""
+        ...
+
 
 class JpegEncoder:
     """Each picture is a file of its own: every browser shows it, on any page."""
@@ -46,6 +51,9 @@ class JpegEncoder:
             image = Image.frombuffer("RGBX", size, np.ascontiguousarray(pixels), "raw", "RGBX", 0, 1)
         image.save(buffer, "JPEG", quality=self._quality, subsampling=0)
         return JPEG, buffer.getvalue()
+
+    def close(self) -> None:
+        pass
 
 
 class H264Encoder:
@@ -76,6 +84,10 @@ class H264Encoder:
         self._number += 1
         return kind, b"".join(bytes(packet) for packet in context.encode(frame))
 
+    def close(self) -> None:
+        # Its threads end now, and not when Python next looks for garbage.
+        self._context = None
+
 
 def _open_context(width: int, height: int) -> VideoCodecContext:
     context = av.CodecContext.create("libx264", "w")
@@ -83,6 +95,8 @@ def _open_context(width: int, height: int) -> VideoCodecContext:
     context.width, context.height = width, height
     context.pix_fmt = "yuv420p"
     context.time_base = Fraction(1, 60)
+    # The other half is left to the renderer.
+    context.thread_count = max(1, (os.cpu_count() or 1) // 2)
     context.colorspace = context.color_primaries = context.color_trc = BT709
     context.color_range = ColorRange.MPEG
     # A new picture follows whenever something changed, so whole pictures are sent only where a browser begins.

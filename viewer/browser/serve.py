@@ -89,6 +89,8 @@ class Audience:
             # The first frame is drawn: it works.
             self._focused = True
             focus()
+            # What one frame can take is decided here; ImGui would spread a drag with the wheel over many.
+            imgui.get_io().config_input_trickle_event_queue = False
             self._opened(server)
         due = self._next - time.monotonic()
         if due > 0:
@@ -101,8 +103,8 @@ class Audience:
         self._next = time.monotonic() + period
         # Nobody sees that a frame takes long, and the simulation keeps up.
         app.physics_budget = PHYSICS_BUDGET if watched else max(PHYSICS_BUDGET, _UNWATCHED_PHYSICS * period)
-        while server.inbox:
-            self._take(server.inbox.popleft())
+        for message in server.inbox.take():
+            self._take(message)
         self._surface.fit()
 
     def after_frame(self, read: Callable[[], Picture]) -> None:

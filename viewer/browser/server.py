@@ -3,13 +3,13 @@
 import asyncio
 import hmac
 import json
+import os
 import secrets
 import socket
 import tempfile
 import threading
-from collections import deque
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from aiohttp import web
 
 from ..errors import SceneError
 from .client import Client
+from .inbox import Inbox
 from .screen import Screen
 
 PORT = 8090
@@ -29,7 +30,6 @@ _MAX_MESSAGE = 1 << 20
 """Longest message of a browser [bytes]; a pasted text is the longest."""
 _MAX_UPLOAD = 512 << 20
 """Largest file that is dropped on a page [bytes]; and all of them together."""
-_MAX_INBOX = 10_000
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -41,8 +41,8 @@ class Server:
         self.port = 0
         self.token = secrets.token_urlsafe(24)
         self.screen = Screen()
-        self.inbox: deque[dict[str, Any]] = deque(maxlen=_MAX_INBOX)
-        """What the browsers sent, oldest first."""
+        self.inbox = Inbox()
+        """What the browsers sent."""
         self.wake = threading.Event()
         """Set when there is something in the inbox."""
         self.clients: list[Client] = []
@@ -108,6 +108,9 @@ class Server:
         try:
             self._loop = asyncio.get_running_loop()
             self._stop = asyncio.Event()
+            # For encoding: no more at once than there are processors.
+            workers = max(2, os.cpu_count() or 1)
+            self._loop.set_default_executor(ThreadPoolExecutor(workers, thread_name_prefix="contact-viewer-encode"))
             application = web.Application(middlewares=[self._check], client_max_size=_MAX_UPLOAD)
             application.router.add_get("/", self._page)
             application.router.add_get("/viewer.js", self._script)
@@ -182,17 +185,13 @@ class Server:
         return sock
 
     def _receive(self, message: dict[str, Any]) -> None:
-        kind, inbox = message.get("type"), self.inbox
-        if kind == "open":
+        if message.get("type") == "open":
             # A page names a file that it uploaded, nothing else.
             path = self._upload_path(str(message.get("name", "")))
             if path is None or not path.is_file():
                 return
             message = {"type": "open", "path": str(path)}
-        if kind == "move" and inbox and inbox[-1].get("type") == "move":
-            inbox[-1] = message
-        else:
-            inbox.append(message)
+        self.inbox.add(message)
         self.wake.set()
 
     async def _download(self, request: web.Request) -> web.StreamResponse:

@@ -182,6 +182,8 @@ function button(event, which, down) {
   send({ type: "button", button: which, down, ...place(event) });
 }
 
+// One finger is the left button. Two pinch by the wheel, and pan by the right button once they have moved together:
+// without a drag, that button would open a menu.
 const fingers = new Map();
 let twoFingers = null;
 
@@ -195,19 +197,18 @@ canvas.addEventListener("pointerdown", (event) => {
   if (fingers.size === 1) button(event, 0, true);
   if (fingers.size === 2) {
     button(event, 0, false);
-    twoFingers = spread();
-    button(twoFingers, 2, true);
+    twoFingers = { ...spread(), begin: spread(), panning: false, due: false };
   }
 });
 
 canvas.addEventListener("pointermove", (event) => {
-  if (event.pointerType === "touch" && !fingers.has(event.pointerId)) return;
   if (event.pointerType === "touch") {
+    if (!fingers.has(event.pointerId)) return;
     fingers.set(event.pointerId, event);
-    if (fingers.size === 2) {
-      const now = spread();
-      send({ type: "wheel", dx: 0, dy: 8 * Math.log(now.distance / twoFingers.distance), ...place(now) });
-      twoFingers = now;
+    if (twoFingers) {
+      // Fingers move one after the other: once a picture, both have.
+      if (!twoFingers.due) requestAnimationFrame(moveTwoFingers);
+      twoFingers.due = true;
       return;
     }
   }
@@ -215,12 +216,29 @@ canvas.addEventListener("pointermove", (event) => {
   pendingMove = { type: "move", ...place(event) };
 });
 
+function moveTwoFingers() {
+  if (!twoFingers || fingers.size < 2) return;
+  const now = spread(), { begin } = twoFingers;
+  if (!twoFingers.panning && Math.hypot(now.clientX - begin.clientX, now.clientY - begin.clientY) > 6) {
+    twoFingers.panning = true;
+    button(begin, 2, true);
+  }
+  if (twoFingers.panning) send({ type: "move", ...place(now) });
+  const turn = 8 * Math.log(now.distance / twoFingers.distance);
+  if (turn) send({ type: "wheel", dx: 0, dy: turn, ...place(now) });
+  twoFingers = { ...twoFingers, ...now, due: false };
+}
+
 for (const name of ["pointerup", "pointercancel"]) {
   canvas.addEventListener(name, (event) => {
     if (event.pointerType !== "touch") return button(event, event.button, false);
-    if (fingers.size === 2) button(spread(), 2, false);
-    else if (fingers.size === 1) button(event, 0, false);
+    if (twoFingers && fingers.size === 2) {
+      moveTwoFingers();
+      if (twoFingers.panning) button(spread(), 2, false);
+    } else if (!twoFingers) button(event, 0, false);
     fingers.delete(event.pointerId);
+    // The finger that stays does nothing until all have left.
+    if (!fingers.size) twoFingers = null;
   });
 }
 

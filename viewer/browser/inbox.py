@@ -1,0 +1,67 @@
+"""Keeps what browsers send until a frame is drawn, and says how much of it one frame can take."""
+
+import threading
+from collections import deque
+from typing import Any
+
+_MOST = 10_000
+"""Messages that may wait; the oldest are lost."""
+Message = dict[str, Any]
+
+
+class Inbox:
+    """Messages in order. Movements and turns of the wheel that no frame has taken yet become one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._messages: deque[Message] = deque(maxlen=_MOST)
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def add(self, message: Message) -> None:
+        """From the thread that receives."""
+        with self._lock:
+            before = self._messages[-1] if self._messages else {}
+            kind = message.get("type")
+            if kind == before.get("type") == "move":
+                self._messages[-1] = message
+            elif kind == before.get("type") == "wheel":
+                turned = {name: _number(before, name) + _number(message, name) for name in ("dx", "dy")}
+                self._messages[-1] = message | turned
+            else:
+                self._messages.append(message)
+
+    def take(self) -> list[Message]:
+        """What the next frame can take, so that each press is seen at its place, and none is missed."""
+        taken: list[Message] = []
+        seen: set[str] = set()
+        with self._lock:
+            while self._messages and _follows(self._messages[0], seen):
+                taken.append(self._messages.popleft())
+        return taken
+
+
+def _follows(message: Message, seen: set[str]) -> bool:
+    """True if a frame that has seen some changes can take this message too; adds it to them."""
+    kind = message.get("type")
+    name = f"{kind} {message.get('button', message.get('code'))}"
+    if kind in ("move", "wheel"):
+        # A press is where the mouse was then.
+        return "button" not in seen
+    if kind == "text":
+        # A field that was clicked has the keyboard in the next frame.
+        fits = "button" not in seen
+    elif kind in ("button", "key"):
+        # Down and up are two frames; a key after text, such as Backspace, acts on that text.
+        fits = name not in seen and not (kind == "key" and message.get("down") and "text" in seen)
+    else:
+        return True
+    if fits:
+        seen.update((name, str(kind)))
+    return fits
+
+
+def _number(message: Message, name: str) -> float:
+    value = message.get(name, 0.0)
+    return float(value) if isinstance(value, int | float) else 0.0
