@@ -114,7 +114,7 @@ def _watch_mjviser(run: Run, seconds: float) -> dict[str, float]:
             server.stdin.flush()
             received, _ = watcher.communicate(timeout=60)
             measured, _ = server.communicate(timeout=60)
-        return json.loads(measured.splitlines()[-1]) | json.loads(received)
+        return dict(json.loads(measured.splitlines()[-1]) | json.loads(received))
     except (OSError, ValueError, IndexError, subprocess.TimeoutExpired) as error:
         raise Unavailable(f"the program ended: {error}") from None
     finally:

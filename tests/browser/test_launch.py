@@ -6,6 +6,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import contact_viewer
@@ -16,7 +17,7 @@ from aiohttp import ClientSession, WSMsgType
 from contact_viewer.assets import bundled_scene
 from contact_viewer.errors import SceneError
 
-from .driver import wait
+from .driver import serve, wait
 
 
 async def numbers(url: str, count: int) -> list[int]:
@@ -92,6 +93,17 @@ def test_the_window_of_a_loop_is_served() -> None:
 
         found = asyncio.run(loop())
         assert found == sorted(set(found))
+
+
+@pytest.mark.parametrize(
+    ("options", "display"),
+    [(("--envs", "4"), True), (("--engine", "motrix"), False), (("--engine", "both", "--control", "still.py"), False)],
+    ids=["environments, beside a display", "MotrixSim", "both engines and a controller"],
+)
+def test_every_option_of_the_command_is_served(tmp_path: Path, options: tuple[str, ...], display: bool) -> None:
+    (tmp_path / "still.py").write_text("def control(model, data):\n    pass\n")
+    with serve("slope", *options, folder=tmp_path, display=display) as served:
+        watch(served.url)
 
 
 def test_what_cannot_be_served_is_one_line() -> None:
