@@ -14,10 +14,11 @@ from typing import Any
 
 import imgui_bundle.immapp.testing as engine_testing
 import mujoco
+import numpy as np
 import Xlib.display
 import Xlib.X
 from contact_viewer import ContactLayout, launch_passive, open_engine
-from contact_viewer.app.application import Application
+from contact_viewer.app.application import Application, open_application
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
@@ -82,6 +83,47 @@ def photograph_program(path: Path) -> None:
             viewer.sync()
             time.sleep(model.opt.timestep)
         photograph_screen(path)
+    shrink(path)
+
+
+def photograph_log(path: Path) -> None:
+    """The window on a log of a trotting robot that is rounded for a while, and has lost its controls for another."""
+    scene = _CONTROLLERS / "trot.xml"
+    engine = open_engine(scene, control=ControllerFile(str(_CONTROLLERS / "trot.py")).load())
+    engine.reset(0)
+    rows: dict[str, list[Any]] = {"time": [], "qpos": [], "qvel": [], "ctrl": []}
+    drive = engine.driver()
+    assert drive is not None
+    step = engine.stepper(None)
+    for _ in range(1001):
+        drive()
+        for name, values in rows.items():
+            values.append(np.copy(getattr(engine.data, name)))
+        step()
+    log = {name: np.array(values) for name, values in rows.items()}
+    log["qpos"][300:500] = log["qpos"][300:500].astype(np.float32)
+    log["ctrl"][700:760] = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        np.savez(Path(folder) / "trot.npz", **log)
+        options = Options(
+            scene=scene, log=Path(folder) / "trot.npz", paused=True, camera="beside", width=1280, height=720
+        )
+        window = Window(open_application(options))
+    window.keeps_settings = False
+    session = window.app.session
+
+    def take(ctx: Any) -> None:
+        while session.reads_ahead:
+            ctx.yield_(1)
+        session.settings.plots.seconds = 2.0
+        for step in range(800, 880):
+            session.go_to(step)
+            ctx.yield_(1)
+        window.app.notices.items.clear()
+        ctx.yield_(20)
+        engine_testing.capture(ctx, str(path))
+
+    engine_testing.run(runner_params=window.runner_params(), test_function=take)
     shrink(path)
 
 
@@ -150,6 +192,7 @@ def main() -> None:
         "driving.png": lambda path: photograph_window(path, "hand", 4.0, CONTROLS, (1280, 800), controls=0.45),
         "python.png": photograph_program,
         "browser.png": lambda path: record(path, "quadruped", "--window", "--duration", "4", "--size", "1280x720"),
+        "logs.png": photograph_log,
         "scenes.png": assemble_scenes,
         "pile.png": lambda path: record_still(path, "pile", 3.0, "--size", "800x450"),
     }

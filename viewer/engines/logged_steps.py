@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from .abilities import ArrivedStep, StepKind
 
 _CODES = {StepKind.START: 0, StepKind.EXACT: 0, StepKind.CLOSE: 1, StepKind.UNKNOWN: 2}
+_ROUNDING = 1e-5
+"""Largest difference that is usual for states in single precision."""
 EXACT, CLOSE, UNKNOWN = 0, 1, 2
 """Values of a band: the larger, the less is known."""
 
@@ -65,6 +67,10 @@ class Verdicts:
         """True if a step is exact, or the first state with all that its forces depend on."""
         return self._codes[step] == EXACT and (step > 0 or not self._missing)
 
+    def is_doubtful(self, step: int) -> bool:
+        """True if the forces of a step are not known, or differ by more than rounding to single precision does."""
+        return not self.forces_known(step) or self._differences[step] > _ROUNDING
+
     def forces_known(self, step: int) -> bool:
         """False if the forces of a step, or those in the first state, are not known."""
         return not self._missing if step == 0 else self._codes[step] != UNKNOWN
@@ -72,10 +78,12 @@ class Verdicts:
     def band(self, start: int, stop: int, columns: int) -> NDArray[np.uint8]:
         """The worst of the steps start to stop - 1 in at most `columns` columns of equal length, (n,)."""
         codes = np.frombuffer(bytes(self._codes[start:stop]), np.uint8)
-        if not len(codes):
-            return codes
-        starts = np.unique(np.linspace(0, len(codes), min(columns, len(codes)), endpoint=False).astype(np.intp))
-        return np.maximum.reduceat(codes, starts)
+        return np.maximum.reduceat(codes, _column_starts(len(codes), columns)) if len(codes) else codes
+
+    def differences(self, start: int, stop: int, columns: int) -> NDArray[np.float32]:
+        """The largest difference of the steps that are close, in the same columns, (n,)."""
+        values = np.array(self._differences[start:stop], np.float32)
+        return np.maximum.reduceat(values, _column_starts(len(values), columns)) if len(values) else values
 
     def describe(self, step: int) -> str:
         """One step, for a person."""
@@ -148,6 +156,10 @@ class LoggedSteps(Protocol):
     def go_back(self, step: int) -> None:
         """Continue after such a step, at which the engine's data are."""
         ...
+
+
+def _column_starts(count: int, columns: int) -> NDArray[np.intp]:
+    return np.unique(np.linspace(0, count, min(columns, count), endpoint=False).astype(np.intp))
 
 
 def percent(ratio: float) -> str:

@@ -159,13 +159,15 @@ class Session:
         return self.history is not None and self.history.current in self.history.marks
 
     @property
-    def log_verdict(self) -> str | None:
-        """What is known of the step of a log that is shown, for a person; None if it is exact, or no log's."""
+    def log_verdict(self) -> tuple[str, bool] | None:
+        """What is known of the step of a log that is shown, for a person, and True if its forces are in doubt; None if
+        it is exact, or no log's."""
         history, logged = self.history, self.logged
         if history is None or logged is None:
             return None
         step = history.current + self.simulation.log_start
-        return None if logged.verdicts.is_exact(step) else logged.verdicts.describe(step)
+        verdicts = logged.verdicts
+        return None if verdicts.is_exact(step) else (verdicts.describe(step), verdicts.is_doubtful(step))
 
     def advance(self, budget: float) -> None:
         """Physics up to real time, for at most `budget` seconds of wall time; or the steps of a user's loop."""

@@ -112,7 +112,7 @@ def test_the_band_shows_where_a_log_is_close_or_not_reached(scene: Path, log: Pa
         assert parts["not reached"].max() > parts["close"].max()
         session.go_to(281)
         assert session.log_verdict is not None
-        assert "not reached" in session.log_verdict
+        assert "not reached" in session.log_verdict[0]
         session.go_to(20)
         assert session.log_verdict is None
 

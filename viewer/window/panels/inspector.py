@@ -56,7 +56,8 @@ class Inspector:
             return
         reading, tints = session.reading(session.selected), component_tints(session)
         if session.log_verdict is not None:
-            paragraph(session.log_verdict[0].upper() + session.log_verdict[1:] + ".", warning_color())
+            text, doubtful = session.log_verdict
+            paragraph(f"{text[0].upper()}{text[1:]}.", warning_color() if doubtful else None)
         elif session.shows_inexact_step:
             paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)

@@ -1,6 +1,8 @@
 """Shows under the timeline how exactly each step of a saved run or a log was taken again."""
 
+import numpy as np
 from imgui_bundle import ImVec2, imgui
+from numpy.typing import NDArray
 
 from ...engines.logged_steps import CLOSE, UNKNOWN, LoggedSteps
 from ...session.history import History
@@ -19,18 +21,20 @@ def draw_band(session: Session, history: History, logged: LoggedSteps) -> int | 
     left, right = low.x + inset, high.x - inset
     count = history.last - history.first + 1
     start = history.first + session.simulation.log_start
-    band = logged.verdicts.band(start, start + count, max(1, int(right - left)))
+    columns = max(1, int(right - left))
+    band = logged.verdicts.band(start, start + count, columns)
+    tints = _tints(logged.verdicts.differences(start, start + count, columns))
     top = high.y - max(3.0, _HEIGHT * (high.y - low.y))
     draw, width = imgui.get_window_draw_list(), (right - left) / max(len(band), 1)
-    colors = {
-        UNKNOWN: (warning_color(), top),
-        CLOSE: (warning_color(), 0.5 * (top + high.y)),
-    }
     begin = 0
     for end in range(1, len(band) + 1):
-        if end < len(band) and band[end] == band[begin]:
+        if end < len(band) and band[end] == band[begin] and tints[end] == tints[begin]:
             continue
-        color, upper = colors.get(int(band[begin]), (faded(dim_color(), 0.5), top))
+        color, upper = faded(dim_color(), 0.5), top
+        if band[begin] == UNKNOWN:
+            color = warning_color()
+        elif band[begin] == CLOSE:
+            color, upper = faded(warning_color(), float(tints[begin])), 0.5 * (top + high.y)
         # A single step stays visible.
         x = left + begin * width
         stop = max(left + end * width, x + 1.0)
@@ -40,6 +44,12 @@ def draw_band(session: Session, history: History, logged: LoggedSteps) -> int | 
         return None
     part = (imgui.get_mouse_pos().x - left) / max(right - left, 1.0)
     return history.first + round(min(max(part, 0.0), 1.0) * (count - 1))
+
+
+def _tints(differences: NDArray[np.float32]) -> NDArray[np.float64]:
+    """How strong the colour of steps is that differ so much, in five levels: from the last digits to 1 %."""
+    level = np.clip((np.log10(np.maximum(differences, 1e-30)) + 12.0) / 10.0, 0.0, 1.0)
+    return 0.3 + 0.7 * np.round(4.0 * level) / 4.0
 
 
 def log_text(session: Session, logged: LoggedSteps) -> str:
