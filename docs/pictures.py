@@ -88,9 +88,8 @@ def photograph_program(path: Path) -> None:
 
 def photograph_log(path: Path) -> None:
     """The window on a log of a trotting robot that is rounded for a while, and has lost its controls for another."""
-    scene = _CONTROLLERS / "trot.xml"
-    engine = open_engine(scene, control=ControllerFile(str(_CONTROLLERS / "trot.py")).load())
-    engine.reset(0)
+    scene = find_scene("walker")
+    engine = open_engine(scene)
     rows: dict[str, list[Any]] = {"time": [], "qpos": [], "qvel": [], "ctrl": []}
     drive = engine.driver()
     assert drive is not None

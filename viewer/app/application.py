@@ -382,7 +382,7 @@ def _short(folder: Path) -> str:
 
 def open_application(options: Options) -> Application:
     """An application on the scene, engine and controller of a launch."""
-    controllers = Controllers(options)
+    controllers = Controllers(options if options.log is None else None)
     engine, ghost = open_engines(options.scene, options.engine, options.envs, *controllers.load())
     if options.log is not None:
         open_log(engine, options.log, options.demo, options.period)

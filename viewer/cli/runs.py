@@ -35,6 +35,9 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
     for name in ("demo", "period"):
         if arguments.log is None and getattr(arguments, name) is not None:
             raise UsageError(f"--{name} is for a log, which --log names")
+    for name in ("control", "param", "vary", "noise"):
+        if arguments.log is not None and getattr(arguments, name):
+            raise UsageError(f"{arguments.log}: a log has its own controls and start: leave out --{name}")
     if arguments.save_run is not None:
         from ..session.saved_run import check_run_path
 

@@ -134,14 +134,14 @@ def open_log(engine: "Engine", path: str | Path, demo: str | None = None, period
     """Let an engine take the steps of a log again: see `scene_files.log_files.read_log`. Raises SceneError."""
     from ..scene_files.log_files import read_log
 
-    if engine.controller is not None:
-        raise SceneError(f"{path}: a log has its own controls: leave out --control")
     if engine.logged is not None:
         raise SceneError(f"{engine.path}: is a saved run: leave out --log")
     take_again = getattr(engine, "take_again", None)
     if take_again is None:
         raise SceneError(f"{path}: a log is shown by MuJoCo, not by {engine.name}")
     take_again(read_log(path, engine.model, demo, period))
+    # A log has its own controls, also of a scene that brings a controller.
+    engine.controller = None
 
 
 def portability(engine: str, path: Path, model: Any, declared: "Sequence[Declaration]") -> "dict[str, Portability]":
