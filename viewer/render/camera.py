@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sensors.contacts import Array, cross
-
 Viewport = tuple[int, int, int, int]
 """x, y, width, height [px]; the origin is the window's lower left corner."""
 Points = NDArray[np.float64]
+_Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,22 +34,24 @@ class CameraMatrices:
         def mean(name: str) -> float:
             return 0.5 * (float(getattr(left, name)) + float(getattr(right, name)))
 
-        def mean_vector(name: str) -> NDArray[np.float64]:
-            return 0.5 * np.add(getattr(left, name), getattr(right, name), dtype=float)
+        def mean_vector(name: str) -> _Vector:
+            (ax, ay, az), (bx, by, bz) = getattr(left, name).tolist(), getattr(right, name).tolist()
+            return 0.5 * (ax + bx), 0.5 * (ay + by), 0.5 * (az + bz)
 
-        position, forward = mean_vector("pos"), _unit(mean_vector("forward"))
-        side = _unit(cross(forward, mean_vector("up")))
-        rotation = np.stack([side, cross(side, forward), -forward])
-        view = np.eye(4)
-        view[:3, :3] = rotation
-        view[:3, 3] = -rotation @ position
+        # Plain numbers: for three of them numpy takes many times as long.
+        eye, forward = mean_vector("pos"), _unit(mean_vector("forward"))
+        side = _unit(_cross(forward, mean_vector("up")))
+        back = -forward[0], -forward[1], -forward[2]
+        rows = (side, _cross(side, forward), back)
+        view = np.array([*((*row, -_dot(row, eye)) for row in rows), (0.0, 0.0, 0.0, 1.0)])
+        position = np.array(eye)
         bottom, top = mean("frustum_bottom"), mean("frustum_top")
         # MuJoCo gives a half width where a model's camera has intrinsics, else the viewport decides.
         half_width = mean("frustum_width") or 0.5 * viewport[2] / viewport[3] * (top - bottom)
         center = mean("frustum_center")
         box = (center - half_width, center + half_width, bottom, top, mean("frustum_near"), mean("frustum_far"))
         projection = _orthographic(*box) if left.orthographic else _perspective(*box)
-        return cls(view, projection, position, forward)
+        return cls(view, projection, position, np.array(forward))
 
     @property
     def orthographic(self) -> bool:
@@ -61,7 +62,7 @@ class CameraMatrices:
 
         What is not in front of the eye gets NaN pixels.
         """
-        eye = np.atleast_2d(np.asarray(points, float)) @ self.view[:3, :3].T + self.view[:3, 3]
+        eye = np.asarray(points, float).reshape(-1, 3) @ self.view[:3, :3].T + self.view[:3, 3]
         clip = eye @ self.projection[:, :3].T + self.projection[:, 3]
         in_front = clip[:, 3] > 1e-12
         ndc = np.full((len(eye), 2), np.nan)
@@ -72,9 +73,11 @@ class CameraMatrices:
 
     def pixel_size(self, points: Any, viewport: Viewport) -> Points:
         """Size of one pixel [m] at the depth of world points (n, 3)."""
-        unit = 2.0 / (self.projection[1, 1] * viewport[3])
-        depth = (np.atleast_2d(np.asarray(points, float)) - self.position) @ self.forward
-        return np.full(len(depth), unit) if self.orthographic else unit * np.abs(depth)
+        unit = 2.0 / (float(self.projection[1, 1]) * viewport[3])
+        places = np.asarray(points, float).reshape(-1, 3)
+        if self.orthographic:
+            return np.full(len(places), unit)
+        return np.abs((places - self.position) @ self.forward) * unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,5 +131,14 @@ def _orthographic(left: float, right: float, bottom: float, top: float, near: fl
     )
 
 
-def _unit(vector: Array) -> NDArray[np.float64]:
-    return np.divide(vector, math.sqrt(vector @ vector), dtype=float)
+def _dot(a: _Vector, b: _Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _cross(a: _Vector, b: _Vector) -> _Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def _unit(vector: _Vector) -> _Vector:
+    length = math.sqrt(_dot(vector, vector))
+    return vector[0] / length, vector[1] / length, vector[2] / length

@@ -19,7 +19,7 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
     A mark is a pair of white heads at the edge: the arrow goes on.
     """
     starts, vectors = glyphs.arrows[:, :3].astype(float), glyphs.arrows[:, 4:7].astype(float)
-    inside, rest = _to_edges(starts, eye), _to_edges(starts + vectors, eye)
+    inside, rest = np.split(_to_edges(np.concatenate([starts, starts + vectors]), eye), 2)
     cut = np.flatnonzero((inside > 0).all(axis=1) & (rest < 0).any(axis=1))
     if not len(cut):
         return Glyphs(), cut

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .camera import CameraMatrices, Viewport
 from .contexts import load_opengl
-from .gl import InstancedMesh, Program, gl_integer, gl_supports
+from .gl import InstancedMesh, Program, gl_floats, gl_integer, gl_supports
 from .glyphs import Glyphs
 
 _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
@@ -146,7 +146,7 @@ class GizmoPass:
         if zero_to_one:
             depth_map[2, 2] *= 0.5
             depth_map[2, 3] = 0.5
-        near, far = (float(value) for value in gl.glGetFloatv(gl.GL_DEPTH_RANGE))
+        near, far = gl_floats(gl.GL_DEPTH_RANGE)
         depth_range = (far - near, near) if zero_to_one else (0.5 * (far - near), 0.5 * (far + near))
         functions = (gl.GL_GEQUAL, gl.GL_LESS) if reversed_depth else (gl.GL_LEQUAL, gl.GL_GREATER)
         return *functions, depth_map, depth_range

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..assets import shader_source
 from .contexts import OpenGLError, load_opengl
 
+_FourIntegers, _FourFloats = ctypes.c_int * 4, ctypes.c_float * 4
 _INCLUDE = re.compile(r'\s*#include\s+"([^"]+)"\s*')
 _LOG_LINE = re.compile(r"\b0[:(](\d+)")
 """Place in a compiler's log, for source string 0: `0:12(3): error` (Mesa), `0(12) : error` (NVIDIA), `ERROR: 0:12:`."""
@@ -21,9 +22,18 @@ def gl_integer(name: int) -> int:
     # The wrapped function knows the sizes of old variables only, and shapes its answer by them.
     from OpenGL.raw.GL.VERSION.GL_1_1 import glGetIntegerv
 
-    value = (ctypes.c_int * 4)()
+    value = _FourIntegers()
     glGetIntegerv(name, value)
     return value[0]
+
+
+def gl_floats(name: int) -> tuple[float, float]:
+    """The values of a GL state variable that is two numbers."""
+    from OpenGL.raw.GL.VERSION.GL_1_1 import glGetFloatv
+
+    values = _FourFloats()
+    glGetFloatv(name, values)
+    return values[0], values[1]
 
 
 def gl_supports(version: tuple[int, int], *extensions: str) -> bool:
@@ -44,6 +54,8 @@ class Program:
         """`attributes` get the locations 0, 1, ... in that order; `defines` are words for `#ifdef`."""
         self._gl = gl = load_opengl()
         self._locations: dict[str, int] = {}
+        self._values: dict[str, bytes] = {}
+        """What the uniforms were set to last: a program keeps them, and a call of OpenGL takes long."""
         self._id: int | None = int(gl.glCreateProgram())
         shaders: list[int] = []
         try:
@@ -77,6 +89,10 @@ class Program:
         if location < 0:
             return
         values = np.asarray(value, np.float32, order="C")
+        content = values.tobytes()
+        if self._values.get(name) == content:
+            return
+        self._values[name] = content
         if values.shape == ():
             self._gl.glUniform1f(location, float(values))
         elif values.shape == (2,):

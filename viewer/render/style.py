@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,10 +66,15 @@ class Gauge:
     sphere: float
     """Diameter of a contact's sphere at the anchor [measures]."""
 
-    @property
+    @cached_property
     def measure(self) -> float:
         """Size of a measure at the anchor's depth [m]."""
-        return max(float(self.eye.pixel_size(self.anchor)[0]) * self.eye.unit, 1e-12)
+        return max(self.pixel * self.eye.unit, 1e-12)
+
+    @cached_property
+    def pixel(self) -> float:
+        """Size of a pixel at the anchor's depth [m]."""
+        return float(self.eye.pixel_size(self.anchor)[0])
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,13 @@ def _bounded(
 ) -> NDArray[np.float64]:
     """Sizes [m] within bounds [measures], where a pixel is so large [m]."""
     low, high = bounds
-    return np.clip(sizes, max(low * unit, low) * pixel, max(high * unit, low) * pixel)
+    return np.minimum(np.maximum(sizes, max(low * unit, low) * pixel), max(high * unit, low) * pixel)
+
+
+def _bounded_one(size: float, pixel: float, unit: float, bounds: tuple[float, float]) -> float:
+    """The same of one size; for one numpy takes many times as long."""
+    low, high = bounds
+    return min(max(size, max(low * unit, low) * pixel), max(high * unit, low) * pixel)
 
 
 @dataclass(frozen=True)
@@ -191,7 +203,7 @@ _COLORBLIND = PaletteColors(
 def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphScale:
     """Sizes for one picture of a model. Spheres and shafts keep theirs on screen, and in `auto` arrows too."""
     size = scene_size(model)
-    arm = torque_arm(model)
+    arm = _torque_arm(model, size)
     measure = gauge.measure
     if settings.scale_mode is ScaleMode.FIXED:
         force = settings.fixed_scale
@@ -205,12 +217,16 @@ def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphS
         torque, reference = force / arm, gauge.newtons * gauge.longest / BAR
     force = _positive(force, 1e-12)
     point_size, shaft_size = settings.point_size, settings.width
-    bare = GlyphScale(
+    # As they are at the anchor: bounds move them.
+    unit, pixel = gauge.eye.unit, gauge.pixel
+    sphere = _bounded_one(gauge.sphere * measure, pixel, unit, _SPHERE)
+    radius = 0.5 * point_size * sphere
+    return GlyphScale(
         force=force * settings.length,
         torque=_positive(torque, force / arm) * settings.length,
-        radius=0.5 * gauge.sphere * measure * point_size,
-        width=1.0,
-        lift=0.0,
+        radius=radius,
+        width=shaft_size * _bounded_one(_SHAFT_PER_SPHERE * sphere, pixel, unit, _SHAFT),
+        lift=_LIFT * radius,
         reference=reference,
         log_length=settings.log_length,
         gauge=gauge,
@@ -218,14 +234,14 @@ def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphS
         shaft_size=shaft_size,
         on_screen=settings.scale_mode is ScaleMode.AUTO,
     )
-    # As they are at the anchor: bounds may have moved them.
-    radius, width, lift, _ = (float(size[0]) for size in bare.sizes(gauge.anchor))
-    return replace(bare, radius=radius, width=width, lift=lift)
 
 
 def torque_arm(model: MjModel) -> float:
     """The lever at which a torque draws as long as its force [m]."""
-    size = scene_size(model)
+    return _torque_arm(model, scene_size(model))
+
+
+def _torque_arm(model: MjModel, size: float) -> float:
     return _TORQUE_ARM * min(_positive(model.stat.meansize, size), size)
 
 

@@ -132,13 +132,11 @@ class ContactBatch:
 
     def mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
         """The batch with a function of name and array applied to each of its arrays."""
-        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        arrays = {
-            name: change(name, value)
-            for name, value in values.items()
-            if value is not None and name not in ("in_world_frame", "frame_known")
-        }
-        return ContactBatch(**(values | arrays))
+        arrays = {name: change(name, value) for name in _ARRAYS if (value := getattr(self, name)) is not None}
+        return ContactBatch(**arrays, in_world_frame=self.in_world_frame, frame_known=self.frame_known)
+
+
+_ARRAYS = tuple(field.name for field in fields(ContactBatch) if field.name not in ("in_world_frame", "frame_known"))
 
 
 def cross(a: Array, b: Array) -> Array:

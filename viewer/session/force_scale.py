@@ -160,10 +160,11 @@ class ForceScale:
         points = contacts.points
         if not len(points):
             return
-        seen = eye.sees(points)
-        target = np.median(points[seen] if seen.any() else points, axis=0)
+        *rest, anchor_seen = eye.sees(np.concatenate([points, self.anchor[None]])).tolist()
+        seen = np.array(rest, bool)
+        target = _middle(points[seen] if seen.any() else points)
         # Out of the picture it says nothing of what is in it.
-        jumps = self._contact_time == 0.0 or (seen.any() and not eye.sees(self.anchor)[0])
+        jumps = self._contact_time == 0.0 or (seen.any() and not anchor_seen)
         share = 1.0 if jumps else 1.0 - math.exp(-abs(passed) / _ANCHOR_TIME)
         self.anchor = self.anchor + share * (target - self.anchor)
 
@@ -221,6 +222,12 @@ def nice_above(value: float) -> float:
     # As text: 2e-5 is to be that number, not a product beside it. A hair of tolerance, for rounding.
     steps = (float(f"{step}e{decade}") for step in (1, 2, 5, 10))
     return next((step for step in steps if step * (1 + 1e-9) >= value), float(f"1e{decade + 1}"))
+
+
+def _middle(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median along each axis, (3,), of points (n, 3); for a few points several times faster than numpy's."""
+    ordered, half = np.sort(points, axis=0), len(points) // 2
+    return np.asarray(ordered[half] if len(points) % 2 else 0.5 * (ordered[half - 1] + ordered[half]))
 
 
 def _median(samples: list[tuple[float, float]]) -> float:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from ..engines.contact_sensor import ContactDetails, SensorList
 from ..sensors.contacts import ContactBatch
 from ..settings import Moment
-from .sensor_reading import SensorGroup, SensorReading
+from .sensor_reading import SensorGroup, SensorReading, SensorTotals
 from .simulation import Simulation
 
 
@@ -23,6 +23,7 @@ class Readings:
         """Places of sensors that are read together."""
         self._sensors: SensorList | None = None
         """Those that have these places."""
+        self._totals: SensorTotals | None = None
         self._details: dict[str, ContactDetails] = {}
         self._changes = 0
         """Of the simulation, when sensors were read last."""
@@ -33,7 +34,7 @@ class Readings:
         """Drop what was read: the engine's state has changed."""
         self._readings.clear()
         self._details.clear()
-        self._groups = self._touched = None
+        self._groups = self._touched = self._totals = None
 
     def reading(self, name: str, moment: Moment) -> SensorReading:
         """A sensor's contacts. `moment`: which of the steps since the last picture."""
@@ -75,6 +76,13 @@ class Readings:
                     for i, sensor in enumerate(sensors)
                 ]
         return self._groups
+
+    def totals(self, moment: Moment) -> SensorTotals:
+        """What every sensor reports in all."""
+        groups = self.groups(moment)
+        if self._totals is None:
+            self._totals = SensorTotals.of(groups, len(self._simulation.shown.sensors))
+        return self._totals
 
     def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
         """Of the visible sensors, (sensors,), those that match a contact: of ten thousand, a few. Found once a step."""

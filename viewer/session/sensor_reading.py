@@ -29,7 +29,31 @@ class SensorReading:
     @property
     def dropped(self) -> int:
         """Matching contacts that did not fit into the slots."""
-        return 0 if self.sensor.reduce is Reduce.NETFORCE else max(0, self.found - self.reported)
+        return dropped_contacts(self.sensor, self.found, self.reported)
+
+
+class SensorTotals(NamedTuple):
+    """All sensors of an engine at one step, in its order."""
+
+    found: NDArray[np.int64]
+    """Numbers of matching contacts, (sensors,)."""
+    reported: NDArray[np.int64]
+    """Numbers of filled slots, (sensors,)."""
+    force: NDArray[np.float64]
+    """Norms of the sums of the reported contacts' forces [N], (sensors,)."""
+
+    @classmethod
+    def of(cls, groups: "list[SensorGroup]", sensors: int) -> "SensorTotals":
+        """Of all sensors, each of which is in one group."""
+        found, reported, force = np.zeros(sensors, np.int64), np.zeros(sensors, np.int64), np.zeros(sensors)
+        for group in groups:
+            found[group.numbers], counts = np.rint(group.batch.found), group.batch.filled.sum(axis=-1)
+            reported[group.numbers] = counts
+            # Of ten thousand sensors, a few.
+            numbers, batch = group.kept(counts > 0)
+            if len(numbers) and batch.net_force is not None:
+                force[numbers] = np.sqrt((batch.net_force**2).sum(axis=-1))
+        return cls(found, reported, force)
 
 
 class SensorGroup(NamedTuple):
@@ -45,6 +69,11 @@ class SensorGroup(NamedTuple):
         if keep.all():
             return self
         return SensorGroup(self.numbers[keep], self.batch.mapped(lambda name, array: array[keep]))
+
+
+def dropped_contacts(sensor: ContactSensor, found: int, reported: int) -> int:
+    """Matching contacts that did not fit into a sensor's slots."""
+    return 0 if sensor.reduce is Reduce.NETFORCE else max(0, found - reported)
 
 
 def distinct_contacts(groups: list[SensorGroup]) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from .log_playback import LogPlayback
 from .loop import Loop, LoopSteps
 from .pace import Pace
 from .readings import Readings
-from .sensor_reading import SensorGroup, SensorReading, distinct_contacts
+from .sensor_reading import SensorGroup, SensorReading, SensorTotals, distinct_contacts
 from .simulation import Simulation
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -84,6 +84,8 @@ class Session:
         self.cut = CutArrows()
         """What the last picture does not show whole."""
         self._readings = Readings(self.simulation)
+        self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
+        """Of the last picture and settings, with these."""
         self.key: str | None = None
         """Keyframe that a reset returns to; the scene's start without one."""
         self.visible = dict.fromkeys(engine.sensors.names, True)
@@ -334,6 +336,11 @@ class Session:
         """A sensor's contacts now; read once a step, however many panels need it."""
         return self._readings.reading(name, self.settings.gizmos.moment)
 
+    @property
+    def totals(self) -> SensorTotals:
+        """What every sensor, shown or not, reports now in all; read once a step."""
+        return self._readings.totals(self.settings.gizmos.moment)
+
     def details(self, name: str) -> ContactDetails:
         """Geom names and friction of a sensor's contacts now."""
         return self._readings.details(name)
@@ -352,7 +359,13 @@ class Session:
     @property
     def scale(self) -> GlyphScale:
         """Sizes of gizmos in the last picture; before the first, in one of the usual size."""
-        return glyph_scale(self.engine.model, self.settings.gizmos, self._last_gauge)
+        gauge, gizmos = self._last_gauge, self.settings.gizmos
+        sizes = gizmos.length, gizmos.width, gizmos.point_size
+        wanted = (gizmos.scale_mode, gizmos.fixed_scale, gizmos.log_length, *sizes)
+        # Picture, legend and scale bar ask for the same one.
+        if self._scale is None or self._scale[0] is not gauge or self._scale[1] != wanted:
+            self._scale = gauge, wanted, glyph_scale(self.engine.model, gizmos, gauge)
+        return self._scale[2]
 
     @property
     def scale_bar(self) -> ScaleBar:

@@ -12,6 +12,11 @@ from .theme import FONTS, NUMBER_SIZE, dim_color, warning_color
 
 T = TypeVar("T")
 NO_COLOR = ImVec4(0, 0, 0, 0)
+_OVERLAY = (
+    imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_docking
+    | imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_focus_on_appearing | imgui.WindowFlags_.no_nav
+    | imgui.WindowFlags_.no_move
+)  # fmt: skip
 
 
 def format_number(value: float, decimals: int = 3) -> str:
@@ -214,6 +219,9 @@ class Heading(NamedTuple):
         return max(imgui.calc_text_size(text).x for text in (self.name, self.widest)) if self.widest else 0.0
 
 
+_STRETCHES, _FIXED = imgui.TableColumnFlags_.width_stretch, imgui.TableColumnFlags_.width_fixed
+
+
 def table_headings(headings: Sequence[Heading], colors: Mapping[str, ImVec4] | None = None, frozen: int = 0) -> None:
     """Set up the columns of a table and show their headings, dim but for those in `colors`.
 
@@ -221,9 +229,7 @@ def table_headings(headings: Sequence[Heading], colors: Mapping[str, ImVec4] | N
     """
     imgui.table_setup_scroll_freeze(frozen, 1)
     for heading in headings:
-        flag = imgui.TableColumnFlags_
-        stretches = heading.widest == ""
-        imgui.table_setup_column(heading.name, flag.width_stretch if stretches else flag.width_fixed, heading.width)
+        imgui.table_setup_column(heading.name, _STRETCHES if heading.widest == "" else _FIXED, heading.width)
     imgui.table_next_row(imgui.TableRowFlags_.headers)
     dim = dim_color()
     for i, heading in enumerate(headings):
@@ -278,10 +284,4 @@ class Message:
 
 def begin_overlay(name: str) -> None:
     """Begin a small window over the scene that cannot be moved, as large as its content. `imgui.end` ends it."""
-    flags = imgui.WindowFlags_
-    imgui.begin(
-        f"##{name}",
-        None,
-        flags.no_decoration | flags.always_auto_resize | flags.no_docking | flags.no_saved_settings
-        | flags.no_focus_on_appearing | flags.no_nav | flags.no_move,
-    )  # fmt: skip
+    imgui.begin(f"##{name}", None, _OVERLAY)

@@ -27,6 +27,11 @@ from ..widgets import (
 _DIGITS = "-000.000"
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 """Rows that the table has room for, whatever touches: the panel below it does not move."""
+_FLAGS = (
+    imgui.TableFlags_.scroll_x | imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit
+    | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
+)  # fmt: skip
+_SPANS = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
 _LONGEST = 28
 """Letters of a name that are shown whole."""
 
@@ -65,6 +70,8 @@ class ContactTable:
         """Body of each geom, by the geom's name."""
         self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
         """As long as the longest name."""
+        self._headings_for: tuple[object, ...] = ()
+        self._chosen: tuple[list[ContactColumn], list[Heading]] = [], []
 
     def choose(self, settings: ViewState) -> None:
         """Boxes for the columns."""
@@ -149,12 +156,8 @@ class ContactTable:
 
     def _show_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
         net = reading.sensor.reduce is Reduce.NETFORCE
-        flag = imgui.TableFlags_
-        flags = flag.scroll_x | flag.scroll_y | flag.sizing_fixed_fit | flag.row_bg | flag.no_pad_outer_x
-        room = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
-        columns = self.columns(session, reading, room)
-        headings = [heading for column in columns for heading in self._headings(column, net)]
-        if not imgui.begin_table("##contacts", len(headings), flags, ImVec2(0, height)):
+        columns, headings = self._chosen_headings(session, reading, net)
+        if not imgui.begin_table("##contacts", len(headings), _FLAGS, ImVec2(0, height)):
             return
         colors = {} if net else {f"{axis}\n[N]": tints[i] for i, axis in enumerate(("normal", "tangent0", "tangent1"))}
         table_headings(headings, colors, frozen=1)
@@ -168,6 +171,18 @@ class ContactTable:
             for column in columns:
                 self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
         imgui.end_table()
+
+    def _chosen_headings(
+        self, session: Session, reading: SensorReading, net: bool
+    ) -> tuple[list[ContactColumn], list[Heading]]:
+        """The columns and their headings, which stay the same from frame to frame."""
+        style, room = imgui.get_style(), imgui.get_content_region_avail().x
+        state = (session.settings.contact_columns, net, self._model, room, imgui.get_font_size(), style.cell_padding.x)
+        if state != self._headings_for:
+            columns = self.columns(session, reading, room - style.scrollbar_size)
+            self._chosen = columns, [heading for column in columns for heading in self._headings(column, net)]
+            self._headings_for = state
+        return self._chosen
 
     def _show_cells(
         self,
@@ -183,8 +198,7 @@ class ContactTable:
         match column:
             case ContactColumn.SLOT:
                 imgui.table_next_column()
-                spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
-                imgui.selectable(f"{slot}##contact", session.picked == (name, slot), spans)
+                imgui.selectable(f"{slot}##contact", session.picked == (name, slot), _SPANS)
                 if imgui.is_item_hovered():
                     session.highlight = Highlight(name, slot)
             case ContactColumn.FORCES:

@@ -39,6 +39,10 @@ INEXACT = (
 
 _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
+_ARRAY_FLAGS = (
+    imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
+    | imgui.TableFlags_.no_pad_outer_x
+)  # fmt: skip
 _LEAST_ARRAY = 160.0
 """Height of the array's table [px]; where less is left, the panel scrolls."""
 
@@ -48,6 +52,8 @@ class Inspector:
 
     def __init__(self) -> None:
         self.contacts = ContactTable()
+        self._headings_for: tuple[object, ...] = ()
+        self._headings: list[Heading] = []
 
     def show(self, session: Session) -> None:
         """The window's content."""
@@ -64,7 +70,7 @@ class Inspector:
         self._show_contacts(session, reading, tints)
         _show_modes(session, reading)
         _show_balance(session, reading)
-        _show_array(session, reading, tints)
+        self._show_array(session, reading, tints)
 
     def _show_contacts(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4]) -> None:
         heading("Net contact" if reading.sensor.reduce is Reduce.NETFORCE else "Contacts")
@@ -83,6 +89,29 @@ class Inspector:
                 self.contacts.choose(session.settings)
         why_zero = session.diagnostics.why_zero(reading.sensor.name, reading.batch) if session.diagnostics else None
         self.contacts.show(session, reading, tints, why_zero)
+
+    def _show_array(self, session: Session, reading: SensorReading, axis_tints: Sequence[ImVec4]) -> None:
+        heading("Array")
+        values = reading.sensor.layout.described_columns
+        with number_font():
+            room = imgui.get_content_region_avail()
+            headings = self._array_headings(values, room.x - imgui.get_style().scrollbar_size)
+            size = ImVec2(0, max(room.y, _LEAST_ARRAY))
+            if not imgui.begin_table("##array", len(headings), _ARRAY_FLAGS, size):
+                return
+            table_headings(headings)
+            tints = dict(zip(_AXES, axis_tints, strict=True))
+            shown, dim = {heading.name for heading in headings}, dim_color()
+            for i in visible_rows(len(values)):
+                _array_row(session, reading, i, values[i], tints, shown, dim)
+            imgui.end_table()
+
+    def _array_headings(self, values: Sequence[Column], room: float) -> list[Heading]:
+        """The columns that fit into a width [px], which stay the same from frame to frame."""
+        state = (id(values), room, imgui.get_font_size(), imgui.get_style().cell_padding.x)
+        if state != self._headings_for:
+            self._headings_for, self._headings = state, _array_headings(values, room)
+        return self._headings
 
 
 def component_tints(session: Session) -> tuple[ImVec4, ImVec4, ImVec4]:
@@ -194,24 +223,6 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
             tooltip(help_text)
             for value in force:
                 number_cell(float(value))
-        imgui.end_table()
-
-
-def _show_array(session: Session, reading: SensorReading, axis_tints: Sequence[ImVec4]) -> None:
-    heading("Array")
-    values = reading.sensor.layout.described_columns
-    flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
-    with number_font():
-        room = imgui.get_content_region_avail()
-        headings = _array_headings(values, room.x - imgui.get_style().scrollbar_size)
-        size = ImVec2(0, max(room.y, _LEAST_ARRAY))
-        if not imgui.begin_table("##array", len(headings), flags | imgui.TableFlags_.no_pad_outer_x, size):
-            return
-        table_headings(headings)
-        tints = dict(zip(_AXES, axis_tints, strict=True))
-        shown, dim = {heading.name for heading in headings}, dim_color()
-        for i in visible_rows(len(values)):
-            _array_row(session, reading, i, values[i], tints, shown, dim)
         imgui.end_table()
 
 

@@ -1,12 +1,11 @@
 """Sensors window: one row a sensor, to show, select and switch."""
 
-import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...engines.contact_sensor import ContactSensor
 from ...render.style import sensor_color
-from ...session.sensor_reading import SensorReading
+from ...session.sensor_reading import SensorTotals, dropped_contacts
 from ...session.session import Session
 from ...settings import ColorMode, Reduce
 from ..shell import Shell
@@ -68,11 +67,11 @@ class SensorsPanel:
             tooltip("List only sensors with these words in their names")
         else:
             self.text = ""
-        listed = self.listed(sensors.names)
+        listed, totals = self.listed(sensors.names), session.totals
         for i in visible_rows(len(listed), _row_height()):
             place = listed[i]
             imgui.push_id(place)
-            _show_row(shell, place, session.reading(sensors[place].name), sensors[place].name in unsaved)
+            _show_row(shell, place, totals, sensors[place].name in unsaved)
             imgui.pop_id()
         if not listed:
             paragraph("No sensor has these words in its name.")
@@ -154,9 +153,11 @@ def _row_height() -> float:
     return 3 * imgui.get_text_line_height() + 16 + imgui.get_style().item_spacing.y
 
 
-def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -> None:
-    session, sensor = shell.app.session, reading.sensor
-    name = sensor.name
+def _show_row(shell: Shell, index: int, totals: SensorTotals, unsaved: bool) -> None:
+    session = shell.app.session
+    sensor = session.engine.sensors[index]
+    name, found, reported = sensor.name, int(totals.found[index]), int(totals.reported[index])
+    dropped = dropped_contacts(sensor, found, reported)
     start = imgui.get_cursor_pos()
     right = start.x + imgui.get_content_region_avail().x - 4
     height = _row_height() - imgui.get_style().item_spacing.y
@@ -193,15 +194,15 @@ def _show_row(shell: Shell, index: int, reading: SensorReading, unsaved: bool) -
     imgui.set_cursor_pos(ImVec2(text_x - 5, start.y + 5 + 2 * line))
     _show_reduce(session, sensor)
     with number_font():
-        force = f"{format_number(float(np.linalg.norm(reading.net_force)), 2)} N"
+        force = f"{format_number(float(totals.force[index]), 2)} N"
         force_width = imgui.calc_text_size("0000.00 N").x
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
-        count_color = warning_color() if reading.dropped else dim_color()
-        count = _count_text(reading)
-        text_right(count, count_color, right - force_width - 6)
-        tooltip(_count_help(reading))
+        count_color = warning_color() if dropped else dim_color()
+        text_right(_count_text(sensor, found), count_color, right - force_width - 6)
+        if imgui.is_item_hovered():
+            tooltip(_count_help(sensor, found, dropped))
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
-        text_right(force, _text_color(bool(reading.reported)), right)
+        text_right(force, _text_color(bool(reported)), right)
         tooltip("Net force of the reported contacts on object 2")
     imgui.set_cursor_pos(start)
     imgui.dummy(ImVec2(0, height))
@@ -218,19 +219,18 @@ def _text_color(strong: bool) -> ImVec4:
     return plain_color() if strong else dim_color()
 
 
-def _count_text(reading: SensorReading) -> str:
-    sensor = reading.sensor
+def _count_text(sensor: ContactSensor, found: int) -> str:
     if sensor.reduce is Reduce.NETFORCE:
-        return f"{reading.found} in 1"
-    return str(reading.found) if sensor.virtual else f"{reading.found}/{sensor.slots}"
+        return f"{found} in 1"
+    return str(found) if sensor.virtual else f"{found}/{sensor.slots}"
 
 
-def _count_help(reading: SensorReading) -> str:
-    if reading.sensor.reduce is Reduce.NETFORCE:
-        return f"{reading.found} matching contacts, summed up into 1 slot"
-    text = f"{reading.found} matching contacts, {slots_text(reading.sensor.slots)}"
-    if reading.dropped:
-        text += f"\n{reading.dropped} dropped: raise num, or choose another reduce mode"
+def _count_help(sensor: ContactSensor, found: int, dropped: int) -> str:
+    if sensor.reduce is Reduce.NETFORCE:
+        return f"{found} matching contacts, summed up into 1 slot"
+    text = f"{found} matching contacts, {slots_text(sensor.slots)}"
+    if dropped:
+        text += f"\n{dropped} dropped: raise num, or choose another reduce mode"
     return text
 
 
