@@ -50,7 +50,7 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
     eye = eye or session.usual_eye
     engine = session.engine
     session.force_scale.update(engine.time, engine.data, eye, drawn_forces(contacts), max(elsewhere, default=0.0))
-    at_contacts = build_glyphs(contacts, contact_parts(gizmos), gizmos, context.scale, context.colors)
+    at_contacts = build_glyphs(contacts, _contact_parts(layers), gizmos, context.scale, context.colors)
     others = [layer.glyphs(context) for layer in layers if layer.glyphs is not None]
     parts = [at_contacts, *(part for part in others if part is not None)]
     glyphs = Glyphs.concat(parts) if len(parts) > 1 else at_contacts
@@ -66,7 +66,10 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
 
 def contact_parts(gizmos: GizmoSettings) -> ContactParts:
     """What the layers that are on draw at every contact."""
-    layers = _layers_on(gizmos)
+    return _contact_parts(_layers_on(gizmos))
+
+
+def _contact_parts(layers: list[Layer]) -> ContactParts:
     point = next((layer.point for layer in layers if layer.point is not None), None)
     return ContactParts(point, [arrow for layer in layers for arrow in layer.arrows])
 
@@ -102,7 +105,8 @@ def legend_notes(session: Session) -> list[str]:
     if session.settings.gizmos.forces and any(session.visible.values()):
         sensors, selected = session.engine.sensors, session.selected
         first, _, second = sensors[selected].label.partition(" x ") if selected in sensors.names else ("", "", "")
-        if selected is not None and session.visible.get(selected) and second:
+        named = second and (first, second) != ("any", "any")
+        if selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
         else:
             notes.append("force on object 2, by 1")

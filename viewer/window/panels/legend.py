@@ -16,27 +16,46 @@ from ..widgets import begin_overlay, dim_text, small_button, text_color, tooltip
 _MARGIN = 12
 _MARK = 1.5
 """Width of an entry's mark, in font sizes."""
+_GAP, _BETWEEN = 8, 16
+"""Between a mark and its text, and between entries in one line [px]."""
+_TALL = 26
+"""Height of a scene, in lines of text, from which on each entry has a line of its own; in a lower one they flow."""
 
 
 def show_legend(shell: Shell, viewport: Viewport) -> None:
-    """A small panel in the scene's lower left corner; none if nothing is drawn."""
+    """A small panel in the scene's lower left corner, in a low scene at its top; none if nothing is drawn."""
     session = shell.app.session
     if not session.settings.show_legend:
         return
     entries, notes = legend_entries(session), legend_notes(session)
     if not entries and not notes:
         return
-    left, _, _, bottom = viewport.rect
-    imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
+    left, top, right, bottom = viewport.rect
+    room = 0.0 if bottom - top >= _TALL * imgui.get_text_line_height() else right - left - 4 * _MARGIN
+    if room and not shell.info_shown:
+        # Contacts are below, the sky is above.
+        imgui.set_next_window_pos(ImVec2(left + _MARGIN, top + _MARGIN))
+    else:
+        imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
     imgui.set_next_window_bg_alpha(0.8)
     begin_overlay("legend")
     for entry in entries:
+        _flow(_MARK * imgui.get_font_size() + _GAP + imgui.calc_text_size(entry.text).x, room)
         _show_entry(entry)
     if session.settings.gizmos.forces and entries:
         _scale_bar(session)
     for note in notes:
+        _flow(imgui.calc_text_size(note).x, room)
         dim_text(note)
     imgui.end()
+
+
+def _flow(width: float, room: float) -> None:
+    """Continue the line with something of a width [px] if the line then is no longer than `room` [px]."""
+    padding = imgui.get_style().window_padding
+    end = imgui.get_item_rect_max().x - imgui.get_window_pos().x - padding.x
+    if imgui.get_cursor_pos().y > padding.y and end + _BETWEEN + width <= room:
+        imgui.same_line(0, _BETWEEN)
 
 
 def _show_entry(entry: LegendEntry) -> None:
@@ -56,7 +75,7 @@ def _show_entry(entry: LegendEntry) -> None:
         draw.add_circle_filled(center, 0.3 * size, color)
         draw.add_circle(center, 0.3 * size, imgui.get_color_u32(imgui.Col_.text, 0.35))
     imgui.dummy(ImVec2(_MARK * size, line))
-    imgui.same_line(0, 8)
+    imgui.same_line(0, _GAP)
     imgui.text_unformatted(entry.text)
 
 

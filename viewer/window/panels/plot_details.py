@@ -64,8 +64,13 @@ def _row(label: str, color: ImVec4, *values: float) -> None:
         text_right("-" if value != value else format_number(value))
 
 
-def draw_marks(times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4) -> None:
-    """A triangle at the plot's top where a curve leaves it, and how high the highest is."""
+def draw_marks(
+    times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4, written: list[tuple[float, float]]
+) -> None:
+    """A triangle at the plot's top where a curve leaves it, and how high the highest is.
+
+    `written`: from where to where such numbers stand in the plot already [px]; one that would cover another is lower.
+    """
     if not marks:
         return
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
@@ -81,7 +86,9 @@ def draw_marks(times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4)
                 text = format_number(mark.value, 1)
                 width = imgui.calc_text_size(text).x
                 left = min(x + half + 3, corner.x + size.x - width - 2)
-                draw.add_text(ImVec2(left, corner.y + 1 + 1.2 * imgui.get_text_line_height()), ink, text)
+                row = sum(begin < left + width and left < end for begin, end in written)
+                written.append((left, left + width))
+                draw.add_text(ImVec2(left, corner.y + 1 + (1.2 + row) * imgui.get_text_line_height()), ink, text)
 
 
 def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4], legend: bool) -> None:

@@ -279,8 +279,9 @@ class Plots:
                 spec = implot.Spec(line_color=color, line_weight=1.3)
                 implot.plot_line(line.label, self._curves.stroke_times, values, spec)
         self._show_events(session)
+        written: list[tuple[float, float]] = []
         for color, name, signal in zip(colors, names, signals, strict=True):
-            draw_marks(self._curves.times, marks_above(self._curves.high[name, signal], limits.y.max), color)
+            draw_marks(self._curves.times, marks_above(self._curves.high[name, signal], limits.y.max), color, written)
         self._show_cursor(session, history)
         draw_names(title + unit, lines, colors, legend or settings.by_sensor)
         self._show_crosshair()
