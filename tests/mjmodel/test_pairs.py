@@ -4,8 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.mjmodel.friction import contact_friction, model_cone
+from contact_viewer.mjmodel.matching import ContactMatcher, pressing_force, rebuild_contacts
 from contact_viewer.mjmodel.pairs import Obstacle, find_obstacles, pair_friction, sensor_friction, sensor_pairs
 from contact_viewer.sensors.friction import Cone
+from contact_viewer.settings import Reduce
 
 # Everything overlaps everything, so that whatever can collide does.
 HEAP = """
@@ -120,3 +122,19 @@ def test_the_name_of_an_obstacle_is_the_first_filter() -> None:
 @pytest.mark.parametrize("cone", Cone)
 def test_the_cone_is_the_models(cone: Cone) -> None:
     assert model_cone(mujoco.MjModel.from_xml_string(f'<mujoco><option cone="{cone}"/></mujoco>')) is cone
+
+
+@pytest.mark.parametrize("reduce", Reduce)
+@pytest.mark.parametrize("slots", [1, 2, 60])
+def test_how_hard_a_sensor_is_pressed_is_what_its_contacts_say(reduce: Reduce, slots: int) -> None:
+    model, data = heap()
+    pressed = 0
+    for sensor in (None, *range(model.nsensor)):
+        matches = ContactMatcher(model, sensor).match(data)
+        for part in (matches, matches.take(slice(1)), matches.take(slice(0))):
+            force = pressing_force(model, data, part, reduce, slots)
+            expected = rebuild_contacts(model, data, part, reduce, slots).force_magnitude(reduce)
+            assert expected is not None
+            assert force == pytest.approx(float(expected), rel=1e-9, abs=1e-9)
+            pressed += force > 1
+    assert pressed > 5
