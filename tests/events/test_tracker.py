@@ -267,6 +267,24 @@ def test_breaks(broken: Break, subject: str) -> None:
         assert engine.get_contact_force_magnitude("dead_ball")[0] > 0
 
 
+def test_a_break_looks_at_its_own_sensor_alone() -> None:
+    engine = open_engine("bounce")
+    tracker, names = ContactTracker(engine), engine.sensors.names
+    hits: list[str] = []
+    tracker.on_break = hits.append
+    tracker.breaks = [Break(BreakWhen.FORCE, sensor=i, force=30.0) for i in range(len(names))]
+    above, expected = dict.fromkeys(names, True), []
+    for _ in range(600):
+        engine.step()
+        tracker.after_step(engine)
+        for name in names:
+            before, above[name] = above[name], engine.get_contact_force_magnitude(name)[0] > 30.0
+            if above[name] and not before:
+                expected.append(name)
+    assert [hit.split()[0] for hit in hits] == expected
+    assert len(set(expected)) > 2
+
+
 def test_a_simulation_that_diverges_keeps_its_list() -> None:
     model = mujoco.MjModel.from_xml_string("""
         <mujoco>

@@ -437,3 +437,17 @@ def test_the_inside_of_a_site_is_mujocos_also_on_its_surface(shape: str, size: s
     judged = [bool(mujoco.mj_insideSite(model, data, 0, point)) for point in points]
     assert 0 < sum(judged) < len(judged)
     assert inside_site(model, data, 0, points).tolist() == judged
+
+
+def test_a_contact_that_leaves_a_site_is_no_longer_matched_though_the_same_geoms_touch() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        '<mujoco><worldbody><geom type="plane" size="9 9 1"/><site name="zone" type="box" size=".2 .2 .2"/>'
+        '<body pos="0 0 .099"><joint type="slide" axis="1 0 0"/><geom size=".1"/></body></worldbody>'
+        '<sensor><contact site="zone"/></sensor></mujoco>'
+    )
+    data, matcher = mujoco.MjData(model), ContactMatcher(model, 0)
+    for place, count in ((0.0, 1), (1.0, 0), (0.1, 1), (-1.0, 0)):
+        data.qpos[0] = place
+        mujoco.mj_forward(model, data)
+        assert data.ncon == 1
+        assert len(matcher.match(data).contacts) == count == data.sensordata[0]

@@ -142,3 +142,20 @@ def test_several_curves_at_once_are_the_same_as_one_after_the_other() -> None:
             np.testing.assert_array_equal(several.steps, one.steps)
             np.testing.assert_array_equal(several.low[place], one.low)
             np.testing.assert_array_equal(several.high[place], one.high)
+
+
+def test_what_was_overwritten_is_in_no_column() -> None:
+    """The oldest step kept is in the middle of the first column, whose first half is overwritten already."""
+    curves = Curves(1, 1000)
+    curves.extend(-np.arange(2000.0)[np.newaxis])
+    assert curves.first == 768
+    reduced = curves.reduce(0, 768, 2000, 3)
+    np.testing.assert_array_equal(reduced.steps, [768, 1024, 1536, 2000])
+    np.testing.assert_array_equal(reduced.high, [-768, -1024, -1536])
+    np.testing.assert_array_equal(reduced.low, [-1023, -1535, -1999])
+
+
+def test_the_memory_of_a_value_is_what_it_takes() -> None:
+    curves = Curves(3, 100_000)
+    arrays = [curves._values, *curves._lows, *curves._highs]
+    assert sum(array.nbytes for array in arrays) == pytest.approx(3 * curves.capacity * BYTES_PER_VALUE, rel=1e-12)

@@ -222,3 +222,11 @@ def test_cross_products_are_those_of_numpy(shape: tuple[int, ...], library: Any)
     a, b = np.random.default_rng(1).normal(size=(2, *shape))
     product = cross(library.asarray(a), library.asarray(b))
     np.testing.assert_allclose(np.asarray(product), np.cross(a, b), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"), [(np.zeros(7), "length 7"), (np.zeros((2, 9)), "length 9"), (np.array(1.0), "a single number")]
+)
+def test_an_array_of_another_length_is_named_by_it(values: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ContactLayout("found force", slots=2).decode(values)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from contact_viewer.session.ring import STATE_SPACING, StepRing
+from contact_viewer.session.ring import DEFAULT_BUDGET, STATE_SPACING, StepRing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -201,6 +201,16 @@ def test_an_empty_ring_holds_nothing() -> None:
     assert (ring.bytes, len(ring), ring.first, ring.last, ring.seconds) == (0, 0, 0, -1, 0.0)
     # However little memory there is, a step and the one before it fit.
     assert StepRing(WIDTH, STATE_SIZE, budget=0).capacity == 2
+
+
+def test_memory_that_was_used_stays_in_use() -> None:
+    book = ledger(16)
+    book.take(10, 1.0)
+    used = book.history.bytes
+    book.history.clear()
+    assert book.history.bytes == used
+    # What the documents promise.
+    assert DEFAULT_BUDGET == 268_435_456
 
 
 def test_rows_that_are_partly_out_of_reach_are_refused() -> None:
