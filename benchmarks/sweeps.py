@@ -27,7 +27,7 @@ _numbers = count()
 
 def sweep_overhead(run: Run) -> list[Row]:
     """Steps a second of runs with following, figures and the finished table, in one process."""
-    runs, duration = run.sized((40, 5.0), (2, 0.05))
+    runs, duration = run.sized((20, 5.0), (2, 0.05))
     plan = make_plan([_SCENE], range(runs), duration, noise=_NOISE)
     task = Task(plan, lambda number: open_safely(plan.scenes[number]))
     model = mujoco.MjModel.from_xml_path(str(find_scene(_SCENE)))
@@ -58,7 +58,7 @@ def sweep_overhead(run: Run) -> list[Row]:
 
 def sweep_workers(run: Run) -> list[Row]:
     """Runs a second of two workers, from the command to the table, against one."""
-    runs, duration = run.sized((12, 200.0), (2, 0.02))
+    runs, duration = run.sized((8, 150.0), (2, 0.02))
     plan = make_plan([_SCENE], range(runs), duration, noise=_NOISE)
     works = {
         OURS: partial(_sweep_rate, run, plan, Means(workers=2)),

@@ -1,6 +1,7 @@
 """Sweeps on a Ray cluster of three nodes, all of them on this machine and reached from it alone."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -34,6 +35,11 @@ def reset(model, data, rng):
 """
 
 
+def free_port() -> int:
+    with socket.create_server((HERE, 0)) as server:
+        return int(server.getsockname()[1])
+
+
 class Nodes:
     """A cluster whose nodes can be lost."""
 
@@ -41,7 +47,10 @@ class Nodes:
         from ray.cluster_utils import Cluster
 
         own = {"num_cpus": 1, "node_ip_address": HERE, "object_store_memory": 200 * 2**20}
-        self.cluster: Any = Cluster(initialize_head=True, head_node_args={**own, "include_dashboard": False})
+        head = {**own, "include_dashboard": False, "ray_client_server_port": free_port()}
+        self.client = f"ray://{HERE}:{head['ray_client_server_port']}"
+        """Address for machines that are not of the cluster."""
+        self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
         self.nodes = [self.cluster.add_node(**own) for _ in range(count - 1)]
 
     @property
@@ -82,9 +91,10 @@ def started(count: int) -> Iterator[Nodes]:
         nodes.cluster.shutdown()
 
 
-def start(folder: Path, *words: str) -> "subprocess.Popen[str]":
+def start(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "contact_viewer", "sweep", *words]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=os.environ | environment, **pipes)
 
 
 def finish(process: "subprocess.Popen[str]", seconds: float) -> str:
@@ -171,6 +181,13 @@ def test_two_hundred_runs_on_one_worker_two_and_three_nodes(tmp_path: Path) -> N
         nodes.kill_worker()
         nodes.lose_one()
         finish(process, 300)
+        # From a machine that is not of the cluster, and as in a job that was submitted to it.
+        few = ["slope", "--seeds", "0:10", "--duration", "1", "-o"]
+        finish(start(tmp_path, *few, "few", "--workers", "1"), 100)
+        finish(start(tmp_path, *few, "client", "--ray", nodes.client), 200)
+        finish(start(tmp_path, *few, "job", "--ray", RAY_ADDRESS=nodes.address), 200)
+    for other in ("client", "job"):
+        assert columns(tmp_path / other).equals(columns(tmp_path / "few"))
     one = columns(tmp_path / "1")
     assert one.height == 200 * 5 + 200 * 3
     for other in ("2", "ray", "lossy"):

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +20,9 @@ import pyarrow
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.sweeps.results import METRICS, Results
+from contact_viewer.sweeps.sweep import make_plan
+from contact_viewer.sweeps.task import RunResult
 from pyarrow import parquet
 
 from ..recording.judges import command
@@ -326,3 +330,21 @@ def test_logs_are_taken_again(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert "has no run '3'; there are: from 0 to 2" in capfd.readouterr().err
     assert main(["report", str(tmp_path / "log"), "--worst", "1"]) == 0
     assert f"contact-viewer slope --log {path} --" in capfd.readouterr().out
+
+
+def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
+    peaks = []
+    for count in (2048, 5120):
+        plan = make_plan(["slope"], range(count), 1.0, vary=["friction=0.5:1.5"])
+        row = dict.fromkeys(METRICS, 0.125)
+        results = Results(tmp_path / str(count), plan, {"plan": {}, "files": {}}, resume=False)
+        tracemalloc.start()
+        for run in plan.runs():
+            results.add(RunResult(run.number, None, ("a", "b"), (row, row)))
+        results.finish({})
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        results.close()
+        assert columns(tmp_path / str(count)).height == 2 * count
+    # A byte a run says whether it has finished.
+    assert peaks[1] < peaks[0] + 100_000

@@ -62,7 +62,9 @@ def _print_table(summary: "Summary", by: str, count: int) -> None:
             line = f"{sensor:{width}}"
             for name in columns:
                 each = summary.distributions.get((scene, sensor, name))
-                line += "  " + ("-".rjust(16) if each is None else f"{each.quantile(0.5):>8.3g}{each.high:>8.3g}")
+                line += "  " + (
+                    "-".rjust(16) if each is None else f"{_text(each.quantile(0.5)):>8}{_text(each.high):>8}"
+                )
             print(line)
     metric = BY_NAME[by]
     worst = worst_runs(summary, by, count)
@@ -73,3 +75,8 @@ def _print_table(summary: "Summary", by: str, count: int) -> None:
         print(f"  {row['sensor']}, seed {row['seed']}: {value}\n    {summary.shell(row, metric)}")
     for row in summary.failures[:count]:
         print(f"failed: {row['scene']}, seed {row['seed']}: {row['reason']}")
+
+
+def _text(value: float) -> str:
+    """A number in at most seven letters, most of which are digits."""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e7 else f"{value:.3g}"
