@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from . import batches, decoding, gizmos, recordings, reloading, serving, stepping, sweeps, tensors, windows
+from . import batches, decoding, gizmos, own_loops, recordings, reloading, serving, stepping, sweeps, tensors, windows
 from .environments import ROOT, Environments
 from .measuring import Row
 from .report import REPORT, describe_machine, format_table, write_report
@@ -38,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
     "envs": batches.envs,
     "idle": windows.idle,
     "serve": serving.serve,
+    "own-loop": own_loops.own_loop,
 }
 
 

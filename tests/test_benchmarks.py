@@ -39,9 +39,10 @@ PEERS_OF = {
     "envs": {"MotrixSim's batch, undecoded", "Python loop over MjData, undecoded"},
     "idle": {"mujoco.viewer.launch_passive"},
     "serve": {"what is asked for", "mjviser"},
+    "own-loop": {"bare mj_step loop", "mujoco.viewer.launch_passive", "budget"},
 }
 """Benchmarks and their peers."""
-WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle", "serve"}
+WINDOWS = {"frame-window", "frame-equal", "frame-python", "startup", "idle", "serve", "own-loop"}
 ELSEWHERE = {
     "Ray, 10 s tasks",
     "simulate (mujoco.viewer)",
