@@ -1,5 +1,6 @@
 """How a user's program and its window end, each as a process of its own."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -180,3 +181,57 @@ def test_forked_processes_and_threads() -> None:
     assert viewer.is_running()
     viewer.close()
     assert not is_alive(viewer._process.pid)
+
+
+def open_and_step(answers: Any) -> None:
+    """In a process of its own."""
+    model, data = load("bounce")
+    with contact_viewer.launch_passive(model, data) as viewer:
+        run(viewer, model, data, 20)
+        answers.put((viewer.is_running(), viewer._process.pid))
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+def test_processes_that_python_starts_have_windows_too(method: str) -> None:
+    context: Any = multiprocessing.get_context(method)
+    answers = context.Queue()
+    process = context.Process(target=open_and_step, args=(answers,))
+    process.start()
+    running, window = answers.get(timeout=60)
+    process.join(60)
+    assert running
+    assert process.exitcode == 0
+    assert not is_alive(window)
+
+
+def test_a_notebooks_kernel_has_a_window_over_many_cells() -> None:
+    jupyter_client = pytest.importorskip("jupyter_client")
+    pytest.importorskip("ipykernel")
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="python3", cwd=str(REPOSITORY))
+    said: list[str] = []
+
+    def cell(code: str) -> str:
+        def listen(message: Any) -> None:
+            if message["msg_type"] == "stream" and message["content"]["name"] == "stdout":
+                said.append(message["content"]["text"])
+
+        status: str = client.execute_interactive(code, timeout=60, output_hook=listen)["content"]["status"]
+        return status
+
+    try:
+        setup = (
+            "import contact_viewer, mujoco; from tests.passive.test_viewer import load; model, data = load('bounce')"
+        )
+        assert cell(f"{setup}; viewer = contact_viewer.launch_passive(model, data); print(viewer._process.pid)") == "ok"
+        window = int(said.pop())
+        loop = "mujoco.mj_step(model, data); viewer.sync()"
+        assert cell(f"for _ in range(20): {loop}") == "ok"
+        # As with the stop button: the window stays, and the next cell goes on.
+        threading.Timer(1.0, manager.interrupt_kernel).start()
+        assert cell(f"while True: {loop}") == "error"
+        assert cell(f"{loop}; print(viewer.is_running())") == "ok"
+        assert said.pop().strip() == "True"
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel()
+    until(lambda: not is_alive(window))

@@ -9,11 +9,14 @@ from typing import Any
 import contact_viewer
 import mujoco
 import numpy as np
+import pytest
 from contact_viewer.events.breaks import Break, BreakWhen
+from contact_viewer.mjmodel.model_values import ModelValues
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
+from contact_viewer.window.keys import BINDINGS
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
@@ -380,3 +383,43 @@ def test_sensors_are_made_in_a_window_on_a_model_that_is_never_changed(tmp_path:
     assert (model.nsensor, model.sensor_intprm.tobytes()) == before
     mujoco.mj_step(model, judge, steps)
     np.testing.assert_array_equal(data.qpos, judge.qpos)
+
+
+def press_everything(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    history = session.history
+    assert history is not None
+    wait(ctx, lambda: history.last > 20)
+    for binding in BINDINGS:
+        if binding.text not in ("Ctrl+Q", "F11", "Ctrl+S"):
+            binding.act(window)
+    ctx.yield_(2)
+    # What menus and panels would do, if they were not disabled there.
+    session.reset("nowhere")
+    session.set_speed(0.1)
+    window.app.open_scene("slope")
+    window.app.keyframes.attach(session)
+    ctx.yield_(10)
+    session.paused = False
+    if not session.live:
+        session.toggle_paused()
+    last = history.last
+    wait(ctx, lambda: history.last > last + 50, 1000)
+    assert window.app.session is session
+    return [history.first, len(history.marks)]
+
+
+def test_no_key_changes_what_the_program_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # For what it records.
+    monkeypatch.chdir(tmp_path)
+    model, data = load("quadruped")
+    judge, values = mujoco.MjData(model), ModelValues(model)
+    before = values.read()
+    driven = DrivenViewer(model, data, press_everything, tmp_path)
+    with driven as viewer:
+        steps = run(viewer, model, data)
+    mujoco.mj_step(model, judge, steps)
+    np.testing.assert_array_equal(data.qpos, judge.qpos)
+    assert data.time == judge.time
+    assert values.read() == before
+    assert driven.result == [0, 0]

@@ -221,3 +221,11 @@ def test_a_sensor_that_is_not_kept_is_empty_in_the_past() -> None:
     np.testing.assert_array_equal(past.net_force, 0.0)
     dropped: Any = simulation.shown.dropped("lively_ball")
     assert not dropped.net_force.any()
+
+
+def test_the_only_environment_shown_once_more_keeps_its_past() -> None:
+    session = Session(open_engine("slope"), ViewState())
+    session.simulation.step(20)
+    session.show_environment(session.env + 1)
+    assert session.history is not None
+    assert session.history.last == 20

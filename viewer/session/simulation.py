@@ -181,6 +181,9 @@ class Simulation:
 
     def show(self, env: int) -> None:
         """Show another environment. The history is then one of that environment, from now on."""
+        if env == self.shown_env:
+            # As in a scene that has only one: its past stays.
+            return
         self.shown = self.engine.environment(env)
         self.shown_env = env
         self.changes += 1
