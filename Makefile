@@ -1,9 +1,10 @@
-# run, test, test-torch, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, test-torch, test-warp, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEV := .venv-dev
 TORCH := .venv-torch
+WARP := .venv-warp
 SCENE ?=
 CLIP := recordings/clip.mp4
 
@@ -16,7 +17,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test test-torch test-long test-ray dev bench lint format clean
+.PHONY: run test test-torch test-warp test-long test-ray dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -45,6 +46,10 @@ TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py tests/s
 test-torch: $(TORCH)/.torch
 	ARRAY_LIBRARIES=torch $(TORCH)/bin/python -m pytest -q $(TORCH_TESTS)
 
+# A batch on mujoco_warp, on the processor: its kernels take minutes to compile.
+test-warp: $(WARP)/.warp
+	ARRAY_LIBRARIES=warp WARP_CACHE_PATH=$(abspath $(WARP))/kernels $(WARP)/bin/python tests/run.py -s tests/passive/test_warp.py
+
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev
 
@@ -64,7 +69,7 @@ format: $(TOOLS)
 	$(dir $(TOOLS))bin/ruff format .
 
 clean:
-	rm -rf $(VENV) $(DEV) $(TORCH) .venv-peers .venv-studio build dist *.egg-info recordings
+	rm -rf $(VENV) $(DEV) $(TORCH) $(WARP) .venv-peers .venv-studio build dist *.egg-info recordings
 
 $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
@@ -98,4 +103,11 @@ $(TORCH)/.torch: $(VENV)/.test
 	$(TORCH)/bin/python -m pip install --quiet torch==2.13.0
 	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	  > $$($(TORCH)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
+	@touch $@
+
+$(WARP)/.warp: $(VENV)/.test
+	$(PYTHON) -m venv $(WARP)
+	$(WARP)/bin/python -m pip install --quiet mujoco-warp==4.0.0
+	$(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	  > $$($(WARP)/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
 	@touch $@

@@ -120,3 +120,13 @@ def test_a_scene_whose_bodies_may_sleep_says_what_sensors_do_then(
     scene.write_text(SCENE.replace("<mujoco>", '<mujoco><option><flag sleep="enable"/></option>'))
     assert main(["inspect", str(scene)]) == 0
     assert note in capsys.readouterr().err
+
+
+def test_it_warns_of_slots_that_mjx_fills_with_what_does_not_touch(
+    scene: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sensors = report(scene, capsys)
+    assert "do not touch" in sensors["taken"]["mjx"]["warning"]
+    assert not sensors["net"]["mjx"]["warning"]
+    assert main(["inspect", str(scene)]) == 0
+    assert "  MJX: with reduce none slots are filled also with pairs that do not touch" in capsys.readouterr().out

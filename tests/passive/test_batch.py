@@ -70,10 +70,10 @@ class OtherEngine:
 class DrivenBatch:
     """A batch's viewer whose window a test drives."""
 
-    def __init__(self, model: Any, test: Any, folder: Path) -> None:
+    def __init__(self, model: Any, test: Any, folder: Path, num_envs: int = ENVS) -> None:
         self._report = folder / "driven.json"
         arguments = (f"{test.__module__}:{test.__name__}", str(self._report))
-        self.viewer = BatchViewer(model, ENVS, module="tests.passive.driven_batch", arguments=arguments)
+        self.viewer = BatchViewer(model, num_envs, module="tests.passive.driven_batch", arguments=arguments)
 
     def finish(self) -> Any:
         self.viewer.close()

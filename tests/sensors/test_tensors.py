@@ -200,3 +200,15 @@ def test_slip_speed_and_motrixsims_sums(library: Library, dtype: str) -> None:
     completed = library.run(complete, library.array(sums, dtype), library.array(contacts, dtype))
     for given, expected in zip(completed, complete(sums, contacts), strict=True):
         assert_close(library, given, expected, dtype)
+
+
+@each_library
+def test_slots_that_do_not_touch_are_known(library: Library) -> None:
+    """MJX reports such with reduce none: found, a positive distance, no force."""
+    layout = ContactLayout("found force dist", 4)
+    slots = [[1.0, 5, 0, 0, -0.01], [1, 0, 0, 0, 0.63], [1, 0, 0, 0, -1e-6], [0, 0, 0, 0, 0]]
+    batch = layout.decode(library.array(np.array(slots).ravel()))
+    assert np.asarray(batch.apart).tolist() == [False, True, False, False]
+    # Without distances nothing is known of it.
+    partial = ContactLayout("found force", 1).decode(library.array([1.0, 0, 0, 0]))
+    assert not np.asarray(partial.apart).any()

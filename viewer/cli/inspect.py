@@ -12,6 +12,7 @@ from ..mjmodel.state import SLEEP
 from ..scene_files.safe_open import open_safely
 from ..scene_files.scene import find_scene
 from ..sensors.layout import ContactLayout, Style
+from ..settings import Reduce
 from .parsing import Parser
 from .progress import plural, report
 
@@ -70,7 +71,15 @@ def _as_json(sensor: Declaration, verdict: Portability) -> dict[str, Any]:
             "notes": list(verdict.notes),
             "verified": verdict.verified,
         },
+        "mjx": {"warning": _mjx_warning(layout)},
     }
+
+
+def _mjx_warning(layout: ContactLayout) -> str:
+    """What a person who runs the scene in MJX should know of a sensor; empty if nothing."""
+    if layout.reduce is not Reduce.NONE:
+        return ""
+    return "with reduce none slots are filled also with pairs that do not touch; mindist and maxforce are right there"
 
 
 def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
@@ -86,6 +95,8 @@ def _print_sensor(sensor: Declaration, verdict: Portability) -> None:
     print(f"  MotrixSim {_VERDICTS[verdict.verdict]} ({source}){reason}")
     for note in verdict.notes:
         print(f"    {note}")
+    if warning := _mjx_warning(layout):
+        print(f"  MJX: {warning}")
     _print_arrays(_styles(layout))
 
 

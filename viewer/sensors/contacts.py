@@ -78,6 +78,18 @@ class ContactBatch:
         force_world = self.force_world
         return None if force_world is None else namespace(force_world).sum(force_world, axis=-2)
 
+    @property
+    def apart(self) -> NDArray[np.bool_]:
+        """True for filled slots that do not touch: their surfaces are apart, and no force acts, (..., slots).
+
+        MJX fills slots so with reduce "none"; MuJoCo where geoms have a gap. False where it cannot be known.
+        """
+        if self.dist is None or self.force is None or self.in_world_frame:
+            return self.filled & ~self.filled
+        squared: Any = namespace(self.force).sum(self.force * self.force, axis=-1)
+        apart: NDArray[np.bool_] = self.filled & (self.dist > 0) & (squared == 0)
+        return apart
+
     def force_magnitude(self, reduce: Reduce) -> Array | None:
         """How hard the sensor is pressed [N], (...), as its reduce mode means it. None where it cannot be known.
 

@@ -88,3 +88,19 @@ def test_the_panel_does_not_jump_when_contacts_come_and_go(tmp_path: Path) -> No
         assert places[0] == places[1]
 
     drive(window, test)
+
+
+def test_a_slot_that_does_not_touch_is_marked(tmp_path: Path) -> None:
+    path = tmp_path / "gap.xml"
+    # A gap puts pairs into the contact list that are apart.
+    path.write_text(BOUNCE.replace('size=".1" mass="1"', 'size=".1" mass="1" gap=".05"'))
+    window = make_window(path, steps=1)
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        session.paused = True
+        ctx.yield_(3)
+        assert session.reading("c").batch.apart.tolist() == [True, False]
+        assert ctx.item_exists("//Inspector/**/0 apart##contact")
+
+    drive(window, test)

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
+from numpy.typing import NDArray
 
 from ...mjmodel.names import body_names, geom_names
 from ...mjmodel.types import MjModel
@@ -12,7 +13,7 @@ from ...sensors.friction import ContactState
 from ...session.sensor_reading import SensorReading
 from ...session.session import Highlight, Session
 from ...settings import Reduce, ViewState
-from ..theme import dim_color, warning_color
+from ..theme import dim_color, plain_color, warning_color
 from ..widgets import (
     Heading,
     fitted_text,
@@ -20,10 +21,15 @@ from ..widgets import (
     number_font,
     paragraph,
     table_headings,
+    text_color,
     text_right,
     visible_rows,
 )
 
+APART = (
+    "Does not touch: found, but the surfaces are apart and no force acts. MJX fills slots so with reduce none, where"
+    " mindist and maxforce are right; MuJoCo does where geoms have a gap"
+)
 _DIGITS = "-000.000"
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 """Rows that the table has room for, whatever touches: the panel below it does not move."""
@@ -68,6 +74,8 @@ class ContactTable:
         self._model: MjModel | None = None
         self._bodies: dict[str, str] = {}
         """Body of each geom, by the geom's name."""
+        self._apart: NDArray[np.bool_] = np.zeros(0, bool)
+        """Slots that do not touch, (slots,)."""
         self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
         """As long as the longest name."""
         self._headings_for: tuple[object, ...] = ()
@@ -94,6 +102,7 @@ class ContactTable:
     def show(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], why_zero: str | None) -> None:
         """The table, or why it is empty, in a place of constant height."""
         self._read(session.engine.model)
+        self._apart = reading.batch.apart
         rows = min(max(reading.sensor.slots, _LEAST_ROWS), _MOST_ROWS)
         with number_font():
             height = (rows + 2) * (imgui.get_text_line_height() + 2 * imgui.get_style().cell_padding.y)
@@ -134,7 +143,7 @@ class ContactTable:
         help_text = _HELP[column]
         match column:
             case ContactColumn.SLOT:
-                return [Heading("slot", "slot", help_text, left=True)]
+                return [Heading("slot", "00 apart" if self._apart.any() else "slot", help_text, left=True)]
             case ContactColumn.FORCES:
                 axes = ("F x", "F y", "F z") if net else ("normal", "tangent0", "tangent1")
                 what = "Net force, world axes [N]" if net else "Force of object 1 on object 2, in the contact frame [N]"
@@ -177,7 +186,8 @@ class ContactTable:
     ) -> tuple[list[ContactColumn], list[Heading]]:
         """The columns and their headings, which stay the same from frame to frame."""
         style, room = imgui.get_style(), imgui.get_content_region_avail().x
-        state = (session.settings.contact_columns, net, self._model, room, imgui.get_font_size(), style.cell_padding.x)
+        apart, settings = bool(self._apart.any()), session.settings
+        state = (settings.contact_columns, net, apart, self._model, room, imgui.get_font_size(), style.cell_padding.x)
         if state != self._headings_for:
             columns = self.columns(session, reading, room - style.scrollbar_size)
             self._chosen = columns, [heading for column in columns for heading in self._headings(column, net)]
@@ -198,9 +208,14 @@ class ContactTable:
         match column:
             case ContactColumn.SLOT:
                 imgui.table_next_column()
-                imgui.selectable(f"{slot}##contact", session.picked == (name, slot), _SPANS)
+                apart = bool(self._apart[slot])
+                text = f"{slot} apart##contact" if apart else f"{slot}##contact"
+                with text_color(warning_color() if apart else plain_color()):
+                    imgui.selectable(text, session.picked == (name, slot), _SPANS)
                 if imgui.is_item_hovered():
                     session.highlight = Highlight(name, slot)
+                    if apart:
+                        imgui.set_tooltip(APART)
             case ContactColumn.FORCES:
                 assert batch.force is not None
                 for axis in range(3):
@@ -211,8 +226,7 @@ class ContactTable:
                 imgui.table_next_column()
                 _show_use(*friction)
             case ContactColumn.DISTANCE:
-                assert batch.dist is not None
-                number_cell(1000 * float(batch.dist[slot]))
+                number_cell(float("nan") if batch.dist is None else 1000 * float(batch.dist[slot]))
             case ContactColumn.GEOMS | ContactColumn.BODIES:
                 for geom in session.details(name).geoms[slot]:
                     imgui.table_next_column()

@@ -29,7 +29,7 @@ from ..widgets import (
     tooltip,
     visible_rows,
 )
-from .contact_table import ContactTable
+from .contact_table import APART, ContactTable
 from .status import SOLVED_AGAIN
 
 INEXACT = (
@@ -80,6 +80,10 @@ class Inspector:
         else:
             room = "" if reading.sensor.virtual else f", {slots_text(reading.sensor.slots)}"
             dim_text(f"{reading.found} now{room}")
+        if apart := int(reading.batch.apart.sum()):
+            imgui.same_line()
+            imgui.text_colored(warning_color(), f"{apart} apart")
+            tooltip(APART)
         label = f"{icons.ICON_FA_TABLE_COLUMNS} columns###columns"
         right_of_line(imgui.calc_text_size(f"{icons.ICON_FA_TABLE_COLUMNS} columns").x)
         if small_button(label, "Choose the columns; they are remembered"):
