@@ -33,6 +33,15 @@ class ContactSensor:
     virtual: bool = False
     """True if the viewer made it, and the scene does not have it."""
 
+    sources: tuple[str, ...] = ()
+    """Which sensor of the scene each value of the array comes from, where it is joined of several that report one field
+    each; else empty."""
+
+    @property
+    def declared_name(self) -> str:
+        """The sensor of the scene that it is, or the first of those that it is joined of."""
+        return self.sources[0] if self.sources else self.name
+
     @property
     def fields(self) -> tuple[Field, ...]:
         return self.layout.fields

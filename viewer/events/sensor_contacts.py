@@ -113,6 +113,8 @@ class SensorContacts:
         """Start again, or continue from an instant that was returned to: `last` are the last events before it."""
         self.names = self._engine.sensors.names
         """Names of the sensors."""
+        self.declared_names = tuple(sensor.declared_name for sensor in self._engine.sensors)
+        """Those in the scene of them, or of the first that each is joined of."""
         count, timestep = len(self.names), self._engine.timestep
         self.forces: NDArray[np.float64] = np.zeros(count)
         """How hard the sensors are pressed [N], (sensors,)."""

@@ -355,7 +355,9 @@ class HistoryCurves:
         self._friction = np.full((len(self.names), 2), np.nan)
         if engine.has_contact_list:
             ids = {name: sensor_id for sensor_id, name in enumerate(sensor_names(model))}
-            self._friction = sensor_friction(model, [ids[name] for name in self.names], _FRICTION_PAIRS)
+            self._friction = sensor_friction(
+                model, [ids[engine.sensors[name].declared_name] for name in self.names], _FRICTION_PAIRS
+            )
 
     @property
     def first(self) -> int:

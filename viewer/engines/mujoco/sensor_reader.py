@@ -10,6 +10,7 @@ import numpy as np
 
 from ...mjmodel.declarations import declared_sensors, delayed_sensors
 from ...mjmodel.friction import contact_friction
+from ...mjmodel.joined_sensors import join_declarations
 from ...mjmodel.matching import (
     ContactMatcher,
     companion_layout,
@@ -26,6 +27,7 @@ from ...scene_files.scene import LoadedScene
 from ...sensors.contacts import Array, ContactBatch
 from ...sensors.layout import ContactLayout, Field
 from ...sensors.layout_groups import LayoutGroup, group_by_layout
+from ...sensors.spread_layout import SpreadLayout
 from ...settings import Reduce
 from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from ..values import SensorValues
@@ -47,6 +49,10 @@ class _Reading:
     model: MjModel
     delayed: bool = False
     """True if the array is older than the contact list."""
+    joined: tuple[int, ...] = ()
+    """All sensors that it is joined of, if it is."""
+    place: tuple[slice, SpreadLayout] | None = None
+    """Where these are in `sensordata`, and their layout there."""
 
     # Made when first asked for: most of many sensors are never matched.
     @cached_property
@@ -56,7 +62,8 @@ class _Reading:
     @property
     def sensor_ids(self) -> tuple[int, ...]:
         """Sensors in the model that this is read from, the one with the most fields last."""
-        return tuple(i for i in (self.sensor_id, self.companion_id) if i is not None)
+        own = self.joined or (self.sensor_id,)
+        return tuple(i for i in (*own, self.companion_id) if i is not None)
 
 
 @dataclass(frozen=True)
@@ -92,7 +99,7 @@ class SensorReader(SensorValues):
         self._readings: dict[str, _Reading] = {}
         self._grouping: _Grouping | None = None
         self._sensors = self._declared_sensors(scene.companions, scene.hidden)
-        read = [self._columns[reading.sensor_ids[-1]] for reading in self._readings.values()]
+        read = [self._columns_of(reading) for reading in self._readings.values()]
         self._row_start = min((columns.start for columns in read), default=0)
         stop = max((columns.stop for columns in read), default=0)
         # Views: stepping changes them. A scene without contact sensors leaves rows without a meaning.
@@ -113,9 +120,12 @@ class SensorReader(SensorValues):
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
         reading = self._readings[sensor.name]
-        columns = self._columns[reading.sensor_ids[-1]]
+        columns = self._columns_of(reading)
+        layout: ContactLayout
         if reading.companion_id is not None:
             layout = companion_layout(sensor.slots, sensor.reduce)
+        elif reading.place is not None:
+            layout = reading.place[1]
         else:
             # A user's model is left as it is: it writes the array as declared, however the sensor is read.
             layout = sensor.layout if self._owned else sensor.declared
@@ -123,13 +133,18 @@ class SensorReader(SensorValues):
 
     def array_in(self, row: Row, sensor: ContactSensor) -> Array:
         columns, layout = self.source(sensor)
-        complete = self._readings[sensor.name].companion_id is not None
-        return sensor.layout.encode(layout.decode(row[columns])) if complete else row[columns].copy()
+        reading = self._readings[sensor.name]
+        as_declared = reading.companion_id is None and reading.place is None
+        return row[columns].copy() if as_declared else sensor.layout.encode(layout.decode(row[columns]))
 
     def array(self, name: str) -> Array:
         sensor, reading = self._fitted(name), self._readings[name]
         if reading.sensor_id is None or (sensor.modified and not self._owned):
             return sensor.layout.encode(self.contacts(name))
+        if reading.place is not None:
+            columns, layout = reading.place
+            joined = np.array([data.sensordata[columns][list(layout.places)] for data in self._datas])
+            return joined if self.num_envs > 1 else joined[0]
         return self._values(reading.sensor_id)
 
     def contacts(self, name: str) -> ContactBatch:
@@ -244,14 +259,31 @@ class SensorReader(SensorValues):
 
     def _declared_sensors(self, companions: dict[int, int], hidden: tuple[int, ...]) -> SensorList:
         sensors, delayed = [], delayed_sensors(self.model)
-        for declared in declared_sensors(self.model, hidden=[*companions.values(), *hidden]):
-            i, layout = declared.sensor_id, declared.layout
+        declarations = declared_sensors(self.model, hidden=[*companions.values(), *hidden])
+        families = join_declarations(self.model, declarations)
+        taken: set[int] = set()
+        for declared in declarations:
+            i, layout, name = declared.sensor_id, declared.layout, declared.name
+            if i in taken:
+                continue
             companion = companions.get(i)
+            sources: tuple[str, ...] = ()
+            reading = _Reading(i, companion, self.model, i in delayed)
+            if (family := families.get(i)) is not None:
+                name, layout, sources = family.name, family.layout, family.sources
+                taken.update(family.ids)
+                reading = replace(reading, joined=family.ids, place=family.place)
             sensors.append(
-                ContactSensor(declared.name, declared.label, layout, layout, reconstructed=companion is None)
+                ContactSensor(name, declared.label, layout, layout, reconstructed=companion is None, sources=sources)
             )
-            self._readings[declared.name] = _Reading(i, companion, self.model, i in delayed)
+            self._readings[name] = reading
         return SensorList(sensors)
+
+    def _columns_of(self, reading: _Reading) -> slice:
+        """Where what a sensor is read from is in `sensordata`."""
+        if reading.companion_id is None and reading.place is not None:
+            return reading.place[0]
+        return self._columns[reading.sensor_ids[-1]]
 
     def _group(self) -> _Grouping:
         """How all sensors that there are now are read together."""
@@ -297,6 +329,8 @@ class SensorReader(SensorValues):
         for data in self._datas:
             rebuilt = rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
             for i in reading.sensor_ids:
+                if i in reading.joined:
+                    continue
                 layout = sensor.layout if i == reading.sensor_id else companion_layout(sensor.slots, sensor.reduce)
                 values = data.sensordata[self._columns[i]]
                 batch = layout.decode(values)

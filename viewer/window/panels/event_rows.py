@@ -124,7 +124,7 @@ def _pairs_by_sensor(tracker: ContactTracker, model: MjModel) -> dict[int, froze
     places = {tuple(sorted(geoms)): place for place, geoms in enumerate(tracker.pairs.choice.geoms.tolist())}
     ids = {declared.name: declared.sensor_id for declared in declared_sensors(model)}
     found = {}
-    for sensor, name in enumerate(tracker.sensors.names):
+    for sensor, name in enumerate(tracker.sensors.declared_names):
         if name in ids:
             pairs = sensor_pairs(model, ids[name], 4 * _MOST_PAIRS)
             tracked = {places[key] for geoms in pairs.possible.tolist() if (key := tuple(sorted(geoms))) in places}

@@ -6,6 +6,7 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
+from ...engines.contact_sensor import ContactSensor
 from ...render.style import palette_colors
 from ...sensors.layout import Column, Field
 from ...session.sensor_reading import SensorReading
@@ -99,7 +100,7 @@ class Inspector:
         values = reading.sensor.layout.described_columns
         with number_font():
             room = imgui.get_content_region_avail()
-            headings = self._array_headings(values, room.x - imgui.get_style().scrollbar_size)
+            headings = self._array_headings(reading.sensor, room.x - imgui.get_style().scrollbar_size)
             size = ImVec2(0, max(room.y, _LEAST_ARRAY))
             if not imgui.begin_table("##array", len(headings), _ARRAY_FLAGS, size):
                 return
@@ -110,11 +111,12 @@ class Inspector:
                 _array_row(session, reading, i, values[i], tints, shown, dim)
             imgui.end_table()
 
-    def _array_headings(self, values: Sequence[Column], room: float) -> list[Heading]:
+    def _array_headings(self, sensor: ContactSensor, room: float) -> list[Heading]:
         """The columns that fit into a width [px], which stay the same from frame to frame."""
-        state = (id(values), room, imgui.get_font_size(), imgui.get_style().cell_padding.x)
+        values = sensor.layout.described_columns
+        state = (id(values), sensor.sources, room, imgui.get_font_size(), imgui.get_style().cell_padding.x)
         if state != self._headings_for:
-            self._headings_for, self._headings = state, _array_headings(values, room)
+            self._headings_for, self._headings = state, _array_headings(values, _short_sources(sensor), room)
         return self._headings
 
 
@@ -136,6 +138,8 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         _fact("slots (num)", "all that there are" if sensor.virtual else str(sensor.slots))
         _fact("reduce", str(sensor.reduce))
         _fact("frame", "world" if sensor.frame == "world" else "contact: normal, tangent0, tangent1")
+        if sensor.sources:
+            _fact("sensors", ", ".join(dict.fromkeys(sensor.sources)))
         _fact("array", f"{sensor.size} value{'' if sensor.size == 1 else 's'}")
         imgui.end_table()
     if sensor.solved_again:
@@ -230,7 +234,7 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
         imgui.end_table()
 
 
-def _array_headings(values: Sequence[Column], room: float) -> list[Heading]:
+def _array_headings(values: Sequence[Column], sources: Sequence[str], room: float) -> list[Heading]:
     """The columns that fit into a width [px]: names and values always, units before frames before numbers."""
     longest = max((_value_name(value) for value in values), key=len, default="")
     unit = max((value.unit for value in values), key=len, default="")
@@ -241,11 +245,20 @@ def _array_headings(values: Sequence[Column], room: float) -> list[Heading]:
         Heading("unit", unit, "", left=True),
         Heading("frame", "contact", "World axes, or normal, tangent0 and tangent1", left=True),
     ]
+    if sources:
+        longest = max(sources, key=len)
+        help_text = "The sensor of the scene that the value comes from; ... is the name above"
+        headings.insert(3, Heading("sensor", longest, help_text, left=True))
     padding = 2 * imgui.get_style().cell_padding.x
     for name in ("index", "frame", "unit"):
         if sum(heading.width + padding for heading in headings) > room:
             headings = [heading for heading in headings if heading.name != name]
     return headings
+
+
+def _short_sources(sensor: ContactSensor) -> Sequence[str]:
+    """The sensors that values come from, without what their names have in common: `..._force`."""
+    return [f"...{source.removeprefix(sensor.name)}" for source in sensor.sources]
 
 
 def _value_name(column: Column) -> str:
@@ -274,9 +287,11 @@ def _array_row(
         component = _AXES.index(column.axis) if column.field is Field.FORCE and column.axis in _AXES else None
         if filled:
             session.highlight = Highlight(reading.sensor.name, column.slot, component)
-        imgui.set_tooltip(_describe(index, column, filled))
+        source = reading.sensor.sources[index] if reading.sensor.sources else ""
+        imgui.set_tooltip(_describe(index, column, filled) + (f"\nfrom {source}" if source else ""))
     number_cell(float(reading.array[index]), tint if filled else dim)
-    for name, text in (("unit", column.unit), ("frame", column.frame)):
+    source = _short_sources(reading.sensor)[index] if reading.sensor.sources else ""
+    for name, text in (("sensor", source), ("unit", column.unit), ("frame", column.frame)):
         if name in shown:
             imgui.table_next_column()
             if text:

@@ -179,7 +179,7 @@ def _show_row(shell: Shell, index: int, totals: SensorTotals, unsaved: bool) -> 
     with text_color(_text_color(session.visible[name])):
         fitted_text(f"{name} *" if unsaved else name, pencil_x - text_x - 4)
         tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
-    if not sensor.virtual:
+    if not sensor.virtual and not sensor.sources:
         imgui.set_cursor_pos(ImVec2(pencil_x, start.y + 4))
         _show_pencil(shell, name)
 
