@@ -1,6 +1,7 @@
 """Gymnasium's own environments in the wrapper, against the same environments stepped bare."""
 
 import pickle
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -133,6 +134,28 @@ def test_episodes_are_filmed_without_a_display(tmp_path: Path, monkeypatch: pyte
     assert max(green[: max(1, int(25 * 0.05 * (first - 1)))]) < 10
     assert max(green) > 40
     assert (tmp_path / "episode-2.mp4").stat().st_size > 10_000
+
+
+KILLED = """
+import gymnasium, os, sys, signal
+from contact_viewer.gymnasium import ContactViewer
+env = ContactViewer(gymnasium.make("Ant-v5"), record=sys.argv[1] + "/episode-{}.webm", size=(160, 90), fps=20)
+env.reset(seed=3)
+for _ in range(20):
+    env.step(env.action_space.sample())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_film_is_completed_when_its_program_is_killed(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
+    path, end = tmp_path / "episode-0.webm", time.monotonic() + 30
+    while not path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    with av.open(str(path)) as video:
+        # All of the 20 steps of 0.05 s that were taken.
+        assert sum(1 for _ in video.decode(video=0)) >= 20
 
 
 def touching_pairs(model: Any, data: Any) -> set[frozenset[str]]:
