@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from ..errors import SceneError
 from ..mjmodel.declarations import TARGET_OBJECTS, delayed_sensors
+from ..mjmodel.matching import full_layout
 from ..mjmodel.names import COMPANION, label_sensors, read_names
 from ..mjmodel.types import MjModel
 from ..sensors.contact_declaration import ContactDeclaration
-from ..sensors.layout import ContactLayout, Field
+from ..sensors.layout import Field
 from ..settings import Reduce
 from .scene import COMPANION_VALUES_MAX, LoadedScene
 from .spec_changes import TARGET_TABLES, RefusedChange, SensorChange
@@ -129,7 +130,8 @@ def _accompany(values: Values) -> bool:
     """Make a sensor its own companion, with all fields; False if that were too large."""
     _, reduce, num = (int(number) for number in values["intprm"])
     slots = max(1, num)
-    size = ContactLayout(list(Field), slots, "none").size
+    # Older versions of MuJoCo have fewer.
+    size = full_layout(slots).size
     if size > COMPANION_VALUES_MAX:
         return False
     values |= {"intprm": (_ALL_FIELDS, reduce, slots), "dim": size, "needstage": _ACC, "cutoff": 0.0, "noise": 0.0}
