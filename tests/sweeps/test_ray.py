@@ -1,6 +1,7 @@
 """Sweeps on a Ray cluster of three nodes, all of them on this machine and reached from it alone."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -94,6 +95,8 @@ def started(count: int) -> Iterator[Nodes]:
 def start(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "contact_viewer", "sweep", *words]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # Jobs in the background have Ctrl-C ignored.
+    pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(command, cwd=folder, env=os.environ | environment, **pipes)
 
 
@@ -211,4 +214,23 @@ def test_a_cluster_of_this_machine_is_started_and_ends(tmp_path: Path) -> None:
     finish(process, 10)
     assert seen
     assert not reached
+    assert columns(tmp_path / "ray").equals(columns(tmp_path / "local"))
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_what_was_interrupted_on_a_cluster_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    words = ["slope", "--seeds", "0:40", "--duration", "0.2", "--control", str(controller(tmp_path))]
+    words += ["--param", "WAIT=0.3", "-o"]
+    finish(start(tmp_path, *words, "local", "--workers", "2"), 120)
+    with started(2) as nodes:
+        process = start(tmp_path, *words, "ray", "--ray", nodes.address)
+        wait_for(lambda: finished(tmp_path / "ray") >= 4, process)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert "missing; go on with --resume" in error
+        assert "Traceback" not in error
+        assert 4 <= columns(tmp_path / "ray")["seed"].n_unique() < 40
+        finish(start(tmp_path, *words, "ray", "--ray", nodes.address, "--resume"), 200)
     assert columns(tmp_path / "ray").equals(columns(tmp_path / "local"))
