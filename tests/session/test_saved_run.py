@@ -206,6 +206,7 @@ def test_the_first_step_that_differs_is_named(run: Path) -> None:
     session = Session(open_engine(rewritten(run, about=older, source_0=heavier)), ViewState())
     play_to_the_end(session)
     assert logged(session).verdicts.first == 1
+    assert "the first" in logged(session).summary()
 
 
 def without(path: Path, name: str) -> Path:

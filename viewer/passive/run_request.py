@@ -25,6 +25,7 @@ class Link(Protocol):
     _running: bool
 
     def _send(self, message: dict[str, Any]) -> bool: ...
+    def _look(self, now: float, state_only: bool) -> None: ...
     def _receive(self) -> list[dict[str, Any]]: ...
     def _handle(self, message: dict[str, Any]) -> None: ...
 
@@ -41,6 +42,8 @@ class RunRequests:
         target = str(Path(path).expanduser().absolute())
         with self._lock:
             until = monotonic() + _LONGEST
+            # The last steps may be those of a model that has just been changed.
+            self._look(monotonic(), False)
             sent = self._running and self._send({REQUEST: target})
             while sent and self._running and monotonic() < until:
                 select.select([self._socket], [], [], _WAIT)

@@ -29,6 +29,8 @@ from .run_request import ANSWER, REQUEST
 from .view_values import write_values
 from .window_loop import WindowLoop, send
 
+_TRIES = 100
+"""How often the last steps are asked for, where a change of the model has to be learnt before they are taken."""
 Run = Callable[[Window], None]
 Opener = Callable[[socket.socket, int, int, int, int], tuple[Window, WindowLoop]]
 """Makes a window on what is shared; see `open_loop`."""
@@ -135,8 +137,11 @@ def _save_run(app: Application, loop: WindowLoop, path: str) -> None:
 
     simulation, history = app.session.simulation, app.session.simulation.history
     shown = None if history is None or history.at_end else history.current
-    while (step := loop.take()) is not None:
-        simulation.observe(step)
+    for _ in range(_TRIES):
+        while (step := loop.take()) is not None:
+            simulation.observe(step)
+        if not loop.arrivals.waits:
+            break
     if shown is not None:
         simulation.go_to(shown)
     try:

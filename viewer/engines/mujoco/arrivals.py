@@ -110,6 +110,11 @@ class Arrivals:
                 return step
         return self._step(self._following.pop(0)) if self._following else None
 
+    @property
+    def waits(self) -> bool:
+        """True if a row has arrived whose model is not known yet."""
+        return self._waiting is not None
+
     def restart(self) -> None:
         """Begin with the next row, whatever came before."""
         self.row = self._waiting = self._left = None

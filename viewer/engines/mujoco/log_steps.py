@@ -82,7 +82,10 @@ class LogSteps:
 
     def summary(self) -> str:
         first = self.verdicts.first
-        return self.verdicts.summary(0.0 if first is None else float(self._log.times[self._rows_of[first]]))
+        time = 0.0 if first is None else float(self._log.times[self._rows_of[first]])
+        words = self.verdicts.summary(time)
+        # Of a run that another version of MuJoCo has saved the first is of interest in any case.
+        return f"{words}; the first is step {first}, at {time:.6g} s" if self.is_run and first and not self.verdicts.exact else words
 
     def take(self) -> ArrivedStep | None:
         while not self._following and self._next < len(self._log):
