@@ -86,13 +86,16 @@ def test_data_of_another_model_are_refused_before_anything_is_opened() -> None:
 
 
 def test_a_run_of_a_loop_is_saved_with_every_step(tmp_path: Path) -> None:
-    """Also steps that the window had no time for yet; contacts are those of the loop, bit for bit."""
+    """Also steps that the window had no time for yet, and those of a changed model: bit for bit those of the loop."""
     model = mujoco.MjModel.from_xml_path(str(find_scene("gripper")))
     data = mujoco.MjData(model)
     states, forces = [], []
     with contact_viewer.launch_passive(model, data) as viewer:
         for step in range(150):
             data.ctrl[:] = (0.0, 0.01 * np.sin(0.1 * step), 0.2)
+            if step == 100:
+                model.opt.gravity[2] = -5.0
+                model.geom_friction[:] *= 0.5
             mujoco.mj_step(model, data)
             viewer.sync()
             states.append(data.qpos.tobytes())

@@ -1,7 +1,7 @@
 """What an engine may be able to do beyond stepping and reading: return to its past, explain, find instants."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Protocol
 
@@ -98,6 +98,10 @@ class Retraced:
     blocks: Iterator[NDArray[np.float64]]
     """Values of these columns in the states from which the steps start, and at last in that after the last of them,
     (n, columns) each; two of the same time where things were moved by hand between two steps."""
+    versions: Mapping[int, bytes] = field(default_factory=dict)
+    """Values of the model by their version, if it was changed while it ran; the last value of a state is then one."""
+    version: int = 0
+    """The one that the model has."""
 
 
 class Past(Protocol):

@@ -57,6 +57,8 @@ class StateLog:
     """Parts that steps depend on and the log does not have: `qvel`, `act`, `ctrl`."""
     first_row: Values | None = None
     """What the sensors said in the first state, if that is known."""
+    versions: Mapping[int, bytes] = field(default_factory=dict)
+    """Values of a model that was changed while it ran, by their version, which is then the last value of a state."""
     notes: tuple[str, ...] = ()
     """What a person should know of it."""
     about: Mapping[str, Any] = field(default_factory=dict)

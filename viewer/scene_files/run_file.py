@@ -20,7 +20,7 @@ from ..version import __version__
 
 SUFFIX = ".cvrun"
 _FORMAT = 1
-_ABOUT, _MODEL, _SOURCES, _STATES = "about", "model", "source", "states"
+_ABOUT, _MODEL, _SOURCES, _STATES, _VERSION = "about", "model", "source", "states", "version"
 _FAST = 1
 """Compression of models and their files: half as large in a fifth of the time."""
 READ_ERRORS = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, NotImplementedError)
@@ -39,9 +39,11 @@ class RunWriter:
         rest: Values,
         first_row: Values | None = None,
         sources: Mapping[str, bytes] | None = None,
+        versions: Mapping[int, bytes] | None = None,
     ) -> None:
-        """`sources`: files from which other versions of MuJoCo can compile the model,
-        the scene first, by their paths from a common folder. Raises RecordingError where it cannot be written."""
+        """`sources`: files from which other versions of MuJoCo can compile the model, the scene first, by their paths
+        from a common folder. `versions`: values of a model that was changed. Raises RecordingError where it cannot be
+        written."""
         self._part = PartFile(path)
         self._blocks = 0
         self._file: zipfile.ZipFile | None = None
@@ -64,6 +66,8 @@ class RunWriter:
             self._add("rest", rest)
             if first_row is not None:
                 self._add("first_row", first_row)
+            for version, content in (versions or {}).items():
+                self._add(f"{_VERSION}_{version}", np.frombuffer(content, np.uint8))
             for number, content in enumerate(sources.values()):
                 self._add(f"{_SOURCES}_{number}", np.frombuffer(content, np.uint8))
         except BaseException as error:
@@ -134,7 +138,9 @@ class RunFile:
 
     def log(self, model: MjModel) -> StateLog:
         """The states of its steps, as those of a model that is the same but for the version of MuJoCo."""
-        arrays = self._read(["columns", "rest", f"{_STATES}_0"], lambda name: name.startswith((_STATES, "first_row")))
+        arrays = self._read(
+            ["columns", "rest", f"{_STATES}_0"], lambda name: name.startswith((_STATES, _VERSION, "first_row"))
+        )
         columns, rest = arrays["columns"], arrays["rest"]
         blocks = [arrays.get(f"{_STATES}_{number}") for number in range(sum(_STATES in name for name in arrays))]
         fitting = all(
@@ -164,6 +170,11 @@ class RunFile:
             states if kept.all() else states[:, kept],
             whole,
             first_row=first if known else None,
+            versions={
+                int(name.removeprefix(f"{_VERSION}_")): array.tobytes()
+                for name, array in arrays.items()
+                if name.removeprefix(f"{_VERSION}_").isdecimal() and array.dtype == np.uint8
+            },
             about=self.about,
         )
 

@@ -39,6 +39,7 @@ class RunSaver:
             "scene": engine.path.name if engine.path is not None else None,
             "companions": list(retraced.companions.items()),
             "hidden": list(retraced.hidden),
+            "version": retraced.version,
             "changes": list(changes),
             "watch_all": any(sensor.virtual for sensor in engine.sensors),
             "steps": self.steps,
@@ -48,7 +49,14 @@ class RunSaver:
         """Write the file, whole or not at all. Raises RecordingError."""
         retraced = self._retraced
         writer = RunWriter(
-            self.path, retraced.model, self._about, retraced.columns, retraced.rest, self._first_row, self._sources
+            self.path,
+            retraced.model,
+            self._about,
+            retraced.columns,
+            retraced.rest,
+            self._first_row,
+            self._sources,
+            retraced.versions,
         )
         try:
             for block in retraced.blocks:

@@ -81,7 +81,14 @@ class MujocoEngine(SensorReader):
         """Take the steps of a log again, instead of steps of its own."""
         if self.num_envs > 1:
             raise SceneError(f"{log.path}: a run is shown in one environment: leave out --envs")
-        self.logged = LogSteps(self, log)
+        if log.versions:
+            versions = self.allow_model_changes()
+            if any(len(content) != versions.size for content in log.versions.values()):
+                raise SceneError(f"{log.path}: the changes of its model are not those of this model")
+            for number, content in log.versions.items():
+                versions.add(number, content)
+            versions.current = int(log.about.get("version", 0))
+        self.logged = LogSteps(self, log, self.model_versions)
 
     @property
     def diagnostics(self) -> Diagnostics | None:

@@ -9,6 +9,7 @@ from ...mjmodel.state_log import INPUTS, StateLog, Values, places, state_parts
 from ...mjmodel.types import MjData, MjModel
 from ..abilities import ArrivedStep, StepKind
 from ..logged_steps import Verdicts
+from .model_versions import ModelVersions
 from .states import States, hide_forces
 
 _MOST_STEPS = 1000
@@ -39,13 +40,14 @@ class LogSteps:
     solver starts from, is carried along from step to step.
     """
 
-    def __init__(self, engine: _Stepped, log: StateLog) -> None:
+    def __init__(self, engine: _Stepped, log: StateLog, versions: ModelVersions | None = None) -> None:
+        """`versions`: of a model that is changed."""
         self.path, self.is_run = log.path, bool(log.about)
         self.notes = log.notes
         self.watches_all = bool(log.about.get("watch_all"))
         self._log, self._model, self._data = log, engine.model, engine.data
         self._first_row = engine.row()
-        self._states = States(self._model, self._data)
+        self._states = States(self._model, self._data, versions)
         parts = state_parts(self._model)
         inputs = places(self._model, *INPUTS)
         is_input = np.isin(log.columns, inputs)
@@ -85,7 +87,11 @@ class LogSteps:
         time = 0.0 if first is None else float(self._log.times[self._rows_of[first]])
         words = self.verdicts.summary(time)
         # Of a run that another version of MuJoCo has saved the first is of interest in any case.
-        return f"{words}; the first is step {first}, at {time:.6g} s" if self.is_run and first and not self.verdicts.exact else words
+        return (
+            f"{words}; the first is step {first}, at {time:.6g} s"
+            if self.is_run and first and not self.verdicts.exact
+            else words
+        )
 
     def take(self) -> ArrivedStep | None:
         while not self._following and self._next < len(self._log):

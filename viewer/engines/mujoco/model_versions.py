@@ -34,6 +34,11 @@ class ModelVersions:
         if len(self._known) > _MOST:
             self._known.pop(next(iter(self._known)))
 
+    def content(self, number: int) -> bytes:
+        """All values of a version, as they were given to `add`."""
+        known = self._known[number]
+        return b"".join(known.get(place, base) for place, base in enumerate(self._base))
+
     def knows(self, number: int) -> bool:
         return number in self._known
 

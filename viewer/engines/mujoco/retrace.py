@@ -23,10 +23,13 @@ def retrace(
 ) -> Retraced:
     """Take steps again with a copy of a reader's model, which nobody else changes, while the blocks are read."""
     states = np.stack([span.state for span in spans])
-    if versions is not None:
+    numbers = [] if versions is None else sorted({int(number) for number in states[:, -1]})
+    changes = versions is not None and (len(numbers) > 1 or numbers != [versions.current])
+    if versions is not None and not changes:
         states = states[:, :-1]
+    kept = {number: versions.content(number) for number in numbers if versions.knows(number)} if versions else {}
     # Inputs but for the controls change only where a state is kept, and what moves nearly always does.
-    fixed = np.concatenate([places(model, *INPUTS[1:])])
+    fixed = np.append(places(model, *INPUTS[1:]), [states.shape[1] - 1] if changes else []).astype(np.intp)
     constant = np.zeros(states.shape[1], bool)
     constant[fixed] = (states[:, fixed] == states[0, fixed]).all(axis=0)
     columns = np.flatnonzero(~constant)
@@ -34,8 +37,10 @@ def retrace(
     if versions is not None:
         current, versions = versions.current, versions.for_model(stepped)
         versions.current = current
+    blocks = _blocks(stepped, spans, columns, versions)
+    number = versions.current if versions is not None else 0
     return Retraced(
-        model, reader.companions, reader.hidden, columns, states[0], _blocks(stepped, spans, columns, versions)
+        model, reader.companions, reader.hidden, columns, states[0], blocks, kept if changes else {}, number
     )
 
 
