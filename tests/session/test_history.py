@@ -296,7 +296,13 @@ def test_the_state_that_a_step_left_has_what_was_changed_in_it(tmp_path: Path) -
     run.engine.data.ctrl[:] = 0.1
     run.step(2)
     timestep = run.engine.timestep
-    for step, ctrl in ((19, 0.4), (20, -0.4), (21, -0.4), (41, 0.1), (42, 0.1), (43, 0.1)):
+    # In two steps running.
+    run.engine.data.ctrl[:] = 0.2
+    run.step(1)
+    run.engine.data.ctrl[:] = 0.3
+    run.step(4)
+    changes = ((19, 0.4), (20, -0.4), (21, -0.4), (41, 0.1), (42, 0.1), (43, 0.2), (44, 0.3), (48, 0.3))
+    for step, ctrl in changes:
         run.history.show_left(step)
         assert run.engine.time == pytest.approx(step * timestep)
         assert run.engine.data.ctrl[0] == ctrl, step

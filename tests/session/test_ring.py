@@ -117,6 +117,8 @@ def test_steps_out_of_reach_are_refused() -> None:
             history.origin(step)
     assert history.step_at(-1e9) == history.first
     assert history.step_at(1e9) == history.last
+    book.take(3, 1.0)
+    assert history.step_at(1e9) == history.last
 
 
 def test_a_forgotten_future_does_not_bring_back_the_overwritten_past() -> None:
