@@ -79,6 +79,8 @@ class LoopSteps:
 
     def __init__(self) -> None:
         self._done = perf_counter()
+        self._behind = False
+        """True if more steps wait than one frame took."""
         self._break: int | None = None
         """The step at which a break holds the loop, which may take one more before it comes to its next `sync`."""
 
@@ -92,7 +94,7 @@ class LoopSteps:
         loop.begin_frame()
         history, began = simulation.history, perf_counter()
         # Where drawing takes long, steps get as much time as it.
-        until = began + min(max(budget, began - self._done), _LONGEST)
+        until = began + (_LONGEST if self._behind else min(max(budget, began - self._done), _LONGEST))
         shown = None if history is None or history.at_end else history.current
         if not loop.paused:
             self._break = None
@@ -110,6 +112,8 @@ class LoopSteps:
             if perf_counter() > until:
                 loop.catch_up()
                 break
+        # Fewer pictures then, rather than fewer steps.
+        self._behind = loop.pending > taken
         if history is not None and loop.waiting and shown is None:
             shown = history.last
         if (taken or loop.waiting) and shown is not None and history is not None and shown <= history.last:
