@@ -423,3 +423,36 @@ def test_no_key_changes_what_the_program_does(tmp_path: Path, monkeypatch: pytes
     assert data.time == judge.time
     assert values.read() == before
     assert driven.result == [0, 0]
+
+
+def find_marks(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    history = session.history
+    assert history is not None
+    wait(ctx, lambda: len(history.marks) == 2, 1000)
+    session.paused = True
+    ctx.yield_(3)
+    marked = list(history.marks)
+    session.go_to(marked[0])
+    picture = screenshot(ctx, Path(argument())).astype(int)
+    session.toggle_paused()
+    bar = picture[-70:]
+    amber = (bar[..., 0] > 180) & (bar[..., 1] > 110) & (bar[..., 2] < 110)
+    columns = np.flatnonzero(amber[:45].any(axis=0))
+    return {"marked": marked, "last": history.last, "columns": columns.tolist()}
+
+
+def test_steps_that_could_not_be_taken_exactly_are_marked_on_the_timeline(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    driven = DrivenViewer(model, data, find_marks, tmp_path, str(tmp_path / "picture.png"))
+    with driven as viewer:
+        for k in count():
+            if not viewer.is_running():
+                break
+            mujoco.mj_step(model, data)
+            if k in (99, 199):
+                data.qvel[0] += 0.1
+            viewer.sync()
+            time.sleep(0.002)
+    assert driven.result["marked"] == [100, 200]
+    assert len(driven.result["columns"]) >= 2, driven.result

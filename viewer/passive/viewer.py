@@ -134,6 +134,16 @@ class PassiveViewer(RunRequests):
         return self._gizmos
 
     @property
+    def m(self) -> MjModel:
+        """The program's model."""
+        return self._model
+
+    @property
+    def d(self) -> MjData:
+        """The program's data."""
+        return self._data
+
+    @property
     def cam(self) -> Any:
         """An MjvCamera. What the program writes into it takes effect in the window, which does not write into it."""
         return self._views.camera

@@ -1,4 +1,4 @@
-"""Shows under the timeline how exactly each step of a saved run or a log was taken again."""
+"""Shows under the timeline how exactly each step of a saved run, a log or a user's loop was taken again."""
 
 import numpy as np
 from imgui_bundle import ImVec2, imgui
@@ -44,6 +44,21 @@ def draw_band(session: Session, history: History, logged: LoggedSteps) -> int | 
         return None
     part = (imgui.get_mouse_pos().x - left) / max(right - left, 1.0)
     return history.first + round(min(max(part, 0.0), 1.0) * (count - 1))
+
+
+def draw_marks(history: History) -> None:
+    """Mark the steps of a user's loop that could not be taken exactly, on the last item, the timeline."""
+    low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+    inset = 0.5 * imgui.get_style().grab_min_size + 2
+    left, width = low.x + inset, max(1.0, high.x - low.x - 2 * inset)
+    steps = np.fromiter(history.marks, np.int64, len(history.marks))
+    steps = steps[steps >= history.first]
+    # Each pixel once, however many steps it stands for.
+    places = np.unique((steps - history.first) * width // max(history.last - history.first, 1))
+    top, color = high.y - max(3.0, _HEIGHT * (high.y - low.y)), imgui.get_color_u32(warning_color())
+    draw = imgui.get_window_draw_list()
+    for place in places.tolist():
+        draw.add_rect_filled(ImVec2(left + place, top), ImVec2(left + place + 1.0, high.y), color)
 
 
 def _tints(differences: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from ...session.history import History
 from ...session.session import SPEEDS, Session
 from ..theme import dim_color, plain_color
 from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, text_color, tooltip
-from .log_band import draw_band
+from .log_band import draw_band, draw_marks
 
 FREE_CAMERA = "free camera"
 
@@ -72,8 +72,12 @@ def _show_scrubber(session: Session) -> None:
             words = session.logged.verdicts.describe(number)
             tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{words}")
         return
-    start = "from there" if history.can_resume else "with the newest step"
-    tooltip(f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.")
+    start = "from there" if history.can_resume and not session.stepped_outside else "with the newest step"
+    inexact = ""
+    if session.stepped_outside and history.marks:
+        draw_marks(history)
+        inexact = f"\n{len(history.marks)} steps could not be taken again exactly: they are marked."
+    tooltip(f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
 
 
 def _show_time(session: Session) -> None:
