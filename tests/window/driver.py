@@ -11,7 +11,7 @@ from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.settings import Options
 from contact_viewer.window.window import Window
-from imgui_bundle import ImVec2
+from imgui_bundle import ImVec2, hello_imgui, imgui
 from numpy.typing import NDArray
 from PIL import Image
 
@@ -37,6 +37,8 @@ def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False
 
     def guarded(ctx: Any) -> None:
         try:
+            # A busy machine takes longer than the engine's own limit of a minute; pytest has one too.
+            imgui.test_engine.get_io(hello_imgui.get_imgui_test_engine()).config_watchdog_kill_test = 170.0
             ctx.yield_(4)
             test(ctx)
         except BaseException as error:
