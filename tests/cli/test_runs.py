@@ -1,0 +1,57 @@
+"""Commands that keep a run, and show one again."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from contact_viewer.cli import main
+
+DURATION = ["--duration", "0.3"]
+
+
+def test_a_run_is_exported_as_the_scene_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, again, run = tmp_path / "first.csv", tmp_path / "again.csv", tmp_path / "run.cvrun"
+    assert main(["export", "gripper", *DURATION, "-o", str(first), "--save-run", str(run)]) == 0
+    assert f"{run}: 150 steps" in capsys.readouterr().out
+    assert main(["export", str(run), "-o", str(again)]) == 0
+    assert "run.cvrun: all 150 steps are exact" in capsys.readouterr().err
+    assert first.read_bytes() == again.read_bytes()
+    assert first.with_suffix(".events.csv").read_bytes() == again.with_suffix(".events.csv").read_bytes()
+
+
+def test_events_and_pictures_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, log = tmp_path / "run.cvrun", tmp_path / "log.npz"
+    assert main(["events", "bounce", *DURATION, "--save-run", str(run)]) == 0
+    expected = capsys.readouterr().out
+    assert "begin" in expected
+    with np.load(run) as file:
+        # Time, positions and velocities, as robosuite writes them.
+        np.savez(log, states=file["states_0"][:, :22])
+    assert main(["events", "bounce", "--log", str(log)]) == 0
+    shown = capsys.readouterr()
+    assert next(line for line in shown.out.splitlines() if "begin" in line) in expected
+    assert "log.npz: all 151 steps are exact" in shown.err
+    assert main(["record", "bounce", "--log", str(log), "-o", str(tmp_path / "a.png"), "--size", "160x120"]) == 0
+    assert (tmp_path / "a.png").stat().st_size > 1000
+    assert "log.npz: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--save-run", "{tmp}/run.npz"], "a run is saved as .cvrun"),
+        (["--save-run", "{tmp}/none/run.cvrun"], "there is no folder"),
+        (["--period", "0.1"], "--period is for a log"),
+        (["--log", "{tmp}/a.npz", "--control", "walk.py"], "leave out --control"),
+        (["--log", "{tmp}/a.npz", "--vary", "friction=0.5:1"], "leave out --vary"),
+    ],
+)
+def test_bad_arguments_are_one_line(
+    more: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [text.format(tmp=tmp_path) for text in more]
+    assert main(["export", "gripper", *DURATION, "-o", str(tmp_path / "a.csv"), *arguments]) == 2
+    said = capsys.readouterr().err.strip()
+    assert words in said
+    assert "\n" not in said
+    assert not list(tmp_path.iterdir())
