@@ -247,3 +247,27 @@ def test_without_a_timestep_the_step_is_that_of_the_state() -> None:
     step = book.history.last
     book.history.add_state(7.0, 0.0)
     assert book.history.step_at(8.0) == step
+
+
+@pytest.mark.parametrize("size", [0, 2])
+def test_a_drive_is_called_once_a_step_and_a_state_is_kept_where_it_changes_more(size: int) -> None:
+    ring, calls, states = StepRing(WIDTH, STATE_SIZE, input_size=size), [0], []
+    inputs, other = np.zeros(size), np.zeros(1)
+
+    def drive() -> None:
+        calls[0] += 1
+        inputs[:] = calls[0]
+        if calls[0] == 3:
+            other[0] = 1.0
+
+    record = ring.recorder(lambda: np.zeros(WIDTH).data.cast("B"), 2**62, int)
+    step = ring.input_recorder(drive, inputs, [other.data.cast("B")], lambda: states.append(calls[0]))
+    ring.add_state(0.0, 1.0, driven=True)
+    record()
+    for _ in range(4):
+        step()
+        record()
+    assert (calls, states) == ([4], [3])
+    kept = ring.inputs(4)
+    assert kept is not None
+    np.testing.assert_array_equal(kept, np.repeat([[1.0], [2.0], [3.0], [4.0]], size, axis=1))
