@@ -9,11 +9,10 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactLayout, launch_batch
-from contact_viewer.passive.batch import BatchViewer, one_row
+from contact_viewer.passive.batch import BatchViewer
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
-from ..array_libraries import Library, each_library
 from ..window.driver import wait
 from .test_viewer import load, press
 
@@ -149,16 +148,6 @@ def test_without_sensordata_all_is_solved_again_and_marked(tmp_path: Path) -> No
     marks, forces = driven.finish()
     assert marks == [True, True]
     np.testing.assert_allclose(forces["all"][2], 2 * 9.81, rtol=0.05)
-
-
-@each_library
-def test_one_row_of_any_librarys_array_is_copied(library: Library) -> None:
-    values = np.arange(12.0).reshape(3, 4)
-    for dtype in library.dtypes:
-        row = one_row(library.array(values, dtype), 1)
-        assert isinstance(row, np.ndarray)
-        np.testing.assert_array_equal(row.astype(float), values[1])
-    np.testing.assert_array_equal(one_row(library.array(values[:, 0]), 2), values[2, 0])
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
