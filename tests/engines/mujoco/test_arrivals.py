@@ -1,6 +1,7 @@
 """Steps of someone else's loop, taken again from the states that it hands over, against that loop's own data."""
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import mujoco
@@ -22,12 +23,12 @@ class Rows:
     """Rows that wait to be taken."""
 
     def __init__(self) -> None:
-        self.waiting: list[ArrivedRow] = []
+        self.waiting: deque[ArrivedRow] = deque()
         self.looked_at = math.inf
         """Rows before this one were written before someone last looked at the model."""
 
     def next_row(self) -> ArrivedRow | None:
-        return self.waiting.pop(0) if self.waiting else None
+        return self.waiting.popleft() if self.waiting else None
 
     def is_model_known(self, row: ArrivedRow) -> bool:
         return row.number < self.looked_at
