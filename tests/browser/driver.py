@@ -40,6 +40,9 @@ class Served:
 def serve(scene: str | Path, *arguments: str, folder: Path | None = None, display: bool = False) -> Iterator[Served]:
     """`contact-viewer SCENE --serve`, without a display unless one is asked for."""
     environment = {key: value for key, value in os.environ.items() if display or "DISPLAY" not in key}
+    if folder is not None:
+        # As at a first start, whatever layout another window has saved.
+        environment["XDG_CONFIG_HOME"] = str(folder)
     process = subprocess.Popen(
         [PROGRAM, str(scene), *(() if "--serve" in arguments else ("--serve",)), *arguments],
         cwd=folder,

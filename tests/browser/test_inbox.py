@@ -44,10 +44,11 @@ def test_a_hundred_movements_and_turns_of_the_wheel_are_one_frames_work() -> Non
     assert len(frames(*(message for x in range(5) for message in (move(x), wheel(1.0))))) == 1
 
 
-def test_a_click_between_two_frames_is_seen_at_its_place() -> None:
+def test_a_drag_between_two_frames_begins_and_ends_at_its_places() -> None:
     assert frames(move(1), button(True), move(50), button(False), move(90)) == [
         [move(1), button(True)],
-        [move(50), button(False)],
+        [move(50)],
+        [button(False)],
         [move(90)],
     ]
     assert len(frames(button(True), button(False), button(True), button(False))) == 4

@@ -1,5 +1,6 @@
 """The real page in a real browser: see the scene, click, type, come back."""
 
+import io
 import json
 import subprocess
 import urllib.request
@@ -10,10 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer.assets import bundled_scene
+from PIL import Image
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from .driver import (
+    Pixels,
     Served,
     browse,
     count_green,
@@ -27,11 +30,31 @@ from .driver import (
     wait,
 )
 
+BOXES = 12
+REST = (900, 45)
+"""Where the mouse touches nothing of the scene."""
 DROP = """
 const transfer = new DataTransfer();
 for (const [name, text] of arguments[0]) transfer.items.add(new File([text], name));
 window.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
 """
+WATCH_ORDERS = "window.orders = []; const before = obey; obey = (order) => { orders.push(order); before(order); };"
+
+
+def boxes() -> str:
+    """A scene with more sensors than are listed without a filter; all boxes fall, and then lie on four contacts."""
+    bodies = "".join(
+        f'<body pos="{0.3 * (k % 4) - 0.45} {0.3 * (k // 4) - 0.3} .2"><freejoint/>'
+        f'<geom name="box{k}" type="box" size=".1 .1 .1" mass="2" rgba=".4 .4 .4 1"/></body>'
+        for k in range(BOXES)
+    )
+    sensors = "".join(
+        f'<contact name="s{k}" geom1="floor" geom2="box{k}" num="4" data="found force pos normal tangent"/>'
+        for k in range(BOXES)
+    )
+    floor = '<geom name="floor" type="plane" size="2 2 .1" rgba=".5 .5 .5 1"/>'
+    world = f'<worldbody><light pos="0 0 3"/>{floor}{bodies}</worldbody>'
+    return f"<mujoco>{world}<sensor>{sensors}</sensor></mujoco>"
 
 
 @pytest.fixture(scope="module")
@@ -42,142 +65,331 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with serve("quadruped", folder=tmp_path_factory.mktemp("served")) as served:
+    folder = tmp_path_factory.mktemp("served")
+    (folder / "boxes.xml").write_text(boxes())
+    with serve("boxes.xml", folder=folder) as served:
         yield served
 
 
-@pytest.fixture
-def page(browser: Any, served: Served) -> Any:
-    """The page of a scene that runs."""
+@pytest.fixture(scope="module")
+def opened(browser: Any, served: Served) -> Any:
+    """The page of a scene that has run for a while, and stands still now."""
     open_page(browser, served.url)
+    wait(lambda: count_green(scene_part(picture(browser))) > 50)
+    before = number(browser)
+    wait(lambda: number(browser) > before + 10)
+    move(browser, *REST)
+    press(browser, Keys.SPACE)
+    wait(lambda: is_still(browser))
     return browser
+
+
+@pytest.fixture
+def page(opened: Any, served: Served) -> Any:
+    """The same; tests before may have gone elsewhere."""
+    if not opened.current_url.startswith(served.address) or "codec" in opened.current_url:
+        open_page(opened, served.url)
+    move(opened, *REST)
+    return opened
 
 
 def press(page: Any, *keys: str) -> None:
     ActionChains(page).send_keys(*keys).perform()
 
 
+def mouse(page: Any, kind: str, x: float, y: float, held: int = 0) -> None:
+    event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": held, "clickCount": 1}
+    page.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
+
+def move(page: Any, x: float, y: float) -> None:
+    mouse(page, "mouseMoved", x, y)
+
+
+def click(page: Any, x: float, y: float) -> None:
+    """As a person does, who sees what is under the mouse before it is clicked."""
+    move(page, x, y)
+    ActionChains(page).pause(0.2).perform()
+    mouse(page, "mousePressed", x, y, 1)
+    mouse(page, "mouseReleased", x, y)
+
+
 def is_still(page: Any) -> bool:
     """True if no new picture came in a while."""
     before = number(page)
-    ActionChains(page).pause(0.7).perform()
+    ActionChains(page).pause(0.5).perform()
     return number(page) == before
 
 
-@pytest.fixture
-def paused(page: Any) -> Iterator[Any]:
-    """The page of a scene that stands still."""
-    canvas = page.find_element("css selector", "canvas")
-    ActionChains(page).move_to_element_with_offset(canvas, 0, -100).perform()
-    press(page, Keys.SPACE)
-    wait(lambda: is_still(page))
-    yield page
-    press(page, Keys.SPACE)
-    wait(lambda: not is_still(page))
+def differs(first: Pixels, second: Pixels, part: Any = scene_part) -> float:
+    """Mean difference of two pictures, in shades of 256."""
+    return float(np.abs(part(first).astype(int) - part(second)).mean())
+
+
+def changes(page: Any, before: Pixels, part: Any = scene_part, least: float = 2.0) -> None:
+    """Waits until the picture is another one."""
+    wait(lambda: differs(picture(page), before, part) > least)
+
+
+def inspector(pixels: Pixels) -> Pixels:
+    return pixels[90:, 940:]
+
+
+def sensor_list(pixels: Pixels) -> Pixels:
+    return pixels[90:340, :220]
+
+
+def status(pixels: Pixels) -> Pixels:
+    return pixels[-25:]
 
 
 def test_the_scene_is_seen_as_video_and_moves(page: Any) -> None:
     assert page.execute_script("return [wantsJpeg, decoder.state]") == [False, "configured"]
-    wait(lambda: scene_part(picture(page)).std() > 10)
-    wait(lambda: count_green(picture(page)) > 100)
+    assert scene_part(picture(page)).std() > 10
     before = number(page)
+    press(page, Keys.SPACE)
     wait(lambda: number(page) > before + 5)
+    press(page, Keys.SPACE)
+    wait(lambda: is_still(page))
 
 
 def test_the_token_is_in_a_cookie_and_no_longer_in_the_address(page: Any, served: Served) -> None:
     assert served.token not in page.current_url
-    cookie = next(item for item in page.get_cookies() if item["name"].startswith("contact_viewer_"))
-    assert cookie["value"] == served.token
+    cookie = next(item for item in page.get_cookies() if item["value"] == served.token)
+    assert cookie["name"].startswith("contact_viewer_")
     assert cookie["httpOnly"]
     assert cookie["sameSite"] == "Strict"
 
 
-def test_a_click_on_the_eye_of_all_sensors_takes_their_arrows_away(paused: Any) -> None:
-    before = count_green(scene_part(picture(paused)))
-    assert before > 50
-    shown = picture(paused)
+def test_a_click_on_the_eye_of_all_sensors_takes_their_arrows_away(page: Any) -> None:
+    assert count_green(scene_part(picture(page))) > 50
     # The icons of the sensors are in the left panel's first columns; that of all sensors is the first.
-    bright = (shown[40:200, 14:40].min(axis=-1) > 180).any(axis=1)
-    first = 40 + int(np.argmax(bright)) + 6
-    canvas = paused.find_element("css selector", "canvas")
-    size = canvas.size
-    x, y = 24 - size["width"] / 2, first - size["height"] / 2
-    eye = ActionChains(paused).move_to_element_with_offset(canvas, int(x), int(y)).pause(0.2)
-    eye.click().perform()
-    wait(lambda: count_green(scene_part(picture(paused))) == 0)
-    ActionChains(paused).click().perform()
-    wait(lambda: count_green(scene_part(picture(paused))) > 50)
+    bright = (picture(page)[40:200, 14:40].min(axis=-1) > 180).any(axis=1)
+    eye = 24, 40 + int(np.argmax(bright)) + 6
+    click(page, *eye)
+    wait(lambda: count_green(scene_part(picture(page))) == 0)
+    click(page, *eye)
+    wait(lambda: count_green(scene_part(picture(page))) > 50)
 
 
-def test_a_drag_orbits_the_camera(paused: Any) -> None:
-    canvas = paused.find_element("css selector", "canvas")
-    before = scene_part(picture(paused)).astype(int)
-    drag = ActionChains(paused).move_to_element_with_offset(canvas, -40, -100).click_and_hold()
-    drag.move_by_offset(60, 10).move_by_offset(60, 10).release().perform()
-    wait(lambda: np.abs(scene_part(picture(paused)).astype(int) - before).mean() > 5)
+def test_typing_filters_the_sensors(page: Any) -> None:
+    before = picture(page)
+    click(page, 80, 86)
+    press(page, "s11")
+    changes(page, before, sensor_list)
+    press(page, Keys.BACKSPACE * 3)
+    move(page, *REST)
+    click(page, 300, 10)
+    press(page, Keys.ESCAPE)
+    wait(lambda: differs(picture(page), before, sensor_list) < 1)
 
 
-def test_a_key_turns_the_forces_off_and_on(paused: Any) -> None:
-    assert count_green(scene_part(picture(paused))) > 50
-    press(paused, "f")
-    wait(lambda: count_green(scene_part(picture(paused))) == 0)
-    press(paused, "f")
-    wait(lambda: count_green(scene_part(picture(paused))) > 50)
+def test_a_reduce_switch_changes_array_and_picture(page: Any) -> None:
+    before = picture(page)
+    green = count_green(scene_part(before))
+    click(page, 70, 150)
+    wait(lambda: differs(picture(page), before, sensor_list) > 1)
+    # Of the four, the last is netforce: one contact in place of four.
+    click(page, 70, 233)
+    move(page, *REST)
+    changes(page, before, inspector, 1.0)
+    wait(lambda: count_green(scene_part(picture(page))) < green)
 
 
-def test_a_paused_window_sends_nothing(paused: Any) -> None:
-    assert is_still(paused)
+def test_scrubbing_shows_the_past_and_comes_back(page: Any) -> None:
+    before = picture(page)
+    row = before.shape[0] - 50
+    move(page, 1150, row)
+    mouse(page, "mousePressed", 1150, row, 1)
+    for x in (1000, 700, 495):
+        mouse(page, "mouseMoved", x, row, 1)
+    # At first they are in the air.
+    wait(lambda: count_green(scene_part(picture(page))) == 0)
+    for x in (700, 1000, 1190):
+        mouse(page, "mouseMoved", x, row, 1)
+    mouse(page, "mouseReleased", 1190, row)
+    move(page, *REST)
+    wait(lambda: differs(picture(page), before) < 1)
 
 
-def test_the_picture_follows_the_size_of_the_page(page: Any) -> None:
-    page.set_window_size(1000, 800)
-    wait(lambda: has_own_size(page) and picture(page).shape[1] == 1000)
-    page.set_window_size(1280, 860)
-    wait(lambda: has_own_size(page) and picture(page).shape[1] == 1280)
+def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
+    start = picture(page)
+    mouse(page, "mousePressed", 500, 120, 1)
+    mouse(page, "mouseMoved", 560, 130, 1)
+    changes(page, start)
+    inside = picture(page)
+    mouse(page, "mouseMoved", 700, -150, 1)
+    mouse(page, "mouseMoved", 1500, -300, 1)
+    changes(page, inside)
+    mouse(page, "mouseReleased", 1500, -300)
+    wait(lambda: is_still(page))
+    outside = picture(page)
+    # Released out there: the mouse comes back without the camera.
+    move(page, 600, 150)
+    move(page, *REST)
+    wait(lambda: is_still(page))
+    assert differs(picture(page), outside) < 2
+    # Home shows all that moves again.
+    press(page, Keys.HOME)
+    changes(page, outside)
 
 
-def test_a_page_that_is_loaded_again_finds_the_same_session(paused: Any) -> None:
-    before = picture(paused)
-    paused.refresh()
-    wait(lambda: number(paused) > 0)
-    wait(lambda: np.abs(picture(paused).astype(int) - before).mean() < 3)
+def test_one_finger_orbits_and_two_pinch_and_pan(page: Any) -> None:
+    page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 5})
+
+    page.execute_script("window.sent = []; const before = send; send = (data) => { sent.push(data); before(data); };")
+
+    def buttons() -> list[tuple[int, bool]]:
+        """Mouse buttons that the page has pressed and released since the last call."""
+        sent = page.execute_script("return sent.splice(0)")
+        return [(each["button"], each["down"]) for each in sent if each["type"] == "button"]
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        touches = [{"x": x, "y": y, "id": place} for place, (x, y) in enumerate(points)]
+        page.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+    def drag(*paths: tuple[tuple[float, float], tuple[float, float]]) -> None:
+        """One finger a path, from its start to its end."""
+        before = picture(page)
+        touch("touchStart", *(start for start, _ in paths))
+        for part in (0.25, 0.5, 0.75, 1.0):
+            points = [(a[0] + part * (b[0] - a[0]), a[1] + part * (b[1] - a[1])) for a, b in paths]
+            touch("touchMove", *points)
+            ActionChains(page).pause(0.05).perform()
+        touch("touchEnd")
+        changes(page, before)
+        wait(lambda: is_still(page))
+
+    try:
+        drag(((500, 110), (560, 110)))
+        assert buttons() == [(0, True), (0, False)]
+        # A right button that is pressed without a drag would open a menu.
+        drag(((520, 150), (480, 150)), ((580, 150), (620, 150)))
+        assert 2 not in [which for which, _ in buttons()]
+        drag(((500, 130), (560, 160)), ((600, 130), (660, 160)))
+        assert buttons()[-2:] == [(2, True), (2, False)]
+    finally:
+        page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        press(page, Keys.HOME)
+
+
+def test_a_key_turns_the_forces_off_and_on(page: Any) -> None:
+    press(page, "f")
+    wait(lambda: count_green(scene_part(picture(page))) == 0)
+    press(page, "f")
+    wait(lambda: count_green(scene_part(picture(page))) > 50)
+
+
+def test_the_cursor_has_the_shape_that_the_window_wants(page: Any) -> None:
+    for place, shape in (((239, 250), "ew-resize"), ((80, 86), "text"), (REST, "default")):
+        move(page, *place)
+        wait(lambda shape=shape: page.execute_script("return canvas.style.cursor") == shape)  # type: ignore[misc]
+
+
+def test_the_clipboard_goes_both_ways(page: Any, served: Served) -> None:
+    permissions = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    page.execute_cdp_cmd("Browser.grantPermissions", {"permissions": permissions, "origin": served.address})
+    page.set_script_timeout(10)
+    read = "const done = arguments[0]; navigator.clipboard.readText().then(done, done)"
+    ActionChains(page).key_down(Keys.CONTROL).send_keys("c").key_up(Keys.CONTROL).perform()
+    wait(lambda: str(page.execute_async_script(read)).startswith("<key name="))
+    page.execute_async_script("const done = arguments[0]; navigator.clipboard.writeText('s7').then(done, done)")
+    before = picture(page)
+    click(page, 80, 86)
+    ActionChains(page).key_down(Keys.CONTROL).send_keys("v").key_up(Keys.CONTROL).perform()
+    changes(page, before, sensor_list)
+    press(page, Keys.BACKSPACE * 2)
+    click(page, 300, 10)
+    press(page, Keys.ESCAPE)
+    wait(lambda: differs(picture(page), before, sensor_list) < 1)
+
+
+def test_a_still_window_sends_nothing(page: Any) -> None:
+    wait(lambda: is_still(page))
+    assert is_still(page)
+
+
+@pytest.mark.parametrize(("width", "height", "ratio"), [(900, 600, 2), (3840, 2160, 1), (1000, 700, 1)])
+def test_the_picture_has_the_pages_pixels(page: Any, width: int, height: int, ratio: int) -> None:
+    metrics = {"width": width, "height": height, "deviceScaleFactor": ratio, "mobile": False}
+    page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        wait(lambda: picture(page).shape == (height * ratio, width * ratio, 3))
+        # Everything is in its place soon: the menu above, the status bar below, and nothing that was never drawn.
+        row = slice(-26 * ratio, -2 * ratio)
+        wait(lambda: 20 < np.median(picture(page)[row, -40:]) < 45 and 20 < np.median(picture(page)[:12, -40:]) < 45)
+        wait(lambda: count_green(picture(page)) > 100)
+        shown = picture(page)
+        # Letters of the menu are as large as on other pages.
+        bright = np.flatnonzero((shown[: 21 * ratio, : 60 * ratio].min(axis=-1) > 130).any(axis=1))
+        assert 8 * ratio <= bright[-1] - bright[0] + 1 <= 14 * ratio
+    finally:
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        wait(lambda: has_own_size(page))
+
+
+def test_a_page_that_is_loaded_again_finds_the_same_session(page: Any) -> None:
+    wait(lambda: is_still(page))
+    before = picture(page)
+    page.refresh()
+    wait(lambda: number(page) > 0 and has_own_size(page))
+    wait(lambda: differs(picture(page), before) < 3)
 
 
 def test_single_pictures_where_there_is_no_video(page: Any, served: Served) -> None:
     open_page(page, f"{served.url}&codec=jpeg")
     assert page.execute_script("return [wantsJpeg, decoder]") == [True, None]
     wait(lambda: count_green(picture(page)) > 100)
+    press(page, Keys.SPACE)
     before = number(page)
     wait(lambda: number(page) > before + 3)
+    press(page, Keys.SPACE)
 
 
-def test_a_second_page_sees_the_same_and_is_counted(paused: Any, served: Served, tmp_path: Path) -> None:
-    with browse(tmp_path) as second:
-        open_page(second, served.url)
-        wait(lambda: np.abs(picture(paused).astype(int) - picture(second)).mean() < 3)
-        press(second, "f")
-        for page in (paused, second):
-            wait(lambda page=page: count_green(scene_part(picture(page))) == 0)  # type: ignore[misc]
-        press(second, "f")
-        wait(lambda: count_green(scene_part(picture(paused))) > 50)
+def test_a_second_page_sees_the_same_and_is_counted(page: Any, served: Served) -> None:
+    first, before = page.current_window_handle, picture(page)
+    page.switch_to.new_window("tab")
+    try:
+        open_page(page, served.url)
+        wait(lambda: differs(picture(page), before) < 3)
+        press(page, "f")
+        wait(lambda: count_green(scene_part(picture(page))) == 0)
+        page.switch_to.window(first)
+        wait(lambda: count_green(scene_part(picture(page))) == 0)
+        # Two watch.
+        assert differs(picture(page), before, status) > 0.01
+        press(page, "f")
+        wait(lambda: count_green(scene_part(picture(page))) > 50)
+        page.switch_to.window(next(handle for handle in page.window_handles if handle != first))
+        wait(lambda: count_green(scene_part(picture(page))) > 50)
+        page.close()
+    finally:
+        page.switch_to.window(first)
 
 
-def test_a_recording_comes_as_a_download(page: Any, served: Served) -> None:
-    page.execute_script("window.offered = []; const before = obey; obey = (o) => { offered.push(o); before(o); };")
-    press(page, Keys.F9)
-    before = number(page)
-    wait(lambda: number(page) > before + 15)
-    press(page, Keys.F9)
-    wait(lambda: page.execute_script("return offered.some((order) => order.type === 'download')"))
-    order = page.execute_script("return offered.find((order) => order.type === 'download')")
+def download(page: Any, served: Served, suffix: str) -> bytes:
+    """The file of that suffix that the window offers next."""
+    ending = f"order => order.type === 'download' && order.name.endsWith('{suffix}')"
+    wait(lambda: page.execute_script(f"return orders.some({ending})"))
+    order = page.execute_script(f"return orders.find({ending})")
     request = urllib.request.Request(served.address + order["address"])
     request.add_header("Cookie", "; ".join(f"{item['name']}={item['value']}" for item in page.get_cookies()))
     with urllib.request.urlopen(request) as answer:
-        data = answer.read()
+        return bytes(answer.read())
+
+
+def test_recordings_screenshots_and_curves_come_as_downloads(page: Any, served: Served) -> None:
+    page.execute_script(WATCH_ORDERS)
+    press(page, Keys.F9, Keys.SPACE)
+    before = number(page)
+    wait(lambda: number(page) > before + 10)
+    press(page, Keys.F9, Keys.SPACE)
     probe = ["ffprobe", "-v", "error", "-show_streams", "-of", "json", "-"]
+    data = download(page, served, ".mp4")
     streams = json.loads(subprocess.run(probe, input=data, capture_output=True, check=True).stdout)["streams"]
     assert streams[0]["codec_type"] == "video"
-    assert order["name"].endswith(".mp4")
+    ActionChains(page).key_down(Keys.CONTROL).send_keys("p").key_up(Keys.CONTROL).perform()
+    assert Image.open(io.BytesIO(download(page, served, ".png"))).size[0] > 300
 
 
 def test_dropped_files_open_as_a_scene_with_what_it_includes(browser: Any, tmp_path: Path) -> None:
@@ -186,13 +398,30 @@ def test_dropped_files_open_as_a_scene_with_what_it_includes(browser: Any, tmp_p
     with serve("slope", "--paused", folder=tmp_path) as served:
         open_page(browser, served.url)
         wait(lambda: is_still(browser))
-        before = picture(browser).astype(int)
+        before = picture(browser)
         scene_text = '<mujoco><include file="part.xml"/></mujoco>'
         browser.execute_script(DROP, [["scene.xml", scene_text], ["part.xml", scene.path.read_text()]])
-        wait(lambda: picture(browser).shape == before.shape and np.abs(picture(browser) - before).mean() > 3)
+        wait(lambda: picture(browser).shape == before.shape and differs(picture(browser), before) > 3)
         assert message(browser) == ""
+        before = picture(browser)
+        # A folder: a scene, and a mesh in a folder below.
+        mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+        robot = (
+            '<mujoco><compiler meshdir="parts"/><asset><mesh name="a" file="a.obj"/></asset>'
+            '<worldbody><light pos="0 0 3"/><geom type="mesh" mesh="a" rgba="1 0 1 1"/></worldbody></mujoco>'
+        )
+        files = [["robot/parts/a.obj", mesh], ["robot/robot.xml", robot]]
+        browser.execute_script("upload(arguments[0].map(([name, text]) => [name, new File([text], name)]))", files)
+        wait(
+            lambda: (scene_part(picture(browser))[..., 1].astype(int) + 60 < scene_part(picture(browser))[..., 0]).any()
+        )
         browser.execute_script(DROP, [["notes.txt", "no scene"]])
         wait(lambda: "No scene" in message(browser))
+
+
+def count_magenta(pixels: Pixels) -> int:
+    red, green, blue = (pixels[..., i].astype(int) for i in range(3))
+    return int(((red > green + 40) & (blue > green + 40)).sum())
 
 
 def test_a_server_that_went_away_is_missed_and_found_again(browser: Any, tmp_path: Path) -> None:
@@ -210,9 +439,3 @@ def test_a_server_that_went_away_is_missed_and_found_again(browser: Any, tmp_pat
         assert message(browser) == ""
         before = number(browser)
         wait(lambda: number(browser) > before + 3)
-
-
-def test_it_is_served_beside_a_display_too(browser: Any, tmp_path: Path) -> None:
-    with serve("slope", "--envs", "4", folder=tmp_path, display=True) as served:
-        open_page(browser, served.url)
-        wait(lambda: scene_part(picture(browser)).std() > 10)

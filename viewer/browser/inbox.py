@@ -48,13 +48,15 @@ def _follows(message: Message, seen: set[str]) -> bool:
     name = f"{kind} {message.get('button', message.get('code'))}"
     if kind in ("move", "wheel"):
         # A press is where the mouse was then.
-        return "button" not in seen
-    if kind == "text":
+        fits = "button" not in seen
+    elif kind == "text":
         # A field that was clicked has the keyboard in the next frame.
         fits = "button" not in seen
     elif kind in ("button", "key"):
         # Down and up are two frames; a key after text, such as Backspace, acts on that text.
         fits = name not in seen and not (kind == "key" and message.get("down") and "text" in seen)
+        # What is dragged comes to where it is released before it is.
+        fits &= not (kind == "button" and not message.get("down") and "move" in seen)
     else:
         return True
     if fits:

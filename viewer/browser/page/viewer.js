@@ -15,6 +15,7 @@ let socket = null;
 let decoder = null;
 let underWay = new Map();
 let newest = 0;
+let isLost = true;
 let pendingMove = null;
 
 // The token stays in a cookie; in the address it would be seen and copied. A page inside another one, such as a notebook,
@@ -53,6 +54,7 @@ function connect() {
   };
   opened.onmessage = (event) => (typeof event.data === "string" ? obey(JSON.parse(event.data)) : show(event.data));
   opened.onclose = async () => {
+    isLost = true;
     say("The connection is lost. It comes back by itself…");
     if (!worked && (await isRefused())) {
       say("This link is no longer valid: open the one that contact-viewer printed when it started.");
@@ -125,7 +127,8 @@ function draw(image, width, height, number) {
   }
   picture.drawImage(image, 0, 0, width, height);
   canvas.dataset.number = number;
-  say("");
+  if (isLost) say("");
+  isLost = false;
 }
 
 // The window has the size of the page that was touched last, in its own pixels. Others see it as large as it fits.
