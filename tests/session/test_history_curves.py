@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.sensors.signals import Signal
-from contact_viewer.session.history import HistoryCurves
+from contact_viewer.session.history_curves import HistoryCurves
 
 from .test_history import Run
 

@@ -1,8 +1,7 @@
 """Keeps every step of a simulation, to look at again, to continue from, and as curves."""
 
-import math
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,15 +11,12 @@ from numpy.typing import NDArray
 from ..engines.abilities import FROM_ITSELF, ArrivedStep, KeptSpan, KeptStep, Past, StepKind
 from ..engines.contact_sensor import ContactSensor
 from ..engines.contract import Engine
-from ..mjmodel.friction import model_cone
-from ..mjmodel.names import sensor_names
-from ..mjmodel.pairs import sensor_friction
 from ..sensors.contacts import ContactBatch
-from ..sensors.curves import BYTES_PER_VALUE, Curves, Reduced, Values
 from ..sensors.layout import ContactLayout
 from ..sensors.layout_groups import LayoutGroup, group_by_layout
-from ..sensors.signals import Signal, mean, measure_signals, peak
+from ..sensors.signals import mean, peak
 from ..settings import Moment
+from .history_curves import HistoryCurves, curve_bytes
 from .ring import DEFAULT_BUDGET, STATE_SPACING, Rows, StepRing
 
 
@@ -53,7 +49,7 @@ class History:
         self._now: Rows = np.empty(self._past.state_size)
         self._time = 0.0
         self._grouped: tuple[Any, list[LayoutGroup]] | None = None
-        self.curves = HistoryCurves(self, self._ring, engine)
+        self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
         """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
         self.start()
 
@@ -326,89 +322,3 @@ class History:
         """True if state or inputs changed since the last step."""
         self._past.save(self._now)
         return self._now.tobytes() != self._left.tobytes()
-
-
-_UPDATE_STEPS = 512
-"""Most steps that one update reads, so that a panel opened late does not freeze the window."""
-_FRICTION_PAIRS = 20_000
-"""Pairs of geoms beyond which the friction of a sensor is not looked for."""
-
-
-_SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
-
-
-class HistoryCurves:
-    """Every signal of every kept sensor after every step that the history holds.
-
-    They are computed only while they are shown: call `update` once a frame.
-    """
-
-    def __init__(self, history: History, ring: StepRing, engine: Engine) -> None:
-        self._history, self._ring = history, ring
-        self.names = history.names
-        """Sensors with curves."""
-        self._places = {name: place for place, name in enumerate(self.names)}
-        self._curves = Curves(len(self.names) * len(Signal), ring.capacity)
-        ring.derived.append(self._curves)
-        model = engine.model
-        self._cone = model_cone(model)
-        self._friction = np.full((len(self.names), 2), np.nan)
-        if engine.has_contact_list:
-            ids = {name: sensor_id for sensor_id, name in enumerate(sensor_names(model))}
-            self._friction = sensor_friction(
-                model, [ids[engine.sensors[name].declared_name] for name in self.names], _FRICTION_PAIRS
-            )
-
-    @property
-    def first(self) -> int:
-        """Oldest step that has values."""
-        return max(self._curves.first, self._ring.first)
-
-    @property
-    def stop(self) -> int:
-        """The step after the newest that has values."""
-        return self._curves.stop
-
-    @property
-    def version(self) -> int:
-        """Changes whenever the values do."""
-        return self._curves.version
-
-    def update(self, limit: int = _UPDATE_STEPS) -> bool:
-        """Compute the curves of new steps, at most `limit`; True if none is left."""
-        ring, curves = self._ring, self._curves
-        if curves.stop < ring.first:
-            curves.restart(ring.first)
-        stop = min(ring.last + 1, curves.stop + limit)
-        starts = [step for step, _ in ring.epochs if curves.stop < step < stop]
-        for start, end in zip([curves.stop, *starts], [*starts, stop], strict=True):
-            if start < end:
-                curves.extend(self._measure(start, end))
-        return curves.stop > ring.last
-
-    def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
-        """Signals between two steps in at most `columns` columns, with the extremes of each: (names, signals, columns).
-
-        All at once, which takes a tenth of the time of one after the other.
-        """
-        rows = [[self._row(name, signal) for signal in signals] for name in names]
-        return self._curves.reduce(rows, max(start, self.first), stop, columns)
-
-    def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
-        """A signal at steps start to stop - 1, (n,)."""
-        return self._curves.values(self._row(name, signal), max(start, self.first), stop)
-
-    def _row(self, name: str, signal: Signal) -> int:
-        return self._places[name] * len(Signal) + _SIGNAL_PLACES[signal]
-
-    def _measure(self, start: int, stop: int) -> Values:
-        block = np.empty((len(self.names), len(Signal), stop - start), np.float32)
-        for members, batch in self._history.grouped_contacts(start, stop):
-            signals = measure_signals(batch, self._friction[members], self._cone)
-            block[members] = signals.transpose(2, 0, 1)
-        return block.reshape(-1, stop - start)
-
-
-def curve_bytes(past: Past) -> int:
-    """Memory that the curves of a past take a step."""
-    return math.ceil(len(past.names) * len(Signal) * BYTES_PER_VALUE)

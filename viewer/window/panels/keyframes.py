@@ -3,7 +3,8 @@
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
-from ...app.application import Application, why_not_saved
+from ...app.application import Application
+from ...app.obstacles import why_not_saved
 from ..widgets import Message, button, dim_text, disabled, small_button
 
 

@@ -4,7 +4,7 @@ from imgui_bundle import imgui
 
 from ...assets import bundled_scenes
 from ...engines.registry import CHOICES
-from ...session.session import SPEEDS
+from ...session.playback import SPEEDS
 from ...settings import Theme, ViewState
 from ..keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from ..shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Shell

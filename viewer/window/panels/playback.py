@@ -4,7 +4,8 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui, imgui_ctx
 
 from ...session.history import History
-from ...session.session import SPEEDS, Session
+from ...session.playback import SPEEDS
+from ...session.session import Session
 from ..theme import dim_color, plain_color
 from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, text_color, tooltip
 from .log_band import draw_band, draw_marks

@@ -7,7 +7,8 @@ from typing import Any
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
-from ...app.application import Application, why_not_live, why_not_saved
+from ...app.application import Application
+from ...app.obstacles import why_not_live, why_not_saved
 from ...mjmodel.names import sensor_names
 from ...mjmodel.sensor_suggestions import SensorSuggestions
 from ...mjmodel.types import MjModel
