@@ -82,6 +82,8 @@ class EpisodeFilms:
                 self._woken.wait(1.0)
             self._woken.wait(_REST)
             self._woken.clear()
+        # What was written between the last look and the end.
+        self._draw_all()
         self._complete()
         if self._renderer is not None:
             self._renderer.close()
