@@ -48,7 +48,7 @@ def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert set(report) == {"scene", "engine", "sensors"}
     assert Path(report["scene"]).name == "turntable.xml"
     sensor = report["sensors"][0]
-    assert {key: sensor[key] for key in sensor if key not in ("columns", "styles", "motrix")} == {
+    assert {key: sensor[key] for key in sensor if key not in ("columns", "styles", "motrix", "mjx")} == {
         "name": "box_floor_contact",
         "label": "geom bar x geom freebox",
         "fields": ["found", "force", "pos", "normal", "tangent"],
@@ -58,6 +58,7 @@ def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
         "size": 52,
     }
     assert len(sensor["columns"]) == 52
+    assert "do not touch" in sensor["mjx"]["warning"]
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_what_cannot_be_opened_is_said_and_the_scene_stays(folder: Path) -> None
         assert files.folder == folder
         ctx.item_click("//###files/hidden")
         assert ".hidden" in listed(window)
-        ctx.item_click("//###files/all files, not only .xml .mjcf .urdf .mjb")
+        ctx.item_click("//###files/all files, not only .xml .mjcf .urdf .mjb .cvrun")
         assert "notes.txt" in listed(window)
         ctx.item_double_click(f"{LIST}/**/###notes.txt")
         wait(ctx, lambda: app.notices.items)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines.abilities import Past
 from ..engines.contract import Engine
@@ -42,11 +43,10 @@ class HistoryCurves:
         model = engine.model
         self._cone = model_cone(model)
         self._friction = np.full((len(self.names), 2), np.nan)
-        if engine.has_contact_list:
-            ids = {name: sensor_id for sensor_id, name in enumerate(sensor_names(model))}
-            self._friction = sensor_friction(
-                model, [ids[engine.sensors[name].declared_name] for name in self.names], _FRICTION_PAIRS
-            )
+        """Sliding coefficients along both tangents, (sensors, 2); looked up when a sensor first has a contact."""
+        self._unknown = np.full(len(self.names), engine.has_contact_list)
+        """Which were not looked up yet, (sensors,)."""
+        self._engine = engine
 
     @property
     def first(self) -> int:
@@ -93,9 +93,20 @@ class HistoryCurves:
     def _measure(self, start: int, stop: int) -> Values:
         block = np.empty((len(self.names), len(Signal), stop - start), np.float32)
         for members, batch in self._grouped_contacts(start, stop):
+            self._look_up_friction(np.asarray(members)[batch.filled.any(axis=(0, 2))])
             signals = measure_signals(batch, self._friction[members], self._cone)
             block[members] = signals.transpose(2, 0, 1)
         return block.reshape(-1, stop - start)
+
+    def _look_up_friction(self, touching: NDArray[np.intp]) -> None:
+        """Find the friction of sensors that have contacts: there may be thousands that never have any."""
+        places = touching[self._unknown[touching]]
+        if len(places):
+            engine = self._engine
+            ids = {name: sensor_id for sensor_id, name in enumerate(sensor_names(engine.model))}
+            declared = [ids[engine.sensors[self.names[place]].declared_name] for place in places]
+            self._friction[places] = sensor_friction(engine.model, declared, _FRICTION_PAIRS)
+            self._unknown[places] = False
 
 
 def curve_bytes(past: Past) -> int:
