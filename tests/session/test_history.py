@@ -330,6 +330,31 @@ def test_marks_of_steps_that_were_forgotten_are_forgotten(tmp_path: Path) -> Non
     assert (then.in_world_frame, now.in_world_frame) == (False, True)
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+def test_steps_taken_elsewhere_after_driven_ones_are_shown_with_their_own_inputs(
+    tmp_path: Path, restarted: bool
+) -> None:
+    run = robot(tmp_path, "newton")
+    # What nobody has written there is never an input.
+    run.history._ring._inputs.fill(np.nan)
+    run.step(50, lambda: None)
+    if restarted:
+        run.simulation.restart()
+    first, pictures = run.history.last, []
+    for k in range(300):
+        state = None
+        if k == 0 and not restarted:
+            state = np.empty(run.engine.past.state_size)
+            run.engine.past.save(state)
+        mujoco.mj_step(run.engine.model, run.engine.data)
+        run.simulation.observe(ArrivedStep(state))
+        pictures.append(shown(run))
+    for k in (0, 1, 63, 64, 65, 150, 299, 7):
+        assert run.go_to(first + 1 + k)
+        assert shown(run) == pictures[k]
+        assert run.history.inputs(first + k, first + k + 1) is None
+
+
 def test_ten_minutes_stay_within_the_budget() -> None:
     engine = open_engine("bounce")
     run = Run(engine, budget=16 * 2**20)

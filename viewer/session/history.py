@@ -119,7 +119,7 @@ class History:
         """Begin with the engine's present state: after loading and after a reset."""
         self._ring.clear()
         self.marks.clear()
-        self._shown, self._frame_start = None, 0
+        self._shown, self._frame_start, self._driven = None, 0, False
         self._mark_epoch()
         self._add_state()
         self.record()
@@ -132,11 +132,11 @@ class History:
         without it.
         """
         engine = self._engine
-        self._driven = driven = drive is not None and self._past.inputs.size > 0
         time = engine.time
         if time < self._time:
             # The engine was reset elsewhere.
             self.start()
+        self._driven = driven = drive is not None and self._past.inputs.size > 0
         if self._epoch is not engine.sensors:
             self._mark_epoch()
         ring = self._ring
@@ -164,6 +164,8 @@ class History:
         if self._epoch is not engine.sensors:
             self._mark_epoch()
         timestep = engine.timestep
+        # Its inputs are in its state: none are kept beside it, also after steps that were taken here and had some.
+        self._driven = False
         if step.state is not None:
             ring.add_state(engine.time - timestep, timestep)[:] = step.state
         if step.kind not in (StepKind.EXACT, StepKind.CLOSE):
