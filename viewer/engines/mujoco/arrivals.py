@@ -117,7 +117,7 @@ class Arrivals:
 
     def restart(self) -> None:
         """Begin with the next row, whatever came before."""
-        self.row = self._waiting = self._left = None
+        self._row = self._waiting = self._left = None
         self._following.clear()
 
     def _continue(self, before: ArrivedRow, row: ArrivedRow) -> ArrivedStep | None:
