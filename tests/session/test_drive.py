@@ -64,6 +64,32 @@ def test_actuators_have_names_units_ranges_and_limbs(motors: Session) -> None:
     assert [each.limb for each in (shoulder, wrist, thumb, finger)] == ["arm", "arm", "thumb", "finger"]
 
 
+GRIPPER = """
+<mujoco>
+  <option gravity="0 0 0"/>
+  <worldbody><body><joint name="jaw" type="slide" range="0 .08"/><geom size=".02" mass=".1"/></body></worldbody>
+  <actuator>
+    <general name="grip" joint="jaw" ctrlrange="0 255" gainprm=".03" biastype="affine" biasprm="-.3 -100 -10"/>
+  </actuator>
+</mujoco>
+"""
+"""A servo whose control counts in 255 steps."""
+
+
+def test_a_servo_that_counts_in_steps_has_no_unit_and_holds_its_pose(tmp_path: Path) -> None:
+    path = tmp_path / "gripper.xml"
+    path.write_text(GRIPPER)
+    session = Session(open_engine(path), ViewState())
+    (grip,) = session.drive.actuators
+    assert (grip.servo, grip.unit, grip.low, grip.high) == (Servo.POSITION, "", 0, 255)
+    data = session.engine.data
+    data.qpos[0] = 0.05
+    session.drive.hold_pose(True)
+    mujoco.mj_forward(session.engine.model, data)
+    assert 0 < data.ctrl[0] < 255
+    assert abs(data.actuator_force[0]) < 1e-9
+
+
 def test_names_of_a_limb_are_shown_without_what_they_share() -> None:
     legs = ["left_hip_pitch_joint", "left_knee_joint", "left_ankle_roll_joint"]
     assert short_names(legs) == ["hip_pitch", "knee", "ankle_roll"]

@@ -49,6 +49,8 @@ class Actuator:
     ratio: float
     """Force on the joint by control, without a servo's own part: gain times gear."""
     gear: float
+    balance: tuple[float, float]
+    """Of a position servo: the control without force is the first, plus the second times the length that it moves."""
     force_low: float
     force_high: float
     """Range of its force; infinite where that is not limited."""
@@ -86,20 +88,22 @@ def read_actuators(model: MjModel) -> list[Actuator]:
         moved = _moved_kind(model, kind, target) if joint is None else int(model.jnt_type[joint])
         servo = _servo(model, i)
         gear, gain = float(model.actuator_gear[i, 0]), float(model.actuator_gainprm[i, 0])
-        low, high = _range(model, i, servo, joint)
+        balance = _balance(model, i, servo)
+        low, high = _range(model, i, servo, joint, balance)
         actuators.append(
             Actuator(
                 index=i,
                 name=names[i] or f"actuator {i}",
                 limb=limbs[body] if body is not None else "",
                 servo=servo,
-                unit=_unit(servo, moved, gear * gain),
+                unit=_unit(servo, moved, gear * gain, balance),
                 force_unit=_FORCES.get(moved, ""),
                 low=low,
                 high=high,
                 joint=joint,
                 ratio=gear * gain,
                 gear=gear,
+                balance=balance,
                 force_low=float(model.actuator_forcerange[i, 0]) if model.actuator_forcelimited[i] else -math.inf,
                 force_high=float(model.actuator_forcerange[i, 1]) if model.actuator_forcelimited[i] else math.inf,
             )
@@ -177,7 +181,7 @@ def _moved_kind(model: MjModel, kind: int, target: int) -> int:
 
 def _servo(model: MjModel, i: int) -> Servo:
     bias = model.actuator_biasprm[i]
-    if int(model.actuator_gaintype[i]) != _FIXED_GAIN:
+    if int(model.actuator_gaintype[i]) != _FIXED_GAIN or model.actuator_gainprm[i, 0] == 0:
         return Servo.OTHER
     if int(model.actuator_biastype[i]) == _AFFINE and bias[1] != 0:
         return Servo.POSITION
@@ -187,23 +191,32 @@ def _servo(model: MjModel, i: int) -> Servo:
     return Servo.FORCE if plain else Servo.OTHER
 
 
-def _unit(servo: Servo, joint_kind: int, ratio: float) -> str:
+def _balance(model: MjModel, i: int, servo: Servo) -> tuple[float, float]:
+    gain, bias = float(model.actuator_gainprm[i, 0]), model.actuator_biasprm[i]
+    return (-float(bias[0]) / gain, -float(bias[1]) / gain) if servo is Servo.POSITION else (0.0, 1.0)
+
+
+def _unit(servo: Servo, joint_kind: int, ratio: float, balance: tuple[float, float]) -> str:
     length = _LENGTHS.get(joint_kind)
     if length is None:
         return ""
     if servo is Servo.POSITION:
-        return length
+        # Others, such as grippers from 0 to 255, count in steps of their own.
+        return length if math.isclose(balance[1], 1.0, rel_tol=1e-6) and balance[0] == 0 else ""
     if servo is Servo.VELOCITY:
         return f"{length}/s"
     return _FORCES[joint_kind] if servo is Servo.FORCE and ratio == 1.0 else ""
 
 
-def _range(model: MjModel, i: int, servo: Servo, joint: int | None) -> tuple[float, float]:
+def _range(
+    model: MjModel, i: int, servo: Servo, joint: int | None, balance: tuple[float, float]
+) -> tuple[float, float]:
     low, high = (float(value) for value in model.actuator_ctrlrange[i])
     if model.actuator_ctrllimited[i] and low < high:
         return low, high
     if servo is Servo.POSITION and joint is not None:
-        ends = sorted(float(model.actuator_gear[i, 0]) * end for end in _joint_range(model, joint))
+        lengths = (float(model.actuator_gear[i, 0]) * end for end in _joint_range(model, joint))
+        ends = sorted(balance[0] + balance[1] * length for length in lengths)
         return ends[0], ends[1]
     force = np.abs(model.actuator_forcerange[i]).max()
     gain = abs(float(model.actuator_gainprm[i, 0]))

@@ -250,7 +250,8 @@ class Drive:
             data = self._data(env)
             for each in self.actuators:
                 if each.servo is Servo.POSITION and each.joint is not None:
-                    value = each.gear * float(data.qpos[engine.model.jnt_qposadr[each.joint]])
+                    length = each.gear * float(data.qpos[engine.model.jnt_qposadr[each.joint]])
+                    value = each.balance[0] + each.balance[1] * length
                     data.ctrl[each.index] = float(np.clip(value, each.low, each.high))
             targets.append(data.qpos[self._places[0]].copy())
             if self._wanted is not None:
