@@ -9,27 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from ..session.test_force_scale import PILLAR
 from .driver import Pixels, drive, make_window, screenshot, wait
 
-AT_REST = """
-<mujoco>
-  <option timestep="0.002" gravity="0 0 -9.81"/>
-  <statistic extent="{extent}" meansize="{extent}"/>
-  <visual>
-    <global azimuth="90" elevation="-20"/>
-    <headlight ambient="0.7 0.7 0.7" diffuse="0 0 0" specular="0 0 0"/>
-    <rgba haze="0.5 0.5 0.5 1"/>
-  </visual>
-  <worldbody>
-    <geom name="floor" type="plane" size="{extent} {extent} 1" rgba="0.5 0.5 0.5 1"/>
-    <body name="ball" pos="0 0 {radius}">
-      <freejoint/><geom name="ball" size="{radius}" mass="{mass}" rgba="0.5 0.5 0.5 0.3"/>
-    </body>
-  </worldbody>
-  <sensor><contact name="c" geom1="floor" geom2="ball" data="found force" num="4"/></sensor>
-</mujoco>
-"""
-"""A ball at rest on a floor, all grey: one green arrow, upright, that bears its weight."""
 MASSES = {0.05: 2e-4, 0.35: 0.3, 1.0: 40.0, 100.0: 9e4}
 """Of the ball [kg], by the scene's extent [m]."""
 
@@ -52,7 +34,9 @@ def test_arrows_are_as_long_as_the_bar_says(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     scenes = {extent: tmp_path / f"extent_{extent:g}.xml" for extent in MASSES}
     for extent, path in scenes.items():
-        path.write_text(AT_REST.format(extent=extent, radius=0.1 * extent, mass=MASSES[extent]))
+        path.write_text(
+            PILLAR.format(gravity=9.81, floor=extent, extent=extent, radius=0.1 * extent, mass=MASSES[extent])
+        )
     window = make_window(scenes[0.05], width=1280, height=720)
     app = window.app
 

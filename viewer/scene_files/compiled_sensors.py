@@ -201,7 +201,7 @@ def _parts(model: MjModel) -> dict[str, Part]:
 
 
 def _memory(parts: dict[str, Part]) -> int:
-    """What the arrays take in a model's memory [bytes]."""
+    """Memory of a model's arrays [bytes]."""
     return sum(len(part) + -len(part) % _ALIGNMENT for part in list(parts.values())[3:])
 
 
