@@ -37,7 +37,7 @@ test-long: $(VENV)/.test
 
 # Sweeps on a Ray cluster of three nodes, all of them on this machine, with a node and a worker lost on the way.
 test-ray: $(VENV)/.test
-	$(BIN)/python -m pytest -m long tests/sweeps/test_ray.py
+	$(BIN)/python -m pytest -m long tests/sweeps/test_ray.py tests/sweeps/test_ray_jobs.py
 
 # The tests of arrays on torch's tensors. torch is large: it has an environment of its own, beside that of the tests.
 TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py tests/sensors/test_model_layouts.py \

@@ -1,4 +1,10 @@
-"""Scenes whose contacts are known by formula."""
+"""Scenes whose contacts are known by formula, and logs of runs that were taken by MuJoCo alone."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from contact_viewer.scene_files.scene import find_scene
 
 SLIDE = """<mujoco>
   <option timestep="0.001" cone="elliptic" impratio="100" gravity="5 0 -8"/>
@@ -24,3 +30,18 @@ BALL = """<mujoco>
   <sensor><contact name="ball" geom1="floor" geom2="ball" data="found force" num="1"/></sensor>
 </mujoco>"""
 """A ball that loses nothing when it bounces, from half a metre above the floor."""
+
+
+def write_log(path: Path, runs: int, steps: int) -> None:
+    """Log some runs of the bundled slope, each pushed by what numpy draws from its number."""
+    model = mujoco.MjModel.from_xml_path(str(find_scene("slope")))
+    states = []
+    for run in range(runs):
+        data = mujoco.MjData(model)
+        data.qvel[1:3] = np.random.default_rng(run).normal(size=2)
+        rows = [np.concatenate([[data.time], data.qpos, data.qvel])]
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+            rows.append(np.concatenate([[data.time], data.qpos, data.qvel]))
+        states.append(rows)
+    np.savez(path, state=np.array(states))

@@ -2,12 +2,9 @@
 
 import os
 import signal
-import socket
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +13,14 @@ import psutil
 import pytest
 from contact_viewer.cli import main
 
+from .running import HERE, columns, finish, finished, free_port, start, wait_for
+from .scenes import write_log
+
 os.environ |= {
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-HERE = "127.0.0.1"
 SLOW = """
 import time
 import beside
@@ -36,30 +35,33 @@ def reset(model, data, rng):
 """
 
 
-def free_port() -> int:
-    with socket.create_server((HERE, 0)) as server:
-        return int(server.getsockname()[1])
-
-
 class Nodes:
     """A cluster whose nodes can be lost."""
 
     def __init__(self, count: int) -> None:
         from ray.cluster_utils import Cluster
 
-        own = {"num_cpus": 1, "node_ip_address": HERE, "object_store_memory": 200 * 2**20}
-        head = {**own, "include_dashboard": False, "ray_client_server_port": free_port()}
+        self._count = count
+        self._own = {"num_cpus": 1, "node_ip_address": HERE, "object_store_memory": 200 * 2**20}
+        head = {**self._own, "include_dashboard": False, "ray_client_server_port": free_port()}
         self.client = f"ray://{HERE}:{head['ray_client_server_port']}"
         """Address for machines that are not of the cluster."""
         self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
-        self.nodes = [self.cluster.add_node(**own) for _ in range(count - 1)]
+        self.nodes: list[Any] = []
+        self.complete()
 
     @property
     def address(self) -> str:
         return str(self.cluster.address)
 
     def lose_one(self) -> None:
+        """A node goes away without a word, and another one comes in its place when the next test needs it."""
         self.cluster.remove_node(self.nodes.pop(), allow_graceful=False)
+
+    def complete(self) -> None:
+        """Have as many nodes as in the beginning."""
+        while len(self.nodes) < self._count - 1:
+            self.nodes.append(self.cluster.add_node(**self._own))
 
     def kill_worker(self) -> None:
         """End a process that is busy with a task."""
@@ -73,54 +75,28 @@ class Nodes:
         raise AssertionError("no worker is busy")
 
 
-@contextmanager
-def started(count: int) -> Iterator[Nodes]:
-    """A cluster; on a busy machine its parts may be too late for each other, so that it is tried again."""
-    nodes: Nodes | None = None
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Nodes]:
+    """One for all tests; on a busy machine its parts may be too late for each other, so that it is tried again."""
     for attempt in range(3):
         try:
-            nodes = Nodes(count)
+            nodes = Nodes(3)
             break
         except Exception:
             if attempt == 2:
                 raise
             time.sleep(2)
-    assert nodes is not None
     try:
         yield nodes
     finally:
         nodes.cluster.shutdown()
 
 
-def start(folder: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "contact_viewer", "sweep", *words]
-    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    # Jobs in the background have Ctrl-C ignored.
-    pipes["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.default_int_handler)
-    return subprocess.Popen(command, cwd=folder, env=os.environ | environment, **pipes)
-
-
-def finish(process: "subprocess.Popen[str]", seconds: float) -> str:
-    out, error = process.communicate(timeout=seconds)
-    assert process.returncode == 0, error
-    assert "Traceback" not in error
-    return out
-
-
-def wait_for(condition: Callable[[], object], process: "subprocess.Popen[str]", seconds: float = 90.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        assert process.poll() is None, process.communicate()
-        time.sleep(0.05)
-
-
-def finished(folder: Path) -> int:
-    return sum(len(path.read_text().splitlines()) for path in (folder / ".runs").glob("*.jsonl"))
-
-
-def columns(folder: Path) -> polars.DataFrame:
-    return polars.read_parquet(folder / "metrics.parquet").drop("wall_time")
+@pytest.fixture
+def nodes(cluster: Nodes) -> Nodes:
+    """That cluster, with all its nodes."""
+    cluster.complete()
+    return cluster
 
 
 def listens_elsewhere(process: psutil.Process) -> list[Any]:
@@ -139,24 +115,42 @@ def controller(folder: Path) -> Path:
 
 
 @pytest.mark.timeout(400)
-def test_a_cluster_gives_the_same_bits_whatever_it_loses(tmp_path: Path) -> None:
-    words = ["quadruped", "slope", "--seeds", "0:30", "--duration", "0.3", "--vary", "friction=0.5:1.5", "--events"]
-    words += ["--control", str(controller(tmp_path)), "--param", "WAIT=0.2", "-o"]
-    local = start(tmp_path, *words, "local", "--workers", "2")
-    with started(3) as nodes:
-        finish(local, 120)
-        process = start(tmp_path, *words, "ray", "--ray", nodes.address)
-        wait_for(lambda: finished(tmp_path / "ray") >= 8, process)
-        nodes.kill_worker()
-        nodes.lose_one()
-        assert "60 runs" in finish(process, 200)
+def test_a_cluster_gives_the_same_bits_whatever_it_loses(tmp_path: Path, nodes: Nodes) -> None:
+    words = ["quadruped", "slope", "--seeds", "0:20", "--duration", "0.3", "--vary", "friction=0.5:1.5", "--events"]
+    words += ["--control", str(controller(tmp_path)), "-o"]
+    process = start(tmp_path, *words, "ray", "--ray", nodes.address, "--param", "WAIT=0.2")
+    wait_for(lambda: finished(tmp_path / "ray") >= 8, process)
+    nodes.kill_worker()
+    nodes.lose_one()
+    assert "40 runs" in finish(process, 200)[0]
+    assert main(["sweep", *words[:-1], "-o", str(tmp_path / "local"), "--workers", "2"]) == 0
     assert columns(tmp_path / "ray").equals(columns(tmp_path / "local"))
     parts = {
         name: {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).glob("events/*/*/*")}
         for name in ("ray", "local")
     }
-    assert len(parts["ray"]) == 60
+    assert len(parts["ray"]) == 40
     assert parts["ray"] == parts["local"]
+
+
+@pytest.mark.timeout(400)
+def test_logs_travel_to_the_cluster(tmp_path: Path, cluster: Nodes) -> None:
+    """The same rows and the same words as from processes of this machine."""
+    for name in ("first", "second"):
+        write_log(tmp_path / f"{name}.npz", runs=2, steps=40)
+    words = ["slope", "--log", "first.npz", "second.npz", "--seeds", "0:3", "--contacts", "-o"]
+    ray = start(tmp_path, *words, "ray", "--ray", cluster.address)
+    local = start(tmp_path, *words, "local", "--workers", "1")
+    for process in (ray, local):
+        _, error = finish(process, 200, code=1)
+        assert f"{tmp_path}/first.npz: has no run '2'; there are: from 0 to 1" in error
+    assert columns(tmp_path / "ray").height == 2 * 2 * 3
+    for name in ("metrics", "failures"):
+        tables = [polars.read_parquet(tmp_path / folder / f"{name}.parquet") for folder in ("ray", "local")]
+        assert tables[0].drop("wall_time", strict=False).equals(tables[1].drop("wall_time", strict=False))
+    parts = [sorted(path.read_bytes() for path in tmp_path.glob(f"{name}/contacts/*/*/*")) for name in ("ray", "local")]
+    assert len(parts[0]) == 4
+    assert parts[0] == parts[1]
 
 
 @pytest.mark.parametrize("address", [f"{HERE}:1", f"ray://{HERE}:1", "nowhere"])
@@ -172,25 +166,22 @@ def test_a_cluster_that_cannot_be_reached_is_one_line(
 
 @pytest.mark.long
 @pytest.mark.timeout(1500)
-def test_two_hundred_runs_on_one_worker_two_and_three_nodes(tmp_path: Path) -> None:
+def test_two_hundred_runs_on_one_worker_two_and_three_nodes(tmp_path: Path, nodes: Nodes) -> None:
     words = ["quadruped", "slope", "--seeds", "0:200", "--duration", "2", "--vary", "friction=0.5:1.5"]
     words += ["--vary", "mass=0.8:1.2", "--noise", "qpos=0.01,qvel=0.1", "-o"]
     for workers in ("1", "2"):
         finish(start(tmp_path, *words, workers, "--workers", workers), 300)
-    with started(3) as nodes:
-        finish(start(tmp_path, *words, "ray", "--ray", nodes.address), 300)
-        process = start(tmp_path, *words, "lossy", "--ray", nodes.address)
-        wait_for(lambda: finished(tmp_path / "lossy") >= 6, process)
-        nodes.kill_worker()
-        nodes.lose_one()
-        finish(process, 300)
-        # From a machine that is not of the cluster, and as in a job that was submitted to it.
-        few = ["slope", "--seeds", "0:10", "--duration", "1", "-o"]
-        finish(start(tmp_path, *few, "few", "--workers", "1"), 100)
-        finish(start(tmp_path, *few, "client", "--ray", nodes.client), 200)
-        finish(start(tmp_path, *few, "job", "--ray", RAY_ADDRESS=nodes.address), 200)
-    for other in ("client", "job"):
-        assert columns(tmp_path / other).equals(columns(tmp_path / "few"))
+    finish(start(tmp_path, *words, "ray", "--ray", nodes.address), 300)
+    process = start(tmp_path, *words, "lossy", "--ray", nodes.address)
+    wait_for(lambda: finished(tmp_path / "lossy") >= 6, process)
+    nodes.kill_worker()
+    nodes.lose_one()
+    finish(process, 300)
+    # From a machine that is not of the cluster.
+    few = ["slope", "--seeds", "0:10", "--duration", "1", "-o"]
+    finish(start(tmp_path, *few, "few", "--workers", "1"), 100)
+    finish(start(tmp_path, *few, "client", "--ray", nodes.client), 200)
+    assert columns(tmp_path / "client").equals(columns(tmp_path / "few"))
     one = columns(tmp_path / "1")
     assert one.height == 200 * 5 + 200 * 3
     for other in ("2", "ray", "lossy"):
@@ -219,18 +210,19 @@ def test_a_cluster_of_this_machine_is_started_and_ends(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
-def test_what_was_interrupted_on_a_cluster_goes_on_where_it_stopped(tmp_path: Path) -> None:
+def test_what_was_interrupted_on_a_cluster_goes_on_where_it_stopped(tmp_path: Path, nodes: Nodes) -> None:
     words = ["slope", "--seeds", "0:40", "--duration", "0.2", "--control", str(controller(tmp_path))]
     words += ["--param", "WAIT=0.3", "-o"]
     finish(start(tmp_path, *words, "local", "--workers", "2"), 120)
-    with started(2) as nodes:
-        process = start(tmp_path, *words, "ray", "--ray", nodes.address)
-        wait_for(lambda: finished(tmp_path / "ray") >= 4, process)
-        process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
-        assert process.returncode == 130
+    more: list[str] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before = finished(tmp_path / "ray")
+        process = start(tmp_path, *words, "ray", "--ray", nodes.address, *more)
+        wait_for(lambda before=before: finished(tmp_path / "ray") >= before + 4, process)
+        process.send_signal(number)
+        _, error = finish(process, code=128 + number)
         assert "missing; go on with --resume" in error
-        assert "Traceback" not in error
-        assert 4 <= columns(tmp_path / "ray")["seed"].n_unique() < 40
-        finish(start(tmp_path, *words, "ray", "--ray", nodes.address, "--resume"), 200)
+        assert before + 4 <= columns(tmp_path / "ray")["seed"].n_unique() < 40
+        more = ["--resume"]
+    finish(start(tmp_path, *words, "ray", "--ray", nodes.address, "--resume"), 200)
     assert columns(tmp_path / "ray").equals(columns(tmp_path / "local"))

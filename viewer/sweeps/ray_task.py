@@ -46,38 +46,54 @@ class _Node:
             if own[package] != wanted:
                 raise SweepError(f"node {platform.node()} has {package} {own[package]}, and this machine {wanted}")
         self.name = job.name
-        self.scenes: Mapping[int, Any] = {}
-        self._original = self._local = ""
+        self.scenes: Mapping[int, tuple[Any, Any]] = {}
+        self._folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        self._originals: dict[str, str] = {}
+        """Paths where the sweep was started, by those of their copies here."""
         plan = job.plan
         if plan.control is not None:
-            folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
-            atexit.register(shutil.rmtree, folder, ignore_errors=True)
-            for path, data in job.control_files.items():
-                (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                (folder / path).write_bytes(data)
             path, _, name = plan.control.rpartition(":")
-            self._original, self._local = str(Path(path).parent), str(folder)
-            plan = replace(plan, control=f"{folder / Path(path).name}:{name}")
+            for inside, data in job.control_files.items():
+                (self._folder / "control" / inside).parent.mkdir(parents=True, exist_ok=True)
+                (self._folder / "control" / inside).write_bytes(data)
+            plan = replace(plan, control=f"{self._folder / 'control' / Path(path).name}:{name}")
+            self._originals[str(self._folder / "control")] = str(Path(path).parent)
+        if plan.logs:
+            copies = [self._folder / f"log{number}" / path.name for number, path in enumerate(plan.logs)]
+            self._originals |= {str(copy): str(path) for copy, path in zip(copies, plan.logs, strict=True)}
+            plan = replace(plan, logs=tuple(copies))
+        self._plan = plan
         self._task = Task(plan, self._open_scene)
 
     def run(self, run: Run) -> RunResult:
         result = self._task.run(run)
-        if result.failure is not None and self._local:
-            # In the words of the machine where the file is.
-            return replace(result, failure=result.failure.replace(self._local, self._original))
-        return result
+        if result.failure is None:
+            return result
+        # In the words of the machine where the files are.
+        failure = result.failure
+        for copy, original in self._originals.items():
+            failure = failure.replace(copy, original)
+        return replace(result, failure=failure)
 
     def _open_scene(self, number: int) -> OpenedScene:
         import ray
 
-        return unpack_scene(ray.get(self.scenes[number]))
+        scene, log = self.scenes[number]
+        if log is not None:
+            for earlier in self._folder.glob("log*"):
+                shutil.rmtree(earlier, ignore_errors=True)
+            self._plan.logs[number].parent.mkdir()
+            self._plan.logs[number].write_bytes(ray.get(log))
+        return unpack_scene(ray.get(scene))
 
 
 _node: _Node | None = None
 
 
-def take_runs(job_refs: Sequence[Any], scenes: Mapping[int, Any], runs: Sequence[Run]) -> list[RunResult]:
-    """Take some runs. `job_refs`: one reference to a RayJob; `scenes`: references to what `unpack_scene` takes."""
+def take_runs(job_refs: Sequence[Any], scenes: Mapping[int, tuple[Any, Any]], runs: Sequence[Run]) -> list[RunResult]:
+    """Take some runs. `job_refs`: one reference to a RayJob; `scenes`: by their numbers, references to what
+    `unpack_scene` takes and to the bytes of a log, or None."""
     import ray
 
     global _node

@@ -1,20 +1,17 @@
 """Turns runs into results on a Ray cluster: short runs share a task, and those of a lost node are taken again."""
 
 import contextlib
-import logging
 import math
 import os
-import socket
-import time
-import warnings
 from collections import Counter, OrderedDict, deque
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ..errors import SceneError
 from .plan import Plan, Run, SweepError
+from .ray_cluster import connected
 from .ray_task import RayJob, package_versions, take_runs
 from .scene_store import SceneStore
 from .task import RunResult
@@ -25,16 +22,12 @@ _QUEUED = 2
 """Tasks a core that are handed out: one runs, one waits."""
 _ATTEMPTS = 3
 """How often a single run may be lost before it counts as failed."""
-_STARTS = 3
-"""How often a cluster of this machine is started before that counts as failed."""
 _HEARTBEAT = 0.2
 """Longest time between two results that are given, of runs or None [s]."""
-_REACH_SECONDS = 5.0
-"""Longest wait for a cluster to answer [s]."""
 _CONTROL_BYTES = 100 * 2**20
 """Largest folder of a controller that travels."""
-_SCENES_KEPT = 8
-"""Scenes of tasks to come that stay in the cluster's memory."""
+_KEPT = 8
+"""Scenes and logs of tasks to come that stay in the cluster's memory."""
 
 
 def run_on_ray(
@@ -48,7 +41,7 @@ def run_on_ray(
     if find_spec("ray") is None:
         raise SweepError("--ray needs an extra: pip install 'contact-viewer[ray]'")
     control_files = read_folder(plan)
-    with _connected(address, cores) as ray:
+    with connected(address, cores) as ray:
         yield from _Tasks(ray, plan, control_files, scenes, pending, left).results()
 
 
@@ -71,7 +64,8 @@ class _Tasks:
         self._again: deque[list[Run]] = deque()
         self._attempts: Counter[int] = Counter()
         self._tasks: dict[Any, list[Run]] = {}
-        self._refs: OrderedDict[int, Any] = OrderedDict()
+        self._plan = plan
+        self._refs: OrderedDict[int | Path, Any] = OrderedDict()
         self._job = ray.put(RayJob("", plan, control_files, package_versions()))
         # Retries are ours: a run that ends its process must not take the others of its task along.
         self._take = ray.remote(num_cpus=1, max_retries=0)(take_runs)
@@ -154,72 +148,28 @@ class _Tasks:
         else:
             yield RunResult(run.number, f"ended its process, {_ATTEMPTS} times ({why})")
 
-    def _scene(self, number: int) -> Any:
-        if number not in self._refs:
-            self._refs[number] = self._ray.put(self._scenes.packed(number))
-            while len(self._refs) > _SCENES_KEPT:
+    def _scene(self, number: int) -> tuple[Any, Any]:
+        """A scene in the cluster's memory, and its log or None."""
+        scene = self._put(number, lambda: self._scenes.packed(number))
+        if not self._plan.logs:
+            return scene, None
+        path = self._plan.logs[number]
+        return scene, self._put(path, lambda: _read_log(path))
+
+    def _put(self, name: int | Path, read: Callable[[], bytes]) -> Any:
+        if name not in self._refs:
+            self._refs[name] = self._ray.put(read())
+            while len(self._refs) > _KEPT:
                 self._refs.popitem(last=False)
-        return self._refs[number]
+        self._refs.move_to_end(name)
+        return self._refs[name]
 
 
-@contextlib.contextmanager
-def _connected(address: str, cores: int) -> Iterator[Any]:
-    """Ray, connected to a cluster."""
-    # Nothing is reported to anyone; a cluster of this machine is reached from this machine alone.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    import ray
-
-    if ray.is_initialized():
-        # A program's own connection stays.
-        yield ray
-        return
-    wanted = address or os.environ.get("RAY_ADDRESS", "")
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+def _read_log(path: Path) -> bytes:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if wanted and wanted != "local":
-                _reach(wanted)
-                ray.init(address=wanted, **quiet)
-            else:
-                _start_here(ray, cores, quiet)
-        yield ray
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        if isinstance(error, SceneError) or ray.is_initialized():
-            raise
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise SweepError(f"--ray {wanted}: no cluster answers ({reason})".replace("  ", " ")) from None
-    finally:
-        ray.shutdown()
-
-
-def _start_here(ray: Any, cores: int, quiet: Mapping[str, Any]) -> None:
-    for attempt in range(_STARTS):
-        try:
-            ray.init(address="local", num_cpus=cores, include_dashboard=False, _node_ip_address="127.0.0.1", **quiet)
-        except Exception:
-            # On a busy machine parts of it may be too late for each other.
-            ray.shutdown()
-            if attempt == _STARTS - 1:
-                raise
-            time.sleep(1.0)
-        else:
-            return
-
-
-def _reach(address: str) -> None:
-    """Fail soon where nobody listens: Ray itself tries for minutes."""
-    host, _, port = address.removeprefix("ray://").partition("/")[0].rpartition(":")
-    if address == "auto":
-        return
-    if not host or not port.isdigit():
-        raise SweepError(f"--ray {address}: is not an address such as 10.0.0.1:6379, ray://10.0.0.1:10001 or auto")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), _REACH_SECONDS).close()
+        return path.read_bytes()
     except OSError as error:
-        raise SweepError(f"--ray {address}: no cluster answers ({error.strerror or error})") from None
+        raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def read_folder(plan: Plan) -> dict[str, bytes]:

@@ -143,8 +143,6 @@ def run_sweep(
 def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, means: Means) -> Source:
     """The results of all runs that are to be taken."""
     count = means.workers or usable_cores()
-    if means.ray is not None and plan.logs:
-        raise SweepError("logs are read by processes of this machine: leave out --ray")
     if means.ray is not None:
         return run_on_ray(plan, scenes, pending, left, means.ray, count)
     return run_locally(plan, scenes, pending, count, means.timeout)
