@@ -216,13 +216,15 @@ def test_what_was_interrupted_on_a_cluster_goes_on_where_it_stopped(tmp_path: Pa
     finish(start(tmp_path, *words, "local", "--workers", "2"), 120)
     more: list[str] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        before = finished(tmp_path / "ray")
+        enough = finished(tmp_path / "ray") + 4
         process = start(tmp_path, *words, "ray", "--ray", nodes.address, *more)
-        wait_for(lambda before=before: finished(tmp_path / "ray") >= before + 4, process)
+        while finished(tmp_path / "ray") < enough:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
         process.send_signal(number)
         _, error = finish(process, code=128 + number)
         assert "missing; go on with --resume" in error
-        assert before + 4 <= columns(tmp_path / "ray")["seed"].n_unique() < 40
+        assert enough <= columns(tmp_path / "ray")["seed"].n_unique() < 40
         more = ["--resume"]
     finish(start(tmp_path, *words, "ray", "--ray", nodes.address, "--resume"), 200)
     assert columns(tmp_path / "ray").equals(columns(tmp_path / "local"))
