@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from aiohttp import ClientWebSocketResponse
 from numpy.typing import NDArray
 from PIL import Image
 from selenium import webdriver
@@ -85,6 +86,14 @@ def wait(condition: Callable[[], object], seconds: float = 60.0) -> None:
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
         time.sleep(0.05)
+
+
+def leave(stream: ClientWebSocketResponse) -> None:
+    """End a connection as a machine does that is switched off."""
+    connection = stream._response.connection
+    assert connection is not None
+    assert connection.transport is not None
+    connection.transport.abort()
 
 
 def open_page(browser: Any, url: str) -> None:

@@ -4,6 +4,7 @@ import io
 
 import av
 import numpy as np
+import psutil
 import pytest
 from contact_viewer.browser.encoders import DELTA, JPEG, KEY, H264Encoder, JpegEncoder
 from contact_viewer.recording.encoders import Picture
@@ -57,6 +58,19 @@ def test_another_size_begins_again() -> None:
         KEY,
         DELTA,
     ]
+
+
+def test_a_closed_encoder_holds_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contact_viewer.browser.encoders._THREADS", 4)
+    process = psutil.Process()
+    before = process.num_threads()
+    encoder = H264Encoder()
+    encoder.encode(pattern(640, 480))
+    assert process.num_threads() > before
+    encoder.close()
+    # A thread that was about to encode with it begins nothing.
+    encoder.encode(pattern(640, 480))
+    assert process.num_threads() == before
 
 
 @pytest.mark.parametrize("size", [(321, 241), (2, 2), (3840, 2160)])

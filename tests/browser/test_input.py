@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from contact_viewer.browser.input import find_key, number_of, text_of
+from contact_viewer.browser.inbox import number_of
+from contact_viewer.browser.input import find_key, text_of
 from imgui_bundle import imgui
 
 

@@ -18,7 +18,6 @@ from selenium.webdriver.common.keys import Keys
 from .driver import (
     Pixels,
     Served,
-    browse,
     count_green,
     has_own_size,
     message,
@@ -57,12 +56,6 @@ def boxes() -> str:
     floor = '<geom name="floor" type="plane" size="2 2 .1" rgba=".5 .5 .5 1"/>'
     world = f'<worldbody><light pos="0 0 3"/>{floor}{bodies}</worldbody>'
     return f"<mujoco>{world}<sensor>{sensors}</sensor></mujoco>"
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    with browse(tmp_path_factory.mktemp("profile")) as browser:
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +206,8 @@ def test_scrubbing_shows_the_past_and_comes_back(page: Any) -> None:
         mouse(page, "mouseMoved", x, row, 1)
     mouse(page, "mouseReleased", 1190, row)
     move(page, *REST)
-    wait(lambda: differs(picture(page), before) < 1)
+    # The numbers are those of before. The arrows may have another scale, which follows the pictures that were drawn meanwhile.
+    wait(lambda: differs(picture(page), before, inspector) < 0.1 and count_green(scene_part(picture(page))) > 50)
 
 
 def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:

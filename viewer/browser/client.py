@@ -3,6 +3,7 @@
 import asyncio
 import json
 import struct
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -20,26 +21,39 @@ _HEADER = struct.Struct("<BxHHxxI")
 """Kind of the data, width, height, number."""
 _STILL, _LONGEST_STILL, _MISSED = 0.25, 1.0, 4
 """A picture that stays for so long [s], and longer than so many took to come before, is sent once more, sharp."""
-_TOLD = 64
-"""Messages that may wait for a slow browser."""
+_ASK = 4.0
+"""How often a browser is asked what it shows [s]."""
+_LONGEST_SEND = 60.0
+"""A browser that takes nothing for so long [s] is given up."""
+_MOST_MESSAGES = 1000
+"""Messages of a browser that are taken in a second; the others wait."""
 
 
 class Client:
     """One browser. A slow one gets fewer pictures, never older ones."""
 
-    def __init__(self, sock: web.WebSocketResponse, screen: Screen, h264: bool) -> None:
-        self._socket, self._screen = sock, screen
+    def __init__(self, sock: web.WebSocketResponse, transport: asyncio.Transport, screen: Screen, h264: bool) -> None:
+        self._socket, self._transport, self._screen = sock, transport, screen
         self._encoder: Encoder = H264Encoder() if h264 else JpegEncoder()
         self._work = asyncio.Event()
         # The newest picture may be there already, and stay.
         self._work.set()
-        self._messages: deque[dict[str, Any]] = deque(maxlen=_TOLD)
+        self._messages: list[dict[str, Any]] = []
         self._sent: dict[int, float] = {}
         """When each picture that is under way was sent, by number."""
         self._shown: deque[float] = deque(maxlen=60)
         self._last = 0
         self._blurred = False
         """True if the browser's picture is a video's: small coloured text is not as sharp in it as it could be."""
+        self._asked_at = time.monotonic()
+        self._question: int | None = None
+        """The newest picture that was under way when the browser was asked; None if it has answered."""
+        self._arrived = 0
+        """The same of the last question that was answered."""
+        self._is_in_doubt = False
+        """True if pictures were lost, and none was shown since."""
+        self._taken, self._second = 0, 0.0
+        """Messages that were taken in the second that began then."""
         self.round_trip = 0.0
         """From sending a picture until it is on the browser's screen [s], smoothed."""
 
@@ -54,7 +68,11 @@ class Client:
         self._work.set()
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send something else than a picture."""
+        """Send something else than a picture. What a slow browser did not get yet of the same kind is outdated, but for
+        downloads."""
+        kind = message["type"]
+        if kind != "download":
+            self._messages = [other for other in self._messages if other["type"] != kind]
         self._messages.append(message)
         self._work.set()
 
@@ -65,15 +83,35 @@ class Client:
     async def run(self, receive: Callable[[dict[str, Any]], None]) -> None:
         """Until the browser leaves."""
         sending = asyncio.create_task(self._send())
+        sending.add_done_callback(self._cut)
         try:
             async for message in self._socket:
+                await self._slow_down()
                 if message.type == WSMsgType.TEXT:
                     self._take(message.data, receive)
         finally:
             sending.cancel()
-            with suppress(asyncio.CancelledError, ConnectionError):
+            with suppress(asyncio.CancelledError, Exception):
                 await sending
             self._encoder.close()
+
+    def _cut(self, sending: "asyncio.Task[None]") -> None:
+        """A browser that would get no more pictures is disconnected: it comes back by itself."""
+        if sending.cancelled():
+            return
+        self._transport.abort()
+        error = sending.exception()
+        if not isinstance(error, ConnectionError | TimeoutError):
+            print(f"contact-viewer: a browser's pictures failed ({type(error).__name__}: {error})", file=sys.stderr)
+
+    async def _slow_down(self) -> None:
+        """Wait, if the browser sends more than any person could do."""
+        now = time.monotonic()
+        if now - self._second >= 1.0:
+            self._taken, self._second = 0, now
+        self._taken += 1
+        if self._taken > _MOST_MESSAGES:
+            await asyncio.sleep(self._second + 1.0 - now)
 
     def _take(self, text: str, receive: Callable[[dict[str, Any]], None]) -> None:
         try:
@@ -85,52 +123,87 @@ class Client:
         kind = message.get("type")
         if kind == "shown":
             self._note_shown(message.get("number"))
+        elif kind == "here":
+            self._note_answer(message.get("number"))
         elif kind == "restart":
             # The browser's decoder lost the thread, or knows another codec only.
-            self._encoder.close()
-            self._encoder = JpegEncoder() if message.get("codec") == "jpeg" else H264Encoder()
-            self._sent.clear()
-            self._last = 0
-            self._work.set()
+            self._begin_again(message.get("codec") != "jpeg")
         else:
             receive(message)
+
+    def _begin_again(self, h264: bool) -> None:
+        """Forget what is under way, and send the newest picture whole."""
+        self._encoder.close()
+        self._encoder = H264Encoder() if h264 else JpegEncoder()
+        self._sent.clear()
+        self._last = self._arrived = 0
+        self._work.set()
 
     def _note_shown(self, number: object) -> None:
         moment = self._sent.get(number) if isinstance(number, int) else None
         if moment is None:
             return
         self._sent = {key: value for key, value in self._sent.items() if isinstance(number, int) and key > number}
+        self._is_in_doubt = False
         now = time.monotonic()
         self.round_trip += (now - moment - self.round_trip) * (0.2 if self.round_trip else 1.0)
         self._shown.append(now)
         self._work.set()
 
+    def _note_answer(self, number: object) -> None:
+        """All that was sent before the question has arrived. What had arrived by the last one already, and is not shown
+        yet, is lost."""
+        if self._question is None:
+            return
+        self._note_shown(number)
+        if self._sent and min(self._sent) <= self._arrived:
+            # Lost twice: perhaps its decoder never shows what it takes.
+            h264 = isinstance(self._encoder, H264Encoder) and not self._is_in_doubt
+            self._is_in_doubt = True
+            self._begin_again(h264)
+        else:
+            self._arrived = self._question
+        self._question = None
+        # The time of the next one is known now.
+        self._work.set()
+
     async def _send(self) -> None:
         while True:
-            sharp = not await self._wait()
-            while self._messages:
-                await self._socket.send_str(json.dumps(self._messages.popleft()))
-            if len(self._sent) >= _IN_FLIGHT or (self._screen.number == self._last and not sharp):
-                continue
-            number, picture = self._screen.newest()
-            if picture is None:
-                continue
-            self._last, encoder = number, self._encoder
-            encode = JpegEncoder(SHARP).encode if sharp else encoder.encode
-            kind, data = await asyncio.to_thread(encode, picture)
-            if encoder is not self._encoder:
-                continue
-            self._blurred = kind != JPEG
-            self._sent[number] = time.monotonic()
-            await self._socket.send_bytes(_HEADER.pack(kind, picture.shape[1], picture.shape[0], number) + data)
-            # Another one may have come meanwhile.
-            self._work.set()
+            sharp = await self._wait()
+            async with asyncio.timeout(_LONGEST_SEND):
+                while self._messages:
+                    await self._socket.send_str(json.dumps(self._messages.pop(0)))
+                if self._question is None and time.monotonic() >= self._asked_at + _ASK:
+                    self._asked_at, self._question = time.monotonic(), max(self._sent, default=0)
+                    await self._socket.send_str('{"type": "ask"}')
+                if len(self._sent) < _IN_FLIGHT and (self._screen.number != self._last or sharp):
+                    await self._send_picture(sharp)
+
+    async def _send_picture(self, sharp: bool) -> None:
+        number, picture = self._screen.newest()
+        if picture is None:
+            return
+        self._last, encoder = number, self._encoder
+        encode = JpegEncoder(SHARP).encode if sharp else encoder.encode
+        kind, data = await asyncio.to_thread(encode, picture)
+        if encoder is not self._encoder:
+            return
+        self._blurred = kind != JPEG
+        self._sent[number] = time.monotonic()
+        await self._socket.send_bytes(_HEADER.pack(kind, picture.shape[1], picture.shape[0], number) + data)
+        # Another one may have come meanwhile.
+        self._work.set()
 
     async def _wait(self) -> bool:
-        """Until there is something to send; False if the picture has been still for a while, and could be sharper."""
-        with suppress(asyncio.TimeoutError):
+        """Until there is something to send; True if that is the same picture, sharp, because it stayed for a while."""
+        ask = None if self._question is not None else max(0.0, self._asked_at + _ASK - time.monotonic())
+        still = None
+        if self._blurred and not self._sent:
             still = min(max(_STILL, _MISSED * self._screen.interval), _LONGEST_STILL)
-            await asyncio.wait_for(self._work.wait(), still if self._blurred and not self._sent else None)
-        worked = self._work.is_set()
+        due = min((each for each in (ask, still) if each is not None), default=None)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(due):
+                await self._work.wait()
+        stayed = not self._work.is_set() and due == still
         self._work.clear()
-        return worked
+        return stayed

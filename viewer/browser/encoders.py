@@ -18,6 +18,8 @@ KEY, DELTA, JPEG = 0, 1, 2
 """Kinds of a message's data: a picture of its own, changes of the one before, a JPEG file."""
 QUICK, SHARP = 85, 95
 """Quality of JPEG: of one picture among many, and of one that stays."""
+_THREADS = max(1, (os.cpu_count() or 1) // 2)
+"""The other half is left to the renderer."""
 _CRF = "21"
 """Constant quality of x264: small text stays readable."""
 
@@ -61,21 +63,26 @@ class H264Encoder:
 
     def __init__(self) -> None:
         self._context: VideoCodecContext | None = None
-        self._reformatter = VideoReformatter()
+        self._reformatter: VideoReformatter | None = VideoReformatter()
         self._number = 0
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
+        reformatter = self._reformatter
+        if reformatter is None:
+            # Closed while a thread was about to use it.
+            return DELTA, b""
         # Half the colours' resolution needs even sizes.
         height, width = picture.shape[0] & ~1, picture.shape[1] & ~1
         context = self._context
         if context is None or (context.width, context.height) != (width, height):
             context = self._context = _open_context(width, height)
             self._number = 0
-        frame = self._reformatter.reformat(
+        frame = reformatter.reformat(
             rgb_frame(picture[:height, :width]),
             format="yuv420p",
             dst_colorspace=Colorspace.ITU709,
             dst_color_range=ColorRange.MPEG,
+            threads=_THREADS,
         )
         frame.pts = self._number
         kind = KEY if self._number == 0 else DELTA
@@ -85,8 +92,8 @@ class H264Encoder:
         return kind, b"".join(bytes(packet) for packet in context.encode(frame))
 
     def close(self) -> None:
-        # Its threads end now, and not when Python next looks for garbage.
-        self._context = None
+        # Their threads end now, and not when Python next looks for garbage.
+        self._context = self._reformatter = None
 
 
 def _open_context(width: int, height: int) -> VideoCodecContext:
@@ -95,8 +102,7 @@ def _open_context(width: int, height: int) -> VideoCodecContext:
     context.width, context.height = width, height
     context.pix_fmt = "yuv420p"
     context.time_base = Fraction(1, 60)
-    # The other half is left to the renderer.
-    context.thread_count = max(1, (os.cpu_count() or 1) // 2)
+    context.thread_count = _THREADS
     context.colorspace = context.color_primaries = context.color_trc = BT709
     context.color_range = ColorRange.MPEG
     # A new picture follows whenever something changed, so whole pictures are sent only where a browser begins.

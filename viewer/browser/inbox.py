@@ -1,11 +1,14 @@
 """Keeps what browsers send until a frame is drawn, and says how much of it one frame can take."""
 
+import sys
 import threading
 from collections import deque
 from typing import Any
 
 _MOST = 10_000
 """Messages that may wait; the oldest are lost."""
+_FARTHEST = 1e5
+"""Bound of coordinates and turns: far outside every page."""
 Message = dict[str, Any]
 
 
@@ -27,7 +30,7 @@ class Inbox:
             if kind == before.get("type") == "move":
                 self._messages[-1] = message
             elif kind == before.get("type") == "wheel":
-                turned = {name: _number(before, name) + _number(message, name) for name in ("dx", "dy")}
+                turned = {name: number_of(before, name) + number_of(message, name) for name in ("dx", "dy")}
                 self._messages[-1] = message | turned
             else:
                 self._messages.append(message)
@@ -64,6 +67,10 @@ def _follows(message: Message, seen: set[str]) -> bool:
     return fits
 
 
-def _number(message: Message, name: str) -> float:
+def number_of(message: Message, name: str) -> float:
+    """One of its numbers, such that a window can take it; 0 for anything else."""
     value = message.get(name, 0.0)
-    return float(value) if isinstance(value, int | float) else 0.0
+    # JSON has whole numbers of any length, and Python's reader knows NaN and infinity.
+    if not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
+        return 0.0
+    return min(max(float(value), -_FARTHEST), _FARTHEST)

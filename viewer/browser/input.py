@@ -1,12 +1,13 @@
 """Turns what a browser reports of mouse, keyboard and clipboard into input of the window."""
 
-import sys
 from typing import Any
 
 from imgui_bundle import glfw_utils, imgui
 
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
+
+from .inbox import number_of
 
 MAX_SIZE = (3840, 2160)
 MIN_SIZE = (320, 240)
@@ -134,13 +135,5 @@ def cursor() -> str:
 
 def text_of(message: dict[str, Any]) -> str:
     """Its text, without halves of characters, which JSON allows and nothing else takes."""
-    return str(message.get("text", "")).encode("utf-8", "ignore").decode()
-
-
-def number_of(message: dict[str, Any], name: str) -> float:
-    """One of its numbers; 0 for anything else."""
-    value = message.get(name, 0.0)
-    if not isinstance(value, int | float):
-        return 0.0
-    # JSON has whole numbers of any length.
-    return float(value) if abs(value) <= sys.float_info.max else 0.0
+    text = message.get("text")
+    return text.encode("utf-8", "ignore").decode() if isinstance(text, str) else ""

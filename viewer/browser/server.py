@@ -2,7 +2,6 @@
 
 import asyncio
 import hmac
-import json
 import os
 import secrets
 import socket
@@ -12,12 +11,13 @@ from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
-from aiohttp import web
+from aiohttp import WSCloseCode, web
 
 from ..errors import SceneError
 from .client import Client
+from .door import Door
 from .inbox import Inbox
 from .screen import Screen
 
@@ -119,14 +119,17 @@ class Server:
             application.router.add_post("/upload", self._upload)
             runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
             await runner.setup()
-            await web.SockSite(runner, listener).start()
+            assert runner.server is not None
+            self._door = Door(listener, runner.server)
         except BaseException as error:
             ready.set_exception(error)
             raise
         ready.set_result(None)
         await self._stop.wait()
-        for client in list(self.clients):
-            await client.close()
+        self._door.close()
+        # A browser that hangs does not answer: nobody waits for it.
+        if goodbyes := [asyncio.create_task(client.close()) for client in self.clients]:
+            await asyncio.wait(goodbyes, timeout=1.0)
         await runner.cleanup()
 
     @web.middleware
@@ -137,8 +140,10 @@ class Server:
         given = request.query.get("token")
         # The cookies of all ports of a machine are one set.
         cookie = f"contact_viewer_{self.port}"
-        if not hmac.compare_digest((given or request.cookies.get(cookie, "")).encode(), self.token.encode()):
+        shown = request.cookies.get(cookie, "") if given is None else given
+        if not hmac.compare_digest(shown.encode("utf-8", "replace"), self.token.encode()):
             raise web.HTTPForbidden
+        self._door.welcome(request.transport)
         response = await handler(request)
         if given is not None and not response.prepared:
             response.set_cookie(cookie, self.token, httponly=True, samesite="Strict")
@@ -156,7 +161,7 @@ class Server:
 
     def _is_host_ours(self, request: web.Request) -> bool:
         """True unless another name was made to point at this machine. A tunnel may have another port."""
-        name = urlsplit(f"//{request.headers.get('Host', '')}").hostname
+        name = _address_of(f"//{request.headers.get('Host', '')}").hostname
         return name in (*_LOOPBACK, self.host) or self.host in ("0.0.0.0", "::")
 
     async def _page(self, request: web.Request) -> web.StreamResponse:
@@ -170,11 +175,12 @@ class Server:
         return _page_file("viewer.js", "text/javascript")
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
-        if len(self.clients) >= _MAX_CLIENTS:
-            raise web.HTTPServiceUnavailable(text="too many viewers")
         sock = web.WebSocketResponse(max_msg_size=_MAX_MESSAGE, heartbeat=20.0, compress=False)
         await sock.prepare(request)
-        client = Client(sock, self.screen, request.query.get("codec") != "jpeg")
+        if len(self.clients) >= _MAX_CLIENTS or request.transport is None:
+            await sock.close(code=WSCloseCode.TRY_AGAIN_LATER)
+            return sock
+        client = Client(sock, request.transport, self.screen, request.query.get("codec") != "jpeg")
         self.clients.append(client)
         self._receive({"type": "joined"})
         try:
@@ -188,7 +194,7 @@ class Server:
         if message.get("type") == "open":
             # A page names a file that it uploaded, nothing else.
             path = self._upload_path(str(message.get("name", "")))
-            if path is None or not path.is_file():
+            if path is None or not os.path.isfile(path):
                 return
             message = {"type": "open", "path": str(path)}
         self.inbox.add(message)
@@ -198,7 +204,8 @@ class Server:
         path = self._downloads.get(request.match_info["name"])
         if path is None or not path.is_file():
             raise web.HTTPNotFound
-        return web.FileResponse(path, headers={"Content-Disposition": f"attachment; filename={json.dumps(path.name)}"})
+        name = quote(path.name, errors="replace")
+        return web.FileResponse(path, headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"})
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
         path = self._upload_path(request.query.get("name", ""))
@@ -223,7 +230,7 @@ class Server:
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or len(name) > 1000:
             return None
-        if any(part in (".", "..") or "\\" in part or "\0" in part for part in parts):
+        if any(part in (".", "..") or "\\" in part or not part.isprintable() for part in parts):
             return None
         return Path(self._uploads.name, *parts)
 
@@ -233,7 +240,15 @@ def _is_origin_ours(request: web.Request) -> bool:
     origin = request.headers.get("Origin")
     if origin is None:
         return request.path != "/stream" and request.method == "GET"
-    return urlsplit(origin).netloc == request.headers.get("Host")
+    return _address_of(origin).netloc == request.headers.get("Host")
+
+
+def _address_of(text: str) -> SplitResult:
+    """The parts of an address; empty ones of what is none."""
+    try:
+        return urlsplit(text)
+    except ValueError:
+        return urlsplit("")
 
 
 def _page_file(name: str, kind: str) -> web.Response:

@@ -160,7 +160,7 @@ class Window:
         calls.show_menus = part("The menu", lambda: show_menus(self))
         calls.show_status = part("The status bar", lambda: show_status(self))
         calls.show_gui = self._show_overlays
-        calls.before_swap = self.guard.call("Recording", self._finish_frame)
+        calls.before_swap = self._finish_frame
         if self.audience is not None:
             calls.pre_new_frame = self.guard.call("Input from afar", self.audience.before_frame)
         calls.before_exit = self._at_ends(self.close)
@@ -364,10 +364,12 @@ class Window:
     def _finish_frame(self) -> None:
         """Everything is drawn: recordings of the whole window and those who watch it take their picture."""
         pixels = window_pixels()
-        self._take_picture(pixels, whole_window=True)
-        if self.audience is not None and self.canvas is not None:
-            scene_pass = self.canvas.scene_pass
-            self.audience.after_frame(lambda: scene_pass.read_pixels(pixels))
+        self.guard.attempt("Recording", lambda: self._take_picture(pixels, whole_window=True))
+        audience, canvas = self.audience, self.canvas
+        if audience is not None and canvas is not None:
+            self.guard.attempt(
+                "Sending the picture", lambda: audience.after_frame(lambda: canvas.scene_pass.read_pixels(pixels))
+            )
 
     def _show_playback(self) -> None:
         self._record_button.show(self.app, self.files)

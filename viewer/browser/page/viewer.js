@@ -6,7 +6,13 @@ const keyboard = document.querySelector("textarea");
 const message = document.querySelector("#message");
 const picture = canvas.getContext("2d", { alpha: false, desynchronized: true });
 const KEY = 0, JPEG = 2, HEADER = 12;
+const TRY_AGAIN_LATER = 1013;
 const RETRY = 1000;
+// The window says something every few seconds. Seconds of silence after which the connection is given up: more each time, in
+// case that a picture takes as long.
+const SILENCE = 15, LONGEST_SILENCE = 120;
+// A decoder that fails twice within this time [ms] is not used any more.
+const FAILURES = 10000;
 const LARGEST = [3840, 2160];
 const SCENES = [".xml", ".mjcf", ".urdf", ".mjb"];
 
@@ -16,6 +22,8 @@ let decoder = null;
 let underWay = new Map();
 let newest = 0;
 let isLost = true;
+let silence = 0, patience = SILENCE;
+let failed = -Infinity;
 let pendingMove = null;
 
 // The token stays in a cookie; in the address it would be seen and copied. A page inside another one, such as a notebook,
@@ -45,6 +53,7 @@ function connect() {
   const opened = new WebSocket(withToken(`${scheme}//${location.host}/stream${wantsJpeg ? "?codec=jpeg" : ""}`));
   opened.binaryType = "arraybuffer";
   socket = opened;
+  silence = 0;
   let worked = false;
   opened.onopen = () => {
     worked = true;
@@ -52,20 +61,41 @@ function connect() {
     closeDecoder();
     sendSize();
   };
-  opened.onmessage = (event) => (typeof event.data === "string" ? obey(JSON.parse(event.data)) : show(event.data));
-  opened.onclose = async () => {
-    isLost = true;
-    say("The connection is lost. It comes back by itself…");
-    if (!worked && (await isRefused())) {
+  opened.onmessage = (event) => {
+    silence = 0;
+    patience = SILENCE;
+    if (typeof event.data === "string") obey(JSON.parse(event.data));
+    else show(event.data);
+  };
+  opened.onclose = async (event) => {
+    lose();
+    if (event.code === TRY_AGAIN_LATER) say("Too many are watching. This page waits for its turn…");
+    else if (!worked && (await isRefused())) {
       say("This link is no longer valid: open the one that contact-viewer printed when it started.");
     }
     setTimeout(connect, RETRY);
   };
 }
 
+function lose() {
+  socket = null;
+  isLost = true;
+  say("The connection is lost. It comes back by itself…");
+}
+
+// A connection can be lost without being closed: a tunnel that hangs. Only seconds in which this page ran are counted.
+setInterval(() => {
+  if (!socket || ++silence < patience) return;
+  patience = Math.min(2 * patience, LONGEST_SILENCE);
+  socket.onopen = socket.onmessage = socket.onclose = null;
+  socket.close();
+  lose();
+  connect();
+}, 1000);
+
 async function isRefused() {
   try {
-    return (await fetch(withToken("/"), { cache: "no-store" })).status === 403;
+    return (await fetch(withToken("/"), { cache: "no-store", signal: AbortSignal.timeout(5000) })).status === 403;
   } catch {
     return false;
   }
@@ -78,15 +108,21 @@ function show(data) {
   const kind = view.getUint8(0), width = view.getUint16(2, true), height = view.getUint16(4, true);
   const number = view.getUint32(8, true), bytes = new Uint8Array(data, HEADER);
   if (kind === JPEG) {
+    const from = socket;
     createImageBitmap(new Blob([bytes], { type: "image/jpeg" })).then(
-      (bitmap) => { draw(bitmap, width, height, number); bitmap.close(); },
-      () => send({ type: "shown", number }));
+      (bitmap) => { if (from === socket) draw(bitmap, width, height, number); bitmap.close(); },
+      () => setTimeout(restart, RETRY));
     return;
   }
-  if (kind === KEY) openDecoder(width, height);
-  if (!decoder) return;
-  underWay.set(number, [width, height]);
-  decoder.decode(new EncodedVideoChunk({ type: kind === KEY ? "key" : "delta", timestamp: number, data: bytes }));
+  try {
+    if (kind === KEY) openDecoder(width, height);
+    // Without one, the whole picture that was asked for is still to come.
+    if (!decoder) return;
+    underWay.set(number, [width, height]);
+    decoder.decode(new EncodedVideoChunk({ type: kind === KEY ? "key" : "delta", timestamp: number, data: bytes }));
+  } catch {
+    restart();
+  }
 }
 
 function openDecoder(width, height) {
@@ -100,14 +136,18 @@ function openDecoder(width, height) {
       draw(frame, w, h, frame.timestamp);
       frame.close();
     },
-    error: () => {
-      // What this browser cannot decode is sent as single pictures.
-      closeDecoder();
-      wantsJpeg = true;
-      send({ type: "restart", codec: "jpeg" });
-    },
+    error: restart,
   });
   decoder.configure({ codec: "avc1.42E0" + level, optimizeForLatency: true });
+}
+
+// A whole picture is needed. A browser may take a decoder away, and give another one; what it cannot decode at all is sent as
+// single pictures.
+function restart() {
+  closeDecoder();
+  if (performance.now() - failed < FAILURES) wantsJpeg = true;
+  failed = performance.now();
+  send({ type: "restart", codec: wantsJpeg ? "jpeg" : "h264" });
 }
 
 function closeDecoder() {
@@ -156,7 +196,9 @@ addEventListener("resize", () => {
 // What the window says beside its pictures
 
 function obey(order) {
-  if (order.type === "cursor") canvas.style.cursor = order.shape;
+  // Whatever was reported before: what is lost is found by this answer, and sent again.
+  if (order.type === "ask") send({ type: "here", number: newest });
+  else if (order.type === "cursor") canvas.style.cursor = order.shape;
   else if (order.type === "clipboard") navigator.clipboard?.writeText(order.text).catch(() => {});
   else if (order.type === "download") {
     const link = document.createElement("a");
