@@ -1,6 +1,6 @@
 """Runs all tests against the installed package, the window tests on a virtual display of their own.
 
-Without arguments, in three parts: tests with and without a window side by side, then those that measure time, alone.
+Without arguments, in parts that run side by side, then those that measure time, alone.
 SHUFFLE in the environment is a number that gives them another order.
 """
 
@@ -9,12 +9,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-WINDOWS = ("tests/window", "tests/app", "tests/passive", "tests/render")
-"""Tests that open windows, or draw: about half of the time. All others run beside them."""
+PARTS = (
+    ("tests/window", "tests/app", "tests/passive", "tests/render"),
+    ("tests/browser", "tests/sweeps", "tests/cli"),
+)
+"""Tests that open windows, or draw, and those that wait for other processes. All others are a part of their own."""
 
 
 def main() -> int:
@@ -32,26 +35,26 @@ def main() -> int:
 
 def run_in_parts(environment: Mapping[str, str]) -> int:
     """All tests; the exit code of the first part that failed."""
-    with tempfile.TemporaryFile() as output:
-        ignored = [f"--ignore={path}" for path in WINDOWS]
-        windowless = subprocess.Popen(
-            pytest("-m", "not alone and not long", *ignored), cwd=ROOT, env=environment, stdout=output, stderr=output
-        )
-        codes = [
-            subprocess.run(
-                pytest("-m", "not alone and not long", *WINDOWS), cwd=ROOT, env=environment, check=False
-            ).returncode
-        ]
-        codes.append(windowless.wait())
-        output.seek(0)
-        print(output.read().decode(errors="replace"), flush=True)
+    others = [f"--ignore={path}" for part in PARTS for path in part]
+    with ExitStack() as stack:
+        running = []
+        for paths in (*PARTS, others):
+            output = stack.enter_context(tempfile.TemporaryFile())
+            command = pytest("-m", "not alone and not long", *paths)
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+            running.append((process, output))
+        codes = []
+        for process, output in running:
+            codes.append(process.wait())
+            output.seek(0)
+            print(output.read().decode(errors="replace"), flush=True)
     codes.append(subprocess.run(pytest("-m", "alone and not long"), cwd=ROOT, env=environment, check=False).returncode)
     return next((code for code in codes if code), 0)
 
 
 def pytest(*arguments: str) -> list[str]:
     seed = os.environ.get("SHUFFLE")
-    return [sys.executable, "-m", "pytest", *([f"--shuffle={seed}"] if seed else []), *arguments]
+    return [sys.executable, "-m", "pytest", "--durations=15", *([f"--shuffle={seed}"] if seed else []), *arguments]
 
 
 @contextmanager
