@@ -190,33 +190,6 @@ def test_events_of_the_steps_are_in_the_info() -> None:
     assert sum(map(len, seen)) > 15
 
 
-def thread_time(env: gymnasium.Env[Any, Any], rounds: int = 8) -> list[float]:
-    """Processor time of this thread in rounds of fifty steps [s]."""
-    chosen, times = list(actions(env, 50)), []
-    for _ in range(rounds):
-        began = time.thread_time()
-        for action in chosen:
-            env.step(action)
-        times.append(time.thread_time() - began)
-        time.sleep(0.1)
-    return times
-
-
-@pytest.mark.alone
-@pytest.mark.xfail(reason="1.2 to 1.37: a Runge-Kutta step calls back into Python four times", strict=False)
-def test_what_a_window_costs_the_environments_thread() -> None:
-    bare, shown = make("Ant-v5"), ContactViewer(make("Ant-v5"))
-    bare.reset(seed=3)
-    without = thread_time(bare)
-    shown.reset(seed=3)
-    thread_time(shown, 3)
-    with_window = thread_time(shown)
-    shown.close()
-    # Before and after, because the speed of a processor changes; not beside it, because the callback is for all data.
-    without += thread_time(bare)
-    assert np.median(with_window) < 1.25 * np.median(without), (with_window, without)
-
-
 def test_it_is_a_standard_wrapper() -> None:
     env = ContactViewer(make("Ant-v5"), window=False, events=True)
     assert env.spec is not None

@@ -1,5 +1,8 @@
 """Every step of a loop that takes several at once, against a loop that takes them one by one."""
 
+import ctypes
+import gc
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +27,7 @@ def no_callback() -> Iterator[None]:
 class Tapped(Theirs):
     """A loop whose steps are seen from inside."""
 
-    def record(self) -> None:
+    def record(self, time: float) -> None:
         self.hand_over(RowKind.BEFORE)
 
 
@@ -42,7 +45,7 @@ def test_steps_inside_one_call_are_seen_bit_for_bit(integrator: int) -> None:
         # As environments do for their observations.
         mujoco.mj_forward(loop.model, loop.data)
         loop.hand_over()
-        TAP.remove(loop.data, loop.record)
+        TAP.remove(loop.record)
         seen = []
         for step in loop.arrived():
             kinds.append(step.kind)
@@ -54,7 +57,7 @@ def test_steps_inside_one_call_are_seen_bit_for_bit(integrator: int) -> None:
             expected.append(forces(loop.model, judge))
         assert seen == expected
         TAP.add(loop.data, loop.record)
-    TAP.remove(loop.data, loop.record)
+    TAP.remove(loop.record)
     assert kinds == [StepKind.START] + [StepKind.EXACT] * 200
 
 
@@ -74,7 +77,7 @@ def test_a_callback_of_the_users_stays_in_force_whenever_it_was_set() -> None:
     mujoco.mj_step(loop.model, loop.data)
     assert called == ["first"]
     mujoco.set_mjcb_control(push)
-    TAP.renew()
+    TAP.renew(loop.data)
     # Data of others are none of ours.
     rows = len(loop.rows.waiting)
     mujoco.mj_step(loop.model, other, 3)
@@ -83,8 +86,64 @@ def test_a_callback_of_the_users_stays_in_force_whenever_it_was_set() -> None:
     loop.hand_over()
     assert loop.data.qfrc_applied[2] != 0
     assert [step.kind for step in loop.arrived()] == [StepKind.START] + [StepKind.EXACT] * 21
-    TAP.remove(loop.data, loop.record)
+    TAP.remove(loop.record)
     assert mujoco.get_mjcb_control() is push
+    mujoco.set_mjcb_control(None)
+
+
+def test_a_callback_in_c_stays_in_force() -> None:
+    loop, called = Tapped("quadruped"), []
+
+    def note(model: int, data: int) -> None:
+        called.append((model, data))
+
+    theirs = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(note)
+    mujoco.set_mjcb_control(theirs)
+    TAP.add(loop.data, loop.record)
+    mujoco.mj_step(loop.model, loop.data, 3)
+    assert called == [(loop.model._address, loop.data._address)] * 3
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.START] + [StepKind.EXACT] * 3
+    TAP.remove(loop.record)
+    assert mujoco.get_mjcb_control() is theirs
+    mujoco.set_mjcb_control(None)
+
+
+def test_whoever_is_forgotten_gives_the_callback_and_the_data_back() -> None:
+    loop = Tapped("quadruped")
+    data, model = loop.data, loop.model
+    TAP.add(data, loop.record)
+    assert mujoco.get_mjcb_control() is not None
+    held = sys.getrefcount(data)
+    del loop
+    gc.collect()
+    assert mujoco.get_mjcb_control() is None
+    assert sys.getrefcount(data) < held
+    mujoco.mj_step(model, data)
+
+
+@pytest.mark.parametrize("call", range(1, 5))
+def test_a_step_that_ends_in_the_middle_is_not_waited_for(call: int) -> None:
+    """As by Ctrl-C in any of the four calls of a Runge-Kutta step."""
+    loop, calls = Tapped("quadruped", lambda model: setattr(model.opt, "integrator", RK4)), []
+
+    def interrupt(model: Any, data: Any) -> None:
+        calls.append(data.time)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+
+    mujoco.set_mjcb_control(interrupt)
+    TAP.add(loop.data, loop.record)
+    with pytest.raises(KeyboardInterrupt):
+        mujoco.mj_step(loop.model, loop.data)
+    mujoco.mj_resetData(loop.model, loop.data)
+    TAP.renew(loop.data)
+    loop.hand_over()
+    list(loop.arrived())
+    mujoco.mj_step(loop.model, loop.data, 5)
+    loop.hand_over()
+    assert [step.kind for step in loop.arrived()] == [StepKind.EXACT] * 5
+    TAP.remove(loop.record)
     mujoco.set_mjcb_control(None)
 
 
@@ -92,16 +151,16 @@ def test_several_viewers_see_the_steps_of_the_same_data() -> None:
     loop, seen = Tapped("quadruped"), []
 
     class Other:
-        def record(self) -> None:
-            seen.append(loop.data.time)
+        def record(self, time: float) -> None:
+            seen.append(time)
 
     other = Other()
     TAP.add(loop.data, loop.record)
     TAP.add(loop.data, other.record)
     mujoco.mj_step(loop.model, loop.data, 3)
-    TAP.remove(loop.data, loop.record)
+    TAP.remove(loop.record)
     rows = len(loop.rows.waiting)
     mujoco.mj_step(loop.model, loop.data, 2)
     assert len(seen) == 5
     assert len(loop.rows.waiting) == rows
-    TAP.remove(loop.data, other.record)
+    TAP.remove(other.record)

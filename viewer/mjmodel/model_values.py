@@ -1,6 +1,8 @@
 """Turns what a program may change of a model while it runs into bytes, and back."""
 
+import ctypes
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -30,6 +32,8 @@ _OTHERS = ("qpos0", "qpos_spring")
 sensors."""
 _LARGEST = 512 * 1024
 """Arrays beyond this size are taken as fixed [bytes]."""
+_GAP = 4096
+"""Arrays that are so near to each other in memory are read as one [bytes]."""
 
 
 class ModelValues:
@@ -54,6 +58,7 @@ class ModelValues:
         sizes = [view.nbytes for view in self._views] + [self._numbers_now.nbytes]
         self.size = sum(sizes)
         """Length of what is read [bytes]."""
+        self._memory = _memory(model, arrays)
         self._parts = [slice(end - size, end) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
     def read(self) -> bytes:
@@ -62,6 +67,10 @@ class ModelValues:
         for place, (owner, name) in enumerate(self._numbers):
             now[place] = getattr(owner, name)
         return b"".join([*self._views, now.data.cast("B")])
+
+    def memory(self) -> bytes:
+        """The memory in which all values are, with what is between them: takes a quarter of the time of `read`."""
+        return b"".join(self._memory)
 
     def split(self, content: bytes) -> list[bytes]:
         """What was read, array by array."""
@@ -75,3 +84,18 @@ class ModelValues:
         for (owner, name), value in zip(self._numbers, np.frombuffer(content), strict=True):
             kind = type(getattr(owner, name))
             setattr(owner, name, kind(value))
+
+
+def _memory(model: MjModel, arrays: list[Any]) -> list[Any]:
+    """The memory of arrays of a model, and of its options and statistics, as few buffers."""
+    # The options, and the statistics which end with the centre, are in the structure itself.
+    centre = model.stat.center
+    places = [(model._address, centre.ctypes.data + centre.nbytes)]
+    places += [(array.ctypes.data, array.ctypes.data + array.nbytes) for array in arrays]
+    spans: list[tuple[int, int]] = []
+    for start, end in sorted(places):
+        if spans and start <= spans[-1][1] + _GAP:
+            spans[-1] = spans[-1][0], max(end, spans[-1][1])
+        else:
+            spans.append((start, end))
+    return [(ctypes.c_char * (end - start)).from_address(start) for start, end in spans]

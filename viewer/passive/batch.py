@@ -7,9 +7,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mjmodel.types import MjModel
+from ..mjmodel.types import MjData, MjModel
 from ..render.glyphs import GizmoList
-from .shared_memory import DEFAULT_RING, Word
+from .row_writer import RowWriter
+from .shared_memory import DEFAULT_RING, SharedMemory, Word
 from .viewer import PassiveViewer
 
 BATCH_MODULE = "contact_viewer.passive.batch_process"
@@ -19,18 +20,43 @@ _OTHERS = ("act", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "eq
 """Arrays of an mjData that a program may hand over besides those that are named."""
 
 
+class _Rows(RowWriter):
+    """Writes what the sensors of an environment say beside its state."""
+
+    __slots__ = ("_environments", "_places", "beside")
+
+    def __init__(self, model: MjModel, data: MjData, shared: SharedMemory, num_envs: int) -> None:
+        super().__init__(model, data, shared)
+        self.beside = np.zeros(beside_size(model))
+        self._places = shared.states[:, -self.beside.size :]
+        self._environments = num_envs
+
+    def write(self, kind: int, time: float) -> None:
+        self._words[Word.ENVIRONMENTS] = self._environments
+        self._places[self.count % self.rows] = self.beside
+        super().write(kind, time)
+
+
 class _Link(PassiveViewer):
     """Hands over an mjData into which one environment is copied, and what its sensors say beside it."""
 
     def __init__(self, model: MjModel, num_envs: int, **options: Any) -> None:
         self._num_envs = num_envs
-        self.beside = np.zeros(EXTRA + model.nsensordata)
-        self._beside_size = self.beside.size
+        self._beside_size = beside_size(model)
         super().__init__(model, mujoco.MjData(model), **options)
+
+    def _open_rows(self) -> RowWriter:
+        self._batch_rows = _Rows(self._model, self._data, self._shared, self._num_envs)
+        return self._batch_rows
 
     @property
     def data(self) -> Any:
         return self._data
+
+    @property
+    def beside(self) -> NDArray[np.float64]:
+        """What the next row says besides the state."""
+        return self._batch_rows.beside
 
     @property
     def env(self) -> int:
@@ -44,12 +70,12 @@ class _Link(PassiveViewer):
 
     def force_row(self) -> None:
         """Hand over the next state even if it is the last one."""
-        self._is_changed = True
+        self._rows.is_changed = True
 
-    def _write(self, kind: int) -> None:
-        self._words[Word.ENVIRONMENTS] = self._num_envs
-        self._shared.states[self._count % self._rows, -self._beside_size :] = self.beside
-        super()._write(kind)
+
+def beside_size(model: MjModel) -> int:
+    """Values of a row besides the state."""
+    return EXTRA + int(model.nsensordata)
 
 
 class BatchViewer:

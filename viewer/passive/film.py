@@ -3,13 +3,15 @@
 import json
 import select
 import sys
-import time
+import weakref
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from ..errors import RecordingError
 from ..mjmodel.types import MjData, MjModel
-from .shared_memory import Word
+from .row_writer import RowWriter
+from .shared_memory import SharedMemory, Word
 from .viewer import PassiveViewer
 
 FILM_MODULE = "contact_viewer.passive.film_process"
@@ -17,6 +19,23 @@ _RING = 16 * 2**20
 """Memory for states that were not drawn yet [bytes]."""
 _WAIT = 0.002
 """Between two looks at how far the film is [s]."""
+
+
+class _Rows(RowWriter):
+    """Writes rows while there is a film, and only where one was read."""
+
+    __slots__ = ("_film",)
+
+    def __init__(self, film: "EpisodeFilm", shared: SharedMemory) -> None:
+        super().__init__(film.m, film.d, shared)
+        self._film = weakref.ref(film)
+
+    def write(self, kind: int, time: float) -> None:
+        film = self._film()
+        # The first row is written before there is anyone to read it.
+        if film is not None and (not self.count or film.filming):
+            super().write(kind, time)
+            film.wait_for_reader()
 
 
 class EpisodeFilm(PassiveViewer):
@@ -70,20 +89,20 @@ class EpisodeFilm(PassiveViewer):
                 self.finish()
             super().close()
 
-    def _write(self, kind: int) -> None:
-        # The first row is written before there is anyone to read it.
-        if self._count and not self._filming:
-            return
-        super()._write(kind)
-        words = self._words
-        while self._count - words[Word.TAKEN] > self._rows // 2 and self._running:
-            time.sleep(_WAIT)
+    def _open_rows(self) -> RowWriter:
+        return _Rows(self, self._shared)
+
+    def wait_for_reader(self) -> None:
+        """Wait until half of the rows are free."""
+        words, rows = self._words, self._rows
+        while rows.count - words[Word.TAKEN] > rows.rows // 2 and self._running:
+            sleep(_WAIT)
             self._exchange()
 
     def _ask(self, message: dict[str, Any], answer: str) -> None:
         """Send a message and wait for the answer; the film's own error is one line, and the loop goes on."""
         while self._running and not self._send(message):
-            time.sleep(_WAIT)
+            sleep(_WAIT)
         while self._running:
             select.select([self._socket], [], [], 1.0)
             for received in self._receive():

@@ -16,7 +16,7 @@ class ModelWatch:
 
     def __init__(self, model: MjModel) -> None:
         self._values = ModelValues(model)
-        self._last = self._values.read()
+        self._last, self._memory = self._values.read(), self._values.memory()
         self.size = self._values.size
         """Length of all values [bytes]."""
         self.version = 0
@@ -28,13 +28,14 @@ class ModelWatch:
 
         `written`: rows that were written so far.
         """
-        now = self._values.read()
-        if now == self._last:
+        memory = self._values.memory()
+        if memory == self._memory or (now := self._values.read()) == self._last:
             self._wait = min(max(2 * self._wait, _SHORTEST), _LONGEST)
         else:
             self._last, self._wait = now, 0.0
             self.version += 1
             shared.write_model(self.version, now)
+        self._memory = memory
         # The row that is written next is of this version.
         shared.words[_CHECKED] = written + 1
         return self._wait

@@ -66,6 +66,8 @@ class Word(IntEnum):
     """The environment that is shown, where the loop steps many. Both sides write it."""
     ENVIRONMENTS = auto()
     """How many there are; 0 if the loop does not step many."""
+    FRAMES = auto()
+    """Counts the window's frames: what it says to the loop, it says in them."""
     TAKEN = auto()
     """Rows that were read, where the loop waits for its reader: see `film`."""
 

@@ -59,7 +59,7 @@ class StepEvents:
         """
         self._write(RowKind.AFTER)
         self._observe()
-        TAP.renew()
+        TAP.renew(self._data)
         log = self._tracker.log
         records = [
             self._sensor_record(entry.event) if isinstance(entry.event, SensorEvent) else event_record(entry)
@@ -70,9 +70,9 @@ class StepEvents:
 
     def close(self) -> None:
         """See no more steps. Safe twice."""
-        TAP.remove(self._data, self._record)
+        TAP.remove(self._record)
 
-    def _record(self) -> None:
+    def _record(self, time: float) -> None:
         self._write(RowKind.BEFORE)
 
     def _write(self, kind: RowKind) -> None:

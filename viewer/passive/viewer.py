@@ -14,7 +14,6 @@ from time import monotonic
 from typing import Any
 
 import mujoco
-from mujoco import mj_getState
 
 from ..errors import SceneError
 from ..mjmodel.types import MjData, MjModel
@@ -25,21 +24,21 @@ from .own_scene import own_model
 from .own_views import OwnViews
 from .process import SCENE, SERVE, SILENCE, end_window, model_file, start_window
 from .pull import Pull
+from .row_writer import AFTER, STATE, RowWriter
 from .run_request import RunRequests
 from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, row_word, shared_file
 from .tap import TAP
 
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_AFTER, _BEFORE = 0, 1
-"""Kinds of rows: read after a step, and inside one before it has moved anything."""
 WINDOW_MODULE = "contact_viewer.passive.window_process"
 _EXCHANGE_TIME = 1 / 60
-"""Between two looks at what the window has to say [s]."""
+"""Between two looks at what the window has to say [s]: it says it in its frames ..."""
+_SILENT_TIME = 0.25
+"""... and longest between two looks whether it is still there [s]."""
 _START_TIME = 60.0
 """Longest that a window takes to open [s]."""
 _WAIT = 0.05
 """Between two looks while the loop is held [s]; news wake it at once."""
-_WRITTEN, _SLEEPING, _PULLED, _PAUSED = map(int, (Word.WRITTEN, Word.SLEEPING, Word.PULLED, Word.PAUSED))
+_SLEEPING, _PULLED, _PAUSED, _FRAMES = map(int, (Word.SLEEPING, Word.PULLED, Word.PAUSED, Word.FRAMES))
 """Those that every `sync` reads: plain numbers take half the time."""
 KeyCallback = Callable[[int], object]
 """Is called in `sync` with each key that was pressed in the window, as GLFW numbers them."""
@@ -71,8 +70,7 @@ class PassiveViewer(RunRequests):
         self._model, self._data = model, data
         self._lock = threading.RLock()
         self._pid = os.getpid()
-        state_size = mujoco.mj_stateSize(model, _STATE)
-        size = state_size + self._beside_size
+        size = mujoco.mj_stateSize(model, STATE) + self._beside_size
         rows = row_count(size, ring_bytes)
         self._watch = ModelWatch(model)
         ring = shared_file("contact-viewer-steps", block_bytes(size, rows, self._watch.size))
@@ -82,11 +80,9 @@ class PassiveViewer(RunRequests):
         ours, theirs = socket.socketpair()
         try:
             self._shared = SharedMemory(ring, size, rows, self._watch.size)
-            self._words, self._kinds = self._shared.words, self._shared.kinds
-            self._states = list(self._shared.states[:, :state_size])
-            self._rows, self._count, self._time = rows, 0, 0.0
-            self._word, self._is_changed = 0, False
-            self._write(_AFTER)
+            self._words = self._shared.words
+            self._rows = self._open_rows()
+            self._rows.write(AFTER, data.time)
             self._process = start_window(module, arguments, theirs.fileno(), compiled, ring, size, rows)
             # While the window opens: memory that is new costs the loop more than all else.
             self._shared.allocate()
@@ -99,11 +95,14 @@ class PassiveViewer(RunRequests):
             os.close(compiled)
         ours.setblocking(False)
         self._socket = ours
-        self._next_exchange = self._next_look = 0.0
-        """When to see what the window has to say, and when to look at the model [s]."""
+        self._next_exchange = self._next_look = self._silent_until = 0.0
+        """When to see what the window has to say, when to look at the model, and when to ask a silent window [s]."""
+        self._frames = 0
+        """The window's frames when it was last asked."""
         self._permits_used = 0
         self._pull = Pull(data, self._shared)
-        self._gizmos = GizmoList(width=0.0)
+        self._gizmos: GizmoList | None = None
+        """The program's own, once it has asked for them."""
         self._drawn = False
         """True if the window has gizmos of the program's."""
         self._key_callback = key_callback
@@ -118,7 +117,7 @@ class PassiveViewer(RunRequests):
         self._wait_until_open(SERVE in arguments)
         self._tapped = every_step
         if every_step:
-            TAP.add(data, self._record_start)
+            TAP.add(data, self._rows.write_start)
 
     @property
     def url(self) -> str | None:
@@ -131,6 +130,8 @@ class PassiveViewer(RunRequests):
     @property
     def gizmos(self) -> GizmoList:
         """Spheres and arrows of the program's own. What is drawn before a `sync` is shown until the next one."""
+        if self._gizmos is None:
+            self._gizmos = GizmoList(width=0.0)
         return self._gizmos
 
     @property
@@ -161,9 +162,10 @@ class PassiveViewer(RunRequests):
 
     def is_running(self) -> bool:
         """False once the window was closed, or has ended."""
-        if self._running and (self._words[Word.CLOSED] or monotonic() >= self._next_exchange):
+        now = monotonic()
+        if self._running and (self._words[Word.CLOSED] or now >= self._next_exchange):
             with self._lock:
-                self._exchange()
+                self._attend(now)
         return self._running
 
     @property
@@ -187,7 +189,7 @@ class PassiveViewer(RunRequests):
         """Hand over the state after a step, and nothing else: for the steps between two calls of `sync`."""
         if self._running:
             with self._lock:
-                self._write(_AFTER)
+                self._rows.write(AFTER, self._data.time)
 
     def sync(self, state_only: bool = False) -> None:
         """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused.
@@ -197,19 +199,19 @@ class PassiveViewer(RunRequests):
         if not self._running:
             return
         with self._lock:
-            now, words = monotonic(), self._words
-            if now >= self._next_look or self._data.time < self._time:
+            now, time, words = monotonic(), self._data.time, self._words
+            if now >= self._next_look or time < self._rows.time:
                 self._look(now, state_only)
-            self._write(_AFTER)
+            self._rows.write(AFTER, time)
             if words[_SLEEPING]:
                 words[_SLEEPING] = 0
                 self._wake()
-            if self._drawn or self._gizmos:
-                self._show_gizmos()
+            if self._gizmos is not None and (self._drawn or self._gizmos):
+                self._show_gizmos(self._gizmos)
             if words[_PULLED] or self._pull.now is not None:
                 self._pull.apply()
             if now >= self._next_exchange:
-                self._exchange()
+                self._attend(now)
             if words[_PAUSED]:
                 self._hold()
 
@@ -229,22 +231,8 @@ class PassiveViewer(RunRequests):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _write(self, kind: int) -> None:
-        count, states, time = self._count, self._states, self._data.time
-        place = count % self._rows
-        mj_getState(self._model, self._data, states[place], _STATE)
-        if time == self._time and self._is_same(place):
-            # The same once more, such as from a program that waits.
-            return
-        self._time, self._is_changed = time, False
-        self._kinds[place] = self._word | kind
-        # Last, so that the window never sees a row that is not complete.
-        self._count = self._words[_WRITTEN] = count + 1
-
-    def _is_same(self, place: int) -> bool:
-        """True if a row repeats the one before it."""
-        states = self._states
-        return self._count > 0 and not self._is_changed and states[place].tobytes() == states[place - 1].tobytes()
+    def _open_rows(self) -> RowWriter:
+        return RowWriter(self._model, self._data, self._shared)
 
     def _look(self, now: float, state_only: bool) -> None:
         """See whether the program has changed its model."""
@@ -252,18 +240,13 @@ class PassiveViewer(RunRequests):
             self._next_look = now + _EXCHANGE_TIME
             return
         watch, version = self._watch, self._watch.version
-        self._next_look = now + watch.look(self._shared, self._count)
+        self._next_look = now + watch.look(self._shared, self._rows.count)
         if watch.version != version:
-            self._word, self._is_changed = row_word(0, watch.version), True
+            self._rows.word, self._rows.is_changed = row_word(0, watch.version), True
 
-    def _record_start(self) -> None:
-        """Hand over the state before a step that is being taken."""
-        if self._running:
-            self._write(_BEFORE)
-
-    def _show_gizmos(self) -> None:
+    def _show_gizmos(self, gizmos: GizmoList) -> None:
         """Hand over what was drawn since the last call; the window shows the newest that is complete."""
-        glyphs, words, shared = self._gizmos.take(), self._words, self._shared
+        glyphs, words, shared = gizmos.take(), self._words, self._shared
         spheres, arrows = glyphs.spheres[:MOST_GIZMOS], glyphs.arrows[:MOST_GIZMOS]
         words[Word.GIZMO_VERSION] += 1
         shared.spheres[: len(spheres)], shared.arrows[: len(arrows)] = spheres, arrows
@@ -280,16 +263,24 @@ class PassiveViewer(RunRequests):
                 return
             select.select([self._socket], [], [], _WAIT)
             self._look(monotonic(), False)
-            if self._is_changed:
-                self._write(_AFTER)
+            if self._rows.is_changed:
+                self._rows.write(AFTER, self._data.time)
             self._exchange()
         self._permits_used = words[Word.PERMITS]
 
+    def _attend(self, now: float) -> None:
+        """See what the window has to say, if it can have said something since the last time."""
+        words, self._next_exchange = self._words, now + _EXCHANGE_TIME
+        if self._tapped:
+            TAP.renew(self._data)
+        if words[_FRAMES] != self._frames or words[Word.CLOSED] or now >= self._silent_until:
+            self._exchange()
+
     def _exchange(self) -> None:
         """See what the window has to say."""
-        self._next_exchange = monotonic() + _EXCHANGE_TIME
-        if self._tapped:
-            TAP.renew()
+        now = monotonic()
+        self._next_exchange, self._silent_until = now + _EXCHANGE_TIME, now + _SILENT_TIME
+        self._frames = self._words[_FRAMES]
         for message in self._receive():
             self._handle(message)
         self._views.hand_over(self._send, self._shared)
@@ -321,11 +312,15 @@ class PassiveViewer(RunRequests):
 
     def _stop(self) -> None:
         """The window is gone; the loop goes on without it."""
-        self._running = False
         self._pull.end()
+        self._leave()
+
+    def _leave(self) -> None:
+        """Hand over no more."""
+        self._running = False
         if self._tapped:
             self._tapped = False
-            TAP.remove(self._data, self._record_start)
+            TAP.remove(self._rows.write_start)
 
     def _wake(self) -> None:
         self._send({})
@@ -367,7 +362,7 @@ _viewers: "weakref.WeakSet[PassiveViewer]" = weakref.WeakSet()
 def _leave_to_parent() -> None:
     """In a process that was forked: the windows are the other one's."""
     for viewer in _viewers:
-        viewer._running = False
+        viewer._leave()
 
 
 if hasattr(os, "register_at_fork"):

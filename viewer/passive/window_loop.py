@@ -138,6 +138,7 @@ class WindowLoop:
         while len(self._written) > 1 and now - self._written[1][0] > _LAG:
             self._written.popleft()
         self._words[Word.SLEEPING] = int(self.quiet)
+        self._words[Word.FRAMES] += 1
         self._read_gizmos()
         if self.running and os.getppid() != self._parent:
             self.running = False
