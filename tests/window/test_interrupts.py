@@ -147,6 +147,39 @@ def test_it_is_quiet_while_libraries_are_imported() -> None:
     assert (result.returncode, result.stderr) == (130, "")
 
 
+SILENT_CHILDREN = """
+import subprocess, sys
+
+start = subprocess.Popen.__init__
+
+def tell(self, command, *rest, **named):
+    print(command, file=sys.__stderr__)
+    start(self, command, *rest, **named)
+
+subprocess.Popen.__init__ = tell
+from contact_viewer.cli import main
+
+sys.argv = ["contact-viewer", "events", "slope", "--duration", "0.01"]
+code = main()
+assert "mujoco" in sys.modules
+sys.exit(code)
+"""
+
+
+def test_no_library_starts_a_process_that_ctrl_c_would_end_with_a_traceback() -> None:
+    """A terminal sends the signal to all processes of a program."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYGLFW_LIBRARY"}
+    result = subprocess.run(
+        [sys.executable, "-c", SILENT_CHILDREN],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env=environment,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 THREADS = """
 import threading
 from pathlib import Path

@@ -9,6 +9,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from types import FrameType
 
 COMMANDS = {
@@ -28,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
     if argv is None:
         _prepare_streams()
+        _name_glfw()
     with _quiet_imports():
         return _run(argv)
 
@@ -72,6 +75,18 @@ def _prepare_streams() -> None:
         if isinstance(stream, io.TextIOWrapper):
             # Names of files and scenes may have letters that the terminal has not.
             stream.reconfigure(errors="backslashreplace")
+
+
+def _name_glfw() -> None:
+    """Tell pip's GLFW, which MuJoCo imports, that its library is the window's.
+
+    Else it tries all that it finds in processes of their own, each of which prints a traceback at Ctrl-C.
+    """
+    bundle = find_spec("imgui_bundle")
+    if bundle is not None and bundle.origin is not None:
+        library = Path(bundle.origin).with_name("libglfw.3.dylib" if sys.platform == "darwin" else "libglfw.so.3")
+        if library.exists():
+            os.environ.setdefault("PYGLFW_LIBRARY", str(library))
 
 
 @contextmanager
