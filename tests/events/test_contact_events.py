@@ -51,7 +51,8 @@ def test_initial_cases(distance: float, contact: bool) -> None:
     assert events.update(0.0, [distance], [0.0]) == []
     assert events.in_contact.tolist() == [contact]
     assert events.distance_with_hysteresis.tolist() == [distance if contact else distance + 2 * EPS]
-    assert list(events.contacts) == ([0] if contact else [])
+    # When it began, and how fast, is not known: it counts from here.
+    assert events.contacts == ({0: ContactPair(0, PAIR[0], 0.0, 0.0, initial=True)} if contact else {})
 
 
 def test_thresholds() -> None:
@@ -395,4 +396,21 @@ def test_modias_rule_decides_what_is_in_the_band_at_the_event_of_another_pair(ru
     decided = {1: "end", 2: "begin"} if rule is EventRule.MODIA else {}
     assert kinds == {0: "begin"} | decided
     assert all(event.time == 2.0 for event in found if event.pair_id)
-    assert events.in_contact.tolist() == [True, rule is not EventRule.MODIA, rule is EventRule.MODIA, True, False]
+    expected = [True, rule is not EventRule.MODIA, rule is EventRule.MODIA, True, False]
+    assert events.in_contact.tolist() == expected
+    if not sparse or rule is EventRule.MODIA:
+        # What was measured is shown, also of pairs that stay as they are.
+        moved = [-1.0, -0.5 * EPS, -1.5 * EPS, -1.0, 1.0]
+        shown = [distance + (0.0 if contact else 2 * EPS) for distance, contact in zip(moved, expected, strict=True)]
+        assert events.distance_with_hysteresis.tolist() == pytest.approx(shown, abs=1e-15)
+
+
+def test_the_crossing_functions_are_current_for_all_that_modias_rule_measured() -> None:
+    events = ContactEvents([("a", "b"), ("c", "d"), ("e", "f")], EPS, EventRule.MODIA)
+    events.update(0.0, [1.0, -0.2, 0.5], [0.0] * 3)
+    assert (events.z1, events.z2) == (-0.2, 0.5 + 2 * EPS)
+    first, last = Sample(0.0, 1.0, math.nan), Sample(1.0, -0.3, math.nan)
+    near = {1: Sample(1.0, -0.1, math.nan)}
+    (event,) = events.update_pairs(1.0, {0: Trace(last, first, lambda: first)}, near=lambda: near)
+    assert (event.pair_id, event.kind) == (0, "begin")
+    assert (events.z1, events.z2) == (-0.1, 0.5 + 2 * EPS)

@@ -62,6 +62,36 @@ def test_the_oldest_are_dropped_and_counted() -> None:
     assert len(everything) == 50_000
 
 
+def test_those_that_were_dropped_count_until_everything_is_forgotten() -> None:
+    log = EventLog(limit=10)
+    for i in range(30):
+        log.add(pair_entry(float(i), "begin"))
+    dropped = log.dropped
+    assert dropped > 0
+    log.truncate(25.0)
+    assert (log.dropped, log.entries[-1].time) == (dropped, 25.0)
+    # Back before all that is left, it is a new list.
+    log.truncate(1.0)
+    assert (log.dropped, len(log)) == (0, 0)
+
+
+def test_whoever_shows_the_list_can_tell_that_it_changed() -> None:
+    log, versions = EventLog(limit=2), [0]
+
+    def changed() -> bool:
+        versions.append(log.version)
+        return versions[-1] not in versions[:-1]
+
+    for i in range(5):
+        log.add(pair_entry(float(i), "begin"))
+        assert changed()
+    log.truncate(3.0)
+    assert changed()
+    log.clear()
+    assert changed()
+    assert (len(log), log.dropped) == (0, 0)
+
+
 def test_next_and_previous_go_by_what_is_seen() -> None:
     log = EventLog()
     for time in (1.0, 2.0, 3.0):
@@ -114,7 +144,8 @@ def test_peaks_are_held_while_a_contact_is_open() -> None:
         hold.update(time, places, np.array([99.0, force, 99.0]))
     assert (contact.peak_force, contact.peak_time) == (5.0, 2.0)
     assert hold.close(1) is contact
-    assert hold.close(1) is None
+    with pytest.raises(KeyError):
+        hold.close(1)
     hold.update(5.0, places, np.array([99.0, 99.0, 99.0]))
     assert contact.peak_force == 5.0
     hold.open(0, contact)

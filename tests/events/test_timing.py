@@ -67,8 +67,25 @@ def test_reset_and_bad_thresholds() -> None:
             ForceTrigger(1, on, off)
     with pytest.raises(ValueError, match="steps"):
         ForceTrigger(1, 1.0, 1.0, -1.0)
+    for duration, timestep in ((0.0, 0.0), (0.1, -1.0), (0.1, math.inf), (math.inf, STEP), (0.1, math.nan)):
+        with pytest.raises(ValueError, match="steps"):
+            ForceTrigger(1, 1.0, 1.0, duration, timestep)
     with pytest.raises(ValueError, match="2 sensors"):
         trigger.update(1.0, [0.0])
+
+
+def test_nothing_is_in_contact_after_a_reset() -> None:
+    trigger = ForceTrigger(2, on=1.0, off=0.5, min_duration=2 * STEP, timestep=STEP)
+    trigger.update(0.0, [5.0, 0.0])
+    # A change that waits for its confirmation is forgotten too.
+    trigger.update(STEP, [5.0, 5.0])
+    trigger.reset()
+    assert not trigger.raw.any()
+    assert not trigger.debounced.any()
+    assert trigger.update(0.0, [0.0, 0.0]) == []
+    assert [event for i in range(1, 6) for event in trigger.update(i * STEP, [0.0, 0.0])] == []
+    (event,) = (event for i in range(6, 12) for event in trigger.update(i * STEP, [0.0, 5.0]))
+    assert (event.sensor, event.time) == (1, 6 * STEP)
 
 
 FORCES = st.lists(st.sampled_from([0.0, 0.4, 0.7, 1.2, 9.0]), min_size=1, max_size=60)

@@ -81,10 +81,10 @@ class PeakHold:
         self._contacts[place] = contact
         self._peaks[place] = -math.inf if math.isnan(contact.peak_force) else contact.peak_force
 
-    def close(self, place: int) -> LoggedContact | None:
-        """The contact that was open there, if any."""
+    def close(self, place: int) -> LoggedContact:
+        """The contact that was open there."""
         self._peaks[place] = math.inf
-        return self._contacts.pop(place, None)
+        return self._contacts.pop(place)
 
     def update(self, time: float, places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
         """Raise peaks to forces [N] at some places, (k,) each; -1 is no place."""

@@ -194,6 +194,6 @@ class PairContacts:
             contact = LoggedContact(event.time)
             self._peaks.open(event.pair_id, contact)
         else:
-            contact = self._peaks.close(event.pair_id) or LoggedContact(event.time - event.duration)
+            contact = self._peaks.close(event.pair_id)
             contact.end = event.time
         return LogEntry(event.time, seen, event.kind, self.labels[event.pair_id], event, contact)

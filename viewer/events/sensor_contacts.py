@@ -125,8 +125,6 @@ class SensorContacts:
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
         self._started = False
-        self._rows.clear()
-        self._times.clear()
         self._resumed: dict[int, LoggedContact] = {}
         begins: dict[int, float | None] = {}
         for entry in last:
@@ -214,7 +212,7 @@ class SensorContacts:
             contact = LoggedContact(event.time, peak_force=event.force, peak_time=event.time)
             self._peaks.open(event.sensor, contact)
         else:
-            contact = self._peaks.close(event.sensor) or LoggedContact(event.time - event.duration)
+            contact = self._peaks.close(event.sensor)
             contact.end = event.time
         return LogEntry(event.time, seen, event.kind, self.names[event.sensor], event, contact)
 

@@ -1,0 +1,153 @@
+"""Steps are buffered and read together: whoever reads in between sees what MuJoCo says of that very step."""
+
+import math
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.engines.contract import Engine
+from contact_viewer.events import tracker as tracking
+from contact_viewer.events.event_log import LogEntry
+from contact_viewer.events.tracker import ContactTracker, TrackingOptions
+from contact_viewer.mjmodel.pair_selection import all_pairs
+
+DROPS = """
+<mujoco>
+  <option timestep="0.002" {option}>{flag}</option>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1" {floor}/>
+    <body pos="0 0 .31"><freejoint/><geom name="ball" size=".1" solref=".01 .3"/></body>
+    <body pos=".6 0 .12"><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body>
+    <body pos=".6 0 .38"><freejoint/><geom name="upper" type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+  <sensor>
+    <contact name="under_ball" geom1="floor" geom2="ball" num="2"/>
+    <contact name="under_box" geom1="floor" geom2="box" num="4"/>
+  </sensor>
+</mujoco>"""
+SCENES = {
+    "pyramidal": DROPS.format(option="", flag="", floor=""),
+    "elliptic": DROPS.format(option='cone="elliptic"', flag="", floor=""),
+    "intermediate": DROPS.format(option='integrator="RK4"', flag="", floor=""),
+    "sleep": DROPS.format(option='sleep_tolerance="1e-2"', flag='<flag sleep="enable"/>', floor=""),
+    "gap": DROPS.format(option="", flag="", floor='gap="0.03"'),
+}
+
+
+def pair_forces(engine: Engine) -> dict[frozenset[int], float]:
+    """Normal forces between geoms by MuJoCo's own function [N]."""
+    model, data = engine.model, engine.data
+    forces: dict[frozenset[int], float] = {}
+    wrench = np.zeros(6)
+    for i in range(data.ncon):
+        mujoco.mj_contactForce(model, data, i, wrench)
+        pair = frozenset(data.contact.geom[i].tolist())
+        forces[pair] = forces.get(pair, 0.0) + float(wrench[0])
+    return forces
+
+
+def summary(entry: LogEntry) -> tuple[float, str, str]:
+    return entry.time, entry.subject, str(entry.kind)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_whoever_reads_sees_the_latest_step(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "drops.xml"
+    path.write_text(SCENES[name])
+    engine = open_engine(path)
+    unread, watched = (ContactTracker(engine, all_pairs(engine.model)) for _ in range(2))
+    peaks: dict[frozenset[int], float] = {}
+    strides, until = (1, 1, 2, 3, 1, 5, 8, 1, 13, 2), 0
+    seen = 0
+    for step in range(400):
+        engine.step()
+        for tracker in (unread, watched):
+            tracker.after_step(engine)
+        forces = pair_forces(engine)
+        for pair, force in forces.items():
+            peaks[pair] = max(peaks.get(pair, 0.0), force)
+        if step < until:
+            continue
+        until = step + strides[step % len(strides)]
+        pairs, sensors = watched.pairs, watched.sensors
+        geoms = [frozenset(pair) for pair in pairs.choice.geoms.tolist()]
+        found = {geoms[i]: force for i, force in zip(pairs.pressed_pairs.tolist(), pairs.forces.tolist(), strict=True)}
+        assert found == pytest.approx(forces, rel=1e-9, abs=1e-9)
+        felt = [float(engine.get_contact_force_magnitude(sensor)[0]) for sensor in sensors.names]
+        assert sensors.forces.tolist() == pytest.approx(felt, rel=1e-9, abs=1e-9)
+        # What a step shows is there after it, and not before.
+        assert len(watched.log) >= seen
+        assert all(entry.seen <= engine.time + 1e-9 for entry in watched.log)
+        seen = len(watched.log)
+        assert len(pairs._buffered) <= 1, "steps that were read are kept"
+    assert [summary(entry) for entry in watched.log] == [summary(entry) for entry in unread.log]
+    assert {entry.subject for entry in unread.log} >= {"floor · ball", "box · upper", "under_ball"}
+    # Each contact has one peak, from its begin to its end.
+    names = [engine.model.geom(i).name for i in range(engine.model.ngeom)]
+    for pair, force in peaks.items():
+        label = " · ".join(names[i] for i in sorted(pair))
+        contacts = {id(e.contact): e.contact for e in unread.log if e.subject == label}
+        assert max(contact.peak_force for contact in contacts.values()) == pytest.approx(force, rel=1e-9)
+    for end in (entry for entry in unread.log if entry.kind == "end"):
+        begins = [entry for entry in unread.log if entry.contact is end.contact and entry.kind == "begin"]
+        assert [entry.subject for entry in begins] == [end.subject]
+        assert end.contact.end == end.time
+        # The force of a step counts from its start, also if the surfaces meet later in it.
+        assert end.contact.begin - 0.002 <= end.contact.peak_time <= end.time
+
+
+def test_a_list_that_is_read_after_every_step_is_complete() -> None:
+    engine = open_engine("bounce")
+    unread, watched = ContactTracker(engine), ContactTracker(engine)
+    known = []
+    for _ in range(350):
+        engine.step()
+        for tracker in (unread, watched):
+            tracker.after_step(engine)
+        known.append((engine.time, len(watched.log)))
+    for time, count in known:
+        assert count == sum(entry.seen <= time + 1e-9 for entry in unread.log)
+
+
+def test_curves_keep_the_last_steps_without_a_hole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "CURVE_STEPS", 40)
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    tracker.curves_wanted_until = math.inf
+    for count in range(1, 205):
+        engine.step()
+        tracker.after_step(engine)
+        kept = tracker.curves[0]
+        assert min(count, 40) <= len(kept) <= 80
+        assert kept == pytest.approx((count - len(kept) + np.arange(len(kept))) * 0.002)
+    # Other pairs have curves of their own.
+    tracker.select(tracker.pairs.choice)
+    assert tracker.curves.shape == (3, 0)
+
+
+def test_curves_are_kept_only_while_someone_looks() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    for wanted, length in ((-math.inf, 0), (1e-9, 0), (math.inf, 10)):
+        tracker.curves_wanted_until = wanted
+        for _ in range(10):
+            engine.step()
+            tracker.after_step(engine)
+        assert tracker.curves.shape[1] == length
+
+
+def test_other_options_count_from_now_on() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    for _ in range(200):
+        engine.step()
+        tracker.after_step(engine)
+    assert len(tracker.log) > 0
+    options = TrackingOptions(eps=1e-3, on=7.0, off=6.0)
+    tracker.configure(options)
+    assert tracker.options is options
+    assert len(tracker.log) == 0
+    assert tracker.pairs.events.eps == 1e-3
+    assert (tracker.sensors.trigger.on[0], tracker.sensors.trigger.off[0]) == (7.0, 6.0)
