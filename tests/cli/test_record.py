@@ -220,7 +220,7 @@ def test_a_signal_closes_a_playable_file_and_says_so(tmp_path: Path, ball: Path,
     assert process.returncode == 128 + number
     assert "warning: interrupted" in errors
     frames = int(probe(tmp_path / "v.mp4")["nb_read_frames"])
-    assert output.startswith(f"{tmp_path / 'v.mp4'}: {frames} frames")
+    assert output.startswith(f"{tmp_path / 'v.mp4'}: {frames} frame{'' if frames == 1 else 's'},")
     last_row = (tmp_path / "v.csv").read_text().splitlines()[-1]
     # The data ends with the last frame's step.
     assert int(last_row.split(",")[0]) == int((frames - 1) / 60 / 0.002 + 1e-9)
