@@ -80,7 +80,8 @@ def test_a_contact_that_slides_stops_a_run_once_until_it_has_stuck() -> None:
     each, none = Break(BreakWhen.SLIP), frozenset[int]()
     one, two = frozenset({1}), frozenset({2})
     # Contact 1 slides from the start; 2 joins; both lift off and slide on; 1 sticks and slips again.
-    steps = [(one, none), (one, none), (one | two, none), (none, none), (one | two, none), (two, one), (one | two, none)]
+    both = one | two
+    steps = [(one, none), (one, none), (both, none), (none, none), (both, none), (two, one), (both, none)]
     assert [each.is_slip(*step) for step in steps] == [False, False, True, False, False, False, True]
     each.restart()
     assert [each.is_slip(*step) for step in ((one, none), (one | two, none))] == [False, True]

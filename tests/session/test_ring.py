@@ -271,3 +271,63 @@ def test_a_drive_is_called_once_a_step_and_a_state_is_kept_where_it_changes_more
     kept = ring.inputs(4)
     assert kept is not None
     np.testing.assert_array_equal(kept, np.repeat([[1.0], [2.0], [3.0], [4.0]], size, axis=1))
+
+
+def test_times_of_many_steps_are_those_of_each() -> None:
+    """Also where the timestep was changed on the way, and where the ring has forgotten the first states."""
+    history = StepRing(WIDTH, STATE_SIZE, DEFAULT_BUDGET)
+    wide, time = np.zeros(WIDTH).data.cast("B"), 10.0
+    record, expected = history.recorder(lambda: wide, 2**62, int), [10.0]
+    history.add_state(time, 0.5)
+    record()
+    for count, timestep in ((7, 0.5), (1, 0.25), (12, 0.125), (30, 2.0)):
+        history.add_state(time, timestep)
+        for _ in range(count):
+            record()
+            time += timestep
+            expected.append(time)
+    steps = np.arange(len(expected))
+    assert [history.time(step) for step in steps.tolist()] == expected
+    assert history.times(steps).tolist() == expected
+    assert history.times(steps[3::5]).tolist() == expected[3::5]
+    assert [history.step_at(time) for time in expected] == steps.tolist()
+    assert history.times(steps[:0]).shape == (0,)
+
+
+def test_going_back_to_the_very_first_step_keeps_its_state() -> None:
+    book = ledger(40)
+    for change in (2.0, 3.0, 5.0):
+        book.take(2, change)
+    book.history.truncate(0)
+    assert (book.history.last, len(book.history)) == (0, 1)
+    assert (book.history.origin(0)[1], book.redo(0), book.history.time(0)) == (0, 0.0, 0.0)
+    # It goes on from there in another way.
+    del book.values[1:], book.inputs[1:]
+    book.value = 0.0
+    book.take(4, 7.0)
+    assert [book.redo(step) for step in range(5)] == [0.0, 7.0, 14.0, 21.0, 28.0]
+
+
+def test_each_of_many_meanings_is_found() -> None:
+    book = ledger(60)
+    history = book.history
+    for number in range(5):
+        history.mark(f"meaning {number}")
+        book.take(3, 1.0)
+    assert [history.meaning(step) for step in range(1, 16)] == [f"meaning {i // 3}" for i in range(15)]
+    assert [history.epoch(step)[0] for step in (1, 4, 15)] == [1, 4, 13]
+
+
+@pytest.mark.parametrize("count", [1, 7])
+def test_it_is_full_when_one_more_step_could_make_the_oldest_be_forgotten(count: int) -> None:
+    """A state goes with every first of `count` steps: few steps with many states, or the other way round."""
+    book = ledger(30)
+    assert not book.history.full
+    while not book.history.full:
+        book.take(1, 1.0)
+        assert book.history.first == 0, "forgotten before it was full"
+        book._write(0 if book.history.full else min(count - 1, 29 - book.history.last), 1.0)
+    # No earlier than that: of steps or of states there is room for one at most.
+    for _ in range(2):
+        book.take(1, 1.0)
+    assert book.history.first > 0

@@ -114,11 +114,6 @@ class StepRing:
         """Simulated time from the oldest step to the newest."""
         return self.time(self.last) - self.time(self.first) if len(self) else 0.0
 
-    @property
-    def state_age(self) -> int:
-        """Steps since the newest state."""
-        return self.stop - 1 - self.newest_state
-
     def add_state(self, time: float, timestep: float, driven: bool = False) -> Rows:
         """The place for the state of the newest step, to be filled by the caller, (state_size,).
 
