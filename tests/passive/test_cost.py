@@ -1,7 +1,9 @@
 """What a window that draws costs the thread of a user's loop, against the same loop without one in the same run."""
 
+import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -111,3 +113,48 @@ def test_a_loop_that_syncs_after_every_step() -> None:
             slow.append(np.quantile(calls, [0.5, 0.99]) / [10e-6, 1e-3])
         print(f"sync, of what it may take: {np.min(slow, axis=0)}")
         assert (np.min(slow, axis=0) < 1).all()
+
+
+def large_model(megabytes: float) -> mujoco.MjModel:
+    """Three boxes on a floor, with contact sensors, and pictures that take some memory."""
+    width = round((megabytes * 1e6 / 9) ** 0.5)
+    spec = mujoco.MjSpec()
+    spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[5, 5, 0.1])
+    for k in range(3):
+        spec.add_texture(
+            name=f"texture {k}",
+            type=mujoco.mjtTexture.mjTEXTURE_2D,
+            builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+            width=width,
+            height=width,
+        )
+        spec.add_material(name=f"material {k}").textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = f"texture {k}"
+        body = spec.worldbody.add_body(pos=[k, 0, 0.2])
+        body.add_freejoint()
+        body.add_geom(name=f"box {k}", type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.1] * 3, material=f"material {k}")
+        spec.add_sensor(
+            name=f"contact {k}",
+            type=mujoco.mjtSensor.mjSENS_CONTACT,
+            objtype=mujoco.mjtObj.mjOBJ_GEOM,
+            objname="floor",
+            reftype=mujoco.mjtObj.mjOBJ_GEOM,
+            refname=f"box {k}",
+            intprm=[0b11, 0, 4],
+        )
+    return spec.compile()
+
+
+@pytest.mark.alone
+def test_a_large_model_opens_in_five_seconds() -> None:
+    """Of processor time, all of it in both processes, which is more than what passes on an idle machine."""
+    model = large_model(megabytes=101)
+    assert mujoco.mj_sizeModel(model) > 100e6
+    data, began = mujoco.MjData(model), time.process_time()
+    with launch_passive(model, data) as viewer:
+        ours = time.process_time() - began
+        fields = Path(f"/proc/{viewer._process.pid}/stat").read_text().rpartition(")")[2].split()
+        theirs = sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+        mujoco.mj_step(model, data)
+        viewer.sync()
+    print(f"processor time until a model of 100 MB is shown: {ours:.2f} s here, {theirs:.2f} s of the window")
+    assert ours + theirs < 5
