@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import mujoco
 from contact_viewer.mjmodel.variation import StartNoise, generator
 from contact_viewer.scene_files.safe_open import open_safely
 from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.sweeps.place import Place
 from contact_viewer.sweeps.plan import Plan
 from contact_viewer.sweeps.results import Results
 from contact_viewer.sweeps.sweep import Means, make_plan, run_sweep
@@ -35,7 +35,7 @@ def sweep_overhead(run: Run) -> list[Row]:
     steps = round(duration / model.opt.timestep)
 
     def ours() -> None:
-        results = Results(_folder(run), plan, {"plan": {}, "files": {}}, resume=False)
+        results = Results(_place(run), plan, {"plan": {}, "files": {}}, resume=False)
         for each in plan.runs():
             results.add(task.run(each))
         results.finish({})
@@ -93,13 +93,13 @@ def sweep_ray(run: Run) -> list[Row]:
     return [measured.row("sweep-ray", case, "Ray, 10 s tasks", "runs/s", higher_is_better=True)]
 
 
-def _folder(run: Run) -> Path:
-    return run.folder / f"sweep-{next(_numbers)}"
+def _place(run: Run) -> Place:
+    return Place(run.folder / f"sweep-{next(_numbers)}")
 
 
 def _sweep_rate(run: Run, plan: Plan, means: Means) -> float:
     start = time.perf_counter()
-    outcome = run_sweep(plan, _folder(run), means)
+    outcome = run_sweep(plan, _place(run), means)
     if outcome.failed:
         raise RuntimeError(outcome.first_failure)
     return outcome.runs / (time.perf_counter() - start)

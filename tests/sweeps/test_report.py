@@ -17,6 +17,7 @@ from contact_viewer.cli.parsing import control_options
 from contact_viewer.cli.view import parser as view_parser
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
+from contact_viewer.sweeps.place import Place
 from contact_viewer.sweeps.summary import Distribution, summarise, worst_runs
 from PIL import Image
 
@@ -104,7 +105,7 @@ def test_choices_change_the_page(folder: Path, browser: Any) -> None:
 
 def test_the_command_of_a_run_shows_what_the_table_says(folder: Path) -> None:
     """Not approximately: the window takes the same steps, to the last bit."""
-    summary = summarise(folder)
+    summary = summarise(Place(folder))
     for metric in ("peak_force", "penetration"):
         row = worst_runs(summary, metric, 1)[0]
         instant = "peak_time" if metric == "peak_force" else "penetration_time"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _EPILOG = """The page is one file that opens in any browser, without a server or a network: distributions for each
 sensor and metric, scatter over varied values, the worst runs with the command that opens each in the window, and
 failures."""
+_PAGE = "report.html"
 _COLUMNS = {
     "peak_force": "peak [N]",
     "impulse": "impulse [N s]",
@@ -30,7 +31,7 @@ def parser() -> Parser:
     from ..sweeps.summary import BY_NAME
 
     parser = Parser("report", "Show what came of a sweep: a page for a browser, and a table here.", _EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="folder of a sweep")
+    parser.add_argument("folder", metavar="DIR", help="folder of a sweep, or its address")
     parser.add_argument("-o", "--output", metavar="FILE", help="the page; default: DIR/report.html")
     parser.add_argument("--by", choices=list(BY_NAME), default="peak_force", help="metric of the worst runs")
     parser.add_argument("--worst", type=number(0, 20, int), default=5, metavar="N", help="runs to list; default: 5")
@@ -38,14 +39,18 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from ..sweeps.place import find_place
     from ..sweeps.report_page import report_page
     from ..sweeps.summary import summarise
 
-    folder = Path(arguments.folder)
-    summary = summarise(folder)
-    path = save_text(Path(arguments.output) if arguments.output else folder / "report.html", report_page(summary))
-    _print_table(summary, arguments.by, arguments.worst)
-    print(f"{path}: {size_text(path.stat().st_size)}")
+    with find_place(arguments.folder) as place:
+        summary = summarise(place)
+        path = Path(arguments.output) if arguments.output else place.folder / _PAGE
+        size = size_text(save_text(path, report_page(summary)).stat().st_size)
+        if not arguments.output:
+            place.publish(_PAGE)
+        _print_table(summary, arguments.by, arguments.worst)
+        print(f"{arguments.output or place.path(_PAGE)}: {size}")
     return 0
 
 

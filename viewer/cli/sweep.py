@@ -3,7 +3,7 @@
 import argparse
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..app.interruption import interruption
 from ..assets import bundled_control
@@ -11,6 +11,11 @@ from ..errors import DiskFullError
 from ..files import size_text
 from .parsing import PROGRAM, Parser, UsageError, add_randomisation_arguments, number
 from .progress import RunProgress, plural, report
+
+if TYPE_CHECKING:
+    from ..sweeps.place import Place
+    from ..sweeps.plan import Plan
+    from ..sweeps.sweep import Means
 
 _EPILOG = """Every scene with every seed is a run. The seed decides what --vary, --noise and a controller's
 reset(model, data, rng) and vary(model, rng) draw; the same seed gives the same bits, whatever the number of workers.
@@ -34,7 +39,13 @@ FAILED = 1
 def parser() -> Parser:
     parser = Parser("sweep", "Simulate many runs of scenes, and keep what every contact sensor saw.", _EPILOG)
     parser.add_argument("scenes", nargs="+", metavar="SCENE", help="path or bundled scene")
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="folder of the results")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="DIR",
+        help="folder of the results, or an address that fsspec knows, such as s3://bucket/folder",
+    )
     parser.add_argument("--seeds", metavar="A:B", help="0:1000 for 0 to 999; also 0:1000:10, or 3,17,20:30")
     parser.add_argument(
         "--duration", type=number(1e-6, 1e6), metavar="S", help="simulated seconds of a run; default: 5, or a whole log"
@@ -81,8 +92,9 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     from ..engines.controller_file import read_param
     from ..scene_files.scene import find_scene
+    from ..sweeps.place import find_place
     from ..sweeps.plan import read_seeds
-    from ..sweeps.sweep import Means, make_plan, run_sweep
+    from ..sweeps.sweep import Means, make_plan
 
     if arguments.seeds is None:
         if not arguments.log:
@@ -112,7 +124,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.timeout is not None and arguments.ray is not None:
         raise UsageError("--timeout is for processes of this machine, not for --ray")
     means = Means(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
-    folder = Path(arguments.output)
+    with find_place(arguments.output) as place:
+        return _sweep(arguments, plan, means, place)
+
+
+def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", place: "Place") -> int:
+    from ..sweeps.sweep import run_sweep
+
     with interruption() as interrupt, RunProgress(plan.run_count) as progress:
 
         def each(finished: int, failed: int) -> bool:
@@ -120,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
             return not interrupt.requested
 
         try:
-            outcome = run_sweep(plan, folder, means, each, [PROGRAM, *sys.argv[1:]])
+            outcome = run_sweep(plan, place, means, each, [PROGRAM, *sys.argv[1:]])
         except DiskFullError as error:
             report(f"{PROGRAM}: {error}; the runs that finished are kept: make room, then go on with --resume")
             return FAILED
@@ -130,13 +148,12 @@ def run(arguments: argparse.Namespace) -> int:
     if missing:
         report(f"interrupted: {plural(missing, 'run')} missing; go on with --resume")
     if outcome.finished:
-        path = folder / "metrics.parquet"
-        size = size_text(path.stat().st_size)
+        size = size_text((place.folder / "metrics.parquet").stat().st_size)
         rate = outcome.finished / outcome.seconds
-        print(f"{path}: {plural(outcome.finished, 'run')}, {size}; {rate:.3g} runs/s")
+        print(f"{place.path('metrics.parquet')}: {plural(outcome.finished, 'run')}, {size}; {rate:.3g} runs/s")
     if arguments.video is not None and outcome.finished and not interrupt.requested:
         count, metric = arguments.video
-        _film(folder, count, metric, None if arguments.log else arguments.duration)
+        _film(place, count, metric, None if arguments.log else arguments.duration)
     return interrupt.exit_code or (FAILED if outcome.failed else 0)
 
 
@@ -153,21 +170,22 @@ def _worst(text: str) -> tuple[int, str]:
     return int(count), metric or "peak_force"
 
 
-def _film(folder: Path, count: int, metric: str, duration: float | None) -> None:
+def _film(place: "Place", count: int, metric: str, duration: float | None) -> None:
     """Record the worst runs, each as `contact-viewer record` does, into DIR/videos."""
-    from ..sweeps.summary import summarise, worst_runs
+    from ..sweeps.summary import VIDEOS, summarise, video_name, worst_runs
 
-    summary = summarise(folder)
-    (folder / "videos").mkdir(exist_ok=True)
+    summary = summarise(place)
+    (place.folder / VIDEOS).mkdir(exist_ok=True)
     for row in worst_runs(summary, metric, count):
-        path = folder / "videos" / f"{row['scene']}-{row['seed']}.mp4"
+        name = f"{VIDEOS}/{video_name(row)}"
         words = summary.command(row)[1:]
         words += [] if duration is None else ["--duration", str(duration)]
-        command = [sys.executable, "-m", "contact_viewer", "record", *words, "-o", str(path)]
+        command = [sys.executable, "-m", "contact_viewer", "record", *words, "-o", str(place.folder / name)]
         # A process each: what draws is given back, and one that fails takes no other along.
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["without a word"])[-1]
-            report(f"warning: {path.name} could not be filmed: {reason}")
+            report(f"warning: {video_name(row)} could not be filmed: {reason}")
         else:
-            print(f"{path}: {row['sensor']}, seed {row['seed']}, {metric} {row[metric]:.4g}")
+            place.publish(name)
+            print(f"{place.path(name)}: {row['sensor']}, seed {row['seed']}, {metric} {row[metric]:.4g}")

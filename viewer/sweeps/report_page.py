@@ -5,7 +5,7 @@ import shlex
 from importlib.resources import files
 from typing import Any
 
-from .summary import METRICS, Metric, Summary
+from .summary import METRICS, VIDEOS, Metric, Summary, video_name
 
 _SHOWN = 60
 """Rows of a table of worst runs."""
@@ -112,7 +112,7 @@ def _rows(summary: Summary, metric: Metric) -> list[dict[str, Any]]:
 
 
 def _worst(summary: Summary, row: dict[str, Any], metric: Metric) -> dict[str, Any]:
-    video = f"videos/{row['scene']}-{row['seed']}.mp4"
+    video = video_name(row)
     return {
         **_named(row),
         "sensor": row["sensor"],
@@ -120,7 +120,7 @@ def _worst(summary: Summary, row: dict[str, Any], metric: Metric) -> dict[str, A
         "at": row.get(metric.instant),
         "varied": [row[name] for name in summary.varied],
         "command": summary.shell(row, metric),
-        "video": video if (summary.folder / video).exists() else None,
+        "video": f"{VIDEOS}/{video}" if video in summary.videos else None,
     }
 
 

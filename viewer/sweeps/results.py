@@ -9,10 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..errors import DiskFullError, write_error
+from ..errors import DiskFullError, SceneError, write_error
 from ..files import PartFile, save_text
 from ..recording.table_files import ParquetFile
 from ..recording.tables import Block, Columns, Kind, as_column
+from .place import JOURNAL, Place
 from .plan import Plan, Run, SweepError
 from .task import RunResult
 
@@ -49,8 +50,6 @@ METRICS: Columns = {
 }
 """Figures of a run and a sensor; SI units."""
 METRICS_FILE, FAILURES_FILE, ABOUT_FILE = "metrics.parquet", "failures.parquet", "sweep.json"
-_JOURNAL = ".runs"
-"""Folder of what has finished so far: lines of JSON, which survive whatever ends the program."""
 _BUCKET = 1024
 """Runs of one file of it, and so rows that are in memory at once, a sensor."""
 _FAILURE_COLUMNS: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER, "reason": Kind.TEXT}
@@ -60,24 +59,26 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class Results:
     """The folder of a sweep while it runs. Only what is in it at the end is in memory one part at a time."""
 
-    def __init__(self, folder: Path, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
+    def __init__(self, place: Place, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
         """`about`: what sweep.json says of the sweep; to resume one, "plan" and "files" have to be the same."""
-        self.folder = folder
+        self.place = place
+        self.folder = place.folder
         self.plan = plan
         self.finished = 0
         """Runs that came to their end."""
         self.failed = 0
         """Runs that did not."""
         self._about = dict(about)
-        self._journal = folder / _JOURNAL
+        self._journal = self.folder / JOURNAL
         self._done = bytearray(plan.run_count)
         self._lock: int | None = None
         self._is_new = False
+        self._was_complete = False
         try:
             self._open(resume)
         except OSError as error:
             self.close()
-            raise write_error(folder, error) from None
+            raise write_error(self.folder, error) from None
         except BaseException:
             self.close()
             raise
@@ -90,13 +91,15 @@ class Results:
         """Keep a result: from now on it survives the end of the program. DiskFullError if there is no room for it."""
         if self._done[result.number]:
             return
-        path = self._journal / f"{result.number // _BUCKET:08d}.jsonl"
         figures = [[row[name] for name in METRICS] for row in result.figures]
-        line = [result.number, result.failure, list(result.sensors), figures]
+        entry = [result.number, result.failure, list(result.sensors), figures]
+        line = json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+        run = self.plan.run(result.number)
         try:
             for table, data in result.parts.items():
-                self._save_part(table, self.plan.run(result.number), data)
-            _append(path, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+                self.place.save(f"{table}/scene={self.plan.names[run.scene]}/seed={run.seed}/part.parquet", data)
+            _append(self._bucket(result.number), line)
+            self.place.note(line)
         except OSError as error:
             if error.errno in _FULL:
                 raise DiskFullError(self.folder) from None
@@ -109,14 +112,17 @@ class Results:
 
     def finish(self, more: Mapping[str, Any]) -> None:
         """Write the tables of all runs that have finished, whenever that was; `more` goes into sweep.json."""
+        if self._was_complete:
+            # There is nothing to add, and the journal that the tables were written from is gone.
+            return
         columns = metric_columns(self.plan)
         try:
+            self.place.flush()
             if self.finished:
                 self._write_table(METRICS_FILE, columns, self._metric_rows)
             failures = self._write_table(FAILURES_FILE, _FAILURE_COLUMNS, self._failure_rows) if self.failed else 0
             if not failures:
-                with suppress(FileNotFoundError):
-                    (self.folder / FAILURES_FILE).unlink()
+                self._remove(FAILURES_FILE)
             self._save_about({**more, "finished": self.finished, "failed": failures})
         except OSError as error:
             if error.errno in _FULL:
@@ -124,31 +130,36 @@ class Results:
             raise write_error(self.folder, error) from None
         if self.finished == self.plan.run_count:
             shutil.rmtree(self._journal, ignore_errors=True)
+            self.place.remove(JOURNAL)
 
     def close(self) -> None:
         """Let other programs use the folder; one without a single result goes away. Safe twice."""
+        with suppress(OSError, SceneError):
+            self.place.flush()
         if self._is_new and not self.finished and not self.failed:
             shutil.rmtree(self._journal, ignore_errors=True)
-            with suppress(OSError):
-                (self.folder / ABOUT_FILE).unlink(missing_ok=True)
+            with suppress(OSError, SceneError):
+                self._remove(ABOUT_FILE)
                 self.folder.rmdir()
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
     def _open(self, resume: bool) -> None:
-        about = self.folder / ABOUT_FILE
+        place, about = self.place, self.folder / ABOUT_FILE
+        place.bring(ABOUT_FILE)
         exists = about.exists()
         if self.folder.exists() and not self.folder.is_dir():
-            raise SweepError(f"{self.folder}: is not a folder")
+            raise SweepError(f"{place.name}: is not a folder")
         if exists and not resume:
-            raise SweepError(f"{self.folder}: holds a sweep already; --resume goes on with it")
-        self._is_new = not self.folder.exists()
+            raise SweepError(f"{place.name}: holds a sweep already; --resume goes on with it")
+        self._is_new = place.is_new
         self.folder.mkdir(parents=True, exist_ok=True)
         if exists:
             self._compare(json.loads(about.read_text(encoding="utf-8")))
-        complete = exists and not self._journal.is_dir() and (self.folder / METRICS_FILE).exists()
-        if complete:
+            self._bring_journal()
+        self._was_complete = exists and not self._journal.is_dir() and (self.folder / METRICS_FILE).exists()
+        if self._was_complete:
             self._done = bytearray(b"\1") * self.plan.run_count
             self.finished = self.plan.run_count
             return
@@ -157,6 +168,27 @@ class Results:
         self._read_journal()
         self._save_about({})
 
+    def _bring_journal(self) -> None:
+        """Have here what another program, perhaps on another machine, has noted."""
+        lines = self.place.journal()
+        if not lines:
+            # Then all runs have finished.
+            self.place.bring(METRICS_FILE)
+            return
+        self._journal.mkdir(exist_ok=True)
+        for line in lines:
+            if line.endswith(b"\n"):
+                _append(self._bucket(json.loads(line)[0]), line)
+
+    def _bucket(self, number: int) -> Path:
+        """The file that has the line of a run."""
+        return self._journal / f"{number // _BUCKET:08d}.jsonl"
+
+    def _remove(self, name: str) -> None:
+        if (self.folder / name).exists():
+            (self.folder / name).unlink()
+        self.place.remove(name)
+
     def _take_lock(self) -> None:
         if fcntl is None:
             return
@@ -164,7 +196,7 @@ class Results:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SweepError(f"{self.folder}: another program sweeps into it now") from None
+            raise SweepError(f"{self.place.name}: another program sweeps into it now") from None
         except OSError:  # Some network drives have no locks.
             pass
 
@@ -176,7 +208,7 @@ class Results:
             for name in sorted({*old, *new}):
                 if old.get(name) != new.get(name):
                     raise SweepError(
-                        f"{self.folder}: holds another sweep: {name} was {_short(old.get(name))} "
+                        f"{self.place.name}: holds another sweep: {name} was {_short(old.get(name))} "
                         f"and is {_short(new.get(name))}"
                     )
 
@@ -241,22 +273,13 @@ class Results:
             part.discard()
             raise
         part.commit()
+        self.place.publish(name)
         return count
-
-    def _save_part(self, table: str, run: Run, data: bytes) -> None:
-        folder = self.folder / table / f"scene={self.plan.names[run.scene]}" / f"seed={run.seed}"
-        folder.mkdir(parents=True, exist_ok=True)
-        path, part = folder / "part.parquet", folder / ".part.parquet.tmp"
-        try:
-            part.write_bytes(data)
-            part.replace(path)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
 
     def _save_about(self, more: Mapping[str, Any]) -> None:
         text = json.dumps({**self._about, **more}, indent=1, ensure_ascii=False)
         save_text(self.folder / ABOUT_FILE, text + "\n")
+        self.place.publish(ABOUT_FILE)
 
 
 def metric_columns(plan: Plan) -> Columns:

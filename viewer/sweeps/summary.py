@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import is_bundled
+from .place import Place
 from .plan import SweepError
 from .results import ABOUT_FILE, FAILURES_FILE, METRICS_FILE
 
+VIDEOS = "videos"
+"""Folder of runs that were filmed."""
 BINS = 40
 """Of a histogram."""
 _FINE = 4096
@@ -92,7 +95,6 @@ class Distribution:
 class Summary:
     """What a report shows of a sweep."""
 
-    folder: Path
     about: Mapping[str, Any]
     """What sweep.json says."""
     varied: tuple[str, ...]
@@ -115,6 +117,8 @@ class Summary:
     """Runs in which a sensor dropped contacts."""
     failures: list[dict[str, Any]] = field(default_factory=list)
     failure_count: int = 0
+    videos: frozenset[str] = frozenset()
+    """Names of the files of runs that were filmed."""
 
     def command(self, row: Mapping[str, Any], instant: float | None = None, name: str = "contact-viewer") -> list[str]:
         """The command that opens a run in the window, paused at an instant [s]."""
@@ -145,25 +149,28 @@ class Summary:
         return shlex.join(self.command(row, instant))
 
 
-def summarise(folder: Path) -> Summary:
+def summarise(place: Place) -> Summary:
     """Read a sweep, in bounded memory however many runs it has. SweepError if there is none."""
+    place.bring(ABOUT_FILE, METRICS_FILE, FAILURES_FILE)
+    about_path, metrics, failures = (place.folder / name for name in (ABOUT_FILE, METRICS_FILE, FAILURES_FILE))
     try:
-        about = json.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
+        about = json.loads(about_path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise SweepError(f"{folder}: holds no sweep ({ABOUT_FILE} is missing)") from None
+        raise SweepError(f"{place.name}: holds no sweep ({ABOUT_FILE} is missing)") from None
     except (OSError, ValueError) as error:
-        raise SweepError(f"{folder / ABOUT_FILE}: cannot be read ({error})") from None
-    summary = Summary(folder, about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]))
-    if (folder / METRICS_FILE).exists():
+        raise SweepError(f"{place.path(ABOUT_FILE)}: cannot be read ({error})") from None
+    summary = Summary(about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]))
+    summary.videos = frozenset(place.names(VIDEOS))
+    if metrics.exists():
         every = max(1, math.ceil(about.get("finished", 0) / _SAMPLED / max(1, len(about["plan"]["scenes"]))))
-        _first_pass(summary, every)
-        _second_pass(summary)
-    if (folder / FAILURES_FILE).exists():
-        for rows in _batches(folder / FAILURES_FILE):
+        _first_pass(summary, metrics, every)
+        _second_pass(summary, metrics)
+    if failures.exists():
+        for rows in _batches(failures):
             summary.failure_count += len(rows)
             summary.failures += rows[: _FAILURES - len(summary.failures)]
     if not summary.rows and not summary.failure_count:
-        raise SweepError(f"{folder}: no run of this sweep has finished yet")
+        raise SweepError(f"{place.name}: no run of this sweep has finished yet")
     return summary
 
 
@@ -178,12 +185,12 @@ def _batches(path: Path) -> Iterator[list[dict[str, Any]]]:
         raise SweepError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
 
 
-def _first_pass(summary: Summary, every: int) -> None:
+def _first_pass(summary: Summary, path: Path, every: int) -> None:
     """Ranges, the worst rows, samples."""
     heaps: dict[str, list[tuple[float, int, dict[str, Any]]]] = {metric.name: [] for metric in METRICS}
     last: tuple[str, int] | None = None
     dropping: tuple[str, int] | None = None
-    for rows in _batches(summary.folder / METRICS_FILE):
+    for rows in _batches(path):
         for row in rows:
             run = row["scene"], row["seed"]
             if run != last:
@@ -220,9 +227,9 @@ def _first_pass(summary: Summary, every: int) -> None:
     summary.worst = {name: [row for _, _, row in sorted(heap, reverse=True)] for name, heap in heaps.items()}
 
 
-def _second_pass(summary: Summary) -> None:
+def _second_pass(summary: Summary, path: Path) -> None:
     """How many runs there are at each value."""
-    for rows in _batches(summary.folder / METRICS_FILE):
+    for rows in _batches(path):
         values: dict[tuple[str, str, str], list[float]] = {}
         for row in rows:
             for metric in METRICS:
@@ -242,3 +249,8 @@ def worst_runs(summary: Summary, metric: str, count: int) -> Sequence[dict[str, 
     for row in summary.worst.get(metric, ()):
         found.setdefault((row["scene"], row["seed"]), row)
     return list(found.values())[:count]
+
+
+def video_name(row: Mapping[str, Any]) -> str:
+    """The name of a run's film."""
+    return f"{row['scene']}-{row['seed']}.mp4"

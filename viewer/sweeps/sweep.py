@@ -19,6 +19,7 @@ from ..files import hash_of
 from ..mjmodel.variation import read_randomisation
 from ..scene_files.scene import find_scene
 from .local_workers import run_locally
+from .place import Place, find_place, without_password
 from .plan import Plan, Run, SweepError, check_seeds, read_seeds
 from .ray_workers import run_on_ray
 from .results import METRICS_FILE, Results
@@ -107,12 +108,12 @@ def make_plan(
 
 def run_sweep(
     plan: Plan,
-    folder: Path,
+    place: Place,
     means: Means | None = None,
     each: Each = lambda finished, failed: True,
     command: Sequence[str] = (),
 ) -> Outcome:
-    """Take all runs and leave their figures in a folder; see docs/sweeps.md for what is in it.
+    """Take all runs and leave their figures in a place; see docs/sweeps.md for what is in it.
 
     Whatever ends it, the runs that had finished are there. Raises SceneError, DiskFullError among them.
     """
@@ -123,12 +124,14 @@ def run_sweep(
     scenes = SceneStore(plan)
     scenes.check()
     about = _about(plan, command)
-    with closing(Results(folder, plan, about, means.resume)) as results:
+    with closing(Results(place, plan, about, means.resume)) as results:
         first_failure = ""
         total = plan.run_count
         with closing(_source(plan, scenes, results.pending(), total - results.finished, means)) as source:
             for result in source:
-                if result is not None:
+                if result is None:
+                    place.flush(now=False)
+                else:
                     results.add(result)
                     if result.failure is not None and not first_failure:
                         run = plan.run(result.number)
@@ -171,7 +174,8 @@ def sweep(
     """Simulate every scene with every seed; the table has a row for each run and contact sensor.
 
     `seeds`: how many, from 0 on; a text such as "0:1000"; or the seeds themselves. `duration`: simulated time of a run
-    [s]. `output`: a folder that keeps the results; without one they are in the table alone. `control`, `vary`, `noise`
+    [s]. `output`: a folder, or an address such as s3://bucket/folder, that keeps the results; without one
+    they are in the table alone. `control`, `vary`, `noise`
     and all others as on the command line: `contact-viewer sweep --help`. Runs that fail are missing in the table, and
     reported in one warning.
     """
@@ -186,14 +190,16 @@ def sweep(
     plan = make_plan(names, chosen, duration, control, params, varied, noise, logs, **more)
     address = ("" if ray else None) if isinstance(ray, bool) else ray
     means = Means(workers, address, timeout, resume)
-    with tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary:
-        folder = Path(output) if output is not None else Path(temporary)
-        outcome = run_sweep(plan, folder, means)
+    with (
+        tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary,
+        find_place(Path(temporary) if output is None else output) as place,
+    ):
+        outcome = run_sweep(plan, place, means)
         if not outcome.finished:
             raise SweepError(f"no run came to its end: {outcome.first_failure}")
         if outcome.failed:
             warnings.warn(f"{outcome.failed} runs failed; the first: {outcome.first_failure}", stacklevel=2)
-        return parquet.read_table(folder / METRICS_FILE, memory_map=False)
+        return parquet.read_table(place.folder / METRICS_FILE, memory_map=False)
 
 
 def usable_cores() -> int:
@@ -210,7 +216,7 @@ def _about(plan: Plan, command: Sequence[str]) -> dict[str, Any]:
     files |= {str(log): hash_of(log) for log in plan.logs}
     seeds = plan.seeds
     return {
-        "command": list(command),
+        "command": [without_password(word) for word in command],
         "began": _now(),
         "plan": {
             "scenes": dict(zip(plan.names, map(str, plan.scenes), strict=True)),
