@@ -129,6 +129,12 @@ def _port(serve: bool | int) -> int | None:
     return serve
 
 
+def _ring_bytes(megabytes: float) -> int:
+    if not isinstance(megabytes, int | float) or not 0 < megabytes < math.inf:
+        raise SceneError(f"ring_megabytes is a size in megabytes, not {megabytes!r}")
+    return round(megabytes * 2**20)
+
+
 def launch_passive(
     model: MjModel,
     data: MjData,
@@ -153,8 +159,8 @@ def launch_passive(
     in browsers instead; its address is the viewer's `url`.
     """
     _check(model, data)
-    if not 0 < ring_megabytes < math.inf:
-        raise SceneError(f"ring_megabytes is a size in megabytes, not {ring_megabytes!r}")
+    if key_callback is not None and not callable(key_callback):
+        raise SceneError(f"key_callback is called with each key, and {key_callback!r} cannot be called")
     return PassiveViewer(
         model,
         data,
@@ -162,7 +168,7 @@ def launch_passive(
         show_left_ui=show_left_ui,
         show_right_ui=show_right_ui,
         every_step=every_step,
-        ring_bytes=round(ring_megabytes * 2**20),
+        ring_bytes=_ring_bytes(ring_megabytes),
         scene=scene,
         arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
     )
@@ -181,9 +187,11 @@ def launch_batch(
     Call `sync(qpos=..., qvel=..., ctrl=..., sensordata=..., time=...)` after every step, with arrays of shape
     (num_envs, ...) of numpy, torch, JAX or Warp. See `launch_passive` for the options.
     """
+    if not isinstance(model, mujoco.MjModel):
+        raise SceneError(f"an MjModel is needed, not {type(model).__name__}")
     return BatchViewer(
         model,
         num_envs,
-        ring_bytes=round(ring_megabytes * 2**20),
+        ring_bytes=_ring_bytes(ring_megabytes),
         arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
     )
