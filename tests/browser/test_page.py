@@ -206,7 +206,7 @@ def test_scrubbing_shows_the_past_and_comes_back(page: Any) -> None:
         mouse(page, "mouseMoved", x, row, 1)
     mouse(page, "mouseReleased", 1190, row)
     move(page, *REST)
-    # The numbers are those of before. The arrows may have another scale, which follows the pictures that were drawn meanwhile.
+    # The numbers are those of before; the arrows' scale follows the pictures that were drawn meanwhile.
     wait(lambda: differs(picture(page), before, inspector) < 0.1 and count_green(scene_part(picture(page))) > 50)
 
 

@@ -4,14 +4,18 @@ import asyncio
 import http.client
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+import psutil
 import pytest
 from aiohttp import ClientSession, WSMsgType, WSServerHandshakeError
 from contact_viewer.browser.server import Server
 from contact_viewer.errors import SceneError
+
+from .driver import wait
 
 Headers = dict[str, str]
 
@@ -80,6 +84,34 @@ def test_another_name_for_this_machine_is_refused(server: Server, host: str) -> 
     assert ask(server, "/", headers)[0] == 403
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        b"Host: [\r\n",
+        b"Host: \xff\xfe\r\n",
+        b"Host: 127.0.0.1\r\nOrigin: http://[\r\n",
+        b"Host: 127.0.0.1\r\nOrigin: http://\xe2\x84\x80\r\n",
+        b"Host: 127.0.0.1\r\nCookie: contact_viewer_%d=\xff\xed\xa0\x80\r\n",
+        b"Host: 127.0.0.1\r\nCookie: contact_viewer_%d=\r\n",
+    ],
+)
+def test_headers_that_are_none_are_refused_without_a_word(
+    server: Server, lines: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), 10) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nConnection: close\r\n" + lines.replace(b"%d", b"%d" % server.port) + b"\r\n")
+        answer = b"".join(iter(lambda: link.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 403 ")
+    assert answer.endswith(b"\r\n\r\n403: Forbidden")
+    assert capfd.readouterr().err == ""
+
+
+def test_no_page_of_this_machine_can_hold_ours_without_the_token(server: Server) -> None:
+    """One of another port is of the same site: the browser adds our cookie to what it asks for."""
+    assert ask(server, "/?token=", cookie(server))[0] == 403
+    assert "frame-ancestors 'self'" in ask(server, "/", cookie(server))[1]["Content-Security-Policy"]
+
+
 def test_a_tunnel_may_have_another_port(server: Server) -> None:
     assert ask(server, "/", {"Host": "localhost:9999"} | cookie(server))[0] == 200
 
@@ -110,11 +142,22 @@ def test_a_stream_needs_our_own_page(server: Server, foreign: str | None) -> Non
 
 
 @pytest.mark.parametrize(
-    "name", ["../a.xml", "/etc/a.xml", "a/../../b.xml", "..", "", ".", "a\\..\\b", "a\0b", "x" * 2000, "a/./../../b"]
+    "name",
+    [
+        *("../a.xml", "/etc/a.xml", "a/../../b.xml", "..", "", ".", "a\\..\\b", "a\0b", "x" * 2000, "a/./../../b"),
+        *("x" * 300, "a\nb.xml", "\x1b[2J.xml", "a/" * 499 + "b" * 300),
+    ],
 )
-def test_a_dropped_file_cannot_leave_its_folder(server: Server, name: str) -> None:
-    status, _, _ = ask(server, f"/upload?name={quote(name, safe='')}", origin(server), "POST", b"x")
-    assert status == 400
+def test_a_dropped_file_cannot_leave_its_folder(server: Server, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert ask(server, f"/upload?name={quote(name, safe='')}", origin(server), "POST", b"x")[0] == 400
+    server._receive({"type": "open", "name": name})
+    assert not server.inbox
+    assert capfd.readouterr().err == ""
+
+
+def test_a_file_in_place_of_a_folder_is_refused(server: Server) -> None:
+    assert ask(server, "/upload?name=a", origin(server), "POST", b"x")[0] == 200
+    assert ask(server, "/upload?name=a%2Fb.xml", origin(server), "POST", b"x")[0] == 400
 
 
 def test_a_dropped_file_is_kept_under_its_name_and_opened_by_it(server: Server) -> None:
@@ -139,7 +182,7 @@ def test_only_offered_files_can_be_downloaded(server: Server, tmp_path: Path) ->
     (key,) = server._downloads
     status, headers, body = ask(server, f"/files/{key}", cookie(server))
     assert (status, body) == (200, b"1,2")
-    assert "attachment" in headers["Content-Disposition"]
+    assert headers["Content-Disposition"] == f"attachment; filename*=UTF-8''{quote(path.name)}"
     assert ask(server, f"/files/{path.name.encode().hex()}", cookie(server))[0] == 404
     assert ask(server, "/files/..%2F..%2Fetc%2Fpasswd", cookie(server))[0] == 404
 
@@ -148,6 +191,119 @@ def test_too_much_is_refused(server: Server, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("contact_viewer.browser.server._MAX_UPLOAD", 1000)
     assert ask(server, "/upload?name=a", origin(server), "POST", b"x" * 900)[0] == 200
     assert ask(server, "/upload?name=b", origin(server), "POST", b"x" * 200)[0] == 413
+
+
+def test_what_no_page_sends_does_not_end_a_stream(server: Server, capfd: pytest.CaptureFixture[str]) -> None:
+    long = "9" * 4000
+    nonsense: list[str | bytes] = [
+        *("", "{", "[" * 100_000, "[]", "null", "NaN", '"text"', "\0", '{"type": null}', '{"type": ["move"]}', "{}"),
+        *('{"type": "move", "x": NaN, "y": Infinity}', f'{{"type": "move", "x": {long}}}', '{"type": "move", "x": {}}'),
+        *(f'{{"type": "wheel", "dy": {long}}}', f'{{"type": "wheel", "dy": {long}, "dx": -1e999}}'),
+        *('{"type": "key", "code": null, "key": 5}', '{"type": "key", "code": [], "down": "yes"}'),
+        *('{"type": "open"}', '{"type": "open", "name": "%s"}' % ("x" * 900), '{"type": "open", "name": "\\ud800"}'),
+        *('{"type": "open", "path": "/etc/passwd"}', '{"type": "shown", "number": 1e999}', '{"type": "here"}'),
+        *(
+            '{"type": "text", "text": {"a": 1}}',
+            '{"type": "clipboard", "text": "\\ud800"}',
+            '{"type": "size", "width": -1}',
+        ),
+        *(b"", b"\x00" * 1000, bytes(range(256)) * 100),
+    ]
+
+    async def talk() -> None:
+        async with (
+            ClientSession() as session,
+            session.ws_connect(f"http://127.0.0.1:{server.port}/stream?codec=jpeg", headers=origin(server)) as stream,
+        ):
+            for each in nonsense:
+                await (stream.send_str(each) if isinstance(each, str) else stream.send_bytes(each))
+            await stream.send_json({"type": "last"})
+            wait(
+                lambda: any(message["type"] == "last" for message in list(server.inbox._messages) if "type" in message)
+            )
+            assert server.screen.show(np.zeros((64, 64, 3), np.uint8))
+            server.announce()
+            assert (await stream.receive(10)).type is WSMsgType.BINARY
+
+    asyncio.run(talk())
+    assert not any(message.get("type") == "open" for message in server.inbox._messages)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("length", [(1 << 20) + 1, 64 << 20])
+def test_a_message_that_is_too_long_ends_the_stream(server: Server, length: int) -> None:
+    async def talk() -> int | None:
+        async with (
+            ClientSession() as session,
+            session.ws_connect(f"http://127.0.0.1:{server.port}/stream?codec=jpeg", headers=origin(server)) as stream,
+        ):
+            with suppress(ConnectionError):
+                await stream.send_str("x" * length)
+            return (await stream.receive(10)).type
+
+    assert asyncio.run(talk()) in (WSMsgType.CLOSE, WSMsgType.CLOSED, WSMsgType.ERROR)
+    wait(lambda: not server.clients)
+
+
+def test_strangers_cannot_take_the_room_of_others(server: Server) -> None:
+    """Hundreds of connections that never say who they are, or say it slowly."""
+    process = psutil.Process()
+    before = process.num_fds()
+    with ExitStack() as stack:
+        for k in range(400):
+            link = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 10))
+            link.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: " + b"x" * (k % 50))
+            if k % 100 == 0:
+                assert ask(server, "/", cookie(server))[0] == 200
+        assert ask(server, "/", cookie(server))[0] == 200
+        assert len(server._door._strangers) <= 64
+    wait(lambda: process.num_fds() <= before + 2)
+
+
+def test_a_stranger_has_some_seconds_to_show_the_token(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contact_viewer.browser.door._TIME_TO_SHOW", 0.3)
+    with socket.create_connection(("127.0.0.1", server.port), 10) as stranger:
+        stranger.sendall(b"GET / HTTP/1.1\r\n")
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection.request("GET", "/", headers=cookie(server))
+        connection.getresponse().read()
+        with suppress(ConnectionResetError):
+            assert stranger.recv(100) == b""
+    # Who has shown it may take a pause.
+    connection.request("GET", "/", headers=cookie(server))
+    assert connection.getresponse().status == 200
+    connection.close()
+
+
+def test_one_viewer_too_many_is_told_to_wait(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contact_viewer.browser.server._MAX_CLIENTS", 1)
+
+    async def connect() -> tuple[int | None, int]:
+        address = f"http://127.0.0.1:{server.port}/stream?codec=jpeg"
+        async with ClientSession() as session, session.ws_connect(address, headers=origin(server)) as first:
+            async with session.ws_connect(address, headers=origin(server)) as second:
+                await second.receive(10)
+                code = second.close_code
+            await first.close()
+            wait(lambda: not server.clients)
+            async with session.ws_connect(address, headers=origin(server)):
+                return code, len(server.clients)
+
+    assert asyncio.run(connect()) == (1013, 1)
+
+
+def test_a_browser_that_hangs_does_not_keep_the_server_open(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port), 10) as link:
+        lines = {"Host": f"127.0.0.1:{server.port}", "Connection": "Upgrade", "Upgrade": "websocket"}
+        lines |= {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA=="} | origin(server)
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+        link.sendall(f"GET /stream HTTP/1.1\r\n{head}\r\n".encode())
+        assert link.recv(100).startswith(b"HTTP/1.1 101 ")
+        wait(lambda: server.clients)
+        thread = server._thread
+        assert thread is not None
+        server.close()
+        assert not thread.is_alive()
 
 
 def test_a_stream_takes_pictures_at_the_pace_of_who_looks(server: Server) -> None:

@@ -24,6 +24,8 @@ from .screen import Screen
 PORT = 8090
 _PORTS = 100
 """How many ports from `PORT` on are tried where none was asked for."""
+_WAITING = 1024
+"""Connections that may wait until they are accepted."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MAX_CLIENTS = 16
 _MAX_MESSAGE = 1 << 20
@@ -265,7 +267,7 @@ def _bind(host: str, wanted: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
-            listener.listen(64)
+            listener.listen(_WAITING)
             return listener
         except OSError as error:
             reason = error.strerror or str(error)
