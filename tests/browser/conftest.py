@@ -29,6 +29,9 @@ def pytest_runtest_makereport(
     if report.failed and page is not None:
         try:
             state = page.execute_script(STATE)
+            seen = page.downloads.with_name(f"{item.name}.png".replace("/", " "))
+            page.save_screenshot(str(seen))
+            state["seen"] = str(seen)
         except Exception as error:
             state = error
         report.sections.append(("state of the page", str(state)))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 
 Pixels = NDArray[np.uint8]
 PROGRAM = Path(sys.executable).with_name("contact-viewer")
@@ -25,6 +26,11 @@ FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--window-size=1280,860"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
+
+
+REST = (900, 45)
+"""Where the mouse touches nothing of the scene."""
+BOXES = 12
 
 
 class Served:
@@ -67,14 +73,16 @@ def serve(scene: str | Path, *arguments: str, folder: Path | None = None, displa
 
 @contextmanager
 def browse(profile: Path) -> Iterator[Any]:
-    """A real browser, without a window of its own."""
+    """A real browser, without a window of its own. `downloads` is the folder where its files come."""
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
-    options.add_experimental_option("prefs", {"download.default_directory": str(profile / "downloads")})
-    browser = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    browser: Any = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
     try:
+        browser.downloads = profile / "downloads"
+        behavior = {"behavior": "allow", "downloadPath": str(browser.downloads)}
+        browser.execute_cdp_cmd("Browser.setDownloadBehavior", behavior)
         yield browser
     finally:
         browser.quit()
@@ -136,3 +144,57 @@ def scene_part(pixels: Pixels) -> Pixels:
 def count_green(pixels: Pixels) -> int:
     red, green, blue = (pixels[..., i].astype(int) for i in range(3))
     return int(((green > red + 40) & (green > blue + 40)).sum())
+
+
+def press(page: Any, *keys: str) -> None:
+    ActionChains(page).send_keys(*keys).perform()
+
+
+def mouse(page: Any, kind: str, x: float, y: float, held: int = 0) -> None:
+    event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": held, "clickCount": 1}
+    page.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+
+
+def move(page: Any, x: float, y: float) -> None:
+    mouse(page, "mouseMoved", x, y)
+
+
+def click(page: Any, x: float, y: float) -> None:
+    """As a person does, who sees what is under the mouse before it is clicked."""
+    move(page, x, y)
+    ActionChains(page).pause(0.2).perform()
+    mouse(page, "mousePressed", x, y, 1)
+    mouse(page, "mouseReleased", x, y)
+
+
+def is_still(page: Any) -> bool:
+    """True if no new picture came in a while."""
+    before = number(page)
+    ActionChains(page).pause(0.5).perform()
+    return number(page) == before
+
+
+def differs(first: Pixels, second: Pixels, part: Any = scene_part) -> float:
+    """Mean difference of two pictures, in shades of 256."""
+    return float(np.abs(part(first).astype(int) - part(second)).mean())
+
+
+def changes(page: Any, before: Pixels, part: Any = scene_part, least: float = 2.0) -> None:
+    """Waits until the picture is another one."""
+    wait(lambda: differs(picture(page), before, part) > least)
+
+
+def boxes() -> str:
+    """A scene with more sensors than are listed without a filter; all boxes fall, and then lie on four contacts."""
+    bodies = "".join(
+        f'<body pos="{0.3 * (k % 4) - 0.45} {0.3 * (k // 4) - 0.3} .2"><freejoint/>'
+        f'<geom name="box{k}" type="box" size=".1 .1 .1" mass="2" rgba=".4 .4 .4 1"/></body>'
+        for k in range(BOXES)
+    )
+    sensors = "".join(
+        f'<contact name="s{k}" geom1="floor" geom2="box{k}" num="4" data="found force pos normal tangent"/>'
+        for k in range(BOXES)
+    )
+    floor = '<geom name="floor" type="plane" size="2 2 .1" rgba=".5 .5 .5 1"/>'
+    world = f'<worldbody><light pos="0 0 3"/>{floor}{bodies}</worldbody>'
+    return f"<mujoco>{world}<sensor>{sensors}</sensor></mujoco>"

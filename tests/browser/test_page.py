@@ -1,9 +1,5 @@
 """The real page in a real browser: see the scene, click, type, come back."""
 
-import io
-import json
-import subprocess
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,27 +7,32 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer.assets import bundled_scene
-from PIL import Image
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from .driver import (
+    REST,
     Pixels,
     Served,
+    boxes,
+    changes,
+    click,
     count_green,
+    differs,
     has_own_size,
+    is_still,
     message,
+    mouse,
+    move,
     number,
     open_page,
     picture,
+    press,
     scene_part,
     serve,
     wait,
 )
 
-BOXES = 12
-REST = (900, 45)
-"""Where the mouse touches nothing of the scene."""
 FLOOR = (500, 300)
 """On the floor, in the lower part of the scene: above, the legend grows and shrinks with what it says."""
 DROP = """
@@ -39,23 +40,6 @@ const transfer = new DataTransfer();
 for (const [name, text] of arguments[0]) transfer.items.add(new File([text], name));
 window.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
 """
-WATCH_ORDERS = "window.orders = []; const before = obey; obey = (order) => { orders.push(order); before(order); };"
-
-
-def boxes() -> str:
-    """A scene with more sensors than are listed without a filter; all boxes fall, and then lie on four contacts."""
-    bodies = "".join(
-        f'<body pos="{0.3 * (k % 4) - 0.45} {0.3 * (k // 4) - 0.3} .2"><freejoint/>'
-        f'<geom name="box{k}" type="box" size=".1 .1 .1" mass="2" rgba=".4 .4 .4 1"/></body>'
-        for k in range(BOXES)
-    )
-    sensors = "".join(
-        f'<contact name="s{k}" geom1="floor" geom2="box{k}" num="4" data="found force pos normal tangent"/>'
-        for k in range(BOXES)
-    )
-    floor = '<geom name="floor" type="plane" size="2 2 .1" rgba=".5 .5 .5 1"/>'
-    world = f'<worldbody><light pos="0 0 3"/>{floor}{bodies}</worldbody>'
-    return f"<mujoco>{world}<sensor>{sensors}</sensor></mujoco>"
 
 
 @pytest.fixture(scope="module")
@@ -86,44 +70,6 @@ def page(opened: Any, served: Served) -> Any:
         open_page(opened, served.url)
     move(opened, *REST)
     return opened
-
-
-def press(page: Any, *keys: str) -> None:
-    ActionChains(page).send_keys(*keys).perform()
-
-
-def mouse(page: Any, kind: str, x: float, y: float, held: int = 0) -> None:
-    event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": held, "clickCount": 1}
-    page.execute_cdp_cmd("Input.dispatchMouseEvent", event)
-
-
-def move(page: Any, x: float, y: float) -> None:
-    mouse(page, "mouseMoved", x, y)
-
-
-def click(page: Any, x: float, y: float) -> None:
-    """As a person does, who sees what is under the mouse before it is clicked."""
-    move(page, x, y)
-    ActionChains(page).pause(0.2).perform()
-    mouse(page, "mousePressed", x, y, 1)
-    mouse(page, "mouseReleased", x, y)
-
-
-def is_still(page: Any) -> bool:
-    """True if no new picture came in a while."""
-    before = number(page)
-    ActionChains(page).pause(0.5).perform()
-    return number(page) == before
-
-
-def differs(first: Pixels, second: Pixels, part: Any = scene_part) -> float:
-    """Mean difference of two pictures, in shades of 256."""
-    return float(np.abs(part(first).astype(int) - part(second)).mean())
-
-
-def changes(page: Any, before: Pixels, part: Any = scene_part, least: float = 2.0) -> None:
-    """Waits until the picture is another one."""
-    wait(lambda: differs(picture(page), before, part) > least)
 
 
 def inspector(pixels: Pixels) -> Pixels:
@@ -179,16 +125,22 @@ def test_typing_filters_the_sensors(page: Any) -> None:
     wait(lambda: differs(picture(page), before, sensor_list) < 1)
 
 
+def count_amber(pixels: Pixels) -> int:
+    """Of net forces, below the legend."""
+    red, green, blue = (pixels[110:340, 300:900, i].astype(int) for i in range(3))
+    return int(((red > green + 40) & (green > blue + 60)).sum())
+
+
 def test_a_reduce_switch_changes_array_and_picture(page: Any) -> None:
     before = picture(page)
-    green = count_green(scene_part(before))
+    assert count_amber(before) == 0
     click(page, 70, 150)
     wait(lambda: differs(picture(page), before, sensor_list) > 1)
     # Of the four, the last is netforce: one contact in place of four.
     click(page, 70, 233)
     move(page, *REST)
     changes(page, before, inspector, 1.0)
-    wait(lambda: count_green(scene_part(picture(page))) < green)
+    wait(lambda: count_amber(picture(page)) > 20)
 
 
 def test_scrubbing_shows_the_past_and_comes_back(page: Any) -> None:
@@ -207,7 +159,7 @@ def test_scrubbing_shows_the_past_and_comes_back(page: Any) -> None:
     mouse(page, "mouseReleased", 1190, row)
     move(page, *REST)
     # The numbers are those of before; the arrows' scale follows the pictures that were drawn meanwhile.
-    wait(lambda: differs(picture(page), before, inspector) < 0.1 and count_green(scene_part(picture(page))) > 50)
+    wait(lambda: differs(picture(page), before, inspector) < 0.7 and count_green(scene_part(picture(page))) > 50)
 
 
 def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
@@ -372,31 +324,6 @@ def test_a_second_page_sees_the_same_and_is_counted(page: Any, served: Served) -
         page.switch_to.window(first)
 
 
-def download(page: Any, served: Served, suffix: str) -> bytes:
-    """The file of that suffix that the window offers next."""
-    ending = f"order => order.type === 'download' && order.name.endsWith('{suffix}')"
-    wait(lambda: page.execute_script(f"return orders.some({ending})"))
-    order = page.execute_script(f"return orders.find({ending})")
-    request = urllib.request.Request(served.address + order["address"])
-    request.add_header("Cookie", "; ".join(f"{item['name']}={item['value']}" for item in page.get_cookies()))
-    with urllib.request.urlopen(request) as answer:
-        return bytes(answer.read())
-
-
-def test_recordings_screenshots_and_curves_come_as_downloads(page: Any, served: Served) -> None:
-    page.execute_script(WATCH_ORDERS)
-    press(page, Keys.F9, Keys.SPACE)
-    before = number(page)
-    wait(lambda: number(page) > before + 10)
-    press(page, Keys.F9, Keys.SPACE)
-    probe = ["ffprobe", "-v", "error", "-show_streams", "-of", "json", "-"]
-    data = download(page, served, ".mp4")
-    streams = json.loads(subprocess.run(probe, input=data, capture_output=True, check=True).stdout)["streams"]
-    assert streams[0]["codec_type"] == "video"
-    ActionChains(page).key_down(Keys.CONTROL).send_keys("p").key_up(Keys.CONTROL).perform()
-    assert Image.open(io.BytesIO(download(page, served, ".png"))).size[0] > 300
-
-
 def test_dropped_files_open_as_a_scene_with_what_it_includes(browser: Any, tmp_path: Path) -> None:
     scene = bundled_scene("bounce")
     assert scene is not None
@@ -422,11 +349,6 @@ def test_dropped_files_open_as_a_scene_with_what_it_includes(browser: Any, tmp_p
         )
         browser.execute_script(DROP, [["notes.txt", "no scene"]])
         wait(lambda: "No scene" in message(browser))
-
-
-def count_magenta(pixels: Pixels) -> int:
-    red, green, blue = (pixels[..., i].astype(int) for i in range(3))
-    return int(((red > green + 40) & (blue > green + 40)).sum())
 
 
 def test_a_server_that_went_away_is_missed_and_found_again(browser: Any, tmp_path: Path) -> None:
