@@ -50,6 +50,7 @@ def test_every_sensor_by_name(library: Library) -> None:
     layouts = ContactLayout.for_model(model)
     names = ["whole", "net", "sensor-4", "feet_box", "toe_found", "heel_force", "odd_found", "odd_force"]
     assert list(layouts) == names
+    assert len(layouts) == len(names)
     assert layouts["whole"] == ContactLayout(FIELDS, 4)
     assert layouts["feet_box"] == ContactLayout(FIELDS, 4, "maxforce")
     batches = layouts.decode(library.array(values.reshape(2, 25, -1)))
