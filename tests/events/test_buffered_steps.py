@@ -106,6 +106,7 @@ def test_a_list_that_is_read_after_every_step_is_complete() -> None:
         engine.step()
         for tracker in (unread, watched):
             tracker.after_step(engine)
+        assert watched.time == unread.time == engine.time
         known.append((engine.time, len(watched.log)))
     for time, count in known:
         assert count == sum(entry.seen <= time + 1e-9 for entry in unread.log)

@@ -414,3 +414,7 @@ def test_the_crossing_functions_are_current_for_all_that_modias_rule_measured() 
     (event,) = events.update_pairs(1.0, {0: Trace(last, first, lambda: first)}, near=lambda: near)
     assert (event.pair_id, event.kind) == (0, "begin")
     assert (events.z1, events.z2) == (-0.1, 0.5 + 2 * EPS)
+    # Whoever tells of all pairs again goes on from there.
+    (event,) = events.update(2.0, [-0.3, -0.1, -0.5], [math.nan] * 3)
+    assert (event.pair_id, event.kind) == (2, "begin")
+    assert 1.0 < event.time < 2.0
