@@ -152,3 +152,25 @@ def test_other_options_count_from_now_on() -> None:
     assert len(tracker.log) == 0
     assert tracker.pairs.events.eps == 1e-3
     assert (tracker.sensors.trigger.on[0], tracker.sensors.trigger.off[0]) == (7.0, 6.0)
+
+
+def test_a_sensor_that_is_added_while_others_are_tracked_is_tracked_too() -> None:
+    """Watching all contacts adds one, whose contacts are found step by step and not read in rows."""
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    for _ in range(100):
+        engine.step()
+        tracker.after_step(engine)
+    count = len(tracker.sensors.names)
+    name = engine.watch_all().name
+    for _ in range(100):
+        engine.step()
+        tracker.after_step(engine)
+        sensors = tracker.sensors
+        assert sensors.names[count:] == (name,)
+        felt = [float(engine.get_contact_force_magnitude(sensor)[0]) for sensor in sensors.names]
+        assert sensors.forces.tolist() == pytest.approx(felt, rel=1e-9, abs=1e-9)
+    # From the start the heavy ball lies there; the others land at 0.286 s.
+    assert sensors.timing.contact_count[count] == 1
+    assert sensors.timing.contact_time[count] == pytest.approx(100 * 0.002)
+    assert {entry.subject for entry in tracker.log if entry.sensor is not None} >= {"soft_ball", "lively_ball"}

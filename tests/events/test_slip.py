@@ -1,5 +1,6 @@
 """A simulation stops where a contact begins to slip."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,18 @@ def test_what_sticks_never_stops_the_run(session: Session) -> None:
         Break(BreakWhen.SLIP, pair_id=tracker.pairs.labels.index("floor · still")),
         Break(BreakWhen.SLIP, sensor=0, enabled=False),
     ]
+    run(session, 0.5)
+    assert not session.paused
+    assert session.engine.data.qvel[0] > 0.5
+
+
+def test_a_pair_that_slides_stops_no_run_that_waits_for_the_one_before_it(session: Session) -> None:
+    tracker = session.events
+    assert tracker is not None
+    choice = tracker.pairs.choice
+    tracker.select(replace(choice, geoms=choice.geoms[::-1].copy(), labels=choice.labels[::-1]))
+    assert tracker.pairs.labels == ["floor · still", "floor · box"]
+    tracker.breaks.append(Break(BreakWhen.SLIP, pair_id=0))
     run(session, 0.5)
     assert not session.paused
     assert session.engine.data.qvel[0] > 0.5

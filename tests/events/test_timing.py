@@ -70,6 +70,9 @@ def test_reset_and_bad_thresholds() -> None:
     for duration, timestep in ((0.0, 0.0), (0.1, -1.0), (0.1, math.inf), (math.inf, STEP), (0.1, math.nan)):
         with pytest.raises(ValueError, match="steps"):
             ForceTrigger(1, 1.0, 1.0, duration, timestep)
+    for timestep in (0.0, -STEP, math.inf, math.nan):
+        with pytest.raises(ValueError, match="timestep"):
+            ContactTiming(1, timestep)
     with pytest.raises(ValueError, match="2 sensors"):
         trigger.update(1.0, [0.0])
 
