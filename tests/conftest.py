@@ -16,6 +16,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run modules, and the tests of each, in another order")
 
 
+# Before pytest puts together the tests of a module that share what it is set up with: engines would be opened for each.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     seed = config.getoption("shuffle")
     if seed is not None:
