@@ -42,13 +42,23 @@ BENCHMARKS: dict[str, Callable[[Run], list[Row]]] = {
 }
 
 
+def is_chosen(name: str, only: list[str] | None) -> bool:
+    """True for all without a choice; `sweep` chooses sweep-ray, and `reload` reload alone."""
+    return only is None or any(name == each or name.startswith(f"{each}-") for each in only)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ours and a peer, in one run.")
-    parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help="one benchmark; repeatable")
+    parser.add_argument(
+        "--only", action="append", metavar="NAME", help="one benchmark, or all whose names begin so; repeatable"
+    )
     parser.add_argument("--tiny", action="store_true", help="only see that everything runs; writes no report by itself")
     parser.add_argument("--report", type=Path, metavar="FILE", help="default: benchmarks/report.json")
     parser.add_argument("--environments", type=Path, default=ROOT, metavar="FOLDER", help="where the peers are")
     arguments = parser.parse_args()
+    chosen = [name for name in BENCHMARKS if is_chosen(name, arguments.only)]
+    if not chosen:
+        parser.error(f"--only: no benchmark is named so; choose from {', '.join(BENCHMARKS)}")
     report = arguments.report or (None if arguments.tiny else REPORT)
     machine = describe_machine(Environments(arguments.environments))
     print(f"{machine['machine']}, load {machine['load']:.2f}, {machine['renderer']}", flush=True)
@@ -58,7 +68,7 @@ def main() -> int:
     rows: list[Row] = []
     failed = []
     with Run(Environments(arguments.environments), arguments.tiny) as run:
-        for name in arguments.only or BENCHMARKS:
+        for name in chosen:
             before = time.perf_counter()
             try:
                 rows += BENCHMARKS[name](run)

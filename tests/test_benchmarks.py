@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.__main__ import BENCHMARKS
+from benchmarks.__main__ import BENCHMARKS, is_chosen
 from benchmarks.measuring import OURS, Figure, Measured, Row, Unavailable, per_repeat, take_turns
 from benchmarks.report import format_table, verdict, write_report
 
@@ -167,3 +167,8 @@ def test_a_report_keeps_the_rows_of_other_benchmarks(tmp_path: Path) -> None:
         ("one", "new"),
         ("two", "old"),
     ]
+
+
+def test_benchmarks_are_chosen_by_name_or_by_how_names_begin() -> None:
+    chosen = {only: [name for name in BENCHMARKS if is_chosen(name, [only])] for only in ("sweep", "reload", "swe")}
+    assert chosen == {"sweep": ["sweep-overhead", "sweep-workers", "sweep-ray"], "reload": ["reload"], "swe": []}

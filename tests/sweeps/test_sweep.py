@@ -160,8 +160,9 @@ def test_what_was_interrupted_or_killed_goes_on_where_it_stopped(
     assert swept(*words, "--resume", "--noise", "qpos=1") == 2
     assert "holds another sweep: noise was null" in capfd.readouterr().err
     # Once it is complete, there is nothing to go on with.
-    for _ in range(2):
+    for part in ("runs/s", "kB\n"):
         assert swept(*words, "--resume") == 0
+        assert part in capfd.readouterr().out
         assert columns(tmp_path / "s").equals(columns(tmp_path / "whole"))
 
 

@@ -149,8 +149,8 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", place: "
         report(f"interrupted: {plural(missing, 'run')} missing; go on with --resume")
     if outcome.finished:
         size = size_text((place.folder / "metrics.parquet").stat().st_size)
-        rate = outcome.finished / outcome.seconds
-        print(f"{place.path('metrics.parquet')}: {plural(outcome.finished, 'run')}, {size}; {rate:.3g} runs/s")
+        rate = f"; {outcome.rate:.3g} runs/s" if outcome.rate else ""
+        print(f"{place.path('metrics.parquet')}: {plural(outcome.finished, 'run')}, {size}{rate}")
     if arguments.video is not None and outcome.finished and not interrupt.requested:
         count, metric = arguments.video
         _film(place, count, metric, None if arguments.log else arguments.duration)

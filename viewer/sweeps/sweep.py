@@ -53,8 +53,8 @@ class Outcome:
     runs: int
     finished: int
     failed: int
-    seconds: float
-    """Wall time [s]."""
+    rate: float
+    """Runs a second, of those that were taken now."""
     first_failure: str = ""
     """The first run that failed, and why, for a person."""
 
@@ -126,7 +126,7 @@ def run_sweep(
     about = _about(plan, command)
     with closing(Results(place, plan, about, means.resume)) as results:
         first_failure = ""
-        total = plan.run_count
+        total, before = plan.run_count, results.finished
         with closing(_source(plan, scenes, results.pending(), total - results.finished, means)) as source:
             for result in source:
                 if result is None:
@@ -139,8 +139,9 @@ def run_sweep(
                 if not each(results.finished, results.failed):
                     break
         seconds = time.monotonic() - began
-        results.finish({"wall_time": round(seconds, 3), "ended": _now()})
-        return Outcome(total, results.finished, results.failed, seconds, first_failure)
+        rate = (results.finished - before) / seconds
+        results.finish({"wall_time": round(seconds, 3), "runs_per_second": round(rate, 4), "ended": _now()})
+        return Outcome(total, results.finished, results.failed, rate, first_failure)
 
 
 def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, means: Means) -> Source:
