@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import contact_viewer
 import mujoco
@@ -83,13 +84,14 @@ def test_data_of_another_model_are_refused_before_anything_is_opened() -> None:
         contact_viewer.launch_passive("slope", None)
     with pytest.raises(ValueError, match="an MjModel is needed, not NoneType"):
         contact_viewer.launch_batch(None, 2)
-    for size in (float("nan"), 0, -1, "64"):
+    sizes: list[Any] = [float("nan"), 0, -1, "64"]
+    for size in sizes:
         with pytest.raises(ValueError, match="ring_megabytes is a size"):
             contact_viewer.launch_passive(model, mujoco.MjData(model), ring_megabytes=size)
         with pytest.raises(ValueError, match="ring_megabytes is a size"):
             contact_viewer.launch_batch(model, 2, ring_megabytes=size)
     with pytest.raises(ValueError, match="key_callback is called with each key, and 5 cannot be called"):
-        contact_viewer.launch_passive(model, mujoco.MjData(model), key_callback=5)
+        contact_viewer.launch_passive(model, mujoco.MjData(model), key_callback=5)  # type: ignore[arg-type]
 
 
 def test_a_run_of_a_loop_is_saved_with_every_step(tmp_path: Path) -> None:
