@@ -74,6 +74,8 @@ def test_reset_and_bad_thresholds() -> None:
         with pytest.raises(ValueError, match="timestep"):
             ContactTiming(1, timestep)
     with pytest.raises(ValueError, match="2 sensors"):
+        ContactTiming(2, STEP).update([True])
+    with pytest.raises(ValueError, match="2 sensors"):
         trigger.update(1.0, [0.0])
 
 

@@ -16,7 +16,7 @@ from contact_viewer.session.pace import Pace
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
-Row = tuple[float, str, str, float, float, float, float]
+Row = tuple[float, str, str, float, float, float, float, float]
 
 
 class Clock:
@@ -57,7 +57,7 @@ def run_to(session: Session, time: float) -> None:
 def row(entry: LogEntry) -> Row:
     contact = entry.contact
     speed, duration = entry.approach_speed, entry.event.duration
-    return entry.time, entry.subject, entry.kind, speed, contact.peak_force, contact.begin, duration
+    return entry.time, entry.subject, entry.kind, speed, contact.peak_force, contact.begin, contact.end, duration
 
 
 def rows(tracker: ContactTracker) -> list[Row]:

@@ -32,9 +32,9 @@ def test_a_force_along_the_axes_of_the_world_has_them_in_any_frame(shape: tuple[
         normal=frames[..., 0, :],
         tangent0=frames[..., 1, :],
     )
-    np.testing.assert_allclose(batch.force_world, force, atol=1e-12)
-    np.testing.assert_allclose(batch.torque_world, torque, atol=1e-12)
-    np.testing.assert_allclose(batch.tangent1, frames[..., 2, :], atol=1e-12)
+    assert batch.force_world == pytest.approx(force, abs=1e-12)
+    assert batch.torque_world == pytest.approx(torque, abs=1e-12)
+    assert batch.tangent1 == pytest.approx(frames[..., 2, :], abs=1e-12)
 
 
 FIELDS = "found force torque dist pos normal tangent"
