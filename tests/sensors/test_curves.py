@@ -159,3 +159,19 @@ def test_the_memory_of_a_value_is_what_it_takes() -> None:
     curves = Curves(3, 100_000)
     arrays = [curves._values, *curves._lows, *curves._highs]
     assert sum(array.nbytes for array in arrays) == pytest.approx(3 * curves.capacity * BYTES_PER_VALUE, rel=1e-12)
+
+
+def test_many_curves_of_few_steps_hold_the_same_values() -> None:
+    """They are stored in another order than few curves of many steps."""
+    random, capacity = np.random.default_rng(3), 40
+    steps = random.normal(size=(2000, 1500)).astype(np.float32)
+    many, few = Curves(2000, capacity), Curves(2, capacity)
+    for start in range(0, 1500, 7):
+        many.extend(steps[:, start : start + 7])
+        few.extend(steps[[5, 1999], start : start + 7])
+    assert (many.first, many.stop) == (few.first, few.stop)
+    for columns in (3, 20, 600):
+        one, other = many.reduce([5, 1999], many.first, 1500, columns), few.reduce([0, 1], few.first, 1500, columns)
+        np.testing.assert_array_equal(one.low, other.low)
+        np.testing.assert_array_equal(one.high, other.high)
+        assert one.high.max() == steps[[5, 1999], many.first :].max()

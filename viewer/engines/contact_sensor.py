@@ -78,6 +78,7 @@ class SensorList(Sequence[ContactSensor]):
     def __init__(self, sensors: Sequence[ContactSensor]) -> None:
         self._sensors = tuple(sensors)
         self._positions = {sensor.name: i for i, sensor in enumerate(self._sensors)}
+        self.names = tuple(self._positions)
 
     @overload
     def __getitem__(self, key: int | str) -> ContactSensor: ...
@@ -94,10 +95,6 @@ class SensorList(Sequence[ContactSensor]):
 
     def __contains__(self, key: object) -> bool:
         return key in self._positions if isinstance(key, str) else key in self._sensors
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._positions)
 
     @cached_property
     def is_net(self) -> NDArray[np.bool_]:

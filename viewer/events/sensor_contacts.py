@@ -66,7 +66,7 @@ class SensorForces:
                 batch = batch.cut(0, int(used[-1]) + 1 if len(used) else 1)
             if len(positions) > _FEW_SENSORS and batch.force is not None:
                 # Most of many are not touched.
-                touched = np.flatnonzero(batch.force.any(axis=(0, 2, 3)))
+                touched = np.flatnonzero(batch.filled.any(axis=(0, 2)))
                 positions, batch = [positions[i] for i in touched.tolist()], batch.of_sensors(touched)
             forces[:, positions] = batch.force_magnitude(group.layout.reduce)
         return forces

@@ -46,29 +46,29 @@ class Canvas:
         self.scene_pass.close()
         self.scene_pass = self._open_scene(model)
 
+    def update(self, model: MjModel, data: MjData, view: View, viewport: Viewport) -> CameraMatrices:
+        """Copy what the next picture shows; returns its camera."""
+        self.scene_pass.update(model, data, view)
+        return self.scene_pass.matrices(viewport)
+
     def draw(
         self,
-        model: MjModel,
-        data: MjData,
-        view: View,
-        viewport: Viewport,
         glyphs: Glyphs,
+        matrices: CameraMatrices,
+        viewport: Viewport,
         *,
         see_through: bool = True,
         add: Callable[[Any], None] | None = None,
-    ) -> CameraMatrices:
-        """Draw the scene and glyphs over it; returns the picture's camera. `add` may put more into the `MjvScene`."""
+    ) -> None:
+        """Draw the scene as of the last `update`, and glyphs over it. `add` may put more into the `MjvScene`."""
         scene_pass = self.scene_pass
-        scene_pass.update(model, data, view)
         if add is not None:
             add(scene_pass.scene)
         if self.gizmo_pass is None:
             add_shapes(scene_pass.scene, glyphs)
         scene_pass.draw(viewport)
-        matrices = scene_pass.matrices(viewport)
         if self.gizmo_pass is not None:
             self.gizmo_pass.draw(glyphs, matrices, viewport, see_through)
-        return matrices
 
     def close(self) -> None:
         """Free all GL objects; the context must be current. Safe twice."""

@@ -3,6 +3,7 @@
 import ctypes
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,24 @@ _LOG_LINE = re.compile(r"\b0[:(](\d+)")
 
 def gl_integer(name: int) -> int:
     """The value of a GL state variable that is one integer."""
-    # The wrapped function knows the sizes of old variables only, and shapes its answer by them.
-    from OpenGL.raw.GL.VERSION.GL_1_1 import glGetIntegerv
-
     value = _FourIntegers()
-    glGetIntegerv(name, value)
+    _raw_gl().glGetIntegerv(name, value)
     return value[0]
 
 
 def gl_floats(name: int) -> tuple[float, float]:
     """The values of a GL state variable that is two numbers."""
-    from OpenGL.raw.GL.VERSION.GL_1_1 import glGetFloatv
-
     values = _FourFloats()
-    glGetFloatv(name, values)
+    _raw_gl().glGetFloatv(name, values)
     return values[0], values[1]
+
+
+@cache
+def _raw_gl() -> Any:
+    """OpenGL's own functions: PyOpenGL's know the sizes of old variables only, and shape their answers by them."""
+    from OpenGL.raw.GL.VERSION import GL_1_1
+
+    return GL_1_1
 
 
 def gl_supports(version: tuple[int, int], *extensions: str) -> bool:

@@ -1,7 +1,7 @@
 """Holds the numbers of every sphere, arrow and cone that is drawn, and finds the one under a pixel."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -46,13 +46,28 @@ class Glyphs:
     @classmethod
     def concat(cls, parts: Sequence["Glyphs"]) -> "Glyphs":
         """All parts in one, opaque glyphs before translucent ones so that these blend over those."""
+        parts = [part for part in parts if len(part.spheres) or len(part.arrows) or len(part.cones)]
         if not parts:
             return cls()
-        joined = {each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(cls)}
-        for rows, owners in (("spheres", "sphere_owner"), ("arrows", "arrow_owner")):
-            order = _opaque_first(joined[rows][:, -1])
-            joined[rows], joined[owners] = joined[rows][order], joined[owners][order]
-        return cls(**joined)
+        # Mostly there is one, and all of it is opaque.
+        whole = parts[0] if len(parts) == 1 else cls(*map(np.concatenate, zip(*map(_arrays, parts), strict=True)))
+        if not ((whole.spheres[:, -1] < 1).any() or (whole.arrows[:, -1] < 1).any()):
+            return whole
+        spheres, arrows = (np.argsort(-rows[:, -1], kind="stable") for rows in (whole.spheres, whole.arrows))
+        return replace(
+            whole,
+            spheres=whole.spheres[spheres],
+            sphere_owner=whole.sphere_owner[spheres],
+            arrows=whole.arrows[arrows],
+            arrow_owner=whole.arrow_owner[arrows],
+        )
+
+
+def _arrays(glyphs: Glyphs) -> tuple[Floats | Owners, ...]:
+    return tuple(getattr(glyphs, name) for name in _FIELDS)
+
+
+_FIELDS = tuple(each.name for each in fields(Glyphs))
 
 
 def highlight_glyphs(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> Glyphs:
@@ -115,6 +130,8 @@ class GizmoList:
 
     def take(self) -> Glyphs:
         """All that was drawn since the last call."""
+        if not self._spheres and not self._arrows:
+            return Glyphs()
         spheres = np.array(self._spheres, np.float32).reshape(-1, 8)
         arrows = np.array(self._arrows, np.float32).reshape(-1, 12)
         self._spheres, self._arrows = [], []
@@ -168,10 +185,6 @@ def _nearest(
     best = np.lexsort((depths[near], gaps))[0]
     owner = tuple(int(value) for value in owners[near[best]])
     return [(float(gaps[best]), float(depths[near[best]]), owner)]
-
-
-def _opaque_first(alpha: Floats) -> NDArray[np.intp] | slice:
-    return np.argsort(-alpha, kind="stable") if (alpha < 1).any() else slice(None)
 
 
 def _vector(value: ArrayLike) -> NDArray[np.float64]:

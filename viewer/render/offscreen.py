@@ -62,15 +62,11 @@ class OffscreenRenderer:
         """
         canvas = self.canvas
         self._context.make_current()
-        return canvas.draw(
-            self._model,
-            data,
-            self.view,
-            (0, 0, *self.size),
-            Glyphs() if glyphs is None else glyphs,
-            see_through=settings.see_through if settings is not None else True,
-            add=add,
-        )
+        viewport = (0, 0, *self.size)
+        matrices = canvas.update(self._model, data, self.view, viewport)
+        see_through = settings.see_through if settings is not None else True
+        canvas.draw(Glyphs() if glyphs is None else glyphs, matrices, viewport, see_through=see_through, add=add)
+        return matrices
 
     def read(self) -> NDArray[np.uint8]:
         """RGB of the last picture, (height, width, 3), top row first."""

@@ -1,6 +1,6 @@
 """Turns long curves into as many columns as a screen has, with the smallest and largest value of each."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,11 +37,13 @@ class Curves:
         """`count` curves of at least `capacity` values."""
         # One block more, because the one that is being overwritten is neither old nor new.
         self.capacity = -(-capacity // _BLOCK) * _BLOCK + _BLOCK
-        # Curve by curve, so that reading one touches no other.
-        self._values: Values = np.empty((count, self.capacity), np.float32)
+        # Curve by curve, so that reading one touches no other; where there are more curves than steps, step by step, so
+        # that adding a step does not touch every page of the memory.
+        order: Literal["C", "F"] = "F" if count > self.capacity else "C"
+        self._values: Values = np.empty((count, self.capacity), np.float32, order)
         sizes = [self.capacity // FACTOR**level for level in range(1, _LEVELS)]
-        self._lows: list[Values] = [np.empty((count, size), np.float32) for size in sizes]
-        self._highs: list[Values] = [np.empty((count, size), np.float32) for size in sizes]
+        self._lows: list[Values] = [np.empty((count, size), np.float32, order) for size in sizes]
+        self._highs: list[Values] = [np.empty((count, size), np.float32, order) for size in sizes]
         self.stop = 0
         """The step after the newest."""
         self.version = 0
@@ -113,7 +115,7 @@ class Curves:
         first, last = start // width, -(-stop // width)
         entries = np.arange(first * width // size, last * width // size)
         count = self.capacity // size
-        places = rows[..., np.newaxis] * count + entries % count
+        places = rows[..., np.newaxis], entries % count
         unknown = (entries * size >= self.stop) | ((entries + 1) * size <= self.first)
         steps = np.clip(np.arange(first, last + 1, dtype=np.int64) * width, start, stop)
         if width == 1:
@@ -160,8 +162,9 @@ def _halve(extreme: np.ufunc, values: Values, count: int) -> Values:
     return values[..., 0]
 
 
-def _read(ring: Values, places: NDArray[np.int64], unknown: NDArray[np.bool_]) -> Values:
-    """Values at places of a ring, as if its rows were one; NaN where they are unknown, (entries,)."""
-    values = ring.reshape(-1).take(places)
-    values[..., unknown] = np.nan
+def _read(ring: Values, places: tuple[NDArray[np.int64], NDArray[np.int64]], unknown: NDArray[np.bool_]) -> Values:
+    """Values at rows and columns of a ring; NaN where they are unknown, (entries,)."""
+    values = ring[places]
+    if unknown.any():
+        values[..., unknown] = np.nan
     return values

@@ -119,13 +119,15 @@ def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: A
     filled = batch.filled
     sticky = np.broadcast_to(np.asarray(adhesion, np.float64), filled.shape)[filled]
     force, limits = batch.force[filled], friction[filled]
-    whole_use = friction_use(np.concatenate([force, batch.torque[filled]], axis=-1), limits, cone, sticky)
+    use = whole_use = friction_use(force, limits[:, :2], cone, sticky)
+    if limits[:, 2:].any():
+        whole_use = friction_use(np.concatenate([force, batch.torque[filled]], axis=-1), limits, cone, sticky)
     return FrictionCones(
         apex=batch.pos[filled],
         axis=batch.normal[filled],
         tangent0=batch.tangent0[filled],
         friction=limits[:, :2],
         cone=cone,
-        use=friction_use(force, limits[:, :2], cone, sticky),
+        use=use,
         states=contact_states(force[:, 0] + sticky, whole_use, slip_speed(batch)[filled]),
     )

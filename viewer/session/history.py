@@ -48,7 +48,7 @@ class History:
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
         self._time = 0.0
-        self._grouped: tuple[Any, list[LayoutGroup]] | None = None
+        self._grouped: tuple[Any, list[tuple[NDArray[np.intp], LayoutGroup]]] | None = None
         self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
         """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
         self.start()
@@ -248,16 +248,17 @@ class History:
         columns, layout = self._past.source(self._ring.meaning(start)[name])
         return layout.decode(self._ring.rows(start, stop)[:, columns])
 
-    def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[list[int], ContactBatch]]:
+    def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.intp], ContactBatch]]:
         """Contacts of all kept sensors: positions in `names` of those with the same layout, and contacts after
         steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
         """
         rows, sensors = self._ring.rows(start, stop), self._ring.meaning(start)
         if self._grouped is None or self._grouped[0] is not sensors:
             # Once an epoch: there may be ten thousand.
-            self._grouped = sensors, group_by_layout(self._place(sensors[name]) for name in self.names)
-        for group in self._grouped[1]:
-            yield group.members, group.decode(rows)
+            groups = group_by_layout(self._place(sensors[name]) for name in self.names)
+            self._grouped = sensors, [(np.array(group.members, np.intp), group) for group in groups]
+        for members, group in self._grouped[1]:
+            yield members, group.decode(rows)
 
     def states_between(self, start: int, stop: int) -> list[int]:
         """Steps after `start` and before `stop` whose states are kept: all after which something may have

@@ -64,7 +64,8 @@ class DrawContext:
     @cached_property
     def nets(self) -> set[bool]:
         """What the visible sensors report: True for net contacts, False for others."""
-        return set(np.unique(self.session.engine.sensors.is_net[self.visible]).tolist())
+        net = self.session.engine.sensors.is_net[self.visible]
+        return {kind for kind, is_there in ((True, net.any()), (False, not net.all())) if is_there}
 
 
 @dataclass(frozen=True)

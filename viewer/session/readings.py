@@ -17,8 +17,10 @@ class Readings:
         self._simulation = simulation
         self._readings: dict[str, SensorReading] = {}
         self._groups: list[SensorGroup] | None = None
-        self._touched: tuple[bytes, list[SensorGroup]] | None = None
-        """Which sensors were visible, and the groups of those that matched a contact."""
+        self._touched: list[SensorGroup] | None = None
+        """Those of the groups that match a contact."""
+        self._visible: tuple[NDArray[np.bool_], list[SensorGroup]] | None = None
+        """Which sensors were visible, and those of them that match a contact."""
         self._numbers: dict[tuple[str, ...], NDArray[np.intp]] = {}
         """Places of sensors that are read together."""
         self._sensors: SensorList | None = None
@@ -34,7 +36,7 @@ class Readings:
         """Drop what was read: the engine's state has changed."""
         self._readings.clear()
         self._details.clear()
-        self._groups = self._touched = self._totals = None
+        self._groups = self._touched = self._visible = self._totals = None
 
     def reading(self, name: str, moment: Moment) -> SensorReading:
         """A sensor's contacts. `moment`: which of the steps since the last picture."""
@@ -79,19 +81,27 @@ class Readings:
 
     def totals(self, moment: Moment) -> SensorTotals:
         """What every sensor reports in all."""
-        groups = self.groups(moment)
+        groups, touched = self.groups(moment), self._touched_groups(moment)
         if self._totals is None:
-            self._totals = SensorTotals.of(groups, len(self._simulation.shown.sensors))
+            self._totals = SensorTotals.of(groups, touched, len(self._simulation.shown.sensors))
         return self._totals
 
     def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
-        """Of the visible sensors, (sensors,), those that match a contact: of ten thousand, a few. Found once a step."""
-        groups, key = self.groups(moment), visible.tobytes()
-        if self._touched is None or self._touched[0] != key:
-            touched = [visible[numbers] & batch.filled.any(axis=-1) for numbers, batch in groups]
-            kept = [group.kept(keep) for group, keep in zip(groups, touched, strict=True) if keep.any()]
-            self._touched = key, kept
-        return self._touched[1]
+        """Of the visible sensors, (sensors,), those that match a contact. Found once a step.
+
+        `visible` is another array whenever it has changed.
+        """
+        touched = self._touched_groups(moment)
+        if self._visible is None or self._visible[0] is not visible:
+            self._visible = visible, _kept(touched, [visible[numbers] for numbers, _ in touched])
+        return self._visible[1]
+
+    def _touched_groups(self, moment: Moment) -> list[SensorGroup]:
+        """The sensors that match a contact: of ten thousand, a few."""
+        groups = self.groups(moment)
+        if self._touched is None:
+            self._touched = _kept(groups, [np.asarray(batch.filled.any(axis=-1)) for _, batch in groups])
+        return self._touched
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
         sensors = self._simulation.shown.sensors
@@ -107,3 +117,8 @@ class Readings:
         if self._changes != self._simulation.changes or self._moment is not moment:
             self._changes, self._moment = self._simulation.changes, moment
             self.forget()
+
+
+def _kept(groups: list[SensorGroup], keep: list[NDArray[np.bool_]]) -> list[SensorGroup]:
+    """Some of the sensors of each group; without groups of which nothing is left."""
+    return [group.kept(some) for group, some in zip(groups, keep, strict=True) if some.any()]

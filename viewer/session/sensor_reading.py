@@ -43,15 +43,14 @@ class SensorTotals(NamedTuple):
     """Norms of the sums of the reported contacts' forces [N], (sensors,)."""
 
     @classmethod
-    def of(cls, groups: "list[SensorGroup]", sensors: int) -> "SensorTotals":
-        """Of all sensors, each of which is in one group."""
+    def of(cls, groups: "list[SensorGroup]", touched: "list[SensorGroup]", sensors: int) -> "SensorTotals":
+        """Of all sensors, each of which is in one group. `touched`: those that match a contact."""
         found, reported, force = np.zeros(sensors, np.int64), np.zeros(sensors, np.int64), np.zeros(sensors)
-        for group in groups:
-            found[group.numbers], counts = np.rint(group.batch.found), group.batch.filled.sum(axis=-1)
-            reported[group.numbers] = counts
-            # Of ten thousand sensors, a few.
-            numbers, batch = group.kept(counts > 0)
-            if len(numbers) and batch.net_force is not None:
+        for numbers, batch in groups:
+            found[numbers] = np.rint(batch.found)
+        for numbers, batch in touched:
+            reported[numbers] = batch.filled.sum(axis=-1)
+            if batch.net_force is not None:
                 force[numbers] = np.sqrt((batch.net_force**2).sum(axis=-1))
         return cls(found, reported, force)
 

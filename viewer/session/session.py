@@ -1,5 +1,6 @@
 """Holds one open scene: its simulation, its picture, and what a person chose to see of it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,25 @@ class Highlight:
     slot: int
     component: int | None = None
     """0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
+
+
+class VisibleSensors(dict[str, bool]):
+    """True for the sensors that are shown, by name."""
+
+    def __init__(self, shown: Mapping[str, bool]) -> None:
+        super().__init__(shown)
+        self._flags: tuple[tuple[str, ...], NDArray[np.bool_]] | None = None
+
+    def __setitem__(self, name: str, shown: bool) -> None:
+        if self.get(name) is not shown:
+            super().__setitem__(name, shown)
+            self._flags = None
+
+    def flags(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
+        """Those of some sensors, (names,): the same array until something changes, for there may be ten thousand."""
+        if self._flags is None or self._flags[0] is not names:
+            self._flags = names, np.fromiter(map(self.__getitem__, names), bool, len(names))
+        return self._flags[1]
 
 
 class Session(Playback):
@@ -61,7 +81,7 @@ class Session(Playback):
         self._readings = Readings(self.simulation)
         self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
         """Of the last picture and settings, with these."""
-        self.visible = dict.fromkeys(engine.sensors.names, True)
+        self._visible = VisibleSensors(dict.fromkeys(engine.sensors.names, True))
         if options is not None:
             self._apply(options)
         if options is None or options.camera is None:
@@ -115,10 +135,18 @@ class Session(Playback):
         return self._readings.details(name)
 
     @property
+    def visible(self) -> VisibleSensors:
+        """Which sensors are shown."""
+        return self._visible
+
+    @visible.setter
+    def visible(self, shown: Mapping[str, bool]) -> None:
+        self._visible = VisibleSensors(shown)
+
+    @property
     def are_visible(self) -> NDArray[np.bool_]:
-        """Which of the engine's sensors are visible, (sensors,)."""
-        names = self.engine.sensors.names
-        return np.fromiter(map(self.visible.__getitem__, names), bool, len(names))
+        """Which of the engine's sensors are visible, (sensors,): the same array until that changes."""
+        return self._visible.flags(self.engine.sensors.names)
 
     @property
     def shown_groups(self) -> list[SensorGroup]:

@@ -67,8 +67,7 @@ def number_cell(value: float, color: ImVec4 | None = None, decimals: int = 3) ->
 
 
 def dim_text(text: str) -> None:
-    with text_color(dim_color()):
-        imgui.text_unformatted(text)
+    imgui.text_colored(dim_color(), text)
 
 
 def paragraph(text: str, color: ImVec4 | None = None) -> None:

@@ -325,18 +325,12 @@ class Window:
         session, pixels = self.app.session, self.viewport.pixels
         model, data = session.engine.model, session.engine.data
         unit = imgui.get_font_size() / FONT_SIZE * imgui.get_io().display_framebuffer_scale.y
-        eye = Eye(session.view.matrices(model, data, pixels), pixels, unit)
-        sensor_glyphs = session_glyphs(session, eye)
+        matrices = self.canvas.update(model, data, session.view, pixels)
+        sensor_glyphs = session_glyphs(session, Eye(matrices, pixels, unit))
+        glyphs = Glyphs.concat([sensor_glyphs, self.app.gizmos.take()])
+        see_through = session.settings.gizmos.see_through
         with self._profiler.measure("picture"):
-            matrices = self.canvas.draw(
-                model,
-                data,
-                session.view,
-                pixels,
-                Glyphs.concat([sensor_glyphs, self.app.gizmos.take()]),
-                see_through=session.settings.gizmos.see_through,
-                add=self._add_to_scene,
-            )
+            self.canvas.draw(glyphs, matrices, pixels, see_through=see_through, add=self._add_to_scene)
         labels = contact_labels(session, self.viewport, matrices)
         self._take_picture(pixels, whole_window=False, labels=labels)
         show_labels(self.viewport, labels)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ColorMode, Moment, ViewState
@@ -49,6 +50,22 @@ def test_every_sensor_has_its_own_glyphs_and_colours(tmp_path: Path, moment: Mom
     assert sorted(set(glyphs.sphere_owner[:, 0])) == shown
     assert len(np.unique(glyphs.spheres[:, 4:7], axis=0)) == len(shown)
     assert session.contact_count == 4 * len(shown)
+
+
+def test_curves_of_many_sensors_say_which_of_them_bear_the_weight(tmp_path: Path) -> None:
+    session = opened(write_scene(tmp_path / "some.xml", 200))
+    session.simulation.step(400)
+    history = session.history
+    assert history is not None
+    history.curves.update()
+    step, weight = history.last, 8.0 * 9.81
+    for i in (0, 4, 8):
+        assert history.curves.values(f"s{i}", Signal.MAGNITUDE, step, step + 1)[0] == pytest.approx(weight, rel=1e-3)
+        assert history.curves.values(f"s{i}", Signal.FOUND, step, step + 1)[0] == 4
+    for name in ("s9", "s199"):
+        assert not history.curves.values(name, Signal.MAGNITUDE, 0, step + 1).any()
+        assert not history.curves.values(name, Signal.FOUND, 0, step + 1).any()
+        assert np.isnan(history.curves.values(name, Signal.USE, 0, step + 1)).all()
 
 
 def fastest(session: Session) -> float:

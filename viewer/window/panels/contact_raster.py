@@ -24,7 +24,7 @@ _GAP = 0.12
 
 def contact_shades(found: Values, force: Values) -> NDArray[np.int8]:
     """How hard sensors are pressed, from 1 to 3, and 0 without contact; all of the shape (sensors, columns)."""
-    pressed = np.nan_to_num(force)
+    pressed = np.where(np.isfinite(force), force, 0.0)
     strongest = pressed.max(axis=1, keepdims=True)
     level = np.ceil(pressed * (_SHADES / np.where(strongest > 0, strongest, 1.0)))
     return np.where(found > 0, np.clip(level, 1, _SHADES), 0).astype(np.int8)
@@ -47,8 +47,10 @@ def draw_strips(
     changes = shades[:, 1:] != shades[:, :-1]
     for i, (color, name) in enumerate(zip(colors, names, strict=True)):
         top, bottom = corner.y + (i + _GAP) * row, corner.y + (i + 1 - _GAP) * row
-        inks = [imgui.get_color_u32(faded(color, alpha)) for alpha in _ALPHAS]
         bounds = [0, *(changes[i].nonzero()[0] + 1).tolist(), len(x) - 1]
+        # Of many sensors most never touch.
+        touches = len(bounds) > 2 or shades[i, 0]
+        inks = [imgui.get_color_u32(faded(color, alpha)) for alpha in _ALPHAS] if touches else []
         for start, stop in pairwise(bounds):
             if shade := int(shades[i, start]):
                 draw.add_rect_filled(ImVec2(x[start], top), ImVec2(max(x[stop], x[start] + 1), bottom), inks[shade])

@@ -115,10 +115,8 @@ def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4], lege
         x += width + 0.6 * line
 
 
-def line_color(session: Session, line: Line) -> ImVec4:
-    """By sensor: the component's colour, as its arrow has. By signal: the sensor's."""
-    if not session.settings.plots.by_sensor:
-        return curve_color(session, line.name)
+def signal_color(session: Session, line: Line) -> ImVec4:
+    """The component's colour, as its arrow has."""
     colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
     by_signal = {
         Signal.NORMAL: colors.normal,

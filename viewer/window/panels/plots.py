@@ -23,7 +23,7 @@ from ..widgets import (
     tooltip,
 )
 from .contact_raster import draw_strips, pointed_step
-from .plot_details import Readout, curve_color, draw_marks, draw_names, line_color, show_readouts
+from .plot_details import Readout, curve_color, draw_marks, draw_names, show_readouts, signal_color
 from .plotted_curves import Line, PlottedCurves, curves_csv, value_at
 from .value_axis import ValueRange, marks_above, value_range
 
@@ -76,6 +76,11 @@ class Plots:
         """Left, top, width and height of the raster's strips [px]."""
         self._rows: list[str] = []
         """Sensors in the raster."""
+        self._shown_for: tuple[object, object] = None, None
+        self._names: list[str] = []
+        """Shown sensors that have curves."""
+        self._colors: dict[str, ImVec4] = {}
+        """Of their curves, in this frame."""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -136,8 +141,8 @@ class Plots:
         least = _LEAST_LINES * line
         height = (avail - raster - gap) / max(len(plots), 1) - gap
         scrolls = height < least and len(plots) > 1
-        readouts: list[Readout] = []
-        hovered = False
+        self._colors = {name: curve_color(session, name) for name in names}
+        readouts, hovered = list[Readout](), False
         # Aligned, so that one time stands at one place in all of them.
         if not implot.begin_aligned_plots("##aligned"):
             return
@@ -219,8 +224,11 @@ class Plots:
                 settings.fit_usual = checkbox("cut rare impacts", settings.fit_usual, help_text)
 
     def _shown(self, session: Session, history: History) -> list[str]:
-        """Visible sensors that have curves."""
-        return list(filter(session.visible.get, history.curves.names))
+        """Visible sensors that have curves; looked for again when something has changed, for there may be many."""
+        made_for = session.are_visible, history.curves.names
+        if any(now is not before for now, before in zip(made_for, self._shown_for, strict=True)):
+            self._shown_for, self._names = made_for, list(filter(session.visible.get, history.curves.names))
+        return self._names
 
     def _show_newest(self, session: Session, history: History) -> None:
         """If "follow" is on, move the time in view to the shown step."""
@@ -269,9 +277,8 @@ class Plots:
         implot.setup_axis_format(_Y, "%6.4g")
         implot.setup_axis_limits(_Y, low, high, implot.Cond_.always)
         implot.setup_axis_links(_X, self._start, self._end)
-        span = self.span
-        limits = implot.get_plot_limits()
-        colors = [line_color(session, line) for line in lines]
+        span, limits = self.span, implot.get_plot_limits()
+        colors = [signal_color(session, line) if settings.by_sensor else self._colors[line.name] for line in lines]
         names, signals = self._curves.places(lines)
         for line, color, name, signal in zip(lines, colors, names, signals, strict=True):
             values = self._curves.strokes[name, signal]
@@ -280,8 +287,9 @@ class Plots:
                 implot.plot_line(line.label, self._curves.stroke_times, values, spec)
         self._show_events(session)
         written: list[tuple[float, float]] = []
-        for color, name, signal in zip(colors, names, signals, strict=True):
-            draw_marks(self._curves.times, marks_above(self._curves.high[name, signal], limits.y.max), color, written)
+        tops = self._curves.high[names, signals]
+        for i in np.flatnonzero((tops > limits.y.max).any(axis=1)).tolist():
+            draw_marks(self._curves.times, marks_above(tops[i], limits.y.max), colors[i], written)
         self._show_cursor(session, history)
         draw_names(title + unit, lines, colors, legend or settings.by_sensor)
         self._show_crosshair()
@@ -351,7 +359,7 @@ class Plots:
         if len(curves.times) > 1:
             implot.push_plot_clip_rect()
             found, force = (curves.of_signal(curves.high, signal) for signal in (Signal.FOUND, Signal.MAGNITUDE))
-            draw_strips(curves.times, found, force, [curve_color(session, name) for name in names], names)
+            draw_strips(curves.times, found, force, [self._colors[name] for name in names], names)
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()
