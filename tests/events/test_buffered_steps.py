@@ -131,7 +131,8 @@ def test_curves_keep_the_last_steps_without_a_hole(monkeypatch: pytest.MonkeyPat
 def test_curves_are_kept_only_while_someone_looks() -> None:
     engine = open_engine("bounce")
     tracker = ContactTracker(engine)
-    for wanted, length in ((-math.inf, 0), (1e-9, 0), (math.inf, 10)):
+    # At first nobody does.
+    for wanted, length in ((tracker.curves_wanted_until, 0), (1e-9, 0), (math.inf, 10)):
         tracker.curves_wanted_until = wanted
         for _ in range(10):
             engine.step()

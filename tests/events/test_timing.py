@@ -134,6 +134,17 @@ def test_timing_of_a_gait() -> None:
     assert timing.contact_count.tolist() == [1, 1]
 
 
+def test_after_a_reset_nothing_was_counted() -> None:
+    timing = ContactTiming(2, STEP)
+    for state in ([True, False], [False, True], [True, True]):
+        timing.update(state)
+    timing.reset()
+    assert (timing.step_count, timing.in_contact.any(), timing.contact_count.any()) == (0, False, False)
+    for column in (timing.air_time, timing.contact_time, timing.last_air_time, timing.last_contact_time):
+        assert not column.any()
+    assert not timing.duty_factor.any()
+
+
 def test_times_do_not_drift() -> None:
     timing = ContactTiming(1, 0.001)
     for _ in range(100_000):
