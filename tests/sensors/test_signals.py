@@ -153,6 +153,22 @@ def test_a_mean_without_directions_averages_components() -> None:
     np.testing.assert_allclose(shown.force, [[2, 1, 0]])
 
 
+def test_a_mean_position_is_nearest_to_where_it_pressed_hardest() -> None:
+    layout = ContactLayout("found force pos", 2)
+    steps = np.zeros((3, 2, 7))
+    # The first slot presses with 1, 3 and 0 N at three places; the second touches twice and never presses.
+    steps[:, :, 0] = [[2, 2], [2, 2], [1, 0]]
+    steps[:, 0, 1] = 1, 3, 0
+    steps[:, 0, 4:] = [[0, 0, 1], [4, 8, 1], [9, 9, 9]]
+    steps[:2, 1, 4:] = [[2, 0, 0], [4, 0, 6]]
+    shown: Any = mean(layout.decode(steps.reshape(3, -1)))
+    np.testing.assert_allclose(shown.pos, [[3, 6, 1], [3, 0, 3]])
+    # Where no forces are reported, all steps count alike.
+    bare = ContactLayout("found pos", 1)
+    shown = mean(bare.decode(np.array([[1.0, 2, 0, 0], [0.0, 0, 0, 0], [1.0, 4, 6, 0]])))
+    np.testing.assert_allclose(shown.pos, [[3, 3, 0]])
+
+
 def _part(batch: ContactBatch, start: int, stop: int) -> Any:
     names = ("found", "filled", "force", "torque", "dist", "pos", "normal", "tangent0", "linvel", "angvel")
     parts = {name: getattr(batch, name) for name in names}

@@ -308,6 +308,20 @@ def test_the_state_that_a_step_left_has_what_was_changed_in_it(tmp_path: Path) -
         assert run.engine.data.ctrl[0] == ctrl, step
 
 
+def test_going_on_from_a_past_step_keeps_its_mark_and_those_before(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    history = run.history
+    first, state = history.last + 1, np.empty(run.engine.past.state_size)
+    for _ in range(8):
+        run.engine.past.save(state)
+        run.engine.step()
+        history.append(ArrivedStep(state.copy(), StepKind.SOLVED))
+    assert list(history.marks) == list(range(first, first + 8))
+    history.go_to(first + 4)
+    history.resume()
+    assert list(history.marks) == list(range(first, first + 5))
+
+
 def test_marks_of_steps_that_were_forgotten_are_forgotten(tmp_path: Path) -> None:
     run = robot(tmp_path, "newton")
     small = Run(run.engine, budget=200_000)

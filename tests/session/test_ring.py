@@ -318,7 +318,18 @@ def test_each_of_many_meanings_is_found() -> None:
     assert [history.epoch(step)[0] for step in (1, 4, 15)] == [1, 4, 13]
 
 
-@pytest.mark.parametrize("count", [1, 7])
+def test_going_back_before_a_controller_began_there_is_none() -> None:
+    book = ledger(60)
+    for driven in (False, True, False, True):
+        book.history.add_state(0.25 * book.history.last, 0.25, driven)
+        book._write(3, 1.0)
+    # Steps 1 to 3 have no inputs, 4 to 6 have some, 7 to 9 none, 10 to 12 some.
+    for step, driven in ((11, True), (8, False), (5, True), (2, False)):
+        book.history.truncate(step)
+        assert book.history.newest_is_driven is driven
+
+
+@pytest.mark.parametrize("count", [1, 7, 15])
 def test_it_is_full_when_one_more_step_could_make_the_oldest_be_forgotten(count: int) -> None:
     """A state goes with every first of `count` steps: few steps with many states, or the other way round."""
     book = ledger(30)

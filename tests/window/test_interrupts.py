@@ -191,6 +191,10 @@ from contact_viewer.window.window import Window, run_window
 
 drawn = threading.Event()
 
+def say(text):
+    # As one piece: two threads may speak at once.
+    print(f"{text}\\n", end="", flush=True)
+
 def open_window(frames, then=lambda: None):
     window = Window(Application(open_engine("slope"), Options(Path("slope"), width=400, height=300, frames=frames)))
     window.keeps_settings = False
@@ -203,9 +207,9 @@ def open_window(frames, then=lambda: None):
     window._draw = draw_and_act
     try:
         run_window(window)
-        print("closed", flush=True)
+        say("closed")
     except SceneError as error:
-        print(error, flush=True)
+        say(error)
 
 # A second one while the first is drawn, from the same thread and from another; then one after the other.
 other = threading.Thread(target=lambda: (drawn.wait(), open_window(5)))
