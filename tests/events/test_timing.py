@@ -139,7 +139,9 @@ def test_after_a_reset_nothing_was_counted() -> None:
     for state in ([True, False], [False, True], [True, True]):
         timing.update(state)
     timing.reset()
-    assert (timing.step_count, timing.in_contact.any(), timing.contact_count.any()) == (0, False, False)
+    assert timing.step_count == 0
+    assert not timing.in_contact.any()
+    assert not timing.contact_count.any()
     for column in (timing.air_time, timing.contact_time, timing.last_air_time, timing.last_contact_time):
         assert not column.any()
     assert not timing.duty_factor.any()
