@@ -151,7 +151,9 @@ def press(page: Any, *keys: str) -> None:
 
 
 def mouse(page: Any, kind: str, x: float, y: float, held: int = 0) -> None:
-    event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": held, "clickCount": 1}
+    # A movement with a button is one with that button held.
+    button = "none" if kind == "mouseMoved" and not held else "left"
+    event = {"type": kind, "x": x, "y": y, "button": button, "buttons": held, "clickCount": 1}
     page.execute_cdp_cmd("Input.dispatchMouseEvent", event)
 
 

@@ -35,6 +35,10 @@ from .driver import (
 
 FLOOR = (500, 300)
 """On the floor, in the lower part of the scene: above, the legend grows and shrinks with what it says."""
+WATCH_SENT = """
+if (!window.sent) { const before = send; send = (data) => { sent.push(data); before(data); }; }
+window.sent = [];
+"""
 DROP = """
 const transfer = new DataTransfer();
 for (const [name, text] of arguments[0]) transfer.items.add(new File([text], name));
@@ -187,10 +191,26 @@ def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
     changes(page, outside)
 
 
+def test_several_buttons_are_pressed_and_released_one_by_one(page: Any) -> None:
+    page.execute_script(WATCH_SENT)
+    x, y = FLOOR
+    for kind, name, held in (
+        *(("mousePressed", "left", 1), ("mousePressed", "right", 3), ("mouseReleased", "left", 2)),
+        *(("mousePressed", "middle", 6), ("mouseReleased", "right", 4), ("mouseReleased", "middle", 0)),
+    ):
+        event = {"type": kind, "x": x, "y": y, "button": name, "buttons": held, "clickCount": 1}
+        page.execute_cdp_cmd("Input.dispatchMouseEvent", event)
+    sent = page.execute_script("return sent.filter((each) => each.type === 'button')")
+    order = [(0, True), (2, True), (0, False), (1, True), (2, False), (1, False)]
+    assert [(each["button"], each["down"]) for each in sent] == order
+    press(page, Keys.ESCAPE)
+    move(page, *REST)
+
+
 def test_one_finger_orbits_and_two_pinch_and_pan(page: Any) -> None:
     page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 5})
 
-    page.execute_script("window.sent = []; const before = send; send = (data) => { sent.push(data); before(data); };")
+    page.execute_script(WATCH_SENT)
 
     def buttons() -> list[tuple[int, bool]]:
         """Mouse buttons that the page has pressed and released since the last call."""

@@ -227,6 +227,16 @@ function button(event, which, down) {
   send({ type: "button", button: which, down, ...place(event) });
 }
 
+// Of several buttons a browser reports the first press and the last release as such; the others are movements.
+const BUTTONS = [[1, 0], [2, 2], [4, 1]];
+let held = 0;
+
+function pressed(event) {
+  const changed = held ^ event.buttons;
+  held = event.buttons;
+  for (const [bit, which] of BUTTONS) if (changed & bit) button(event, which, (held & bit) !== 0);
+}
+
 // One finger is the left button. Two pinch by the wheel, and pan by the right button once they have moved together:
 // without a drag, that button would open a menu.
 const fingers = new Map();
@@ -237,7 +247,7 @@ canvas.addEventListener("pointerdown", (event) => {
   takeOver();
   keyboard.focus({ preventScroll: true });
   canvas.setPointerCapture(event.pointerId);
-  if (event.pointerType !== "touch") return button(event, event.button, true);
+  if (event.pointerType !== "touch") return pressed(event);
   fingers.set(event.pointerId, event);
   if (fingers.size === 1) button(event, 0, true);
   if (fingers.size === 2) {
@@ -256,7 +266,7 @@ canvas.addEventListener("pointermove", (event) => {
       twoFingers.due = true;
       return;
     }
-  }
+  } else pressed(event);
   if (!pendingMove) requestAnimationFrame(flushMove);
   pendingMove = { type: "move", ...place(event) };
 });
@@ -276,7 +286,7 @@ function moveTwoFingers() {
 
 for (const name of ["pointerup", "pointercancel"]) {
   canvas.addEventListener(name, (event) => {
-    if (event.pointerType !== "touch") return button(event, event.button, false);
+    if (event.pointerType !== "touch") return pressed(event);
     if (twoFingers && fingers.size === 2) {
       moveTwoFingers();
       if (twoFingers.panning) button(spread(), 2, false);
@@ -340,7 +350,10 @@ addEventListener("paste", (event) => {
   send({ ...v, down: true });
   send({ ...v, down: false });
 });
-addEventListener("blur", () => send({ type: "blur" }));
+addEventListener("blur", () => {
+  held = 0;
+  send({ type: "blur" });
+});
 addEventListener("focus", () => keyboard.focus({ preventScroll: true }));
 
 // Dropped files, and folders with what a scene includes
