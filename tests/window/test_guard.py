@@ -160,3 +160,35 @@ def test_what_a_panel_leaves_open_is_closed_and_said(monkeypatch: pytest.MonkeyP
         assert len(window.app.notices.items) == 1
 
     drive(window, test, may_fail=True)
+
+
+class Watching:
+    """Those who watch from elsewhere: they count the pictures that reach them."""
+
+    text = ""
+    pictures = 0
+
+    def sleep(self, seconds: float) -> bool:
+        return False
+
+    def before_frame(self) -> None:
+        pass
+
+    def after_frame(self, read: Callable[[], Any]) -> None:
+        assert read().ndim == 3
+        self.pictures += 1
+
+
+def test_a_recording_that_fails_leaves_those_who_watch_their_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    window = make_window("slope", width=800, height=600)
+    window.audience = watching = Watching()
+
+    def test(ctx: Any) -> None:
+        monkeypatch.setattr(window.app, "take_picture", lambda *_, **__: 1 // 0)
+        before = watching.pictures
+        ctx.yield_(5)
+        assert watching.pictures >= before + 4
+        assert any("Recording failed" in notice.text for notice in window.app.notices.items)
+        monkeypatch.undo()
+
+    drive(window, test, may_fail=True)
