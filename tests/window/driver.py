@@ -1,7 +1,8 @@
 """The real window, driven by Dear ImGui Test Engine and looked at through its pixels."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,33 @@ def screenshot(ctx: Any, path: Path) -> Pixels:
     ctx.yield_(3)
     engine_testing.capture(ctx, str(path))
     return np.asarray(Image.open(path).convert("RGB"))
+
+
+@contextmanager
+def undrawn(window: Window) -> Iterator[None]:
+    """Panels are as ever, and next to nothing of them is drawn, nor the scene: drawing takes most of a frame."""
+    assert window.canvas is not None
+    assert window._params is not None
+    canvas, callbacks, draw = window.canvas, window._params.callbacks, window.canvas.draw
+    before = callbacks.before_imgui_render
+    drawn: list[Any] = []
+
+    def draw_once(*arguments: Any, **named: Any) -> Any:
+        if not drawn:
+            drawn.append(draw(*arguments, **named))
+        return drawn[0]
+
+    def shrink() -> None:
+        # After the panels have read it; the next frame begins with the true one.
+        imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(0.02, 0.02)
+
+    canvas.draw = draw_once  # type: ignore[method-assign]
+    callbacks.before_imgui_render = shrink
+    try:
+        yield
+    finally:
+        canvas.draw = draw  # type: ignore[method-assign]
+        callbacks.before_imgui_render = before
 
 
 def scene_part(window: Window, picture: Pixels) -> Pixels:

@@ -1,20 +1,20 @@
 """The window at the sizes that people have: every text has its room, axes are in sight, layouts stay sane."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from contact_viewer.assets import bundled_scene
+from contact_viewer.window.panels.help import DOCUMENTATION, FIRST_STEPS
 from contact_viewer.window.shell import EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, TOUCH
 from contact_viewer.window.window import Window
-from imgui_bundle import glfw_utils, imgui
+from imgui_bundle import glfw_utils, imgui, implot
 
 import glfw  # isort: skip
 
-from .driver import drive, make_window, screenshot
+from .driver import drive, make_window, screenshot, undrawn
 from .text_room import DrawnText, recorded_text
 
 SIZES = [(1024, 700), (1280, 720), (1600, 900), (2560, 1440), (3840, 2160)]
@@ -31,37 +31,22 @@ def show(window: Window, ctx: Any, title: str) -> None:
     ctx.yield_(2)
 
 
-@contextmanager
-def still_scene(window: Window) -> Iterator[None]:
-    """Panels alone are drawn: at large sizes the scene takes most of the time."""
-    canvas = window.canvas
-    assert canvas is not None
-    draw = canvas.draw
-    drawn: list[Any] = []
-
-    def draw_once(*arguments: Any, **named: Any) -> Any:
-        if not drawn:
-            drawn.append(draw(*arguments, **named))
-        return drawn[0]
-
-    canvas.draw = draw_once  # type: ignore[method-assign]
-    yield
-    canvas.draw = draw  # type: ignore[method-assign]
-
-
 def troubles(drawn: list[DrawnText]) -> list[str]:
     """What is cut, and what is printed over something else."""
     cut = [f"{each.panel}: {each.text!r} is cut: {each.rect} in {each.room}" for each in drawn if each.cut]
+    return cut + printed_over(drawn)
+
+
+def printed_over(drawn: list[DrawnText]) -> list[str]:
     panels: dict[str, list[DrawnText]] = {}
     for each in drawn:
         panels.setdefault(each.panel, []).append(each)
-    over = [
+    return [
         f"{one.panel}: {one.text!r} over {other.text!r}"
         for texts in panels.values()
         for one, other in combinations(texts, 2)
         if one.covers(other)
     ]
-    return cut + over
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -72,7 +57,7 @@ def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tm
     def test(ctx: Any) -> None:
         session = window.app.session
         session._step(300)
-        with still_scene(window):
+        with undrawn(window):
             look(ctx)
         picture = screenshot(ctx, tmp_path / "window.png")
         assert picture.shape == (size[1], size[0], 3)
@@ -93,6 +78,82 @@ def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tm
         session.settings.plots.by_sensor = True
         ctx.yield_(2)
         check_plots(window, ctx)
+
+    drive(window, test)
+    assert not found, "\n".join(dict.fromkeys(found))
+
+
+@pytest.mark.parametrize("scene", ["gripper", "pile", "touch"])
+def test_nothing_is_printed_over_something_else_in_the_smallest_window(scene: str) -> None:
+    """Scenes with long modes, many contacts, and touch sensors."""
+    window = open_window(SIZES[0], scene)
+    found: list[str] = []
+
+    def test(ctx: Any) -> None:
+        window.app.session._step(300)
+        with undrawn(window):
+            for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
+                show(window, ctx, title)
+                with recorded_text() as drawn:
+                    ctx.yield_(1)
+                    drawn.clear()
+                    ctx.yield_(1)
+                    found.extend(printed_over(drawn))
+            assert any(each.text.startswith("netforce") for each in drawn)
+            if scene == "touch":
+                check_touch(ctx)
+
+    drive(window, test)
+    assert not found, "\n".join(dict.fromkeys(found))
+
+
+def check_touch(ctx: Any) -> None:
+    """The curve of the selected sensor is in sight, down to its time axis."""
+    bottoms: list[float] = []
+
+    def end_plot() -> None:
+        bottoms.append(implot.get_plot_pos().y + implot.get_plot_size().y)
+        original()
+
+    original = implot.end_plot
+    with patch.object(implot, "end_plot", end_plot):
+        ctx.yield_(1)
+    panel = ctx.window_info("//Touch").window
+    assert bottoms[0] + 1.5 * imgui.get_text_line_height() < panel.pos.y + panel.size.y
+
+
+def test_dialogs_have_room_for_their_text(tmp_path: Path) -> None:
+    window = open_window(SIZES[0])
+    found: list[str] = []
+
+    def look(ctx: Any, panel: str) -> None:
+        ctx.yield_(3)
+        with recorded_text() as drawn:
+            ctx.yield_(1)
+            drawn.clear()
+            ctx.yield_(1)
+            inside = [each for each in drawn if each.panel.startswith(panel)]
+            assert len(inside) > 5, panel
+            assert all(each.in_sight for each in inside), panel
+            found.extend(troubles(inside))
+
+    def test(ctx: Any) -> None:
+        with undrawn(window):
+            window.help_shown = True
+            look(ctx, "Keys and mouse")
+            window.help_shown = False
+            for page in (FIRST_STEPS, DOCUMENTATION):
+                window.help_page = page
+                ctx.yield_(1)
+            window.help_page = None
+            window.choose_scene()
+            look(ctx, "Open a scene")
+            ctx.key_press(imgui.Key.escape)
+            ctx.item_click("**/###record")
+            look(ctx, "##Popup")
+            # Above its button, not at the other end of the window.
+            popup = imgui.get_current_context().open_popup_stack[0].window
+            assert popup.pos.y + popup.size.y == pytest.approx(ctx.item_info("**/###record").rect_full.min.y, abs=20)
 
     drive(window, test)
     assert not found, "\n".join(dict.fromkeys(found))

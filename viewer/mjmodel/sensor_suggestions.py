@@ -128,8 +128,12 @@ class SensorSuggestions:
         return sum(not self._geoms[geom] for geom in self._colliding(self._bodies.index(body)))
 
     def for_everything(self, data: MjData, taken: Collection[str]) -> ContactDeclaration:
-        """A sensor of all contacts, with room for twice as many as there are now."""
-        slots = min(max(_ALL_SLOTS_MIN, 2 * data.ncon), _ALL_SLOTS_MAX)
+        """A sensor of all contacts, with room for twice as many as there are now, and four for each geom that moves."""
+        model = self._model
+        moving = int(
+            ((model.body_weldid[model.geom_bodyid] != 0) & (model.geom_contype | model.geom_conaffinity > 0)).sum()
+        )
+        slots = min(max(_ALL_SLOTS_MIN, 2 * data.ncon, _SLOTS_MIN * moving), _ALL_SLOTS_MAX)
         return ContactDeclaration(unique_name(_ALL_NAME, set(taken)), num=slots)
 
     def can_touch(self, declaration: ContactDeclaration) -> bool:

@@ -24,11 +24,8 @@ from .widgets import (
     visible_rows,
 )
 
-_COLUMNS = (
-    Heading("name", "", "", left=True),
-    Heading("size", "0000.0 MB", ""),
-    Heading("changed", "0000-00-00 00:00", ""),
-)
+_SIZE, _CHANGED = "0000.0 MB", "0000-00-00 00:00"
+"""The widest texts of two columns."""
 _POPUP = "###files"
 
 
@@ -157,9 +154,15 @@ class FileDialog:
 
     def _show_list(self, footer: float) -> None:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.borders_outer
-        if not imgui.begin_table("##list", len(_COLUMNS), flags, ImVec2(0, -footer)):
+        with number_font():
+            headings = (
+                Heading("name", "", left=True),
+                Heading("size", imgui.calc_text_size(_SIZE).x),
+                Heading("changed", imgui.calc_text_size(_CHANGED).x),
+            )
+        if not imgui.begin_table("##list", len(headings), flags, ImVec2(0, -footer)):
             return
-        table_headings(_COLUMNS)
+        table_headings(headings)
         entries = self.shown()
         for i in visible_rows(len(entries)):
             self._show_entry(entries[i])

@@ -147,6 +147,7 @@ GROUPS = tuple(
     for group, key in enumerate((Key._0, Key._1, Key._2, Key._3, Key._4, Key._5))
 )
 BINDINGS = (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS)
+_GROUP_KEYS = (("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups"))
 _MOUSE = (
     ("Left drag", "Orbit"),
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
@@ -198,9 +199,9 @@ def show_help(shell: Shell) -> None:
     expanded, opened = imgui.begin("Keys and mouse", True, flags)
     if expanded:
         columns = (
-            (("Simulation", _rows(SIMULATION)), ("Contacts", _rows(CONTACTS)), ("Window", _rows(WINDOW))),
-            (("Scene", _rows(SCENE)), ("", (("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups")))),
-            (("Camera", _rows(CAMERA)), ("Mouse", _MOUSE)),
+            (("Simulation", _rows(SIMULATION)), ("Contacts", _rows(CONTACTS)), ("Camera", _rows(CAMERA))),
+            (("Scene", (*_rows(SCENE), *_GROUP_KEYS)),),
+            (("Window", _rows(WINDOW)), ("Mouse", _MOUSE)),
         )
         for i, groups in enumerate(columns):
             if i:

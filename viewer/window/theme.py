@@ -87,8 +87,11 @@ def apply_theme(theme: Theme, scale: float = 1.0) -> None:
     style.scrollbar_size = 11.0 * scale
     style.indent_spacing = 20.0 * scale
     style.grab_min_size = 10.0 * scale
-    style.window_border_size = 0.0
+    style.window_border_size = scale
     style.frame_border_size = 0.0
+    style.popup_border_size = scale
+    # Else it takes the room of a title that is short of it.
+    style.tab_close_button_min_width_selected = 0.0
     style.docking_separator_size = scale
     style.tab_bar_border_size = scale
     style.window_menu_button_position = imgui.Dir.none
@@ -96,11 +99,12 @@ def apply_theme(theme: Theme, scale: float = 1.0) -> None:
     col = imgui.Col_
     shades = (
         (greys.window, (col.window_bg, col.child_bg, col.title_bg, col.title_bg_active, col.title_bg_collapsed,
-                        col.menu_bar_bg, col.tab, col.tab_dimmed, col.tab_selected, col.tab_dimmed_selected,
-                        col.table_row_bg, col.table_header_bg, col.docking_empty_bg, col.scrollbar_bg)),
+                        col.menu_bar_bg, col.tab, col.tab_dimmed, col.table_row_bg,
+                        col.table_header_bg, col.docking_empty_bg, col.scrollbar_bg)),
         (greys.popup, (col.popup_bg,)),
-        (greys.frame, (col.frame_bg, col.button, col.header, col.tab_hovered)),
-        (greys.hovered, (col.frame_bg_hovered, col.button_hovered, col.header_hovered, col.scrollbar_grab)),
+        (greys.frame, (col.frame_bg, col.button, col.header, col.tab_selected, col.tab_dimmed_selected)),
+        (greys.hovered, (col.frame_bg_hovered, col.button_hovered, col.header_hovered, col.tab_hovered,
+                         col.scrollbar_grab)),
         (greys.active, (col.frame_bg_active, col.button_active, col.header_active, col.scrollbar_grab_hovered,
                         col.scrollbar_grab_active, col.separator_hovered, col.separator_active, col.resize_grip,
                         col.resize_grip_hovered, col.resize_grip_active)),

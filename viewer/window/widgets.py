@@ -243,8 +243,14 @@ def table_headings(headings: Sequence[Heading], colors: Mapping[str, ImVec4] | N
 
 
 @contextmanager
-def popup(name: str) -> Iterator[bool]:
-    """A popup in which fields and buttons stand out; True if it is open."""
+def popup(name: str, above: bool = False) -> Iterator[bool]:
+    """A popup in which fields and buttons stand out; True if it is open. `above`: it stands on the last item."""
+    if above and imgui.is_popup_open(name):
+        low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+        # On the side of the window where it has room.
+        is_right = low.x > 0.5 * imgui.get_main_viewport().size.x
+        place = ImVec2(high.x if is_right else low.x, low.y - imgui.get_style().item_spacing.y)
+        imgui.set_next_window_pos(place, 0, ImVec2(float(is_right), 1))
     opened = imgui.begin_popup(name)
     if opened:
         shade = imgui.get_style().color_(imgui.Col_.frame_bg_hovered)

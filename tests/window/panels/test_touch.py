@@ -296,7 +296,7 @@ def test_add_copy_and_save(scene: Path) -> None:
         ctx.item_input("//$FOCUSED/name")
         ctx.key_chars_replace("nose")
         ctx.item_click("//$FOCUSED/on")
-        ctx.item_click("//$FOCUSED/$$2/body box")
+        ctx.item_click("//$FOCUSED/body box")
         ctx.item_click("//$FOCUSED/Add sensor")
         ctx.yield_(2)
         assert window.panel.selected == "nose"

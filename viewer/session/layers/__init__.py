@@ -23,7 +23,7 @@ from ..session import Session
 
 _FIRST = ("contacts", "cones", "balance", "ghosts", "labels", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
-_FAINT = {"see_through": "hidden", "dropped": "left out by num"}
+_FAINT = {"see_through": "behind", "dropped": "without a slot"}
 """What faint gizmos mean, by the setting that draws them."""
 _LONGEST_NAME = 28
 _NAMED_SENSORS = 12

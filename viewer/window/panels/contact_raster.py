@@ -30,22 +30,19 @@ def contact_shades(found: Values, force: Values) -> NDArray[np.int8]:
     return np.where(found > 0, np.clip(level, 1, _SHADES), 0).astype(np.int8)
 
 
-def draw_strips(
-    times: NDArray[np.float64], found: Values, force: Values, colors: Sequence[ImVec4], names: Sequence[str]
-) -> None:
-    """The strips of some sensors inside a plot whose value axis goes down by 1 a sensor; named where there is room.
+def draw_strips(times: NDArray[np.float64], found: Values, force: Values, colors: Sequence[ImVec4]) -> None:
+    """The strips of some sensors inside a plot whose value axis goes down by 1 a sensor.
 
     `times` of the columns and of their end [s], (columns + 1,); `found` and `force` (sensors, columns).
     """
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     limits = implot.get_plot_limits().x
     x = (corner.x + (times - limits.min) * (size.x / (limits.max - limits.min))).tolist()
-    row = size.y / len(names)
+    row = size.y / len(colors)
     draw = implot.get_plot_draw_list()
-    line = imgui.get_text_line_height()
     shades = contact_shades(found, force)
     changes = shades[:, 1:] != shades[:, :-1]
-    for i, (color, name) in enumerate(zip(colors, names, strict=True)):
+    for i, color in enumerate(colors):
         top, bottom = corner.y + (i + _GAP) * row, corner.y + (i + 1 - _GAP) * row
         bounds = [0, *(changes[i].nonzero()[0] + 1).tolist(), len(x) - 1]
         # Of many sensors most never touch.
@@ -54,9 +51,6 @@ def draw_strips(
         for start, stop in pairwise(bounds):
             if shade := int(shades[i, start]):
                 draw.add_rect_filled(ImVec2(x[start], top), ImVec2(max(x[stop], x[start] + 1), bottom), inks[shade])
-        if row >= line:
-            place = ImVec2(corner.x + 4, corner.y + (i + 0.5) * row - line / 2)
-            draw.add_text(place, imgui.get_color_u32(imgui.Col_.text), name)
 
 
 def pointed_step(history: History, name: str) -> int:

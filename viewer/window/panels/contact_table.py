@@ -211,7 +211,8 @@ class ContactTable:
                 apart = bool(self._apart[slot])
                 text = f"{slot} apart##contact" if apart else f"{slot}##contact"
                 with text_color(warning_color() if apart else plain_color()):
-                    imgui.selectable(text, session.picked == (name, slot), _SPANS)
+                    if imgui.selectable(text, session.picked == (name, slot), _SPANS)[0]:
+                        session.picked = (name, slot)
                 if imgui.is_item_hovered():
                     session.highlight = Highlight(name, slot)
                     if apart:

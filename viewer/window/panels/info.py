@@ -29,7 +29,7 @@ def show_info(session: Session, viewport: Viewport) -> None:
     }
     if engine.has_contact_list:
         iterations = int(data.solver_niter[: max(int(data.nisland), 1)].sum())
-        facts |= {"Constraints": str(data.nefc), "Solver": f"{iterations} iterations"}
+        facts |= {"Constraints": str(data.nefc), "Solver": f"{iterations} iteration{'' if iterations == 1 else 's'}"}
         facts |= {"Memory": f"{data.maxuse_arena / 2**20:.1f} of {data.narena / 2**20:.0f} MB"}
     _begin_corner("info", viewport, right=False)
     with number_font():

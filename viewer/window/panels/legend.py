@@ -37,7 +37,7 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
         imgui.set_next_window_pos(ImVec2(left + _MARGIN, top + _MARGIN))
     else:
         imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
-    imgui.set_next_window_bg_alpha(0.8)
+    imgui.set_next_window_bg_alpha(0.9)
     begin_overlay("legend")
     for entry in entries:
         _flow(_MARK * imgui.get_font_size() + _GAP + imgui.calc_text_size(entry.text).x, room)

@@ -7,7 +7,7 @@ from ...session.history import History
 from ...session.playback import SPEEDS
 from ...session.session import Session
 from ..theme import dim_color, plain_color
-from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, text_color, tooltip
+from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, popup, text_color, tooltip
 from .log_band import draw_band, draw_marks
 
 FREE_CAMERA = "free camera"
@@ -94,9 +94,9 @@ def _show_time(session: Session) -> None:
     tooltip("Simulated time. Click to go to another, or to change how much is kept")
     if clicked:
         imgui.open_popup("time")
-    if imgui.begin_popup("time"):
-        _show_time_popup(session, session.history)
-        imgui.end_popup()
+    with popup("time", above=True) as opened:
+        if opened:
+            _show_time_popup(session, session.history)
 
 
 def _show_time_popup(session: Session, history: History) -> None:

@@ -91,28 +91,33 @@ def draw_marks(
                 draw.add_text(ImVec2(left, corner.y + 1 + (1.2 + row) * imgui.get_text_line_height()), ink, text)
 
 
-def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4], legend: bool) -> None:
-    """The plot's title at the right of its top and, if wanted, the curves' names at the left, as far as they fit."""
+def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> None:
+    """The plot's title at the right of its top and the curves' names at the left, as far as they fit."""
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
-    draw = implot.get_plot_draw_list()
     title = fit_text(title, size.x - 12)
     right = corner.x + size.x - imgui.calc_text_size(title).x - 6
-    draw.add_text(ImVec2(right, corner.y + 2), imgui.get_color_u32(dim_color()), title)
-    if not legend:
-        return
+    _write(right, corner.y, dim_color(), title)
     x, line = corner.x + 6, imgui.get_text_line_height()
     for i, (each, color) in enumerate(zip(lines, colors, strict=True)):
         width = imgui.calc_text_size(each.label).x + line
         more = f"+{len(lines) - i}"
         last = i == len(lines) - 1
         if x + width + (0 if last else imgui.calc_text_size(more).x + line) > right:
-            draw.add_text(ImVec2(x, corner.y + 2), imgui.get_color_u32(dim_color()), more)
+            _write(x, corner.y, dim_color(), more)
             return
-        ink = imgui.get_color_u32(color)
+        _write(x, corner.y, color, each.label, 0.8 * line)
         top = corner.y + 2 + 0.45 * line
-        draw.add_rect_filled(ImVec2(x, top), ImVec2(x + 0.6 * line, top + 0.15 * line), ink)
-        draw.add_text(ImVec2(x + 0.8 * line, corner.y + 2), ink, each.label)
+        ink = imgui.get_color_u32(color)
+        implot.get_plot_draw_list().add_rect_filled(ImVec2(x, top), ImVec2(x + 0.6 * line, top + 0.15 * line), ink)
         x += width + 0.6 * line
+
+
+def _write(x: float, top: float, color: ImVec4, text: str, indent: float = 0.0) -> None:
+    """Text at the top of a plot, from `x` plus an indent on [px]; curves behind it leave it readable."""
+    draw, size = implot.get_plot_draw_list(), imgui.calc_text_size(text)
+    shade = imgui.get_color_u32(imgui.Col_.window_bg, 0.85)
+    draw.add_rect_filled(ImVec2(x - 3, top + 1), ImVec2(x + indent + size.x + 3, top + 3 + size.y), shade)
+    draw.add_text(ImVec2(x + indent, top + 2), imgui.get_color_u32(color), text)
 
 
 def signal_color(session: Session, line: Line) -> ImVec4:

@@ -151,7 +151,7 @@ class Plots:
             imgui.begin_child("##plots", ImVec2(0, avail - raster - gap))
         width = -1.0
         for title, lines in plots:
-            here = self._show_plot(session, history, title, lines, max(height, least), legend=row < line, out=readouts)
+            here = self._show_plot(session, history, title, lines, max(height, least), readouts)
             hovered = hovered or here
         if scrolls:
             imgui.end_child()
@@ -260,8 +260,6 @@ class Plots:
         title: str,
         lines: list[Line],
         height: float,
-        *,
-        legend: bool,
         out: list[Readout],
     ) -> bool:
         """One plot; True if the mouse is over it. `out` gets the values at the crosshair."""
@@ -291,7 +289,7 @@ class Plots:
         for i in np.flatnonzero((tops > limits.y.max).any(axis=1)).tolist():
             draw_marks(self._curves.times, marks_above(tops[i], limits.y.max), colors[i], written)
         self._show_cursor(session, history)
-        draw_names(title + unit, lines, colors, legend or settings.by_sensor)
+        draw_names(title + unit, lines, colors)
         self._show_crosshair()
         hovered = bool(implot.is_plot_hovered())
         if hovered:
@@ -359,7 +357,7 @@ class Plots:
         if len(curves.times) > 1:
             implot.push_plot_clip_rect()
             found, force = (curves.of_signal(curves.high, signal) for signal in (Signal.FOUND, Signal.MAGNITUDE))
-            draw_strips(curves.times, found, force, [self._colors[name] for name in names], names)
+            draw_strips(curves.times, found, force, [self._colors[name] for name in names])
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()

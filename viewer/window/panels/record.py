@@ -7,7 +7,7 @@ from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...app.application import Application
 from ..file_dialog import FileDialog, Purpose
-from ..widgets import button, checkbox, choose, dim_text, number_font, paragraph, text_color, tooltip
+from ..widgets import button, checkbox, choose, dim_text, number_font, paragraph, popup, text_color, tooltip
 
 _RED = ImVec4(0.93, 0.25, 0.22, 1.0)
 
@@ -31,7 +31,9 @@ class RecordButton:
                 self._wanted = False
                 self._path = str(app.next_recording)
                 imgui.open_popup("Record")
-            self._show_dialog(app, files)
+            with popup("Record", above=True) as opened:
+                if opened:
+                    self._show_dialog(app, files)
             return
         if button(f"{icons.ICON_FA_STOP}###stop recording", f"Stop and save {recording.path} (F9)", width):
             app.recorder.stop()
@@ -59,8 +61,6 @@ class RecordButton:
         files.ask(Purpose.FOLDER, "Where recordings go", app.next_recording.parent, choose_folder)
 
     def _show_dialog(self, app: Application, files: FileDialog) -> None:
-        if not imgui.begin_popup("Record"):
-            return
         em, settings = imgui.get_font_size(), app.session.settings
         paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
         imgui.set_next_item_width(28 * em)
@@ -102,4 +102,3 @@ class RecordButton:
             imgui.same_line()
             dim_text(f"of {history.seconds:.1f} s")
         imgui.end_disabled()
-        imgui.end_popup()

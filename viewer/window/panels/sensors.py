@@ -191,11 +191,12 @@ def _show_row(shell: Shell, index: int, totals: SensorTotals, unsaved: bool) -> 
         if note:
             tooltip(asleep or SOLVED_AGAIN)
 
-    imgui.set_cursor_pos(ImVec2(text_x - 5, start.y + 5 + 2 * line))
+    # From the left edge on: the longest mode and the most contacts stand side by side in the narrowest panel.
+    imgui.set_cursor_pos(ImVec2(start.x + 6, start.y + 5 + 2 * line))
     _show_reduce(session, sensor)
     with number_font():
         force = f"{format_number(float(totals.force[index]), 2)} N"
-        force_width = imgui.calc_text_size("0000.00 N").x
+        force_width = imgui.calc_text_size("000.00 N").x
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
         count_color = warning_color() if dropped else dim_color()
         text_right(_count_text(sensor, found), count_color, right - force_width - 6)

@@ -32,11 +32,18 @@ from .touch_editor import TouchEditor
 
 SECONDS = 10.0
 """Time across a curve."""
-_WIDE = 900.0
-"""From this width [px] on, list, curves and editor stand side by side."""
-_LIST_PART, _CURVES_PART = 0.35, 0.30
+_WIDE = 60.0
+"""From this width on, in font sizes, list, curves and editor stand side by side ..."""
+_NARROW = 26.0
+"""... and from this one on the list beside the others, which share the room below each other."""
+_LIST_PART, _CURVES_PART = 0.36, 0.28
+_LIST_BESIDE = 0.54
+_FEW_TICKS = 20.0
+"""Below this width, in font sizes, a curve's time axis has a number every five seconds only."""
 _CURVE_HEIGHT = 170.0
 _EDITOR_HEIGHT = 430.0
+_NAME_WIDTH = 12.0
+"""Room for names that a list keeps, in font sizes; it has no small curves where there is less."""
 _DIGITS = "-0000.00"
 _LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
 _TRUE_ALPHA = 0.45
@@ -64,19 +71,23 @@ class TouchPanel:
         names = [sensor.name for sensor in touch]
         if self.selected not in names:
             self.selected = names[0] if names else None
-        avail = imgui.get_content_region_avail()
-        wide = avail.x >= _WIDE
-        list_width = _LIST_PART * avail.x if wide else 0.0
-        list_height = 0.0 if wide else min(_list_height(len(names)), 0.5 * max(avail.y, 300.0))
-        if imgui.begin_child("##list", ImVec2(list_width, list_height)):
+        if self.selected is None:
+            self._show_list(touch)
+            return
+        sensor, avail, em = touch[self.selected], imgui.get_content_region_avail(), imgui.get_font_size()
+        wide, beside = avail.x >= _WIDE * em, avail.x >= _NARROW * em
+        list_part = _LIST_PART if wide else _LIST_BESIDE if beside else 0.0
+        list_height = 0.0 if beside else min(_list_height(len(names)), 0.5 * max(avail.y, 300.0))
+        if imgui.begin_child("##list", ImVec2(list_part * avail.x, list_height)):
             self._show_list(touch)
         imgui.end_child()
-        if self.selected is None:
-            return
-        sensor = touch[self.selected]
-        if wide:
+        if beside:
             imgui.same_line()
-        if imgui.begin_child("##curves", ImVec2(_CURVES_PART * avail.x if wide else 0.0, 0 if wide else _CURVE_HEIGHT)):
+        if beside and not wide:
+            # The curves fill it, down to their axis; the editor is scrolled to.
+            imgui.begin_child("##beside")
+        height = 0.0 if wide else imgui.get_content_region_avail().y if beside else _CURVE_HEIGHT
+        if imgui.begin_child("##curves", ImVec2(_CURVES_PART * avail.x if wide else 0.0, height)):
             _show_curves(touch, sensor)
         imgui.end_child()
         if wide:
@@ -84,6 +95,8 @@ class TouchPanel:
         if imgui.begin_child("##editor", ImVec2(0, 0 if wide else _EDITOR_HEIGHT)):
             self.editor.show(touch, sensor, _saving(path))
         imgui.end_child()
+        if beside and not wide:
+            imgui.end_child()
 
     def _show_list(self, touch: TouchSensors) -> None:
         for problem in touch.problems:
@@ -95,20 +108,22 @@ class TouchPanel:
             paragraph(_DECLARE)
             return
         flags = imgui.TableFlags_
-        if not imgui.begin_table("##sensors", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
-            return
         with number_font():
             digits = imgui.calc_text_size(_DIGITS).x
+        sparks = imgui.get_content_region_avail().x - 2 * digits > 1.8 * _NAME_WIDTH * imgui.get_font_size()
+        if not imgui.begin_table("##sensors", 3 + sparks, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
+            return
         imgui.table_setup_scroll_freeze(0, 1)
         imgui.table_setup_column("sensor", imgui.TableColumnFlags_.width_stretch, 1.0)
         imgui.table_setup_column("device", imgui.TableColumnFlags_.width_fixed, digits)
         imgui.table_setup_column("true [N]", imgui.TableColumnFlags_.width_fixed, digits)
-        imgui.table_setup_column("curve", imgui.TableColumnFlags_.width_stretch, 0.8)
-        _show_headings()
+        if sparks:
+            imgui.table_setup_column("curve", imgui.TableColumnFlags_.width_stretch, 0.8)
+        _show_headings(sparks)
         sensors = list(touch)
         for i in visible_rows(len(sensors), _row_height()):
             imgui.push_id(sensors[i].name)
-            if _show_row(touch, sensors[i], sensors[i].name == self.selected):
+            if _show_row(touch, sensors[i], sensors[i].name == self.selected, sparks):
                 self.selected = sensors[i].name
             imgui.pop_id()
         imgui.end_table()
@@ -130,14 +145,15 @@ def _row_height() -> float:
     return 3 * imgui.get_text_line_height_with_spacing() + 2 * imgui.get_style().cell_padding.y
 
 
-def _show_headings() -> None:
+def _show_headings(sparks: bool) -> None:
     imgui.table_next_row()
-    for text, help_text in (
+    headings = (
         ("sensor", "Its name, place and type"),
         ("device", "What the device reports: looked up, noisy, quantised, sampled"),
         ("true [N]", "What an ideal device would report; of bumpers and MuJoCo's own, the force on the body"),
         ("curve", f"The last {SECONDS:g} s: bright what the device reports, faint the true force"),
-    ):
+    )
+    for text, help_text in headings if sparks else headings[:-1]:
         imgui.table_next_column()
         if text in ("sensor", "curve"):
             dim_text(text)
@@ -146,7 +162,7 @@ def _show_headings() -> None:
         tooltip(help_text)
 
 
-def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool) -> bool:
+def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, sparks: bool) -> bool:
     """A sensor in the list; True if it was clicked."""
     height = _row_height()
     imgui.table_next_row(0, height)
@@ -163,7 +179,8 @@ def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool) -> bool:
     imgui.text_unformatted(fit_text(f"{sensor.name}{' *' if sensor.modified else ''}", width))
     tooltip(f"{sensor.name}: {sensor.label}{_modified_text(sensor)}")
     imgui.set_cursor_pos_x(indent)
-    dim_text(fit_text(sensor.label, width))
+    # Its body is in the tooltip.
+    dim_text(fit_text(sensor.label.partition(", ")[0], width))
     imgui.set_cursor_pos_x(indent)
     _show_warning(touch, sensor, width)
     imgui.table_next_column()
@@ -171,12 +188,13 @@ def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool) -> bool:
         _show_values(sensor, touch.value(sensor.name))
         imgui.table_next_column()
         _show_true(touch, sensor)
-    imgui.table_next_column()
-    implot.push_style_var(implot.StyleVar_.plot_min_size, ImVec2(20, 20))
-    if implot.begin_plot("##spark", ImVec2(-1, height - 4), implot.Flags_.canvas_only | implot.Flags_.no_inputs):
-        _draw_curves(sensor, touch.time, bare=True)
-        implot.end_plot()
-    implot.pop_style_var()
+    if sparks:
+        imgui.table_next_column()
+        implot.push_style_var(implot.StyleVar_.plot_min_size, ImVec2(20, 20))
+        if implot.begin_plot("##spark", ImVec2(-1, height - 4), implot.Flags_.canvas_only | implot.Flags_.no_inputs):
+            _draw_curves(sensor, touch.time, bare=True)
+            implot.end_plot()
+        implot.pop_style_var()
     return clicked
 
 
@@ -230,7 +248,8 @@ def _show_lamp(value: float) -> None:
 
 
 def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
-    heading(f"{sensor.name}: device bright, true force faint")
+    heading(sensor.name)
+    tooltip("Bright what the device reports, faint the true force")
     if not len(sensor.history):
         paragraph("No samples yet.")
         return
@@ -255,6 +274,9 @@ def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
     look = flags.no_decorations if bare else flags.none
     implot.setup_axis(axes.x1, "s", look | flags.no_grid_lines)
     implot.setup_axis_limits(axes.x1, end - SECONDS, end, implot.Cond_.always)
+    if not bare and imgui.get_content_region_avail().x < _FEW_TICKS * imgui.get_font_size():
+        ticks = np.arange(np.ceil((end - SECONDS) / 5), end / 5 + 1e-9) * 5
+        implot.setup_axis_ticks(axes.x1, ticks.tolist(), [f"{tick:g}" for tick in ticks])
     implot.setup_axis(axes.y1, "N", look)
     implot.setup_axis_limits(axes.y1, bottom, top, implot.Cond_.always)
     implot.setup_axis(axes.y2, "device", look | flags.opposite | flags.no_grid_lines)

@@ -67,6 +67,9 @@ class TouchEditor:
             return
         heading("Device")
         self._show_saving(touch, sensor, save)
+        if all(each.name != sensor.name for each in touch):
+            # It was removed.
+            return
         self.message.show()
         self._show_settings(touch, sensor)
         if sensor.device.type is TouchType.BUMPER:
@@ -91,10 +94,9 @@ class TouchEditor:
         imgui.set_next_item_width(200)
         self._new_name = imgui.input_text("name", self._new_name)[1]
         tooltip("The entry will be named touch:NAME")
-        imgui.set_next_item_width(200)
         labels = [f"{kind} {name}" for kind, name in targets]
-        self._new_target = imgui.combo("on", self._new_target, labels)[1]
-        tooltip("Where it is, and whose axes are its own: x must point out of the robot")
+        help_text = "Where it is, and whose axes are its own: x must point out of the robot"
+        self._new_target = choose("on", self._new_target, range(len(labels)), 200, help_text, labels.__getitem__)
         self._new_type = choose("type", self._new_type, TouchType, 200, _TYPE_HELP)
         added = None
         if button("Add sensor", "It starts with the default table and a sampling period of 10 ms"):
