@@ -6,7 +6,7 @@ from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.sensors.curves import Curves
 from contact_viewer.sensors.layout import ContactLayout
 from contact_viewer.sensors.motrix_frames import complete_net
-from contact_viewer.sensors.signals import peak
+from contact_viewer.sensors.signals import Signal, measure_signals, peak
 from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
@@ -35,6 +35,9 @@ def test_a_force_along_the_axes_of_the_world_has_them_in_any_frame(shape: tuple[
     assert batch.force_world == pytest.approx(force, abs=1e-12)
     assert batch.torque_world == pytest.approx(torque, abs=1e-12)
     assert batch.tangent1 == pytest.approx(frames[..., 2, :], abs=1e-12)
+    # Contacts in frames of their own add up in the world.
+    net = measure_signals(batch)[list(Signal).index(Signal.MAGNITUDE)]
+    assert net == pytest.approx(np.linalg.norm(force.sum(axis=-2), axis=-1), rel=1e-5)
 
 
 FIELDS = "found force torque dist pos normal tangent"
