@@ -9,8 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer.render.canvas import Canvas
 from contact_viewer.render.contexts import OffscreenContext, current_renderer, load_opengl, open_context
 from contact_viewer.render.gizmos import GizmoPass
+from contact_viewer.render.gl import gl_integer
 from contact_viewer.render.glyphs import GizmoList
 from contact_viewer.render.scene import ScenePass
 from contact_viewer.render.view import View
@@ -67,6 +69,34 @@ def test_scene_and_gizmos_share_the_windows_depth_in_a_part_of_it() -> None:
     assert red.mean(axis=0) == pytest.approx([90, 60], abs=1)
     scene_pass.close()
     gizmo_pass.close()
+
+
+@pytest.mark.usefixtures("window")
+def test_the_scene_of_a_window_is_multisampled_at_high_quality() -> None:
+    model = flat_model('<geom type="box" size="0.25 0.25 0.02" euler="0 20 0" rgba="0.9 0.1 0.1 1"/>')
+    gizmos = GizmoList(width=0.04)
+    gizmos.draw_arrow((-0.4, -0.1, 0.4), (0.4, -0.1, 0.3), (0, 1, 0))
+    glyphs, gl, images = gizmos.take(), load_opengl(), []
+    for quality in (Quality.LOW, Quality.HIGH):
+        canvas = Canvas(model, quality, current_renderer())
+        # The first picture has another size.
+        for viewport in ((0, 0, 30, 20), (40, 10, 100, 100)):
+            gl.glClearColor(0, 0, 1, 1)
+            gl.glClear(gl.GL_COLOR_BUFFER_BIT)
+            matrices = canvas.update(model, forwarded(model), View(model), viewport)
+            canvas.draw(glyphs, matrices, viewport, see_through=False)
+            # Panels are drawn next, into the window.
+            assert gl_integer(gl.GL_DRAW_FRAMEBUFFER_BINDING) == gl_integer(gl.GL_READ_FRAMEBUFFER_BINDING) == 0
+        images.append(canvas.scene_pass.read_pixels((0, 0, *SIZE)).astype(int))
+        canvas.close()
+    low, high = images
+    outside = np.ones(SIZE[::-1], bool)
+    outside[10:110, 40:140] = False
+    assert (high[outside] == (0, 0, 255)).all()
+    for is_colour in (is_green, is_red):
+        assert places(is_colour(high)).mean(axis=0) == pytest.approx(places(is_colour(low)).mean(axis=0), abs=0.5)
+    # Below the arrow there are two colours, and blends of them at slanted edges.
+    assert [len(np.unique(image[45:110, 40:140].reshape(-1, 3), axis=0)) for image in images] == [2, 5]
 
 
 def test_headless_pictures_can_be_taken_after_a_window() -> None:

@@ -68,7 +68,8 @@ class Canvas:
             add_shapes(scene_pass.scene, glyphs)
         scene_pass.draw(viewport)
         if self.gizmo_pass is not None:
-            self.gizmo_pass.draw(glyphs, matrices, viewport, see_through)
+            self.gizmo_pass.draw(glyphs, matrices, scene_pass.place(viewport), see_through)
+        scene_pass.show(viewport)
 
     def close(self) -> None:
         """Free all GL objects; the context must be current. Safe twice."""

@@ -23,6 +23,7 @@ _LOW_SHADOW_SIZE = 1024
 """Shadow map at low quality, where shadows start off [px]."""
 _SPARE_GEOMS = 1000
 _LARGEST_SCENE = 1_000_000
+_WINDOW, _OFFSCREEN = mujoco.mjtFramebuffer.mjFB_WINDOW, mujoco.mjtFramebuffer.mjFB_OFFSCREEN
 
 
 class ScenePass:
@@ -39,10 +40,14 @@ class ScenePass:
         self._gl = load_opengl()
         self._has_vertex_arrays = gl_supports((3, 0), "ARB_vertex_array_object")
         self._has_samplers = gl_supports((3, 3), "ARB_sampler_objects")
-        self._buffer = mujoco.mjtFramebuffer.mjFB_WINDOW if offscreen is None else mujoco.mjtFramebuffer.mjFB_OFFSCREEN
+        self._buffer = _WINDOW if offscreen is None else _OFFSCREEN
         self.scene = mujoco.MjvScene(model, _scene_size(model))
-        with _render_settings(model, quality, offscreen or (0, 0)):
+        # Of a window the scene alone is multisampled, in a framebuffer of its own: panels would cost as much again.
+        self._size = (1, 1) if offscreen is None and quality is Quality.HIGH else offscreen or (0, 0)
+        with _render_settings(model, quality, self._size):
             self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        self._is_copied = self._buffer == _WINDOW and self._context.offSamples > 0
+        """True if the scene is drawn beside the window, and copied into it when gizmos are over it."""
         if quality is Quality.LOW:
             self._simplify_textures()
         mujoco.mjr_setBuffer(self._buffer, self._context)
@@ -57,15 +62,32 @@ class ScenePass:
             self._update(model, data, view)
         view.follow(self.scene)
 
+    def place(self, viewport: Viewport) -> Viewport:
+        """Where `draw` draws what a part of the framebuffer is to show; gizmos belong there."""
+        return (0, 0, *viewport[2:]) if self._is_copied else viewport
+
     def draw(self, viewport: Viewport) -> None:
-        """Draw the scene into a part of the framebuffer; what lies outside stays as it is.
+        """Draw the scene for a part of the framebuffer, which shows it after `show`; what lies outside stays as it is.
 
         GL state is restored, but for two things that the gizmo pass reads and ImGui does not use: depth function
         and clip range stay as MuJoCo sets them.
         """
+        if self._is_copied and self._size != viewport[2:]:
+            self._size = viewport[2:]
+            mujoco.mjr_resizeOffscreen(*self._size, self._context)
+        # Before the state is kept, which names a buffer of the framebuffer that is bound.
+        mujoco.mjr_setBuffer(_OFFSCREEN if self._is_copied else self._buffer, self._context)
         with self._clean_state():
+            mujoco.mjr_render(mujoco.MjrRect(*self.place(viewport)), self.scene, self._context)
+
+    def show(self, viewport: Viewport) -> None:
+        """Have what was drawn in that part of the framebuffer."""
+        if self._is_copied:
+            with self._clean_state():
+                self._gl.glDisable(self._gl.GL_SCISSOR_TEST)
+                source = mujoco.MjrRect(*self.place(viewport))
+                mujoco.mjr_blitBuffer(source, mujoco.MjrRect(*viewport), 1, 0, self._context)
             mujoco.mjr_setBuffer(self._buffer, self._context)
-            mujoco.mjr_render(mujoco.MjrRect(*viewport), self.scene, self._context)
 
     def read_pixels(self, viewport: Viewport) -> NDArray[np.uint8]:
         """RGB of a part of the framebuffer, (height, width, 3), top row first: a view, where it can be of RGBA."""
@@ -76,7 +98,7 @@ class ScenePass:
             gl.glPixelStorei(gl.GL_PACK_ALIGNMENT, 1)
             gl.glPixelStorei(gl.GL_PACK_ROW_LENGTH, 0)
             mujoco.mjr_setBuffer(self._buffer, self._context)
-            if self._buffer == mujoco.mjtFramebuffer.mjFB_OFFSCREEN and self._context.offSamples:
+            if self._buffer == _OFFSCREEN and self._context.offSamples:
                 # MuJoCo merges the samples first.
                 pixels = np.empty((height, width, 3), np.uint8)
                 mujoco.mjr_readPixels(pixels, None, mujoco.MjrRect(*viewport), self._context)

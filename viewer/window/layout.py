@@ -8,7 +8,7 @@ from typing import Any
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
 from ..app.application import TITLE
-from ..settings import Options, Quality
+from ..settings import Options
 from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
 from .theme import load_fonts
 
@@ -58,7 +58,8 @@ def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.
     gl = hello_imgui.OpenGlOptions()
     gl.use_core_profile = gl.use_forward_compat = False
     gl.major_version, gl.minor_version, gl.glsl_version = 3, 0, "130"
-    gl.anti_aliasing_samples = 4 if options and options.quality is Quality.HIGH else 0
+    # The scene has a framebuffer of its own for that: see `ScenePass`.
+    gl.anti_aliasing_samples = 0
     params.renderer_backend_options.open_gl_options = gl
     params.ini_folder_type = _SETTINGS_FOLDER
     params.ini_filename = _SETTINGS_FILE
