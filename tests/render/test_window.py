@@ -96,7 +96,9 @@ def test_the_scene_of_a_window_is_multisampled_at_high_quality() -> None:
     for is_colour in (is_green, is_red):
         assert places(is_colour(high)).mean(axis=0) == pytest.approx(places(is_colour(low)).mean(axis=0), abs=0.5)
     # Below the arrow there are two colours, and blends of them at slanted edges.
-    assert [len(np.unique(image[45:110, 40:140].reshape(-1, 3), axis=0)) for image in images] == [2, 5]
+    colours = [len(np.unique(image[45:110, 40:140].reshape(-1, 3), axis=0)) for image in images]
+    assert colours[0] == 2
+    assert colours[1] > 3
 
 
 def test_headless_pictures_can_be_taken_after_a_window() -> None:
