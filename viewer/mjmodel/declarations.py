@@ -1,7 +1,7 @@
 """Turns a compiled MuJoCo model into the contact sensors that it declares."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -19,10 +19,11 @@ TARGET_OBJECTS = {
     TargetKind.SITE: mujoco.mjtObj.mjOBJ_SITE,
 }
 """MuJoCo's number of each kind of target of a contact sensor."""
+# A number: numpy compares with a member of an enumeration one by one.
+_CONTACT = int(mujoco.mjtSensor.mjSENS_CONTACT)
 
 
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(NamedTuple):
     """One contact sensor of a scene."""
 
     sensor_id: int
@@ -39,31 +40,23 @@ class Declaration:
 
 def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Declaration]:
     """Contact sensors in the scene's order, without those whose ids are hidden."""
-    written, hidden = read_names(model, "sensor"), set(hidden)
+    written = read_names(model, "sensor")
     names, label, declarations = label_sensors(written), target_labeller(model), []
-    # Sensors of one kind share their layout, which takes long to make.
+    # Sensors of one kind share their layout, which takes long to make, and those of the same targets their label.
     layouts: dict[tuple[int, ...], ContactLayout] = {}
-    kinds = np.column_stack([model.sensor_intprm[:, :3], model.sensor_dim]).tolist()
-    first, second = (
-        list(zip(types.tolist(), numbers.tolist(), strict=True))
-        for types, numbers in ((model.sensor_objtype, model.sensor_objid), (model.sensor_reftype, model.sensor_refid))
-    )
-    for i in map(int, np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)):
-        if i in hidden:
-            continue
-        kind = tuple(kinds[i])
+    labels: dict[tuple[int, ...], str] = {}
+    is_shown = model.sensor_type == _CONTACT
+    is_shown[list(hidden)] = False
+    shown = np.flatnonzero(is_shown)
+    kinds = np.column_stack([model.sensor_intprm[:, :3], model.sensor_dim])[shown]
+    sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
+    targets = np.column_stack(sides)[shown]
+    for i, kind, target in zip(shown.tolist(), map(tuple, kinds.tolist()), map(tuple, targets.tolist()), strict=True):
         if kind not in layouts:
             layouts[kind] = ContactLayout.from_mujoco(model, i)
-        declarations.append(
-            Declaration(
-                sensor_id=i,
-                name=names[i],
-                unnamed=not written[i],
-                label=f"{label(*first[i])} x {label(*second[i])}",
-                layout=layouts[kind],
-                num=kind[2],
-            )
-        )
+        if target not in labels:
+            labels[target] = f"{label(*target[:2])} x {label(*target[2:])}"
+        declarations.append(Declaration(i, names[i], not written[i], labels[target], layouts[kind], kind[2]))
     return declarations
 
 

@@ -135,7 +135,7 @@ def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64
 
     None also where adhesion may take part: no coefficient says how much.
     """
-    if (model.actuator_trntype == mujoco.mjtTrn.mjTRN_BODY).any():
+    if (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any():
         return None
     friction = pair_friction(model, geoms) if len(geoms) else np.zeros((1, 5))
     return friction[0] if (friction == friction[0]).all() else None

@@ -154,7 +154,7 @@ def _check_flex(model: MjModel, flex: int) -> None:
 
 
 def _check_contact_sensors(model: MjModel) -> None:
-    contacts = model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT
+    contacts = model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT)
     bits, reduce, number = model.sensor_intprm[contacts, :3].T
     fields = 1 << int(mujoco.mjtConDataField.mjNCONDATA)
     _require(((bits > 0) & (bits < fields) & (reduce >= 0) & (reduce < _REDUCE_COUNT)).all(), "sensor_intprm")

@@ -32,7 +32,7 @@ def check_model(model: MjModel, hidden: Collection[int] = ()) -> tuple[str, ...]
     timestep = float(model.opt.timestep)
     if not TIMESTEP_MIN <= timestep < np.inf:
         raise SceneError(f"timestep is {timestep:g} s: time would not advance")
-    declared = model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT
+    declared = model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT)
     declared[list(hidden)] = False
     contacts = int(model.sensor_intprm[declared, 2].sum(dtype=np.int64))
     if contacts > CONTACTS_MAX:

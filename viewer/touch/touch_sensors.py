@@ -121,7 +121,7 @@ class TouchSensors:
         """Entries that are wrong, a line each, with the file's line where it is known."""
         self.sensors: dict[str, SceneTouch] = {}
         """By name: declared ones first, then MuJoCo's own, each in the scene's order."""
-        native_count = int((self.model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH).sum())
+        native_count = len(_native_sensors(self.model))
         self._capacity = max(CAPACITY, _STEPS // max(1, native_count + len(list(_entries(self.model)))))
         for name, text in _entries(self.model):
             warnings: list[str] = []
@@ -268,7 +268,7 @@ class TouchSensors:
 
     def _add_native(self) -> None:
         model = self.model
-        native = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_TOUCH).tolist()
+        native = _native_sensors(model)
         if not native:
             return
         names, bodies = sensor_names(model), body_names(model)
@@ -334,6 +334,13 @@ class TouchSensors:
         mount = touch.device.measure is Measure.MOUNT
         touch.force = self._forces.mount(touch.body) if mount else contacts.force
         return self.pose(touch.name)[1]
+
+
+def _native_sensors(model: MjModel) -> list[int]:
+    """Ids of MuJoCo's own touch sensors."""
+    # As a number: numpy compares with a member of an enumeration one by one.
+    found: list[int] = np.flatnonzero(model.sensor_type == int(mujoco.mjtSensor.mjSENS_TOUCH)).tolist()
+    return found
 
 
 def _entries(model: MjModel) -> Iterator[tuple[str, str]]:

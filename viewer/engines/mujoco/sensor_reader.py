@@ -10,7 +10,7 @@ import numpy as np
 
 from ...mjmodel.declarations import declared_sensors, delayed_sensors
 from ...mjmodel.friction import contact_friction
-from ...mjmodel.joined_sensors import join_declarations
+from ...mjmodel.joined_sensors import JoinedSensor, join_declarations
 from ...mjmodel.matching import (
     ContactMatcher,
     companion_layout,
@@ -66,6 +66,41 @@ class _Reading:
         return tuple(i for i in (*own, self.companion_id) if i is not None)
 
 
+class _Readings(dict[str, _Reading]):
+    """How sensors are read, by name; made when first asked for: most of many sensors never are."""
+
+    def __init__(self, model: MjModel, companions: Mapping[int, int]) -> None:
+        super().__init__()
+        self.ids: dict[str, int] = {}
+        self.families: dict[int, JoinedSensor] = {}
+        """As from `join_declarations`."""
+        self._model = model
+        self._companions = companions
+        self._delayed = delayed_sensors(model)
+
+    def __missing__(self, name: str) -> _Reading:
+        i = self.ids[name]
+        reading = _Reading(i, self._companions.get(i), self._model, i in self._delayed)
+        if (family := self.families.get(i)) is not None:
+            reading = replace(reading, joined=family.ids, place=family.place)
+        self[name] = reading
+        return reading
+
+    def companion(self, name: str) -> int | None:
+        """Id of a sensor's companion, if it has one."""
+        return self._companions.get(self.ids.get(name, -1))
+
+    def span(self) -> slice:
+        """The part of `sensordata` from which all of them are read; empty without sensors."""
+        read = [self._companions.get(i, i) for i in self.ids.values()]
+        # Without a companion, each of the sensors that another is joined of.
+        read += [i for family in self.families.values() for i in family.ids if family.ids[0] not in self._companions]
+        if not read:
+            return slice(0, 0)
+        starts, sizes = self._model.sensor_adr[read], self._model.sensor_dim[read]
+        return slice(int(starts.min()), int((starts + sizes).max()))
+
+
 @dataclass(frozen=True)
 class _Grouping:
     """How all sensors are read together."""
@@ -92,20 +127,16 @@ class SensorReader(SensorValues):
         self.hidden = scene.hidden
         """Ids of further sensors that nobody sees."""
         self._geom_names, self._flex_names = geom_names(self.model), flex_names(self.model)
-        starts, sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
-        self._columns = [slice(start, start + size) for start, size in zip(starts, sizes, strict=True)]
+        self._starts, self._sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
         self._views: dict[int, list[Array]] = {}
-        self._readings: dict[str, _Reading] = {}
+        self._readings = _Readings(self.model, scene.companions)
         self._grouping: _Grouping | None = None
-        self._sensors = self._declared_sensors(scene.companions, scene.hidden)
-        read = [self._columns_of(reading) for reading in self._readings.values()]
-        self._row_start = min((columns.start for columns in read), default=0)
-        stop = max((columns.stop for columns in read), default=0)
+        self._sensors = self._declared_sensors()
+        span = self._readings.span()
+        self._row_start = span.start
         # Views: stepping changes them. A scene without contact sensors leaves rows without a meaning.
-        self._rows: list[Row] = [
-            data.sensordata[self._row_start : stop] if read else np.zeros(1) for data in self._datas
-        ]
+        self._rows: list[Row] = [data.sensordata[span] if self._sensors else np.zeros(1) for data in self._datas]
 
     @property
     def data(self) -> MjData:
@@ -119,14 +150,13 @@ class SensorReader(SensorValues):
         return self._rows[env]
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        reading = self._readings[sensor.name]
-        columns = self._columns_of(reading)
         layout: ContactLayout
-        if reading.companion_id is not None:
-            layout = companion_layout(sensor.slots, sensor.reduce)
-        elif reading.place is not None:
-            layout = reading.place[1]
+        if (companion := self._readings.companion(sensor.name)) is not None:
+            columns, layout = self._columns(companion), companion_layout(sensor.slots, sensor.reduce)
+        elif (reading := self._readings[sensor.name]).place is not None:
+            columns, layout = reading.place
         else:
+            columns = self._columns(reading.sensor_ids[-1])
             # A user's model is left as it is: it writes the array as declared, however the sensor is read.
             layout = sensor.layout if self._owned else sensor.declared
         return slice(columns.start - self._row_start, columns.stop - self._row_start), layout
@@ -257,33 +287,27 @@ class SensorReader(SensorValues):
     def _replace(self, sensor: ContactSensor) -> None:
         self._sensors = SensorList([sensor if old.name == sensor.name else old for old in self._sensors])
 
-    def _declared_sensors(self, companions: dict[int, int], hidden: tuple[int, ...]) -> SensorList:
-        sensors, delayed = [], delayed_sensors(self.model)
-        declarations = declared_sensors(self.model, hidden=[*companions.values(), *hidden])
-        families = join_declarations(self.model, declarations)
+    def _declared_sensors(self) -> SensorList:
+        sensors = []
+        declarations = declared_sensors(self.model, hidden=[*self.companions.values(), *self.hidden])
+        families = self._readings.families = join_declarations(self.model, declarations)
         taken: set[int] = set()
-        for declared in declarations:
-            i, layout, name = declared.sensor_id, declared.layout, declared.name
+        for i, name, _, label, layout, _ in declarations:
             if i in taken:
                 continue
-            companion = companions.get(i)
             sources: tuple[str, ...] = ()
-            reading = _Reading(i, companion, self.model, i in delayed)
             if (family := families.get(i)) is not None:
                 name, layout, sources = family.name, family.layout, family.sources
                 taken.update(family.ids)
-                reading = replace(reading, joined=family.ids, place=family.place)
-            sensors.append(
-                ContactSensor(name, declared.label, layout, layout, reconstructed=companion is None, sources=sources)
-            )
-            self._readings[name] = reading
+            reconstructed = i not in self.companions
+            sensors.append(ContactSensor(name, label, layout, layout, reconstructed, sources=sources))
+            self._readings.ids[name] = i
         return SensorList(sensors)
 
-    def _columns_of(self, reading: _Reading) -> slice:
-        """Where what a sensor is read from is in `sensordata`."""
-        if reading.companion_id is None and reading.place is not None:
-            return reading.place[0]
-        return self._columns[reading.sensor_ids[-1]]
+    def _columns(self, sensor_id: int) -> slice:
+        """Where a sensor of the model is in `sensordata`."""
+        start = self._starts[sensor_id]
+        return slice(start, start + self._sizes[sensor_id])
 
     def _group(self) -> _Grouping:
         """How all sensors that there are now are read together."""
@@ -304,7 +328,7 @@ class SensorReader(SensorValues):
 
         It does so in its next step; until then they would hold what they reported before they were changed.
         """
-        options, columns = self.model.opt, [self._columns[i] for i in sensor_ids]
+        options, columns = self.model.opt, [self._columns(i) for i in sensor_ids]
         flags = options.enableflags
         if flags & SLEEP:
             # Sensors of sleeping objects are skipped.
@@ -332,7 +356,7 @@ class SensorReader(SensorValues):
                 if i in reading.joined:
                     continue
                 layout = sensor.layout if i == reading.sensor_id else companion_layout(sensor.slots, sensor.reduce)
-                values = data.sensordata[self._columns[i]]
+                values = data.sensordata[self._columns(i)]
                 batch = layout.decode(values)
                 if batch.filled.any() and rebuilt.linvel is not None and not np.isnan(rebuilt.linvel).any():
                     values[:] = layout.encode(replace(batch, linvel=rebuilt.linvel, angvel=rebuilt.angvel))
@@ -341,7 +365,7 @@ class SensorReader(SensorValues):
         """A sensor's values now, (size,) or (num_envs, size)."""
         views = self._views.get(sensor_id)
         if views is None:
-            columns = self._columns[sensor_id]
+            columns = self._columns(sensor_id)
             views = self._views[sensor_id] = [data.sensordata[columns] for data in self._datas]
         return np.concatenate(views).reshape(self.num_envs, -1) if self.num_envs > 1 else views[0].copy()
 
