@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from ..sensors.contact_declaration import TargetKind
 from ..sensors.layout import ContactLayout
@@ -43,21 +44,30 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
     written = read_names(model, "sensor")
     names, label, declarations = label_sensors(written), target_labeller(model), []
     # Sensors of one kind share their layout, which takes long to make, and those of the same targets their label.
-    layouts: dict[tuple[int, ...], ContactLayout] = {}
-    labels: dict[tuple[int, ...], str] = {}
+    layouts: dict[bytes, ContactLayout] = {}
+    labels: dict[bytes, str] = {}
     is_shown = model.sensor_type == _CONTACT
     is_shown[list(hidden)] = False
     shown = np.flatnonzero(is_shown)
     kinds = np.column_stack([model.sensor_intprm[:, :3], model.sensor_dim])[shown]
     sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
     targets = np.column_stack(sides)[shown]
-    for i, kind, target in zip(shown.tolist(), map(tuple, kinds.tolist()), map(tuple, targets.tolist()), strict=True):
+    for i, num, kind, target in zip(
+        shown.tolist(), kinds[:, 2].tolist(), _row_keys(kinds), _row_keys(targets), strict=True
+    ):
         if kind not in layouts:
             layouts[kind] = ContactLayout.from_mujoco(model, i)
         if target not in labels:
-            labels[target] = f"{label(*target[:2])} x {label(*target[2:])}"
-        declarations.append(Declaration(i, names[i], not written[i], labels[target], layouts[kind], kind[2]))
+            first_kind, first, second_kind, second = memoryview(target).cast("i")
+            labels[target] = f"{label(first_kind, first)} x {label(second_kind, second)}"
+        declarations.append(Declaration(i, names[i], not written[i], labels[target], layouts[kind], num))
     return declarations
+
+
+def _row_keys(table: NDArray[np.int32]) -> list[bytes]:
+    """A key for each row, the same for the same rows; faster made and kept than a tuple."""
+    keys: list[bytes] = table.view(f"V{table.shape[1] * table.itemsize}").ravel().tolist()
+    return keys
 
 
 def delayed_sensors(model: MjModel) -> frozenset[int]:
