@@ -14,8 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PARTS = (
-    ("tests/window", "tests/app", "tests/passive", "tests/render"),
-    ("tests/browser", "tests/sweeps", "tests/cli"),
+    ("tests/window", "tests/app", "tests/render"),
+    ("tests/browser", "tests/passive", "tests/sweeps", "tests/cli"),
 )
 """Tests that open windows, or draw, and those that wait for other processes. All others are a part of their own."""
 

@@ -66,7 +66,7 @@ def test_f9_records_the_scene_or_the_window(tmp_path: Path, panels: bool) -> Non
         assert int(found["nb_read_frames"]) > 5
         assert found["r_frame_rate"] == "60/1"
 
-    drive(window, test)
+    drive(window, test, drawn=True)
     picture = tmp_path / "frame.png"
     subprocess.run(["ffmpeg", "-v", "error", "-i", "slope-001.mp4", "-frames:v", "1", str(picture)], check=True)
     assert count_green(np.asarray(Image.open(picture).convert("RGB"))) > 100
@@ -231,7 +231,7 @@ def test_a_screenshot_is_the_scene(tmp_path: Path) -> None:
         whole = screenshot(ctx, tmp_path / "whole.png")
         assert whole.shape != picture.shape
 
-    drive(window, test)
+    drive(window, test, drawn=True)
 
 
 @pytest.mark.parametrize("panels", [False, True])
@@ -261,7 +261,7 @@ def test_the_last_seconds_are_recorded_from_the_history(tmp_path: Path, panels: 
         session.go_to_time(state[1])
         np.testing.assert_array_equal(session.engine.data.qpos, state[0])
 
-    drive(window, test)
+    drive(window, test, drawn=True)
     found = probe(tmp_path / "fall-001.mp4")
     assert found["nb_read_frames"] == "73"
     for picture, frame in zip(pictures, (0, 72), strict=True):

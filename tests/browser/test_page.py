@@ -138,10 +138,10 @@ def count_amber(pixels: Pixels) -> int:
 def test_a_reduce_switch_changes_array_and_picture(page: Any) -> None:
     before = picture(page)
     assert count_amber(before) == 0
-    click(page, 70, 150)
+    click(page, 45, 150)
     wait(lambda: differs(picture(page), before, sensor_list) > 1)
     # Of the four, the last is netforce: one contact in place of four.
-    click(page, 70, 233)
+    click(page, 45, 233)
     move(page, *REST)
     changes(page, before, inspector, 1.0)
     wait(lambda: count_amber(picture(page)) > 20)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 Pixels = NDArray[np.uint8]
+_wanted: list[Path] = []
+"""The screenshot that is being taken, if there is one."""
 
 
 def make_window(scene: str | Path, *, steps: int = 0, **options: Any) -> Window:
@@ -29,10 +31,11 @@ def make_window(scene: str | Path, *, steps: int = 0, **options: Any) -> Window:
     return window
 
 
-def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False) -> None:
+def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False, drawn: bool = False) -> None:
     """Run the window and a test inside it; failures of either surface here.
 
     `may_fail`: True if errors that the window has caught are expected.
+    `drawn`: True if every frame is drawn, and not only those of a `screenshot`.
     """
     failures: list[BaseException] = []
 
@@ -44,7 +47,8 @@ def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False
             # Two clicks are a double click however long a frame takes.
             io.config_fixed_delta_time = 1 / 60
             ctx.yield_(4)
-            test(ctx)
+            with nullcontext() if drawn else undrawn(window):
+                test(ctx)
         except BaseException as error:
             failures.append(error)
 
@@ -69,8 +73,12 @@ def screenshot(ctx: Any, path: Path) -> Pixels:
     """The window's picture, (height, width, 3)."""
     # The test engine draws a white mouse cursor: keep it out of the scene.
     ctx.mouse_move_to_pos(ImVec2(3, 3))
-    ctx.yield_(3)
-    engine_testing.capture(ctx, str(path))
+    _wanted.append(path)
+    try:
+        ctx.yield_(3)
+        engine_testing.capture(ctx, str(path))
+    finally:
+        _wanted.clear()
     return np.asarray(Image.open(path).convert("RGB"))
 
 
@@ -83,14 +91,14 @@ def undrawn(window: Window) -> Iterator[None]:
     before = callbacks.before_imgui_render
     drawn: list[Any] = []
 
-    def draw_once(*arguments: Any, **named: Any) -> Any:
-        if not drawn:
+    def draw_once(*arguments: Any, **named: Any) -> None:
+        if _wanted or not drawn:
             drawn.append(draw(*arguments, **named))
-        return drawn[0]
 
     def shrink() -> None:
         # After the panels have read it; the next frame begins with the true one.
-        imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(0.02, 0.02)
+        if not _wanted:
+            imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(0.02, 0.02)
 
     canvas.draw = draw_once  # type: ignore[method-assign]
     callbacks.before_imgui_render = shrink

@@ -223,7 +223,7 @@ def walk(watch: ControlWatch, window: Window, use: Callable[[Person], None]) -> 
         session.paused, begin = False, session.engine.time
         wait(ctx, lambda: session.engine.time > begin)
 
-    drive(window, test)
+    drive(window, test, drawn=True)
 
 
 def use_panels(person: Person) -> None:

@@ -14,7 +14,7 @@ from imgui_bundle import glfw_utils, imgui, implot
 
 import glfw  # isort: skip
 
-from .driver import drive, make_window, screenshot, undrawn
+from .driver import drive, make_window, screenshot
 from .text_room import DrawnText, recorded_text
 
 SIZES = [(1024, 700), (1280, 720), (1600, 900), (2560, 1440), (3840, 2160)]
@@ -57,8 +57,7 @@ def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tm
     def test(ctx: Any) -> None:
         session = window.app.session
         session._step(300)
-        with undrawn(window):
-            look(ctx)
+        look(ctx)
         picture = screenshot(ctx, tmp_path / "window.png")
         assert picture.shape == (size[1], size[0], 3)
 
@@ -91,17 +90,16 @@ def test_nothing_is_printed_over_something_else_in_the_smallest_window(scene: st
 
     def test(ctx: Any) -> None:
         window.app.session._step(300)
-        with undrawn(window):
-            for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
-                show(window, ctx, title)
-                with recorded_text() as drawn:
-                    ctx.yield_(1)
-                    drawn.clear()
-                    ctx.yield_(1)
-                    found.extend(printed_over(drawn))
-            assert any(each.text.startswith("netforce") for each in drawn)
-            if scene == "touch":
-                check_touch(ctx)
+        for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
+            show(window, ctx, title)
+            with recorded_text() as drawn:
+                ctx.yield_(1)
+                drawn.clear()
+                ctx.yield_(1)
+                found.extend(printed_over(drawn))
+        assert any(each.text.startswith("netforce") for each in drawn)
+        if scene == "touch":
+            check_touch(ctx)
 
     drive(window, test)
     assert not found, "\n".join(dict.fromkeys(found))
@@ -138,22 +136,21 @@ def test_dialogs_have_room_for_their_text(tmp_path: Path) -> None:
             found.extend(troubles(inside))
 
     def test(ctx: Any) -> None:
-        with undrawn(window):
-            window.help_shown = True
-            look(ctx, "Keys and mouse")
-            window.help_shown = False
-            for page in (FIRST_STEPS, DOCUMENTATION):
-                window.help_page = page
-                ctx.yield_(1)
-            window.help_page = None
-            window.choose_scene()
-            look(ctx, "Open a scene")
-            ctx.key_press(imgui.Key.escape)
-            ctx.item_click("**/###record")
-            look(ctx, "##Popup")
-            # Above its button, not at the other end of the window.
-            popup = imgui.get_current_context().open_popup_stack[0].window
-            assert popup.pos.y + popup.size.y == pytest.approx(ctx.item_info("**/###record").rect_full.min.y, abs=20)
+        window.help_shown = True
+        look(ctx, "Keys and mouse")
+        window.help_shown = False
+        for page in (FIRST_STEPS, DOCUMENTATION):
+            window.help_page = page
+            ctx.yield_(1)
+        window.help_page = None
+        window.choose_scene()
+        look(ctx, "Open a scene")
+        ctx.key_press(imgui.Key.escape)
+        ctx.item_click("**/###record")
+        look(ctx, "##Popup")
+        # Above its button, not at the other end of the window.
+        popup = imgui.get_current_context().open_popup_stack[0].window
+        assert popup.pos.y + popup.size.y == pytest.approx(ctx.item_info("**/###record").rect_full.min.y, abs=20)
 
     drive(window, test)
     assert not found, "\n".join(dict.fromkeys(found))

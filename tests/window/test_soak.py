@@ -62,7 +62,7 @@ def test_ten_scenes_leave_no_gl_objects_and_no_errors() -> None:
         ctx.yield_(4)
         assert call_in_frame(window, ctx, count_gl_objects) == before
 
-    drive(window, test)
+    drive(window, test, drawn=True)
 
 
 RUN = """

@@ -115,7 +115,7 @@ def use_for(whole: float, folder: Path) -> list[int]:
             round_number += 1
         assert app.recorder.running is None
 
-    drive(window, test)
+    drive(window, test, drawn=True)
     return memory
 
 

@@ -37,7 +37,7 @@ def test_pointing_and_clicking(tmp_path: Path) -> None:
         ctx.yield_(2)
         assert session.highlight is None
 
-    drive(window, test)
+    drive(window, test, drawn=True)
 
 
 def test_labels_stand_beside_contacts(tmp_path: Path) -> None:

@@ -72,4 +72,4 @@ def test_a_screenshot_has_labels_legend_and_time(tmp_path: Path) -> None:
         app.session.settings.record_panels = True
         assert take(ctx).shape[:2] == app.window_size[::-1]
 
-    drive(window, test)
+    drive(window, test, drawn=True)

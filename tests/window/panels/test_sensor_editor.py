@@ -193,7 +193,7 @@ def test_things_are_picked_in_the_scene(scene: Path) -> None:
         wait(ctx, lambda: names(app) == ["cart_zone"])
         assert app.session.engine.sensors["cart_zone"].label == "site zone x subtree cart"
 
-    drive(window, test)
+    drive(window, test, drawn=True)
 
 
 def test_an_existing_sensor_is_changed_saved_and_restored(tmp_path: Path) -> None:
