@@ -186,9 +186,15 @@ def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
     move(page, *REST)
     wait(lambda: is_still(page))
     assert differs(picture(page), outside) < 2
-    # Home shows all that moves again.
-    press(page, Keys.HOME)
+    # The wheel comes nearer, and Home shows all that moves again.
+    wheel = {"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": -400}
+    page.execute_cdp_cmd("Input.dispatchMouseEvent", wheel)
+    move(page, *REST)
     changes(page, outside)
+    wait(lambda: is_still(page))
+    near = picture(page)
+    press(page, Keys.HOME)
+    changes(page, near)
 
 
 def test_several_buttons_are_pressed_and_released_one_by_one(page: Any) -> None:
