@@ -1,5 +1,6 @@
 """The window at the sizes that people have: every text has its room, axes are in sight, layouts stay sane."""
 
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,17 @@ def show(window: Window, ctx: Any, title: str) -> None:
     ctx.yield_(2)
 
 
+def texts_of_panels(window: Window, ctx: Any) -> Iterator[tuple[str, list[DrawnText]]]:
+    """Each panel's title, and all texts of a frame in which it is in front."""
+    for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
+        show(window, ctx, title)
+        with recorded_text() as drawn:
+            ctx.yield_(1)
+            drawn.clear()
+            ctx.yield_(1)
+        yield title, drawn
+
+
 def troubles(drawn: list[DrawnText]) -> list[str]:
     """What is cut, and what is printed over something else."""
     cut = [f"{each.panel}: {each.text!r} is cut: {each.rect} in {each.room}" for each in drawn if each.cut]
@@ -57,26 +69,17 @@ def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tm
     def test(ctx: Any) -> None:
         session = window.app.session
         session._step(300)
-        look(ctx)
-        picture = screenshot(ctx, tmp_path / "window.png")
-        assert picture.shape == (size[1], size[0], 3)
-
-    def look(ctx: Any) -> None:
-        session = window.app.session
         ctx.yield_(2)
-        for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
-            show(window, ctx, title)
-            with recorded_text() as drawn:
-                ctx.yield_(1)
-                drawn.clear()
-                ctx.yield_(1)
-                assert any(each.panel.startswith(title) for each in drawn), title
-                found.extend(troubles(drawn))
+        for title, drawn in texts_of_panels(window, ctx):
+            assert any(each.panel.startswith(title) for each in drawn), title
+            found.extend(troubles(drawn))
         show(window, ctx, PLOTS)
         check_plots(window, ctx)
         session.settings.plots.by_sensor = True
         ctx.yield_(2)
         check_plots(window, ctx)
+        picture = screenshot(ctx, tmp_path / "window.png")
+        assert picture.shape == (size[1], size[0], 3)
 
     drive(window, test)
     assert not found, "\n".join(dict.fromkeys(found))
@@ -90,13 +93,8 @@ def test_nothing_is_printed_over_something_else_in_the_smallest_window(scene: st
 
     def test(ctx: Any) -> None:
         window.app.session._step(300)
-        for title in (INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH):
-            show(window, ctx, title)
-            with recorded_text() as drawn:
-                ctx.yield_(1)
-                drawn.clear()
-                ctx.yield_(1)
-                found.extend(printed_over(drawn))
+        for _, drawn in texts_of_panels(window, ctx):
+            found.extend(printed_over(drawn))
         assert any(each.text.startswith("netforce") for each in drawn)
         if scene == "touch":
             check_touch(ctx)
