@@ -53,6 +53,11 @@ def test_json_says_what_a_resting_box_does(scene: Path, capsys: pytest.CaptureFi
     assert anything["mujoco"]["found_max"] == 4
 
 
+def test_ten_seconds_are_compared_unless_a_duration_is_given(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(scene), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == {"mujoco": 5000, "motrix": 5000}
+
+
 def test_the_table_has_the_same_numbers(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", str(scene), "--duration", "0.2", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -116,7 +121,6 @@ def test_a_scene_that_motrixsim_refuses_is_one_line_and_exit_2(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "--duration"),
         (["--duration", "0"], "between"),
         (["--duration", "x"], "not a number"),
         (["--duration", "1", "--key", "low"], "no keyframe 'low'"),

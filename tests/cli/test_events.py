@@ -77,6 +77,7 @@ def test_events_end_with_the_duration(drop: Path, capsys: pytest.CaptureFixture[
         part = listed(capsys, str(drop), "--duration", str(end))
         assert [record["time"] for record in part] == [time for time in times if time <= end]
     assert listed(capsys, str(drop), "--duration", "0") == []
+    assert listed(capsys, str(drop)) == listed(capsys, str(drop), "--duration", "10")
 
 
 def test_pairs_can_be_chosen(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +140,6 @@ def test_a_simulation_that_diverges_keeps_what_was_found(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["bounce"], "--duration"),
         (["bounce", "--duration", "-1"], "between"),
         (["bounce", "--duration", "1", "--eps", "0"], "between"),
         (["bounce", "--duration", "1", "--pair", "slab"], "two names"),

@@ -15,6 +15,7 @@ from ..session.simulation import Simulation
 from ..settings import Reduce
 from .parsing import Parser, add_control_arguments, load_controller, number
 from .progress import report_warnings
+from .runs import USUAL_DURATION
 
 _MAX_DURATION = 3600.0
 
@@ -41,7 +42,11 @@ def parser() -> Parser:
     )
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
     parser.add_argument(
-        "--duration", type=number(0.001, _MAX_DURATION), required=True, metavar="S", help="simulated time [s]"
+        "--duration",
+        type=number(0.001, _MAX_DURATION),
+        default=USUAL_DURATION,
+        metavar="S",
+        help="simulated seconds; default: 10",
     )
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     add_control_arguments(parser)

@@ -1,4 +1,4 @@
-"""`contact-viewer events SCENE --duration S`: list when contacts begin and end."""
+"""`contact-viewer events SCENE`: list when contacts begin and end."""
 
 import argparse
 import math
@@ -38,7 +38,7 @@ contact up to the end of the run."""
 def parser() -> Parser:
     parser = Parser("events", "List when contacts begin and end, how fast geoms meet and how hard they press.", _EPILOG)
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
-    parser.add_argument("--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; of a saved run all")
+    parser.add_argument("--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; default: 10, or all of a saved run")
     parser.add_argument("--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="in metres; default: 1e-8")
     parser.add_argument(
         "--rule",
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = TrackingOptions(arguments.eps, arguments.precise, EventRule(arguments.rule))
     tracker = ContactTracker(engine.environment(0), choice, options, limit=None)
     simulation.observers.append(tracker)
-    seconds = duration(arguments, engine, usual=None)
+    seconds = duration(arguments, engine)
     end = engine.time + seconds
     if not engine.timestep > 0:
         raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")

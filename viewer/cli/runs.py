@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from ..session.session import Session
     from ..session.simulation import Simulation
 
-_USUAL = 10.0
-"""Seconds of a recording of a scene."""
+USUAL_DURATION = 10.0
+"""How long a scene is stepped where nobody says [s of simulated time]."""
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,16 +71,14 @@ def open_run(arguments: argparse.Namespace) -> "Session":
     return open_session(arguments, arguments.save_run is not None, lambda engine: take_log(arguments, engine))
 
 
-def duration(arguments: argparse.Namespace, engine: "Engine", usual: float | None = _USUAL) -> float:
+def duration(arguments: argparse.Namespace, engine: "Engine") -> float:
     """How long to go on [s of simulated time, at speed 1]: as given, else to the end of a log, else as usual."""
     given: float | None = arguments.duration
     if given is not None:
         return given
     logged = engine.logged
     if logged is None:
-        if usual is None:
-            raise SceneError("--duration is missing: how many seconds of the scene?")
-        return usual
+        return USUAL_DURATION
     start, speed = getattr(arguments, "start", 0.0), getattr(arguments, "speed", 1.0)
     left = logged.duration - start
     if left < 0:
