@@ -38,7 +38,9 @@ contact up to the end of the run."""
 def parser() -> Parser:
     parser = Parser("events", "List when contacts begin and end, how fast geoms meet and how hard they press.", _EPILOG)
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
-    parser.add_argument("--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; default: 10, or all of a saved run")
+    parser.add_argument(
+        "--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; default: 10, or all of a saved run"
+    )
     parser.add_argument("--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="in metres; default: 1e-8")
     parser.add_argument(
         "--rule",
