@@ -60,11 +60,6 @@ class Server:
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{name}:{self.port}/?token={self.token}"
 
-    @property
-    def exposed(self) -> bool:
-        """True if other machines can reach it."""
-        return self.host not in _LOOPBACK
-
     def start(self) -> None:
         """Bind the port and begin to serve. Raises SceneError if it cannot."""
         listener = _bind(self.host, self._wanted)

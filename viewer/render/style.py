@@ -236,12 +236,8 @@ def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphS
     )
 
 
-def torque_arm(model: MjModel) -> float:
-    """The lever at which a torque draws as long as its force [m]."""
-    return _torque_arm(model, scene_size(model))
-
-
 def _torque_arm(model: MjModel, size: float) -> float:
+    """The lever at which a torque draws as long as its force [m]."""
     return _TORQUE_ARM * min(_positive(model.stat.meansize, size), size)
 
 

@@ -185,7 +185,6 @@ class _Figures:
         self._instants = np.full((4, count), math.nan)
         """Time of the largest force, first slip, deepest penetration, first contact without a slot [s]."""
         self._without_slip = np.zeros(count, bool)
-        self._without_vector = np.zeros(count, bool)
 
     def add(
         self,
