@@ -91,6 +91,46 @@ def test_arrow_and_bar_in_a_recording(tmp_path: Path, extent: float, mass: float
     assert length / (mass * 9.81) == pytest.approx(bar / force, rel=0.2)
 
 
+@pytest.mark.parametrize("elevation", [-65.0, -40.0, 40.0])
+def test_an_arrow_towards_the_eye_or_away_from_it_is_as_long_as_the_bar_says(tmp_path: Path, elevation: float) -> None:
+    """Perspective makes the tip of an arrow that comes towards the eye larger; its length on screen stays true."""
+    session = rest(tmp_path, 1.0, 40.0)
+    session.view.camera.elevation = elevation
+    session.engine.model.geom("floor").rgba[3] = 0.3
+    picture = recorded(session, (1280, 720))
+    _, height = green_box(picture)
+    length = height / math.cos(math.radians(elevation))
+    assert length / (40.0 * 9.81) == pytest.approx(bar_length(picture) / session.scale_bar.force, rel=0.06)
+
+
+def test_on_screen_twice_the_force_is_twice_as_long_wherever_it_points() -> None:
+    session = Session(open_engine("pile"), ViewState(), keeps_history=False)
+    session.simulation.step(400)
+    session.forget()
+    eye = session.usual_eye
+    session_glyphs(session, eye)
+
+    def shown() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int32]]:
+        """Vectors of arrows [m], (n, 3), how they are seen [px], (n, 2), and whose they are."""
+        glyphs = session_glyphs(session, eye)
+        starts, vectors = glyphs.arrows[:, :3].astype(float), glyphs.arrows[:, 4:7].astype(float)
+        ends, _ = eye.matrices.project(starts + vectors, eye.viewport)
+        return vectors, ends - eye.matrices.project(starts, eye.viewport)[0], glyphs.arrow_owner
+
+    gizmos = session.settings.gizmos
+    gizmos.min_force = 0.2
+    gizmos.length = 0.25
+    vectors, short, owners = shown()
+    towards = vectors @ eye.matrices.forward / np.linalg.norm(vectors, axis=1)
+    assert towards.min() < -0.5
+    assert towards.max() > 0.5
+    gizmos.length = 1.0
+    _, long, owners_long = shown()
+    # Marks of those that leave the picture come last.
+    assert (owners_long[: len(owners)] == owners).all()
+    assert long[: len(short)] == pytest.approx(4 * short, rel=0.005, abs=0.05)
+
+
 def test_a_still_picture_has_the_scale_of_the_forces_before_it(tmp_path: Path) -> None:
     session = rest(tmp_path, 1.0, 40.0)
     schedule = Schedule.plan(session.engine.timestep, 0.02, frame_rate(50), 1.0, 2.0)

@@ -79,6 +79,17 @@ class CameraMatrices:
             return np.full(len(places), unit)
         return np.abs((places - self.position) @ self.forward) * unit
 
+    def recession(self, points: Any) -> Points:
+        """How fast depth grows along the world's axes, as a part of the depth of world points [1/m], (n, 3).
+
+        Zero for a camera without perspective, and for what is not in front of the eye.
+        """
+        places = np.asarray(points, float).reshape(-1, 3)
+        depths = (places - self.position) @ self.forward
+        if self.orthographic:
+            return np.zeros_like(places)
+        return np.where(depths > 1e-12, 1.0 / np.maximum(depths, 1e-12), 0.0)[:, None] * self.forward
+
 
 @dataclass(frozen=True, eq=False)
 class Eye:

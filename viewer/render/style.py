@@ -21,6 +21,8 @@ _SPHERE = 6.0, 15.0
 _SHAFT = 2.0, 4.5
 """Bounds of a shaft's diameter, likewise."""
 _SHAFT_PER_SPHERE = 0.34
+_NEAREST_TO_ENDLESS = 0.3
+"""Bounds how much longer arrows that go away from the eye are drawn: beyond some length only endless ones would do."""
 _LIFT = 1.05
 """Tangent arrows start this far off the contact, along the normal, in radii of its sphere."""
 _REFERENCE_LENGTH = 0.35
@@ -108,18 +110,21 @@ class GlyphScale:
         points = np.atleast_2d(np.asarray(points, float))
         if self.gauge is None:
             each = np.ones(len(points))
-            return Sizes(self.radius * each, self.width * each, self.lift * each, each)
+            return Sizes(self.radius * each, self.width * each, self.lift * each, each, 0.0 * points)
         eye = self.gauge.eye
         pixel = eye.pixel_size(points)
         spheres = _bounded(2.0 * self.radius / self.point_size, pixel, eye.unit, _SPHERE)
         shafts = _bounded(_SHAFT_PER_SPHERE * spheres, pixel, eye.unit, _SHAFT)
         radii = 0.5 * self.point_size * spheres
-        stretch = pixel * (eye.unit / self.gauge.measure) if self.on_screen else np.ones(len(points))
-        return Sizes(radii, self.shaft_size * shafts, _LIFT * radii, stretch)
+        if self.on_screen:
+            stretch, recession = pixel * (eye.unit / self.gauge.measure), eye.matrices.recession(points)
+        else:
+            stretch, recession = np.ones(len(points)), 0.0 * points
+        return Sizes(radii, self.shaft_size * shafts, _LIFT * radii, stretch, recession)
 
 
 class Sizes(NamedTuple):
-    """Sizes of what is drawn at some points, (n,) each."""
+    """Sizes of what is drawn at some points, (n,) each but the last."""
 
     radius: NDArray[np.float64]
     """Of spheres [m]."""
@@ -129,6 +134,18 @@ class Sizes(NamedTuple):
     """How far tangent arrows start off the point, along the normal [m]."""
     stretch: NDArray[np.float64]
     """Factor on the lengths of arrows: farther from the eye they are longer, and look the same."""
+    recession: NDArray[np.float64]
+    """How fast depth grows along the world's axes, as a part of it [1/m], (n, 3); 0 where lengths are the world's."""
+
+    def arrow_lengths(self, lengths: NDArray[np.float64], axes: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Signed lengths as drawn [m], (n,), of arrows along unit vectors (n, 3), one at each point.
+
+        `lengths`: as at the anchor, across the view. Perspective would show an arrow that comes towards the eye longer,
+        and one that goes away shorter: it is drawn so that on screen twice the force is twice as long.
+        """
+        lengths = lengths * self.stretch
+        farther = lengths * np.einsum("ij,ij->i", axes, self.recession)
+        return np.asarray(lengths / np.maximum(1.0 - farther, _NEAREST_TO_ENDLESS))
 
 
 def _bounded(

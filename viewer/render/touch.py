@@ -23,10 +23,10 @@ _ALPHA, _TOUCHED_ALPHA = 0.16, 0.42
 
 
 def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
-    """Arrows along the axes of the visible sensors, out of their sites."""
+    """Arrows along the axes of the visible sensors that have any, out of their sites."""
     rows = []
     for sensor in touch:
-        if not sensor.visible:
+        if not sensor.shows_axes:
             continue
         position, rotation = touch.pose(sensor.name)
         sizes = scale.sizes(position)

@@ -98,8 +98,11 @@ class DrawnContacts:
         if normal is None or tangent0 is None or tangent1 is None:
             return None
         lengths = np.where(np.abs(force) >= self.smallest, arrow_length(force, self.scale), 0.0)
-        lengths *= self.sizes.stretch[:, None]
-        return lengths[:, :1] * normal, lengths[:, 1:2] * tangent0, lengths[:, 2:] * tangent1
+
+        def arrows(component: int, axes: Array) -> Array:
+            return np.asarray(self.sizes.arrow_lengths(lengths[:, component], axes)[:, None] * axes)
+
+        return arrows(0, normal), arrows(1, tangent0), arrows(2, tangent1)
 
     @cached_property
     def lifted(self) -> Array:
@@ -162,12 +165,13 @@ def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
 
 
 def scaled_vectors(
-    vectors: Array, smallest: float, length: Callable[[Array], NDArray[np.float64]], stretch: NDArray[np.float64]
+    vectors: Array, smallest: float, length: Callable[[Array], NDArray[np.float64]], sizes: Sizes
 ) -> NDArray[np.float64]:
-    """Vectors (n, 3) as long as `length` of their norms, times `stretch` (n,); those of a smaller norm are zero."""
+    """Arrows (n, 3) [m] along vectors (n, 3), as long as `length` of their norms; those of a smaller norm are zero."""
     size = np.linalg.norm(vectors, axis=1)
-    lengths = np.where(size >= smallest, length(size), 0.0) * stretch
-    return np.asarray(vectors * (lengths / np.where(size > 0, size, 1.0))[:, None])
+    axes = vectors / np.where(size > 0, size, 1.0)[:, None]
+    lengths = np.where(size >= smallest, length(size), 0.0)
+    return np.asarray(axes * sizes.arrow_lengths(lengths, axes)[:, None])
 
 
 def _sensor_glyphs(

@@ -64,6 +64,11 @@ class SceneTouch:
         return self.address is not None
 
     @property
+    def shows_axes(self) -> bool:
+        """True if its axes are drawn: MuJoCo's own sensors feel a push from anywhere, and have none."""
+        return self.visible and not self.native
+
+    @property
     def enabled(self) -> bool:
         return self.device.get_sampling_period() > 0
 

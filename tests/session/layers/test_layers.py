@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.render.glyphs import NO_OWNER, Glyphs
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.session.contact_glyphs import GHOST_ALPHA
-from contact_viewer.session.layers import session_glyphs
+from contact_viewer.session.layers import legend_entries, session_glyphs
 from contact_viewer.session.session import Highlight, Session
 from contact_viewer.settings import GizmoSettings, Moment, ViewState
 
@@ -160,3 +161,40 @@ def test_pointing_at_a_contact_dims_cones_balance_and_ghosts_of_others() -> None
     assert (glyphs.cones[~ours, 19] < plain.cones[~ours, 19]).all()
     assert glyphs.cones[ours, 19] == plain.cones[ours, 19]
     assert (glyphs.arrows[glyphs.arrow_owner[:, 0] == NO_OWNER, 11] < 0.5).all()
+
+
+def test_touch_sensors_of_mujocos_own_have_no_axes() -> None:
+    """They feel a push from anywhere: of a humanoid with one on each limb axes would make a thicket."""
+    scene = """
+    <mujoco>
+      <worldbody>
+        <geom type="plane" size="1 1 1"/>
+        <body pos="0 0 .1">
+          <freejoint/><geom size=".1"/><site name="limb" size=".11"/>
+        </body>
+      </worldbody>
+      {more}
+    </mujoco>
+    """
+    native = '<sensor><touch name="limb" site="limb"/><contact name="all" data="found force" num="4"/></sensor>'
+    ours = '<custom><text name="touch:pad" data="type=force-3d site=limb"/></custom>'
+    for more, axes in ((native, 0), (native + ours, 3)):
+        session = Session(open_engine(mujoco.MjModel.from_xml_string(scene.format(more=more))), ViewState())
+        session.simulation.step(50)
+        session.forget()
+        texts = [entry.text for entry in legend_entries(session)]
+        assert [text for text in texts if text.startswith("touch")] == ["touch x", "touch y", "touch z"][:axes]
+        assert np.count_nonzero(session_glyphs(session).arrow_owner[:, 0] == NO_OWNER) == axes
+
+
+def test_a_cut_arrow_of_a_balance_is_told_with_its_force() -> None:
+    session = open_session("slope", 1.0, balance=True)
+    session.selected = "box_on_slope"
+    session_glyphs(session)
+    balance = session.diagnostics.balance("box_on_slope") if session.diagnostics is not None else None
+    assert balance is not None
+    session.settings.gizmos.forces = False
+    session.settings.gizmos.length = 30.0
+    session_glyphs(session)
+    assert session.cut.arrows >= 2
+    assert session.cut.strongest == pytest.approx(max(np.linalg.norm(balance.weight), np.linalg.norm(balance.contact)))

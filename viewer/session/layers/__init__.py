@@ -46,18 +46,24 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
     gizmos = context.gizmos
     layers = _layers_on(gizmos)
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
-    elsewhere = [layer.strongest(context) for layer in layers if layer.strongest is not None]
+    elsewhere = max((layer.strongest(context) for layer in layers if layer.strongest is not None), default=0.0)
     eye = eye or session.usual_eye
     engine = session.engine
-    session.force_scale.update(engine.time, engine.data, eye, drawn_forces(contacts), max(elsewhere, default=0.0))
-    at_contacts = build_glyphs(contacts, _contact_parts(layers), gizmos, context.scale, context.colors)
-    others = [layer.glyphs(context) for layer in layers if layer.glyphs is not None]
-    parts = [at_contacts, *(part for part in others if part is not None)]
-    glyphs = Glyphs.concat(parts) if len(parts) > 1 else at_contacts
+    session.force_scale.update(engine.time, engine.data, eye, drawn_forces(contacts), elsewhere)
+    forces = [build_glyphs(contacts, _contact_parts(layers), gizmos, context.scale, context.colors)]
+    others: list[Glyphs] = []
+    for layer in layers:
+        part = None if layer.glyphs is None else layer.glyphs(context)
+        if part is not None:
+            (others if layer.strongest is None else forces).append(part)
+    glyphs = Glyphs.concat(forces) if len(forces) > 1 else forces[0]
+    # Axes of touch sensors may leave the picture: their length means nothing.
     marks, cut = cut_arrows(glyphs, eye)
-    session.cut = CutArrows(len(cut), _cut_force(session, glyphs.arrow_owner[cut]) if len(cut) else 0.0)
+    session.cut = CutArrows(len(cut), _cut_force(session, glyphs.arrow_owner[cut], elsewhere) if len(cut) else 0.0)
     if len(cut):
-        glyphs = Glyphs.concat([glyphs, marks])
+        others.append(marks)
+    if others:
+        glyphs = Glyphs.concat([glyphs, *others])
     pointed, sensors = session.highlight, session.engine.sensors
     if pointed is None or pointed.sensor not in sensors.names:
         return glyphs
@@ -120,9 +126,12 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
 
 
-def _cut_force(session: Session, owners: NDArray[np.int32]) -> float:
-    """The strongest of the contacts with these arrows [N]; their owners are rows of `Glyphs.arrow_owner`."""
-    sensors, strongest = session.engine.sensors, 0.0
+def _cut_force(session: Session, owners: NDArray[np.int32], elsewhere: float) -> float:
+    """The strongest of the forces with these arrows [N]; their owners are rows of `Glyphs.arrow_owner`.
+
+    `elsewhere`: the strongest of those that are not at contacts.
+    """
+    sensors, strongest = session.engine.sensors, elsewhere if (owners[:, 0] == NO_OWNER).any() else 0.0
     for sensor, slot in {(int(row[0]), int(row[1])) for row in owners if row[0] != NO_OWNER}:
         force = session.reading(sensors[sensor].name).batch.force
         if force is not None and slot < len(force):

@@ -16,9 +16,9 @@ _APART = 2.6
 
 def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, settings: GizmoSettings) -> Glyphs:
     """A sphere at the centre of mass and up to three arrows, as long as contact forces of that size."""
-    radius, width, _, stretch = (float(size[0]) for size in scale.sizes(balance.center))
-    gizmos = GizmoList(_WIDTH * width)
-    gizmos.draw_sphere(1.2 * radius, balance.center, colors.weight)
+    sizes = scale.sizes(balance.center)
+    gizmos = GizmoList(_WIDTH * float(sizes.width[0]))
+    gizmos.draw_sphere(1.2 * float(sizes.radius[0]), balance.center, colors.weight)
     # In free fall it is the weight: beside it both are seen.
     beside = balance.center + _APART * gizmos.width * np.array([0.6, 0.8, 0.0])
     for start, force, color in (
@@ -28,7 +28,9 @@ def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, s
     ):
         size = float(np.linalg.norm(force))
         if size >= max(settings.min_force, 1e-300):
-            gizmos.draw_arrow(start, start + force * (float(arrow_length(size, scale)) * stretch / size), color)
+            axis = force / size
+            length = sizes.arrow_lengths(arrow_length([size], scale), axis[None])
+            gizmos.draw_arrow(start, start + length[0] * axis, color)
     return gizmos.take()
 
 

@@ -23,13 +23,13 @@ def build_cones(
 ) -> Glyphs:
     """The cones of one sensor's contacts. `normal_forces` [N], (k,); slots are counted as the cones are.
 
-    The arrow of the normal force ends in the plane of the rim: the tip of the whole force lies inside the rim while the
-    contact sticks and on it when it slides. A contact without friction has no cone, an open one a ring of fixed size.
+    The arrow of the normal force ends in the plane of the rim: the whole force lies inside the cone while the contact
+    sticks and on it when it slides. A contact without friction has no cone, an open one a ring of fixed size.
     """
     is_open = cones.states == ContactState.OPEN
     drawn_height = np.where(np.abs(normal_forces) >= settings.min_force, arrow_length(normal_forces, scale), 0.0)
     sizes = scale.sizes(cones.apex)
-    height = np.where(is_open, 0.0, drawn_height * sizes.stretch)
+    height = np.where(is_open, 0.0, sizes.arrow_lengths(drawn_height, cones.axis))
     half_widths = np.where(is_open[:, None], _RING * sizes.radius[:, None], cones.friction * height[:, None])
     values = np.concatenate([cones.apex, cones.axis, cones.tangent0, half_widths], axis=1)
     # NaN, for friction that is not known, lies outside.

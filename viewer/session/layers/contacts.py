@@ -34,7 +34,7 @@ def _force(contacts: DrawnContacts) -> Arrows | None:
     if force is None:
         return None
     length = partial(arrow_length, scale=scale)
-    return contacts.pos, scaled_vectors(force, contacts.smallest, length, contacts.sizes.stretch)
+    return contacts.pos, scaled_vectors(force, contacts.smallest, length, contacts.sizes)
 
 
 def _torque(contacts: DrawnContacts) -> Arrows | None:
@@ -44,7 +44,7 @@ def _torque(contacts: DrawnContacts) -> Arrows | None:
     # The smallest force, at the lever at which torques draw as long as forces.
     smallest = contacts.smallest * scale.force / scale.torque
     length = partial(torque_length, scale=scale)
-    return contacts.pos, scaled_vectors(torque, smallest, length, contacts.sizes.stretch)
+    return contacts.pos, scaled_vectors(torque, smallest, length, contacts.sizes)
 
 
 _NORMAL = ContactArrow("normal", "normal force", lambda colors: colors.normal, _normal, False, NORMAL)

@@ -20,7 +20,7 @@ def _volumes(context: DrawContext, scene: Any) -> None:
 
 def _legend(context: DrawContext) -> list[LegendEntry]:
     sensors = context.session.engine.touch_sensors
-    if sensors is None or not any(sensor.visible for sensor in sensors):
+    if sensors is None or not any(sensor.shows_axes for sensor in sensors):
         return []
     return [LegendEntry(color, f"touch {axis}", True) for color, axis in zip(AXIS_COLORS, "xyz", strict=True)]
 
