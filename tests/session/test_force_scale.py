@@ -296,3 +296,22 @@ def test_arrows_that_leave_the_picture_are_marked_and_told(tmp_path: Path) -> No
     picture = recorded(session, (640, 360))
     edge = picture[:14, 280:360]
     assert ((edge.min(axis=2) > 200) & (np.ptp(edge, axis=2) < 30)).any()
+
+
+def test_contacts_outside_of_the_picture_are_told() -> None:
+    session = Session(open_engine("quadruped"), ViewState(), keeps_history=False)
+    session.simulation.step(500)
+    session.forget()
+    assert session.contact_count >= 4
+    told = []
+    # From where the robot is, up and away.
+    for height in (0.0, 0.1, 3.0, 0.0):
+        session.view.camera.lookat[2] += height
+        session_glyphs(session, session.usual_eye)
+        told.append("most contacts are outside the picture" in legend_notes(session))
+        session.view.camera.lookat[2] -= height
+    assert told == [False, False, True, False]
+    session.view.camera.lookat[2] += 3.0
+    session.settings.gizmos.points = session.settings.gizmos.forces = False
+    session_glyphs(session, session.usual_eye)
+    assert legend_notes(session) == []

@@ -93,6 +93,8 @@ class ForceScale:
         """Of the last picture."""
         self.anchor: NDArray[np.float64] | None = None
         """Where the contacts are [m], world, (3,); None before the first picture."""
+        self.misses_contacts = False
+        """True if most contacts of the last picture lie outside of it."""
         self._model = model
         self._guess = _GUESS * reference_force(model)
         self._least = _FAINTEST * _lightest_weight(model)
@@ -158,10 +160,12 @@ class ForceScale:
         """Move the anchor towards the contacts in the picture, or towards all if none is there."""
         assert self.anchor is not None
         points = contacts.points
+        self.misses_contacts = False
         if not len(points):
             return
         *rest, anchor_seen = eye.sees(np.concatenate([points, self.anchor[None]])).tolist()
         seen = np.array(rest, bool)
+        self.misses_contacts = 2 * np.count_nonzero(seen) < len(points)
         target = _middle(points[seen] if seen.any() else points)
         # Out of the picture it says nothing of what is in it.
         jumps = self._contact_time == 0.0 or (seen.any() and not anchor_seen)

@@ -106,7 +106,7 @@ def legend_entries(session: Session) -> list[LegendEntry]:
 
 
 def legend_notes(session: Session) -> list[str]:
-    """What else a legend says: whom the forces act on, and which arrows leave the picture."""
+    """What else a legend says: whom the forces act on, and what of them is not in the picture."""
     notes = []
     if session.settings.gizmos.forces and any(session.visible.values()):
         sensors, selected = session.engine.sensors, session.selected
@@ -119,6 +119,8 @@ def legend_notes(session: Session) -> list[str]:
     if session.cut.arrows:
         arrows = "1 arrow leaves" if session.cut.arrows == 1 else f"{session.cut.arrows} arrows leave"
         notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")
+    if session.force_scale.misses_contacts and (session.settings.gizmos.points or session.settings.gizmos.forces):
+        notes.append("most contacts are outside the picture")
     return notes
 
 
