@@ -165,7 +165,7 @@ class ForceScale:
             return
         *rest, anchor_seen = eye.sees(np.concatenate([points, self.anchor[None]])).tolist()
         seen = np.array(rest, bool)
-        self.misses_contacts = 2 * np.count_nonzero(seen) < len(points)
+        self.misses_contacts = bool(2 * np.count_nonzero(seen) < len(points))
         target = _middle(points[seen] if seen.any() else points)
         # Out of the picture it says nothing of what is in it.
         jumps = self._contact_time == 0.0 or (seen.any() and not anchor_seen)
