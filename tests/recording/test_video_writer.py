@@ -111,13 +111,17 @@ def test_odd_sizes_lose_one_pixel_and_other_sizes_are_fitted(tmp_path: Path) -> 
         recorder.add(gradient(161, 121))
         wide = np.full((50, 400, 3), 255, np.uint8)
         recorder.add(wide)
+        # As the graphics card has them: with alpha, upside down.
+        recorder.add(np.full((50, 400, 4), 255, np.uint8)[::-1, :, :3])
         path = recorder.finish()
-    first, second = decode(path, (160, 120)).astype(int)
+    first, *others = decode(path, (160, 120)).astype(int)
     assert np.abs(first - gradient(161, 121)[:120, :160]).mean() < 6
-    # 400 x 50 becomes 160 x 20, in the middle, with black above and below.
-    assert second[52:68].min() > 240
-    assert second[:48].max() < 15
-    assert second[72:].max() < 15
+    assert len(others) == 2
+    for picture in others:
+        # 400 x 50 becomes 160 x 20, in the middle, with black above and below.
+        assert picture[52:68].min() > 240
+        assert picture[:48].max() < 15
+        assert picture[72:].max() < 15
 
 
 def test_the_file_appears_when_it_is_complete(tmp_path: Path) -> None:

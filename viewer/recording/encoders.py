@@ -171,10 +171,10 @@ def fitted(picture: Picture, size: tuple[int, int]) -> Picture:
         return picture[:height, :width]
     factor = min(width / columns, height / rows)
     inner = max(1, round(columns * factor)), max(1, round(rows * factor))
-    scaled = rgb_frame(picture).reformat(*inner, interpolation="AREA" if factor < 1 else "BICUBIC").to_ndarray()
+    frame = rgb_frame(picture).reformat(*inner, "rgb24", interpolation="AREA" if factor < 1 else "BICUBIC")
     framed = np.zeros((height, width, 3), np.uint8)
     left, top = (width - inner[0]) // 2, (height - inner[1]) // 2
-    framed[top : top + inner[1], left : left + inner[0]] = scaled
+    framed[top : top + inner[1], left : left + inner[0]] = frame.to_ndarray()
     return framed
 
 

@@ -4,7 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import av
+import glfw
 import numpy as np
+from imgui_bundle import glfw_utils, imgui
 from PIL import Image
 
 from ..driver import drive, make_window, wait
@@ -40,6 +42,33 @@ def test_folder_size_and_rate_are_chosen_in_the_dialog(tmp_path: Path) -> None:
         assert stream.height == 480
         assert stream.average_rate == 15
         assert sum(1 for _ in video.decode(stream)) > 3
+
+
+def test_the_whole_window_is_recorded_in_a_size_of_its_own_while_it_is_resized(tmp_path: Path) -> None:
+    window = make_window("slope", width=900, height=700, paused=False)
+    app = window.app
+    settings = app.session.settings
+    settings.record_folder, settings.record_panels, settings.record_height = str(tmp_path), True, 480.0
+
+    def test(ctx: Any) -> None:
+        ctx.key_press(imgui.Key.f9)
+        wait(ctx, lambda: app.recorder.running is not None and app.recorder.running.frames > 3)
+        glfw.set_window_size(glfw_utils.glfw_window_hello_imgui(), 640, 700)
+        frames = app.recorder.running.frames if app.recorder.running is not None else 0
+        wait(ctx, lambda: app.recorder.running is None or app.recorder.running.frames > frames + 3)
+        ctx.key_press(imgui.Key.f9)
+        wait(ctx, lambda: app.recorder.running is None and not app.recorder.is_completing)
+        assert not [item.text for item in app.notices.items if "cannot" in item.text]
+
+    # The driver's small framebuffer is no picture of a window.
+    drive(window, test, drawn=True)
+    (path,) = tmp_path.iterdir()
+    with av.open(str(path)) as video:
+        assert video.streams.video[0].height == 480
+        pictures = [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
+    # A narrower window has black borders at the sides.
+    assert pictures[0][:, :8].max() > 60
+    assert pictures[-1][:, :8].max() < 20
 
 
 def test_a_screenshot_has_labels_legend_and_time(tmp_path: Path) -> None:
