@@ -37,7 +37,7 @@ def test_scenes_lists_each_with_a_line(capsys: pytest.CaptureFixture[str]) -> No
 def test_inspect_names_every_value(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "turntable"]) == 0
     text = capsys.readouterr().out
-    assert "box_floor_contact: geom bar x geom freebox" in text
+    assert "box_floor_contact: geom bar × geom freebox" in text
     for name in ("[ 0] slot0.found", "[ 1] slot0.force.normal", "[51] slot3.tangent.z"):
         assert name in text
 
@@ -50,7 +50,7 @@ def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
     sensor = report["sensors"][0]
     assert {key: sensor[key] for key in sensor if key not in ("columns", "styles", "motrix", "mjx")} == {
         "name": "box_floor_contact",
-        "label": "geom bar x geom freebox",
+        "label": "geom bar × geom freebox",
         "fields": ["found", "force", "pos", "normal", "tangent"],
         "slots": 4,
         "reduce": "none",

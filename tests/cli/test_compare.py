@@ -63,7 +63,7 @@ def test_the_table_has_the_same_numbers(scene: Path, capsys: pytest.CaptureFixtu
     report = json.loads(capsys.readouterr().out)
     assert main(["compare", str(scene), "--duration", "0.2"]) == 0
     text = capsys.readouterr().out
-    assert "rests: geom floor x geom box" in text
+    assert "rests: geom floor × geom box" in text
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if len(line.split()) == 7}
     for engine in ("mujoco", "motrix", "difference"):
         assert rows[engine] == [f"{value:.4g}" for value in report["sensors"][0][engine].values()]

@@ -11,7 +11,7 @@ from contact_viewer.events.timing import SensorEvent
 
 def pair_event(pair: int, kind: EventKind) -> LogEntry:
     event = ContactEvent(1.0, pair, ("a", "b"), kind, 0.0, -1.0, 0.0)
-    return LogEntry(1.0, 1.0, kind, "a · b", event, LoggedContact(1.0))
+    return LogEntry(1.0, 1.0, kind, "a × b", event, LoggedContact(1.0))
 
 
 def sensor_event(sensor: int, kind: EventKind) -> LogEntry:

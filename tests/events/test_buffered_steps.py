@@ -83,11 +83,11 @@ def test_whoever_reads_sees_the_latest_step(name: str, tmp_path: Path) -> None:
         seen = len(watched.log)
         assert len(pairs._buffered) <= 1, "steps that were read are kept"
     assert [summary(entry) for entry in watched.log] == [summary(entry) for entry in unread.log]
-    assert {entry.subject for entry in unread.log} >= {"floor · ball", "box · upper", "under_ball"}
+    assert {entry.subject for entry in unread.log} >= {"floor × ball", "box × upper", "under_ball"}
     # Each contact has one peak, from its begin to its end.
     names = [engine.model.geom(i).name for i in range(engine.model.ngeom)]
     for pair, force in peaks.items():
-        label = " · ".join(names[i] for i in sorted(pair))
+        label = " × ".join(names[i] for i in sorted(pair))
         contacts = {id(e.contact): e.contact for e in unread.log if e.subject == label}
         assert max(contact.peak_force for contact in contacts.values()) == pytest.approx(force, rel=1e-9)
     for end in (entry for entry in unread.log if entry.kind == "end"):

@@ -198,6 +198,6 @@ def test_rows_can_be_read_back() -> None:
 
 def test_values_that_are_not_known_are_null() -> None:
     event = ContactEvent(1.0, 0, ("a", "b"), EventKind.BEGIN, math.inf, math.nan, 0.0)
-    (record,) = json.loads(events_as_json([LogEntry(1.0, 1.0, event.kind, "a · b", event, LoggedContact(1.0))]))
+    (record,) = json.loads(events_as_json([LogEntry(1.0, 1.0, event.kind, "a × b", event, LoggedContact(1.0))]))
     assert (record["distance"], record["normal_velocity"], record["approach_speed"]) == (None, None, None)
     assert pytest.approx(1.0) == record["time"]

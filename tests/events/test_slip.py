@@ -56,7 +56,7 @@ def test_a_push_breaks_loose_at_the_friction_limit(session: Session) -> None:
     assert RATE * session.engine.time == pytest.approx(MU * MASS * 9.81 + excess, rel=0.06)
 
 
-@pytest.mark.parametrize("pair", ["floor · box", None])
+@pytest.mark.parametrize("pair", ["floor × box", None])
 def test_pairs_slip_too_and_only_once(session: Session, pair: str | None) -> None:
     tracker = session.events
     assert tracker is not None
@@ -76,7 +76,7 @@ def test_what_sticks_never_stops_the_run(session: Session) -> None:
     assert tracker is not None
     tracker.breaks += [
         Break(BreakWhen.SLIP, sensor=1),
-        Break(BreakWhen.SLIP, pair_id=tracker.pairs.labels.index("floor · still")),
+        Break(BreakWhen.SLIP, pair_id=tracker.pairs.labels.index("floor × still")),
         Break(BreakWhen.SLIP, sensor=0, enabled=False),
     ]
     run(session, 0.5)
@@ -89,7 +89,7 @@ def test_a_pair_that_slides_stops_no_run_that_waits_for_the_one_before_it(sessio
     assert tracker is not None
     choice = tracker.pairs.choice
     tracker.select(replace(choice, geoms=choice.geoms[::-1].copy(), labels=choice.labels[::-1]))
-    assert tracker.pairs.labels == ["floor · still", "floor · box"]
+    assert tracker.pairs.labels == ["floor × still", "floor × box"]
     tracker.breaks.append(Break(BreakWhen.SLIP, pair_id=0))
     run(session, 0.5)
     assert not session.paused

@@ -169,11 +169,11 @@ def test_another_scene_has_pairs_of_its_own(tmp_path: Path) -> None:
     session, tracker, clock = open_session(path)
     play(session, clock, 0.5, 60)
     names = {entry.subject for entry in tracker.log}
-    assert names == {"floor · a", "a · b"}
+    assert names == {"floor × a", "a × b"}
     path.write_text(scene.format(geoms=geoms.format(z=0.3, name="a")))
     session, tracker, clock = open_session(path)
     play(session, clock, 0.5, 60)
-    assert {entry.subject for entry in tracker.log} == {"floor · a"}
+    assert {entry.subject for entry in tracker.log} == {"floor × a"}
 
 
 def test_peaks_are_the_largest_forces_that_mujoco_reports() -> None:
@@ -193,10 +193,10 @@ def test_peaks_are_the_largest_forces_that_mujoco_reports() -> None:
             forces.setdefault(sensor, []).append(float(engine.get_contact_force_magnitude(sensor)[0]))
     first_contacts = {entry.subject: entry.contact for entry in reversed(tracker.log.entries)}
     for name in ("soft", "lively", "everlasting", "dead"):
-        assert first_contacts[f"slab · {name}"].peak_force == pytest.approx(max(forces[name]), rel=1e-12)
+        assert first_contacts[f"slab × {name}"].peak_force == pytest.approx(max(forces[name]), rel=1e-12)
         assert first_contacts[f"{name}_ball"].peak_force == pytest.approx(max(forces[f"{name}_ball"]), rel=1e-12)
     # A ball that bounces back presses with twice its momentum over the time it takes.
-    soft = first_contacts["slab · soft"]
+    soft = first_contacts["slab × soft"]
     assert soft.peak_force > 0.4 * 2 * 2.8 / soft.duration(math.nan)
     assert soft.begin < soft.peak_time < soft.end
 
@@ -238,10 +238,10 @@ def test_raw_and_debounced_contact_of_sensors() -> None:
 @pytest.mark.parametrize(
     ("broken", "subject"),
     [
-        (Break(BreakWhen.BEGIN), "slab · dead begins"),
-        (Break(BreakWhen.END, pair_id=1), "slab · soft ends"),
+        (Break(BreakWhen.BEGIN), "slab × dead begins"),
+        (Break(BreakWhen.END, pair_id=1), "slab × soft ends"),
         (Break(BreakWhen.BEGIN, sensor=2), "lively_ball begins"),
-        (Break(BreakWhen.FORCE, pair_id=0, force=100.0), "slab · dead exceeds 100 N: 120 N"),
+        (Break(BreakWhen.FORCE, pair_id=0, force=100.0), "slab × dead exceeds 100 N: 120 N"),
         (Break(BreakWhen.FORCE, sensor=2, force=70.0), "lively_ball exceeds 70 N"),
     ],
 )
@@ -256,7 +256,7 @@ def test_breaks(broken: Break, subject: str) -> None:
         tracker.after_step(engine)
     assert hits[0].startswith(subject)
     if broken.when is BreakWhen.FORCE:
-        sensor = {"slab · dead": "dead_ball"}.get(subject.split(" exceeds")[0], "lively_ball")
+        sensor = {"slab × dead": "dead_ball"}.get(subject.split(" exceeds")[0], "lively_ball")
         assert engine.get_contact_force_magnitude(sensor)[0] > broken.force
         # Still above: that is no new reason to stop.
         engine.step()
@@ -320,7 +320,7 @@ def test_environments_are_tracked_one_at_a_time() -> None:
     session._step(1)
     assert len(tracker.log) == 0
     session._step(300)
-    assert {entry.subject for entry in tracker.log} >= {"slab · soft", "soft_ball"}
+    assert {entry.subject for entry in tracker.log} >= {"slab × soft", "soft_ball"}
 
 
 def test_other_engines_are_tracked_by_their_positions() -> None:
@@ -328,13 +328,13 @@ def test_other_engines_are_tracked_by_their_positions() -> None:
     play(session, clock, 1.0, 60)
     entries = [entry for entry in tracker.log if entry.pair_id is not None]
     begins = {entry.subject: entry for entry in reversed(entries) if entry.kind == "begin"}
-    assert set(begins) == {"slab · dead", "slab · soft", "slab · lively", "slab · everlasting"}
+    assert set(begins) == {"slab × dead", "slab × soft", "slab × lively", "slab × everlasting"}
     for entry in begins.values():
         assert entry.time == pytest.approx(math.sqrt(2 * 0.4 / 9.81), abs=0.002)
         assert entry.approach_speed == pytest.approx(math.sqrt(2 * 9.81 * 0.4), rel=2e-3)
     ends = {entry.subject: entry for entry in reversed(entries) if entry.kind == "end"}
     # The two lively balls leave about as fast as they came.
-    for name in ("slab · lively", "slab · everlasting"):
+    for name in ("slab × lively", "slab × everlasting"):
         assert -ends[name].approach_speed == pytest.approx(begins[name].approach_speed, rel=0.05)
         assert ends[name].contact.duration(math.nan) == pytest.approx(0.0497, abs=0.002)
 

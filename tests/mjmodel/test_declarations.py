@@ -35,10 +35,10 @@ def test_labels_say_what_each_side_of_a_sensor_matches() -> None:
     )
     declared = declared_sensors(model)
     assert [sensor.label for sensor in declared] == [
-        "geom floor x body ball",
-        "site spot x subtree ball",
-        "body ball x geom floor",
-        "any x any",
+        "geom floor × body ball",
+        "site spot × subtree ball",
+        "body ball × geom floor",
+        "any × any",
     ]
     assert [sensor.num for sensor in declared] == [2, 1, 3, 1]
     assert [sensor.layout.slots for sensor in declared] == [2, 1, 3, 1]

@@ -181,7 +181,7 @@ def test_rerun_has_a_line_and_a_mark_for_each_event(tmp_path: Path) -> None:
             speeds.update(zip(keys, (value[0] for value in batch["Scalars:scalars"].to_pylist()), strict=True))
     assert len(texts) == len(speeds) == len(rows)
     for row in rows:
-        pair = f"{row['geom1']} · {row['geom2']}"
+        pair = f"{row['geom1']} × {row['geom2']}"
         (key,) = [
             key
             for key, text in texts.items()

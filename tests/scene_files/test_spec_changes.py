@@ -98,7 +98,7 @@ def test_a_changed_sensor_keeps_its_place_and_what_is_not_changed(tmp_path: Path
     engine = opened(path, SensorChange(after, before, "late"))
     assert [sensor.name for sensor in engine.sensors] == ["floor_any", "sensor-1", "later"]
     assert engine.sensors["later"].slots == 7
-    assert engine.sensors["later"].label == "subtree cart x any"
+    assert engine.sensors["later"].label == "subtree cart × any"
     assert engine.array("later").shape == (28,)
     index = engine.sensor_id("later")
     assert engine.model.sensor_history[index].max() == 3

@@ -21,7 +21,7 @@ class ContactSensor:
 
     name: str
     label: str
-    """What it matches, such as `geom bar x geom freebox`."""
+    """What it matches, such as `geom bar × geom freebox`."""
     layout: ContactLayout
     """Layout of its array, with the reduce mode in force."""
     declared: ContactLayout

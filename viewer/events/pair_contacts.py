@@ -49,7 +49,7 @@ class PairContacts:
         """`eps`: half the hysteresis band [m]. `precise`: find instants by taking steps again, where the engine can."""
         model = engine.model
         self.choice = choice
-        self.labels = [" · ".join(geoms) for geoms in choice.labels]
+        self.labels = [" × ".join(geoms) for geoms in choice.labels]
         """Names of the pairs, for people."""
         self._native = engine.has_contact_list
         self._settings = model.opt

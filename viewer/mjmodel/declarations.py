@@ -33,7 +33,7 @@ class Declaration(NamedTuple):
     unnamed: bool
     """True if the name is made up."""
     label: str
-    """What it matches, such as `geom bar x geom freebox`."""
+    """What it matches, such as `geom bar × geom freebox`."""
     layout: ContactLayout
     num: int
     """Slots it asks for."""
@@ -59,7 +59,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
             layouts[kind] = ContactLayout.from_mujoco(model, i)
         if target not in labels:
             first_kind, first, second_kind, second = memoryview(target).cast("i")
-            labels[target] = f"{label(first_kind, first)} x {label(second_kind, second)}"
+            labels[target] = f"{label(first_kind, first)} × {label(second_kind, second)}"
         declarations.append(Declaration(i, names[i], not written[i], labels[target], layouts[kind], num))
     return declarations
 

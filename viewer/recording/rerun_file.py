@@ -263,7 +263,7 @@ class RerunWriter:
 
 
 def _describe(entry: LogEntry) -> str:
-    """An event in a line: `wall · bumper begin, 0.12 m/s, peak 33 N`."""
+    """An event in a line: `wall × bumper begin, 0.12 m/s, peak 33 N`."""
     words = [f"{entry.subject} {entry.kind}"]
     if entry.kind is EventKind.END:
         words[0] += f" after {entry.event.duration:.6f} s"

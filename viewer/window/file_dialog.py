@@ -16,7 +16,7 @@ from .widgets import (
     Heading,
     button,
     checkbox,
-    fit_text,
+    fitted_text,
     number_font,
     paragraph,
     table_headings,
@@ -148,9 +148,7 @@ class FileDialog:
             self.go_to(self.folder)
         imgui.same_line()
         imgui.align_text_to_frame_padding()
-        # The end of a path says more than its beginning.
-        text, width = printable(str(self.folder)), imgui.get_content_region_avail().x
-        imgui.text_unformatted(fit_text(text[::-1], width)[::-1])
+        fitted_text(printable(str(self.folder)), imgui.get_content_region_avail().x)
 
     def _show_list(self, footer: float) -> None:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.borders_outer

@@ -33,8 +33,9 @@ _LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.
 _LEAST = {INSPECTOR: 300.0, SENSOR_EDITOR: 300.0}
 _LEAST_WIDTH, _LEAST_HEIGHT = 230.0, 230.0
 """What panels keep in a window that was made smaller, where they have no size in `_LEAST` [px]."""
+_MOST = {SENSORS: 0.24, DISPLAY: 0.24}
 _MOST_WIDTH, _MOST_HEIGHT = 0.3, 0.5
-"""Part of the window that panels of one side take at most after its size has changed."""
+"""Part of the window that panels of one side take at most after its size has changed, where they are not in `_MOST`."""
 _SETTLED = 3
 _BARS = 95.0
 """Height of menu, playback bar and status [px]."""
@@ -170,7 +171,8 @@ def _limit(node: Any, title: str, window: ImVec2, growth: float, scale: float) -
     width, height = node.size_ref.x, node.size_ref.y
     if node.parent_node.split_axis == imgui.internal.Axis.x:
         least = _LEAST.get(title, _LEAST_WIDTH) * scale
-        width = max(min(width * growth, _MOST_WIDTH * window.x), min(least, 0.4 * window.x))
+        most = _MOST.get(title, _MOST_WIDTH) * window.x
+        width = max(min(width * growth, most), min(least, 0.4 * window.x))
     else:
         height = max(min(height * growth, _MOST_HEIGHT * window.y), min(_LEAST_HEIGHT * scale, 0.6 * window.y))
     if (width, height) != (node.size_ref.x, node.size_ref.y):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from imgui_bundle import ImVec2, ImVec4, hello_imgui, imgui
+from imgui_bundle import ImVec2, ImVec4, hello_imgui, imgui, implot
 
 from ..settings import Theme, ViewState
 
@@ -67,6 +67,8 @@ class Look:
         if chosen != self._applied:
             self._applied = chosen
             apply_theme(settings.theme, settings.ui_scale * dots)
+            if implot.get_current_context() is not None:
+                _style_plots(settings.ui_scale * dots)
             style.font_scale_main = settings.ui_scale * settings.font_size / FONT_SIZE
         return settings.ui_scale * dots * settings.font_size / FONT_SIZE
 
@@ -102,24 +104,36 @@ def apply_theme(theme: Theme, scale: float = 1.0) -> None:
                         col.menu_bar_bg, col.tab, col.tab_dimmed, col.table_row_bg,
                         col.table_header_bg, col.docking_empty_bg, col.scrollbar_bg)),
         (greys.popup, (col.popup_bg,)),
-        (greys.frame, (col.frame_bg, col.button, col.header, col.tab_selected, col.tab_dimmed_selected)),
+        (greys.frame, (col.frame_bg, col.button, col.header, col.tab_selected, col.tab_dimmed_selected,
+                       col.checkbox_selected_bg)),
         (greys.hovered, (col.frame_bg_hovered, col.button_hovered, col.header_hovered, col.tab_hovered,
                          col.scrollbar_grab)),
         (greys.active, (col.frame_bg_active, col.button_active, col.header_active, col.scrollbar_grab_hovered,
                         col.scrollbar_grab_active, col.separator_hovered, col.separator_active, col.resize_grip,
                         col.resize_grip_hovered, col.resize_grip_active)),
-        (greys.border, (col.border, col.separator, col.table_border_strong, col.table_border_light)),
-        (greys.text, (col.text, col.check_mark)),
+        (greys.border, (col.border, col.separator, col.table_border_strong, col.table_border_light, col.tree_lines)),
+        (greys.text, (col.text, col.check_mark, col.text_link, col.plot_lines_hovered)),
         (greys.dim, (col.text_disabled, col.slider_grab, col.slider_grab_active, col.tab_selected_overline,
                      col.nav_cursor, col.docking_preview, col.plot_lines, col.drag_drop_target)),
     )  # fmt: skip
     for level, colors in shades:
         for color in colors:
             style.set_color_(color, ImVec4(level, level, level, 1.0))
-    style.set_color_(_WARNING, ImVec4(*greys.warning, 1.0))
+    for color in (_WARNING, col.plot_histogram_hovered):
+        style.set_color_(color, ImVec4(*greys.warning, 1.0))
     style.set_color_(col.tab_dimmed_selected_overline, ImVec4(0, 0, 0, 0))
     style.set_color_(col.table_row_bg_alt, ImVec4(greys.text, greys.text, greys.text, 0.03))
     style.set_color_(col.text_selected_bg, ImVec4(greys.dim, greys.dim, greys.dim, 0.5))
+
+
+def _style_plots(scale: float) -> None:
+    """Plots as dense as the rest of the window, with room for half a number beside each end of the time axis."""
+    style = implot.get_style()
+    style.plot_padding = ImVec2(14 * scale, 4 * scale)
+    style.label_padding = ImVec2(4 * scale, 2 * scale)
+    style.plot_border_size = 0.0
+    # Of what a drag zooms to.
+    style.set_color_(implot.Col_.selection, plain_color())
 
 
 def dim_color() -> ImVec4:

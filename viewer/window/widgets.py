@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ..errors import SceneError
+from .short_names import shorten, shorten_all
 from .theme import FONTS, NUMBER_SIZE, dim_color, warning_color
 
 T = TypeVar("T")
@@ -148,17 +150,25 @@ def fitted_text(text: str, width: float) -> None:
 
 
 def fit_text(text: str, width: float) -> str:
-    """The text, shortened with an ellipsis to a width in pixels."""
-    if imgui.calc_text_size(text).x <= width:
-        return text
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if imgui.calc_text_size(text[:middle] + "…").x <= width:
-            low = middle
-        else:
-            high = middle - 1
-    return text[:low] + "…"
+    """The text, or what of it fits into a width [px]: see `short_names`."""
+    return _fit_text(text, 0.5, width, imgui.get_font_size())
+
+
+def fit_texts(texts: Sequence[str], width: float) -> list[str]:
+    """What of each text of a list fits into a width [px]; different ones read differently."""
+    size = imgui.get_font_size()
+    return shorten_all(texts, lambda text, place: _fit_text(text, place, width, size))
+
+
+def combo_text(text: str, width: float) -> str:
+    """What of a text fits into a list's field that is so wide [px], beside its arrow."""
+    return fit_text(text, width - imgui.get_frame_height() - 2 * imgui.get_style().frame_padding.x)
+
+
+@lru_cache(4096)
+def _fit_text(text: str, place: float, width: float, font_size: float) -> str:
+    """In the face of the moment: each size has one."""
+    return shorten(text, width, lambda part: float(imgui.calc_text_size(part).x), place)
 
 
 def heading(text: str) -> None:

@@ -37,7 +37,7 @@ from .panels.menus import show_menus
 from .panels.notices import show_notices, show_progress
 from .panels.picking import contact_labels, point_at, show_labels, show_pointed
 from .panels.playback import show_playback
-from .panels.plots import Plots, style_plots
+from .panels.plots import Plots, zoom_by_dragging
 from .panels.record import RecordButton
 from .panels.sensor_editor import SensorEditor
 from .panels.sensors import SensorsPanel
@@ -257,7 +257,7 @@ class Window:
         settings = ViewState.from_json(hello_imgui.load_user_pref(_SAVED)) if self.keeps_settings else None
         self.renderer = current_renderer()
         implot.create_context()
-        style_plots()
+        zoom_by_dragging()
         options = self.app.options
         self.canvas = Canvas(self.app.session.engine.model, options.quality if options else Quality.AUTO, self.renderer)
         self.quality = str(self.canvas.quality)

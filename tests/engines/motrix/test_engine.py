@@ -39,7 +39,7 @@ def test_it_is_what_it_says(scene: Any) -> None:
     assert engine.name.startswith("MotrixSim 0.10")
     assert engine.timestep == 0.002
     assert isinstance(engine.model, mujoco.MjModel)
-    assert engine.sensors["c"].label == "geom floor x geom box"
+    assert engine.sensors["c"].label == "geom floor × geom box"
     assert engine.sensors["c"].layout.style == "motrix"
 
 

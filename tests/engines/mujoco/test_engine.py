@@ -140,10 +140,10 @@ def test_labels_and_names(scene) -> None:  # type: ignore[no-untyped-def]
         scene('<contact geom1="floor" geom2="box"/><contact name="n" body1="box"/><contact subtree2="box"/><contact/>')
     )
     assert [sensor.label for sensor in engine.sensors] == [
-        "geom floor x geom box",
-        "body box x any",
-        "any x subtree box",
-        "any x any",
+        "geom floor × geom box",
+        "body box × any",
+        "any × subtree box",
+        "any × any",
     ]
     assert engine.sensors.names == ("sensor-0", "n", "sensor-2", "sensor-3")
     assert engine.sensors["n"] is engine.sensors[1]

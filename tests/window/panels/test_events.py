@@ -12,7 +12,8 @@ from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.contact_events import EventKind, EventRule
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_selection import PairSource
-from contact_viewer.settings import Options
+from contact_viewer.session.session import Session
+from contact_viewer.settings import Options, ViewState
 from contact_viewer.window.panels.event_rows import EventRow, EventRows
 from contact_viewer.window.panels.events import EventsPanel, Who
 from contact_viewer.window.shell import EVENTS
@@ -70,7 +71,7 @@ def test_clicking_an_event_goes_to_its_instant(tmp_path: Path) -> None:
         session, log = app.session, window.tracker.log
         session._step(160)
         ctx.yield_(3)
-        begin = next(i for i, row in enumerate(window.rows) if row.entry.subject == "slab · dead")
+        begin = next(i for i, row in enumerate(window.rows) if row.entry.subject == "slab × dead")
         ctx.item_click(f"//Events/**/$${begin}/##row")
         assert session.engine.time == pytest.approx(window.rows[begin].entry.seen)
         assert session.paused
@@ -118,12 +119,12 @@ def test_filters() -> None:
         ctx.item_input("//Events/**/##filter")
         ctx.key_chars_replace("SLAB liv")
         ctx.yield_(2)
-        assert {row.entry.subject for row in window.rows} == {"slab · lively"}
+        assert {row.entry.subject for row in window.rows} == {"slab × lively"}
         ctx.item_click(child(ctx, "##kind"))
         ctx.item_click("//$FOCUSED/end")
         assert {row.entry.kind for row in window.rows} == {EventKind.END}
         app.session._step(300)
-        assert all(row.entry.subject == "slab · lively" for row in window.rows)
+        assert all(row.entry.subject == "slab × lively" for row in window.rows)
         panel.text, panel.kind = "", None
         ctx.item_click(child(ctx, "##who"))
         ctx.item_click("//$FOCUSED/sensors")
@@ -148,7 +149,7 @@ def test_break_on_event() -> None:
         ctx.item_click("//Events/**/###break")
         ctx.item_click("//$FOCUSED/##subject")
         # After "any pair" and five sensors comes the first pair.
-        ctx.item_click("//$FOCUSED/$$7/slab · soft")
+        ctx.item_click("//$FOCUSED/$$7/slab × soft")
         ctx.item_click("//$FOCUSED/Add")
         (added,) = tracker.breaks
         assert (added.when, added.pair_id, added.sensor) == (BreakWhen.BEGIN, 1, None)
@@ -156,7 +157,7 @@ def test_break_on_event() -> None:
         session.toggle_paused()
         wait(ctx, lambda: session.paused)
         assert session.paused
-        assert any("slab · soft begins at 0.284572 s" in notice.text for notice in app.notices.items)
+        assert any("slab × soft begins at 0.284572 s" in notice.text for notice in app.notices.items)
         # The steps of a frame are taken at once; the history leads back to the first one that shows it.
         assert session.engine.time == pytest.approx(0.288)
         assert session.reading("soft_ball").reported == 1
@@ -298,17 +299,38 @@ def test_a_sensor_and_its_pair_are_one_row() -> None:
         # Every event of the log is in one row, and in one only.
         entries = [entry for row in rows for _, entry in row.events]
         assert sorted(map(id, entries)) == sorted(map(id, log))
-        hit = next(row for row in rows if row.entry.subject == "slab · dead" and row.entry.kind is EventKind.BEGIN)
-        assert {entry.subject for _, entry in hit.events} == {"slab · dead", "dead_ball"}
-        assert hit.text == "slab · dead  (dead_ball)"
+        hit = next(row for row in rows if row.entry.subject == "slab × dead" and row.entry.kind is EventKind.BEGIN)
+        assert {entry.subject for _, entry in hit.events} == {"slab × dead", "dead_ball"}
+        assert hit.text == "slab × dead  (dead_ball)"
         assert {entry.kind for _, entry in hit.events} == {EventKind.BEGIN}
         twins = [row for row in rows if len(row.events) == 2]
-        assert all(abs(row.events[0][1].seen - row.events[1][1].seen) <= 0.01 for row in twins)
+        assert all(abs(row.events[0][1].seen - row.events[1][1].seen) <= 0.05 for row in twins)
         assert len(rows) < 0.7 * len(log)
         # The same rows as those of a list that is made at once.
         assert [row.text for row in EventRows().update(window.tracker, session.engine.model)] == [r.text for r in rows]
 
     drive(window, test)
+
+
+@pytest.mark.parametrize("scene", ["walker", "bounce", "pile"])
+def test_a_foot_that_unloads_before_it_parts_is_one_row(scene: str) -> None:
+    """Twins however far apart their two thresholds are, but never across another event of either."""
+    session = Session(open_engine(scene), ViewState())
+    session.track_events()
+    engine, tracker, rows = session.engine, session.events, EventRows()
+    assert tracker is not None
+    for _ in range(25):
+        session._step(100)
+        rows.update(tracker, engine.model)
+    last: dict[str, EventKind] = {}
+    for row in rows.rows:
+        for _, entry in row.events:
+            assert last.get(entry.subject) is not entry.kind
+            last[entry.subject] = entry.kind
+    if scene == "walker":
+        assert [row.text for row in rows.rows if row.entry.pair_id is None] == []
+        assert len(rows.rows) < 0.55 * len(tracker.log)
+    assert [row.text for row in EventRows().update(tracker, engine.model)] == [row.text for row in rows.rows]
 
 
 def test_the_row_of_the_present_instant_is_marked_and_in_sight(tmp_path: Path) -> None:

@@ -3,15 +3,17 @@
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import mujoco
 import numpy as np
 import pytest
 from contact_viewer.settings import PlotSettings, ValueAxis
-from contact_viewer.window.panels.value_axis import marks_above, value_range
-from imgui_bundle import ImVec2
+from contact_viewer.window.panels.plot_details import curve_color
+from contact_viewer.window.panels.value_axis import few_ticks, marks_above, value_range
+from imgui_bundle import ImVec2, implot
 
-from ..driver import drive, make_window
+from ..driver import drive, make_window, screenshot
 
 BOXES = 10
 
@@ -115,6 +117,15 @@ def test_a_logarithmic_and_a_fixed_axis() -> None:
     assert ranged([0.0, 0.0], axis=ValueAxis.LOG)[0] > 0
     assert ranged([700.0], axis=ValueAxis.FIXED, value_low=-2.0, value_high=9.0) == (-2.0, 9.0)
     assert ranged([700.0], axis=ValueAxis.FIXED, value_low=9.0, value_high=9.0)[1] > 700
+
+
+def test_numbers_of_a_low_axis_do_not_cover_each_other() -> None:
+    for low, high in ((0.0, 50.0), (-25.0, 50.0), (-1.0, 50.0), (-50.0, 2.0), (3.0, 4.0), (-4.0, -3.0)):
+        places = sorted(few_ticks(low, high))
+        assert len(places) >= 2
+        assert min(np.diff(places)) >= 0.3 * (high - low)
+        assert low <= places[0]
+        assert places[-1] <= high
 
 
 DROP = """
@@ -257,5 +268,31 @@ def test_the_value_axis_is_chosen(drop: Path) -> None:
         assert (settings.axis, settings.value_high) == (ValueAxis.FIXED, 55.0)
         ctx.popup_close_all()
         ctx.yield_(2)
+
+    drive(window, test)
+
+
+def test_marks_of_what_is_above_are_in_sight_beside_the_names(drop: Path, tmp_path: Path) -> None:
+    """Impacts soon after the start, where the curves' names stand."""
+    window = make_window(drop, quality="low")
+    session = window.app.session
+    tops: list[tuple[float, float]] = []
+    original = implot.end_plot
+
+    def end_plot() -> None:
+        tops.append((implot.get_plot_pos().x, implot.get_plot_pos().y))
+        original()
+
+    def test(ctx: Any) -> None:
+        session._step(STEPS)
+        ctx.yield_(2)
+        with patch.object(implot, "end_plot", end_plot):
+            ctx.yield_(1)
+        left, top = (round(value) for value in tops[0])
+        picture = screenshot(ctx, tmp_path / "marks.png")[top + 2 : top + 6, left : left + 150].astype(int)
+        for name in session.engine.sensors.names:
+            color = curve_color(session, name)
+            ink = np.array([255 * color.x, 255 * color.y, 255 * color.z])
+            assert (np.abs(picture - ink).max(axis=-1) < 8).sum() > 4, name
 
     drive(window, test)

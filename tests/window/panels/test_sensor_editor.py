@@ -89,7 +89,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
         data = app.session.engine.data
         time, qpos, qvel = data.time, data.qpos.tobytes(), data.qvel.tobytes()
         forces = {pair.labels: pair.force for pair in window._editor._suggestions.touching(data)}
-        click(ctx, "**/floor x back/###make")
+        click(ctx, "**/floor × back/###make")
         wait(ctx, lambda: names(app) == ["back_floor"])
         ctx.yield_(3)
         data = app.session.engine.data
@@ -108,7 +108,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
         assert app.session.reading("back_floor").reported == 1
         # The row now leads to the sensor.
         app.session.selected = None
-        click(ctx, "**/floor x back/###make")
+        click(ctx, "**/floor × back/###make")
         assert app.session.selected == "back_floor"
         assert names(app) == ["back_floor"]
         ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
@@ -144,7 +144,7 @@ def test_a_sensor_from_the_form_and_its_copy(scene: Path) -> None:
         click(ctx, "###apply")
         wait(ctx, lambda: names(app) == ["load_cart"])
         sensor = app.session.engine.sensors["load_cart"]
-        assert (sensor.label, sensor.slots, sensor.reduce) == ("subtree cart x geom load", 6, "maxforce")
+        assert (sensor.label, sensor.slots, sensor.reduce) == ("subtree cart × geom load", 6, "maxforce")
         assert sensor.size == 6 * 16
         net = app.session.reading("load_cart").net_force
         np.testing.assert_allclose(net, [0, 0, 2 * 9.81], rtol=0.01, atol=0.05)
@@ -191,7 +191,7 @@ def test_things_are_picked_in_the_scene(scene: Path) -> None:
         assert pick(ctx, 1, data.site("zone").xpos) == ContactTarget(TargetKind.SITE, "zone")
         click(ctx, "###apply")
         wait(ctx, lambda: names(app) == ["cart_zone"])
-        assert app.session.engine.sensors["cart_zone"].label == "site zone x subtree cart"
+        assert app.session.engine.sensors["cart_zone"].label == "site zone × subtree cart"
 
     drive(window, test, drawn=True)
 
@@ -217,7 +217,7 @@ def test_an_existing_sensor_is_changed_saved_and_restored(tmp_path: Path) -> Non
         assert app.session.reading("wheels").dropped == 0
         assert app.session.engine.time == pytest.approx(0.8)
         # And a new one, made without leaving the file: both are saved at once.
-        click(ctx, "**/deck x load/###make")
+        click(ctx, "**/deck × load/###make")
         wait(ctx, lambda: "load_deck" in names(app))
         assert path.read_bytes() == original
         ctx.yield_(3)
@@ -303,7 +303,7 @@ def test_what_was_made_outlives_a_reload_unless_it_no_longer_fits(scene: Path) -
     def test(ctx: Any) -> None:
         window.edit_sensor(None)
         ctx.yield_(3)
-        for pair in ("floor x back", "deck x load"):
+        for pair in ("floor × back", "deck × load"):
             click(ctx, f"**/{pair}/###make")
             ctx.yield_(20)
         assert names(app) == ["back_floor", "load_deck"]
@@ -363,7 +363,7 @@ def test_models_of_others_can_only_be_copied_from(scene: Path) -> None:
     def test(ctx: Any) -> None:
         window.edit_sensor(None)
         ctx.yield_(3)
-        click(ctx, "**/floor x back/###make")
+        click(ctx, "**/floor × back/###make")
         ctx.yield_(20)
         assert names(app) == []
         click(ctx, "Copy MJCF")

@@ -269,7 +269,7 @@ class SensorReader(SensorValues):
     def watch_all(self) -> ContactSensor:
         if _WATCH_ALL not in self._readings:
             layout = full_layout(_WATCH_ALL_SLOTS)
-            sensor = ContactSensor(_WATCH_ALL, "any x any", layout, layout, reconstructed=True, virtual=True)
+            sensor = ContactSensor(_WATCH_ALL, "any × any", layout, layout, reconstructed=True, virtual=True)
             self._readings[_WATCH_ALL] = _Reading(None, None, self.model)
             self._sensors = SensorList([*self._sensors, sensor])
         return self._sensors[_WATCH_ALL]

@@ -110,7 +110,7 @@ def legend_notes(session: Session) -> list[str]:
     notes = []
     if session.settings.gizmos.forces and any(session.visible.values()):
         sensors, selected = session.engine.sensors, session.selected
-        first, _, second = sensors[selected].label.partition(" x ") if selected in sensors.names else ("", "", "")
+        first, _, second = sensors[selected].label.partition(" × ") if selected in sensors.names else ("", "", "")
         named = second and (first, second) != ("any", "any")
         if selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
@@ -125,7 +125,8 @@ def legend_notes(session: Session) -> list[str]:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    half = _LONGEST_NAME // 2
+    return name if len(name) <= _LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
 
 
 def _cut_force(session: Session, owners: NDArray[np.int32], elsewhere: float) -> float:

@@ -5,7 +5,18 @@ from imgui_bundle import imgui
 
 from ...events.breaks import Break, BreakWhen
 from ...events.tracker import ContactTracker
-from ..widgets import button, checkbox, choose, dim_text, paragraph, popup, small_button, tooltip, visible_rows
+from ..widgets import (
+    button,
+    checkbox,
+    choose,
+    combo_text,
+    dim_text,
+    paragraph,
+    popup,
+    small_button,
+    tooltip,
+    visible_rows,
+)
 
 _HELP = {
     BreakWhen.BEGIN: "begins: contact begins",
@@ -70,9 +81,10 @@ class BreakEditor:
         subjects += [(None, i, f"{name} (sensor)") for i, name in enumerate(tracker.sensors.names)]
         subjects += [(i, None, label) for i, label in enumerate(tracker.pairs.labels)]
         chosen = next(text for pair, sensor, text in subjects if (pair, sensor) == (draft.pair_id, draft.sensor))
-        imgui.set_next_item_width(14 * imgui.get_font_size())
-        if not imgui.begin_combo("##subject", chosen):
-            tooltip("A pair of geoms that is tracked, or a sensor")
+        width = 14 * imgui.get_font_size()
+        imgui.set_next_item_width(width)
+        if not imgui.begin_combo("##subject", combo_text(chosen, width)):
+            tooltip(f"{chosen}\nA pair of geoms that is tracked, or a sensor")
             return
         for i in visible_rows(len(subjects)):
             pair, sensor, text = subjects[i]

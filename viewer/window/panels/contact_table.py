@@ -33,6 +33,8 @@ APART = (
 _DIGITS = "-000.000"
 _LEAST_ROWS, _MOST_ROWS = 3, 8
 """Rows that the table has room for, whatever touches: the panel below it does not move."""
+_OTHERS = 31.0
+"""Height of what else the Inspector shows, and of the least of its array, in font sizes."""
 _FLAGS = (
     imgui.TableFlags_.scroll_x | imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit
     | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
@@ -103,18 +105,21 @@ class ContactTable:
         """The table, or why it is empty, in a place of constant height."""
         self._read(session.engine.model)
         self._apart = reading.batch.apart
-        rows = min(max(reading.sensor.slots, _LEAST_ROWS), _MOST_ROWS)
         with number_font():
-            height = (rows + 2) * (imgui.get_text_line_height() + 2 * imgui.get_style().cell_padding.y)
-            height += imgui.get_style().scrollbar_size
-            if not reading.reported or why_zero:
-                if imgui.begin_child("##contacts", ImVec2(0, height)):
-                    paragraph(why_zero or "No contact now.")
-                    if reading.reported:
-                        self._show_table(session, reading, tints, 0.0)
-                imgui.end_child()
-            else:
-                self._show_table(session, reading, tints, height)
+            line = imgui.get_text_line_height() + 2 * imgui.get_style().cell_padding.y
+        bar = imgui.get_style().scrollbar_size
+        # In a low window the array below keeps its room.
+        most = int((imgui.get_window_height() - _OTHERS * imgui.get_font_size() - bar) / line) - 2
+        rows = max(min(reading.sensor.slots, _MOST_ROWS, most), _LEAST_ROWS)
+        height = (rows + 2) * line + bar
+        if reading.reported and not why_zero:
+            self._show_table(session, reading, tints, height)
+            return
+        if imgui.begin_child("##contacts", ImVec2(0, height)):
+            paragraph(why_zero or "No contact now.")
+            if reading.reported:
+                self._show_table(session, reading, tints, 0.0)
+        imgui.end_child()
 
     def columns(self, session: Session, reading: SensorReading, width: float) -> list[ContactColumn]:
         """The columns that were chosen, or those that fit into a width [px]."""
@@ -164,6 +169,10 @@ class ContactTable:
                 return [Heading(f"normal\n{axis}", _DIGITS, help_text) for axis in "xyz"]
 
     def _show_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
+        with number_font():
+            self._fill_table(session, reading, tints, height)
+
+    def _fill_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
         net = reading.sensor.reduce is Reduce.NETFORCE
         columns, headings = self._chosen_headings(session, reading, net)
         if not imgui.begin_table("##contacts", len(headings), _FLAGS, ImVec2(0, height)):

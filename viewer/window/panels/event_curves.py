@@ -12,7 +12,7 @@ from ...session.session import Session
 from ..theme import dim_color, faded, plain_color
 from ..widgets import (
     Heading,
-    fit_text,
+    fitted_text,
     number_font,
     paragraph,
     table_headings,
@@ -100,7 +100,7 @@ def show_sensor_times(tracker: ContactTracker, now: float) -> None:
             imgui.table_next_row()
             imgui.table_next_column()
             with text_color(color):
-                imgui.text_unformatted(fit_text(tracker.sensors.names[i], imgui.get_content_region_avail().x))
+                fitted_text(tracker.sensors.names[i], imgui.get_content_region_avail().x)
             texts = [f"{age[i]:.3f}", *(f"{column[i]:.3f}" if column[i] else "" for column in columns)]
             for text in (*texts, str(counts[i]), f"{duty[i]:.3f}"):
                 imgui.table_next_column()

@@ -1,6 +1,6 @@
 """Turns the log of events into rows: what a sensor and the pair of geoms that it watches report at once is one row."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ...events.contact_events import EventKind
 from ...events.event_log import EventLog, LogEntry
@@ -9,11 +9,13 @@ from ...mjmodel.declarations import declared_sensors
 from ...mjmodel.pairs import sensor_pairs
 from ...mjmodel.types import MjModel
 
-_TOGETHER = 0.01
-"""Events of a sensor and of its pair are twins if they are seen within this time [s]: surfaces meet before a force is
-felt, and part after it has gone."""
-_MOST_PAIRS = 16
+_TOGETHER = 0.05
+"""Events of a sensor and of its pair are twins if they are seen within this time [s], and nothing else happens to
+either between them: surfaces meet before a force is felt, and part after it has gone."""
+_MOST_PAIRS = 256
 """A sensor that matches more pairs is of none of them."""
+_ALONE = " (sensor)"
+"""After the name of a sensor whose event is of no pair."""
 _UNSETTLED = 100
 """Newest entries that may still be moved: a sensor's event is inserted when it is confirmed."""
 
@@ -47,9 +49,12 @@ class EventRow:
     def text(self) -> str:
         """Whose event it is."""
         if self.entry.pair_id is None:
-            return f"{self.entry.subject} (sensor)"
-        sensors = ", ".join(entry.subject for _, entry in self.events if entry.sensor is not None)
-        return f"{self.entry.subject}  ({sensors})" if sensors else self.entry.subject
+            return self.entry.subject + _ALONE
+        return _row_text(self.entry.subject, [entry.subject for _, entry in self.events if entry.sensor is not None])
+
+
+def _row_text(pair: str, sensors: Sequence[str]) -> str:
+    return f"{pair}  ({', '.join(sensors)})" if sensors else pair
 
 
 class EventRows:
@@ -57,6 +62,8 @@ class EventRows:
 
     def __init__(self) -> None:
         self.rows: list[EventRow] = []
+        self.longest = 0
+        """Letters of the longest text that a row can have."""
         self._log: EventLog | None = None
         self._known: list[LogEntry] = []
         """Entries that the rows are made of."""
@@ -65,13 +72,21 @@ class EventRows:
         self._pairs: object = None
         self._by_sensor: dict[int, frozenset[int]] = {}
         """Tracked pairs that each sensor matches, by their places."""
+        self._by_pair: dict[int, list[int]] = {}
+        """Sensors that match each tracked pair."""
+        self._newest: dict[int, EventRow] = {}
+        """The last row that has an event of each pair and sensor, by `_subject`, as far back as twins can be."""
 
     def update(self, tracker: ContactTracker, model: MjModel) -> Sequence[EventRow]:
         """The rows of all events."""
         log = tracker.log
         if model is not self._model or tracker.pairs.choice is not self._pairs:
             self._model, self._pairs = model, tracker.pairs.choice
-            self._by_sensor = _pairs_by_sensor(tracker, model)
+            self._by_sensor, self._by_pair = _pairs_by_sensor(tracker, model), {}
+            for sensor, pairs in self._by_sensor.items():
+                for pair in pairs:
+                    self._by_pair.setdefault(pair, []).append(sensor)
+            self.longest = self._longest(tracker)
             self._log = None
         if log is self._log and log.version == self._version:
             return self.rows
@@ -79,14 +94,26 @@ class EventRows:
         entries = log.entries
         while self.rows and self.rows[-1].place >= kept:
             self.rows.pop()
+        self._newest = {}
         for row in reversed(self.rows):
             if entries[kept - 1].seen - row.entry.seen > 2 * _TOGETHER:
                 break
             row.cut(kept)
+            for _, entry in row.events:
+                self._newest.setdefault(_subject(entry), row)
         self._log, self._version, self._known = log, log.version, entries.copy()
         for place in range(kept, len(entries)):
             self._add(entries[place], place)
         return self.rows
+
+    def _longest(self, tracker: ContactTracker) -> int:
+        labels, names = tracker.pairs.labels, tracker.sensors.names
+        alone = [len(label) for label in labels] + [len(name) + len(_ALONE) for name in names]
+        watched = [
+            len(_row_text(labels[pair], [names[sensor] for sensor in sensors]))
+            for pair, sensors in self._by_pair.items()
+        ]
+        return max(alone + watched, default=0)
 
     def _settled(self, log: EventLog) -> int:
         """How many of the known entries are still where they were, and will stay there."""
@@ -101,23 +128,44 @@ class EventRows:
         return 0
 
     def _add(self, entry: LogEntry, place: int) -> None:
-        for row in reversed(self.rows):
-            if entry.seen - row.entry.seen > _TOGETHER:
-                break
-            if self._are_twins(row, entry):
-                row.add(entry, place)
-                return
-        self.rows.append(EventRow(entry, place))
+        row = self._twin(entry)
+        if row is None:
+            row = EventRow(entry, place)
+            self.rows.append(row)
+        else:
+            row.add(entry, place)
+        self._newest[_subject(entry)] = row
+
+    def _twin(self, entry: LogEntry) -> EventRow | None:
+        """The row that has the event of the pair if this one is that of its sensor, or the other way round."""
+        if entry.sensor is not None:
+            others: Iterable[int] = self._by_sensor.get(entry.sensor, ())
+        else:
+            others = map(_sensor_subject, self._by_pair.get(entry.pair_id or 0, ()))
+        # What was before its own last event is of another contact.
+        own = self._newest.get(_subject(entry))
+        earliest = own.place if own is not None else -1
+        rows = (self._newest.get(other) for other in others)
+        twins = [row for row in rows if row is not None and row.place > earliest and self._are_twins(row, entry)]
+        return max(twins, key=lambda row: row.place, default=None)
 
     def _are_twins(self, row: EventRow, entry: LogEntry) -> bool:
-        """True if an event is that of a sensor and a row has that of its pair, or the other way round."""
-        if row.entry.kind is not entry.kind:
+        if row.entry.kind is not entry.kind or entry.seen - row.entry.seen > _TOGETHER:
             return False
         known = {other.sensor for _, other in row.events}
         if entry.sensor is not None:
-            return entry.sensor not in known and row.entry.pair_id in self._by_sensor.get(entry.sensor, ())
+            return entry.sensor not in known and None in known
         # The pair of all sensors that are there, which has no event of its own yet.
         return None not in known and all(entry.pair_id in self._by_sensor.get(sensor or 0, ()) for sensor in known)
+
+
+def _subject(entry: LogEntry) -> int:
+    """A number for the pair or the sensor of an event."""
+    return _sensor_subject(entry.sensor) if entry.sensor is not None else entry.pair_id or 0
+
+
+def _sensor_subject(sensor: int) -> int:
+    return ~sensor
 
 
 def _pairs_by_sensor(tracker: ContactTracker, model: MjModel) -> dict[int, frozenset[int]]:

@@ -49,8 +49,8 @@ _HIGH = 380.0
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
 _SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "lasted [s]"
-_NAMES = "floor · FL_foot  (foot_FL)"
-"""Names that should fit; else the least important columns are left out."""
+_MOST_LETTERS = 40
+"""Of names that should fit; else the least important columns are left out."""
 _COLUMNS = (
     Heading(
         "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
@@ -173,7 +173,8 @@ class EventsPanel:
         half = 0.5 * session.engine.timestep
         present = bisect_right(rows, session.engine.time + half, key=lambda row: row.entry.seen) - 1
         with number_font():
-            headings = _headings(imgui.get_content_region_avail().x)
+            room = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
+            headings = _headings(room, self._rows.longest)
             if imgui.begin_table("##events", len(headings), flags):
                 table_headings(headings)
                 shown = {heading.name for heading in headings}
@@ -234,12 +235,12 @@ class EventsPanel:
                 _cell(value, decimals, ink)
 
 
-def _headings(room: float) -> list[Heading]:
-    """The columns that fit into a width [px], with room for names."""
+def _headings(room: float, longest: int) -> list[Heading]:
+    """The columns that fit into a width [px], with room for names that have so many letters."""
     headings = list(_COLUMNS)
     padding = 2 * imgui.get_style().cell_padding.x
-    names = imgui.calc_text_size(_NAMES).x
-    for name in (_SPEED, _PEAK, _LASTED):
+    names = imgui.calc_text_size("0").x * min(longest, _MOST_LETTERS)
+    for name in (_SPEED, _LASTED, _PEAK):
         if sum(heading.width + padding for heading in headings) + names > room:
             headings = [heading for heading in headings if heading.name != name]
     return headings
@@ -256,7 +257,7 @@ def _show_row_menu(panel: EventsPanel, tracker: ContactTracker, entry: LogEntry)
     if not imgui.begin_popup_context_item("##menu"):
         return
     if imgui.selectable("Show only this", False)[0]:
-        panel.text = entry.subject.replace("·", " ")
+        panel.text = entry.subject.replace("×", " ")
     for when in (BreakWhen.BEGIN, BreakWhen.END):
         if imgui.selectable(f"Break when it {when}", False)[0]:
             tracker.breaks.append(Break(when, entry.pair_id, entry.sensor))

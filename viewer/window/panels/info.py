@@ -33,11 +33,11 @@ def show_info(session: Session, viewport: Viewport) -> None:
         facts |= {"Memory": f"{data.maxuse_arena / 2**20:.1f} of {data.narena / 2**20:.0f} MB"}
     _begin_corner("info", viewport, right=False)
     with number_font():
-        width = imgui.calc_text_size("0000000000 iterations").x
+        right = imgui.calc_text_size("Constraints 000 iterations").x
         for name, value in facts.items():
             dim_text(name)
-            imgui.same_line(6 * imgui.get_font_size())
-            text_right(value, right=6 * imgui.get_font_size() + width)
+            imgui.same_line()
+            text_right(value, right=right)
     imgui.end()
 
 
@@ -70,11 +70,12 @@ class Profiler:
         """Mean and longest time of each part, in the scene's upper right corner."""
         _begin_corner("profiler", viewport, right=True)
         with number_font():
-            dim_text("ms a frame        mean    longest")
+            heading = "[ms]           mean  longest"
+            dim_text(heading)
             for name, values in self._parts.items():
                 times = np.array(values, np.float32)
-                imgui.text_unformatted(f"{name:<14}{times.mean():8.2f}{times.max():11.2f}")
-                size = ImVec2(imgui.calc_text_size("0" * 33).x, 1.6 * imgui.get_font_size())
+                imgui.text_unformatted(f"{name:<11}{times.mean():8.2f}{times.max():9.2f}")
+                size = ImVec2(imgui.calc_text_size(heading).x, 1.6 * imgui.get_font_size())
                 imgui.plot_lines(f"##{name}", times, scale_min=0.0, graph_size=size)
         imgui.end()
 

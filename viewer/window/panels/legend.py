@@ -1,6 +1,6 @@
 """Shows the legend over the scene: what the colours mean and how long a force is."""
 
-from imgui_bundle import ImVec2, imgui
+from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...render.style import force_text
@@ -62,7 +62,10 @@ def _show_entry(entry: LegendEntry) -> None:
     """An arrow or a point in its colour, and what it means."""
     size, line = imgui.get_font_size(), imgui.get_text_line_height()
     corner = imgui.get_cursor_screen_pos()
-    color = imgui.color_convert_float4_to_u32(imgui.ImVec4(*entry.color))
+    *rgb, alpha = entry.color
+    # What is faint and white in the scene has the colour of text here: in the light theme it could not be seen.
+    faint = alpha < 1.0 and min(rgb) == 1.0
+    color = imgui.get_color_u32(imgui.Col_.text, alpha) if faint else imgui.get_color_u32(ImVec4(*entry.color))
     middle = corner.y + line / 2
     draw = imgui.get_window_draw_list()
     if entry.is_arrow:

@@ -123,7 +123,7 @@ def _show_view(shell: Shell) -> None:
         imgui.end_menu()
     imgui.separator()
     for panel in (SENSORS, INSPECTOR, SENSOR_EDITOR, CONTROLS, DISPLAY, PLOTS, EVENTS, TOUCH):
-        if imgui.menu_item_simple(panel, None, shell.is_panel_shown(panel)):
+        if imgui.menu_item_simple(panel, "F4" if panel == SENSORS else None, shell.is_panel_shown(panel)):
             shell.toggle_panel(panel)
     if imgui.menu_item_simple("Legend", None, session.settings.show_legend):
         session.settings.show_legend = not session.settings.show_legend

@@ -7,7 +7,7 @@ from ...session.history import History
 from ...session.playback import SPEEDS
 from ...session.session import Session
 from ..theme import dim_color, plain_color
-from ..widgets import NO_COLOR, button, choose, dim_text, disabled, number_font, popup, text_color, tooltip
+from ..widgets import NO_COLOR, button, choose, combo_text, dim_text, disabled, number_font, popup, text_color, tooltip
 from .log_band import draw_band, draw_marks
 
 FREE_CAMERA = "free camera"
@@ -151,9 +151,9 @@ def _show_environments(session: Session) -> None:
 
 
 def _show_cameras(session: Session) -> None:
-    view = session.view
-    imgui.set_next_item_width(9 * imgui.get_font_size())
-    if imgui.begin_combo("##camera", view.camera_name or FREE_CAMERA):
+    view, width = session.view, 9 * imgui.get_font_size()
+    imgui.set_next_item_width(width)
+    if imgui.begin_combo("##camera", combo_text(view.camera_name or FREE_CAMERA, width)):
         if imgui.selectable(FREE_CAMERA, view.camera_name is None)[0]:
             view.free_camera()
         for name in view.cameras:
@@ -161,4 +161,4 @@ def _show_cameras(session: Session) -> None:
                 view.set_camera(name)
         imgui.end_combo()
     else:
-        tooltip("Camera ([ and ], Esc for the free one)")
+        tooltip(f"Camera: {view.camera_name or FREE_CAMERA} ([ and ], Esc for the free one)")

@@ -19,6 +19,8 @@ from .value_axis import Mark
 _MOST_READ = 24
 """Curves whose values are listed at the mouse."""
 _MOST_MARKS = 200
+_MARK = 0.5
+"""Height of a mark, in lines of text."""
 _DIGITS = "-0000.000"
 
 
@@ -73,26 +75,26 @@ def draw_marks(
     """
     if not marks:
         return
-    corner, size = implot.get_plot_pos(), implot.get_plot_size()
-    draw, ink, half = implot.get_plot_draw_list(), imgui.get_color_u32(color), 0.3 * imgui.get_text_line_height()
+    corner, size, line = implot.get_plot_pos(), implot.get_plot_size(), imgui.get_text_line_height()
+    draw, ink, half = implot.get_plot_draw_list(), imgui.get_color_u32(color), 0.5 * _MARK * line
     highest = max(marks, key=lambda mark: mark.value)
     for mark in marks[-_MOST_MARKS:]:
         x = implot.plot_to_pixels(float(times[mark.column]), 0.0).x
         if corner.x <= x <= corner.x + size.x:
             tip = ImVec2(x, corner.y + 1)
-            foot = corner.y + 1 + 1.6 * half
+            foot = corner.y + _MARK * line
             draw.add_triangle_filled(tip, ImVec2(x + half, foot), ImVec2(x - half, foot), ink)
             if mark is highest:
                 text = format_number(mark.value, 1)
                 width = imgui.calc_text_size(text).x
                 left = min(x + half + 3, corner.x + size.x - width - 2)
-                row = sum(begin < left + width and left < end for begin, end in written)
+                row = 1 + sum(begin < left + width and left < end for begin, end in written)
                 written.append((left, left + width))
-                draw.add_text(ImVec2(left, corner.y + 1 + (1.2 + row) * imgui.get_text_line_height()), ink, text)
+                _write(left, corner.y + row * line, color, text)
 
 
 def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> None:
-    """The plot's title at the right of its top and the curves' names at the left, as far as they fit."""
+    """The plot's title at the right of its top and the curves' names at the left, as far as they fit, below marks."""
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     title = fit_text(title, size.x - 12)
     right = corner.x + size.x - imgui.calc_text_size(title).x - 6
@@ -106,18 +108,19 @@ def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> N
             _write(x, corner.y, dim_color(), more)
             return
         _write(x, corner.y, color, each.label, 0.8 * line)
-        top = corner.y + 2 + 0.45 * line
+        top = corner.y + (_MARK + 0.45) * line
         ink = imgui.get_color_u32(color)
         implot.get_plot_draw_list().add_rect_filled(ImVec2(x, top), ImVec2(x + 0.6 * line, top + 0.15 * line), ink)
         x += width + 0.6 * line
 
 
 def _write(x: float, top: float, color: ImVec4, text: str, indent: float = 0.0) -> None:
-    """Text at the top of a plot, from `x` plus an indent on [px]; curves behind it leave it readable."""
+    """Text below the marks at a plot's top, from `x` plus an indent on [px]; curves behind it leave it readable."""
     draw, size = implot.get_plot_draw_list(), imgui.calc_text_size(text)
+    top += _MARK * imgui.get_text_line_height()
     shade = imgui.get_color_u32(imgui.Col_.window_bg, 0.85)
-    draw.add_rect_filled(ImVec2(x - 3, top + 1), ImVec2(x + indent + size.x + 3, top + 3 + size.y), shade)
-    draw.add_text(ImVec2(x + indent, top + 2), imgui.get_color_u32(color), text)
+    draw.add_rect_filled(ImVec2(x - 3, top), ImVec2(x + indent + size.x + 3, top + size.y), shade)
+    draw.add_text(ImVec2(x + indent, top), imgui.get_color_u32(color), text)
 
 
 def signal_color(session: Session, line: Line) -> ImVec4:

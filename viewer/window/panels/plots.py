@@ -25,7 +25,7 @@ from ..widgets import (
 from .contact_raster import draw_strips, pointed_step
 from .plot_details import Readout, curve_color, draw_marks, draw_names, show_readouts, signal_color
 from .plotted_curves import Line, PlottedCurves, curves_csv, value_at
-from .value_axis import ValueRange, marks_above, value_range
+from .value_axis import ValueRange, few_ticks, marks_above, value_range
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
 """Sensors that have a plot, and a row in the raster, of their own."""
@@ -33,6 +33,8 @@ _PLOTS_PART = 0.5
 """Of the panel's height, that plots take at least."""
 _LEAST_LINES = 4.0
 """Height of a plot, in lines of text; where there are more, they scroll."""
+_LOW_LINES = 6.5
+"""Height of a plot, in lines of text, below which its value axis has few numbers."""
 _ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
 """Height of a sensor's row in the raster, in lines of text: at most, and at least."""
 _MOST_MARKS = 200
@@ -42,12 +44,8 @@ _STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mous
 _X, _Y = implot.ImAxis_.x1, implot.ImAxis_.y1
 
 
-def style_plots() -> None:
-    """Plots as dense as the rest of the window, that zoom by dragging; needs ImPlot's context."""
-    style = implot.get_style()
-    style.plot_padding = ImVec2(6, 4)
-    style.label_padding = ImVec2(4, 2)
-    style.plot_border_size = 0.0
+def zoom_by_dragging() -> None:
+    """What the mouse does to plots; needs ImPlot's context."""
     keys = implot.get_input_map()
     keys.select, keys.select_cancel = 0, 1
     keys.pan, keys.menu = 1, 2
@@ -272,8 +270,12 @@ class Plots:
         implot.setup_axes("", "", implot.AxisFlags_.no_tick_labels, 0)
         if settings.axis is ValueAxis.LOG:
             implot.setup_axis_scale(_Y, implot.Scale_.log10 if low > 0 else implot.Scale_.sym_log)
-        implot.setup_axis_format(_Y, "%6.4g")
+        implot.setup_axis_format(_Y, "%6.5g")
         implot.setup_axis_limits(_Y, low, high, implot.Cond_.always)
+        if height < _LOW_LINES * imgui.get_text_line_height() and settings.axis is not ValueAxis.LOG:
+            # ImPlot's own would be printed over each other.
+            places = few_ticks(low, high)
+            implot.setup_axis_ticks(_Y, places, [f"{place:6.4g}" for place in places])
         implot.setup_axis_links(_X, self._start, self._end)
         span, limits = self.span, implot.get_plot_limits()
         colors = [signal_color(session, line) if settings.by_sensor else self._colors[line.name] for line in lines]
@@ -284,12 +286,12 @@ class Plots:
                 spec = implot.Spec(line_color=color, line_weight=1.3)
                 implot.plot_line(line.label, self._curves.stroke_times, values, spec)
         self._show_events(session)
+        self._show_cursor(session, history)
+        draw_names(title + unit, lines, colors)
         written: list[tuple[float, float]] = []
         tops = self._curves.high[names, signals]
         for i in np.flatnonzero((tops > limits.y.max).any(axis=1)).tolist():
             draw_marks(self._curves.times, marks_above(tops[i], limits.y.max), colors[i], written)
-        self._show_cursor(session, history)
-        draw_names(title + unit, lines, colors)
         self._show_crosshair()
         hovered = bool(implot.is_plot_hovered())
         if hovered:

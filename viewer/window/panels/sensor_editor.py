@@ -21,7 +21,7 @@ from ...session.session import Session
 from ...settings import Reduce
 from ..theme import warning_color
 from ..viewport import Viewport
-from ..widgets import Message, button, choose, disabled, flow, heading, paragraph, small_button, tooltip
+from ..widgets import Message, button, choose, disabled, fitted_text, flow, heading, paragraph, small_button, tooltip
 from .sensor_form import (
     EACH_BODY,
     EACH_BODY_HELP,
@@ -196,9 +196,12 @@ class SensorEditor:
 
     def _show_title(self, sensor_edits: SensorEdits) -> None:
         name = self.editing
-        imgui.text_unformatted("New sensor" if name is None else f"Sensor {name}")
         if name is None:
+            imgui.text_unformatted("New sensor")
             return
+        style = imgui.get_style()
+        buttons = imgui.calc_text_size(f"{icons.ICON_FA_PLUS} NewRemove").x + 4 * style.frame_padding.x
+        fitted_text(f"Sensor {name}", imgui.get_content_region_avail().x - buttons - 2 * style.item_spacing.x)
         imgui.same_line()
         if small_button(f"{icons.ICON_FA_PLUS} New###new", "Make another one like this"):
             self.editing = self._original = None

@@ -11,12 +11,13 @@ from ...mjmodel.sensor_suggestions import SensorSuggestions, TouchingBody, Touch
 from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ContactDeclaration, ContactTarget
 from ...sensors.layout import UNITS, Field
+from ..short_names import PAIR
 from ..widgets import (
     Heading,
     checkbox,
     dim_text,
     disabled,
-    fit_text,
+    fit_texts,
     format_number,
     icon_button,
     number_font,
@@ -68,20 +69,31 @@ def show_element(declaration: ContactDeclaration, can_touch: bool) -> None:
 
 
 def _in_lines(attributes: Mapping[str, str], width: float) -> str:
-    """MJCF of a sensor, broken between attributes where a line would be too long."""
-    text, line = "<contact", "<contact"
+    """MJCF of a sensor, broken between attributes where a line would be too long, else between their words."""
+    lines = ["<contact"]
     for name, value in attributes.items():
-        word = contact_element({name: value}).removeprefix("<contact").removesuffix("/>")
-        # What is longer than a line is left to break inside.
-        fits = imgui.calc_text_size(f"{line}{word}/>").x <= width or imgui.calc_text_size(f" {word}/>").x > width
-        text, line = (text + word, line + word) if fits else (f"{text}\n {word}", f" {word}")
-    return f"{text}/>"
+        attribute = contact_element({name: value}).removeprefix("<contact ").removesuffix("/>")
+        whole = _fits(f"{lines[-1]} {attribute}", width) or _fits(f"  {attribute}", width)
+        indent = "  "
+        for word in [attribute] if whole else attribute.split(" "):
+            if _fits(f"{lines[-1]} {word}", width):
+                lines[-1] += f" {word}"
+            else:
+                lines.append(indent + word)
+            indent = "    "
+    return "\n".join(lines) + "/>"
+
+
+def _fits(line: str, width: float) -> bool:
+    return bool(imgui.calc_text_size(f"{line}/>").x <= width)
 
 
 EACH_BODY = f"{icons.ICON_FA_SHOE_PRINTS} each body"
 EACH_BODY_HELP = "Make a sensor for each body that moves and touches something now: the feet of a robot that stands"
 _ROWS = 8
 """Pairs that the list shows at once."""
+_NAMES_WIDTH = 13.0
+"""Of a list, in font sizes; where numbers of contacts leave less to names, they are left out."""
 
 Sides = frozenset[ContactTarget]
 
@@ -106,16 +118,13 @@ def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
         paragraph("Nothing that moves touches now.")
         return None
     row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
-    size = ImVec2(0, (min(len(bodies), _ROWS) + 1) * row + 2)
-    flags = imgui.TableFlags_
-    if not imgui.begin_table("##bodies", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x, size):
+    if not _begin_touching("##bodies", len(bodies), row, "body", "Moving bodies, by name"):
         return None
-    table_headings(_touching_headings("body", "Moving bodies, by name"))
-    wanted = None
+    wanted, names = None, _fitted([body.label for body in bodies])
     for i in visible_rows(len(bodies), row):
         body = bodies[i]
         imgui.push_id(body.label)
-        _show_cells(body.label, body.count, body.force)
+        _show_cells(names[i], body.label, body.count, body.force)
         with disabled(not body.name):
             if icon_button(icons.ICON_FA_PLUS, "make"):
                 wanted = body
@@ -125,29 +134,48 @@ def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
     return wanted
 
 
-def _touching_headings(what: str, help_text: str) -> tuple[Heading, ...]:
+def _begin_touching(table: str, count: int, row: float, what: str, help_text: str) -> bool:
+    """Begin a table of so many rows, each `row` px high, with its headings; True if it is to be filled and ended."""
+    flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
+    room = imgui.get_content_region_avail().x
     with number_font():
         force_width = imgui.calc_text_size("0000.00").x
-    return (
+    headings = [
         Heading(what, "", help_text, left=True),
         Heading("contacts", "contacts", "Number of contacts"),
-        Heading("[N]", force_width, "Sum of their normal forces"),
+        Heading("force [N]", max(force_width, imgui.calc_text_size("force [N]").x), "Sum of their normal forces"),
         Heading("", imgui.get_frame_height()),
-    )
+    ]
+    others = sum(heading.width + 2 * imgui.get_style().cell_padding.x for heading in headings)
+    if room - others < _NAMES_WIDTH * imgui.get_font_size():
+        # Names need the room more; the number is in their tooltips.
+        del headings[1]
+    size = ImVec2(0, (min(count, _ROWS) + 1) * row + 2)
+    if not imgui.begin_table(table, len(headings), flags, size):
+        return False
+    table_headings(headings)
+    return True
 
 
-def _show_cells(label: str, count: int, force: float) -> None:
-    """Name, contacts and force of a row; its button is next."""
+def _fitted(names: Sequence[str]) -> Sequence[str]:
+    """What of each name fits into the first column of the table."""
+    imgui.table_set_column_index(0)
+    return fit_texts(names, imgui.get_content_region_avail().x)
+
+
+def _show_cells(text: str, label: str, count: int, force: float) -> None:
+    """Name, as it fits and as it is, contacts and force of a row; its button is next."""
     imgui.table_next_row()
     imgui.table_next_column()
     imgui.align_text_to_frame_padding()
-    imgui.text_unformatted(fit_text(label, imgui.get_content_region_avail().x))
-    tooltip(label)
+    imgui.text_unformatted(text)
+    tooltip(f"{label}\n{count} contact{'' if count == 1 else 's'}")
+    numbers = (str(count), format_number(force, 2))
     with number_font():
-        for text in (str(count), format_number(force, 2)):
+        for number in numbers[4 - imgui.table_get_column_count() :]:
             imgui.table_next_column()
             imgui.align_text_to_frame_padding()
-            text_right(text)
+            text_right(number)
     imgui.table_next_column()
 
 
@@ -158,27 +186,25 @@ def show_pairs(
     if not pairs:
         paragraph("Nothing touches now.")
         return None
-    line = imgui.get_text_line_height() + 2 * imgui.get_style().frame_padding.y
-    row = line + 2 * imgui.get_style().cell_padding.y
-    size = ImVec2(0, (min(len(pairs), _ROWS) + 1) * row + 2)
-    flags = imgui.TableFlags_
-    if not imgui.begin_table("##pairs", 4, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x, size):
+    row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
+    if not _begin_touching("##pairs", len(pairs), row, "geoms", "Object 1 and object 2; forces act on the second"):
         return None
-    table_headings(_touching_headings("geoms", "Object 1 and object 2; forces act on the second"))
-    clicked = None
+    clicked, names = None, _fitted([PAIR.join(pair.labels) for pair in pairs])
     for i in visible_rows(len(pairs), row):
         pair = pairs[i]
         # By its geoms: rows come and go while the scene runs.
-        imgui.push_id(f"{pair.labels[0]} x {pair.labels[1]}")
+        imgui.push_id(PAIR.join(pair.labels))
         first, second = (suggestions.target_of_geom(geom) for geom in pair.geoms)
-        clicked = _show_row(pair, first, second, by_sides.get(frozenset((first, second)))) or clicked
+        clicked = _show_row(pair, names[i], first, second, by_sides.get(frozenset((first, second)))) or clicked
         imgui.pop_id()
     imgui.end_table()
     return clicked
 
 
-def _show_row(pair: TouchingPair, first: ContactTarget, second: ContactTarget, sensor: str | None) -> PairClick | None:
-    _show_cells(f"{pair.labels[0]} × {pair.labels[1]}", pair.count, pair.force)
+def _show_row(
+    pair: TouchingPair, text: str, first: ContactTarget, second: ContactTarget, sensor: str | None
+) -> PairClick | None:
+    _show_cells(text, PAIR.join(pair.labels), pair.count, pair.force)
     nameless = not first.name and not second.name
     with disabled(nameless):
         pressed = icon_button(icons.ICON_FA_EYE if sensor else icons.ICON_FA_PLUS, "make")

@@ -16,7 +16,8 @@ from ..widgets import (
     checkbox,
     dim_text,
     eye_button,
-    fitted_text,
+    fit_text,
+    fit_texts,
     format_number,
     number_font,
     paragraph,
@@ -49,6 +50,9 @@ class SensorsPanel:
         """Only sensors with this in their names are listed, where there are many."""
         self._listed: list[int] = []
         self._listed_for: tuple[object, ...] = ()
+        self._short: list[str] = []
+        """Names of the listed sensors, as they fit."""
+        self._short_for: tuple[object, ...] = ()
 
     def show(self, shell: Shell) -> None:
         """The window's content."""
@@ -68,10 +72,11 @@ class SensorsPanel:
         else:
             self.text = ""
         listed, totals = self.listed(sensors.names), session.totals
+        short = self._short_names(sensors.names, tuple(unsaved))
         for i in visible_rows(len(listed), _row_height()):
             place = listed[i]
             imgui.push_id(place)
-            _show_row(shell, place, totals, sensors[place].name in unsaved)
+            _show_row(shell, place, short[i], totals, sensors[place].name in unsaved)
             imgui.pop_id()
         if not listed:
             paragraph("No sensor has these words in its name.")
@@ -85,6 +90,15 @@ class SensorsPanel:
             self._listed_for = state
             self._listed = [i for i, name in enumerate(names) if all(word in name.lower() for word in words)]
         return self._listed
+
+    def _short_names(self, names: tuple[str, ...], unsaved: tuple[str, ...]) -> list[str]:
+        """Names of the listed sensors as they fit beside eye and pencil; those that are not saved have a star."""
+        room = imgui.get_content_region_avail().x - _indent() - imgui.get_text_line_height() - 10
+        state = (self._listed_for, unsaved, room, imgui.get_font_size())
+        if state != self._short_for:
+            texts = [f"{names[i]} *" if names[i] in unsaved else names[i] for i in self._listed]
+            self._short_for, self._short = state, fit_texts(texts, room)
+        return self._short
 
 
 def _show_unread(session: Session) -> None:
@@ -109,10 +123,9 @@ def _show_empty(shell: Shell) -> None:
     if button(f"{icons.ICON_FA_PLUS} New sensor###new", help_text):
         shell.edit_sensor(None)
     imgui.spacing()
-    paragraph(
-        "Or declare one in the scene:\n"
-        '<sensor>\n  <contact name="foot" geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>'
-    )
+    paragraph("Or declare one in the scene:")
+    with number_font():
+        paragraph('<sensor>\n  <contact name="foot"\n    geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>')
 
 
 def _show_watched(shell: Shell) -> None:
@@ -153,7 +166,13 @@ def _row_height() -> float:
     return 3 * imgui.get_text_line_height() + 16 + imgui.get_style().item_spacing.y
 
 
-def _show_row(shell: Shell, index: int, totals: SensorTotals, unsaved: bool) -> None:
+def _indent() -> float:
+    """Where a row's text begins, beside its eye [px]."""
+    return 2.4 * imgui.get_font_size()
+
+
+def _show_row(shell: Shell, index: int, text: str, totals: SensorTotals, unsaved: bool) -> None:
+    """The row of a sensor; `text` is what of its name fits."""
     session = shell.app.session
     sensor = session.engine.sensors[index]
     name, found, reported = sensor.name, int(totals.found[index]), int(totals.reported[index])
@@ -173,23 +192,21 @@ def _show_row(shell: Shell, index: int, totals: SensorTotals, unsaved: bool) -> 
         _draw_swatch(index)
     imgui.set_cursor_pos(ImVec2(start.x + 2, start.y + 4))
     _show_eye(session, index, name)
-    imgui.same_line(0, 6)
-    text_x = imgui.get_cursor_pos_x()
-    pencil_x = right - imgui.get_text_line_height()
+    text_x = start.x + _indent()
+    imgui.set_cursor_pos(ImVec2(text_x, start.y + 4))
     with text_color(_text_color(session.visible[name])):
-        fitted_text(f"{name} *" if unsaved else name, pencil_x - text_x - 4)
+        imgui.text_unformatted(text)
         tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
     if not sensor.virtual and not sensor.sources:
-        imgui.set_cursor_pos(ImVec2(pencil_x, start.y + 4))
+        imgui.set_cursor_pos(ImVec2(right - imgui.get_text_line_height(), start.y + 4))
         _show_pencil(shell, name)
 
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
     note = f"{'bodies ' if sensor.virtual else ''}asleep" if asleep else SOLVED if sensor.solved_again else ""
     with text_color(warning_color() if sensor.solved_again else dim_color()):
-        fitted_text(f"{note} · {sensor.label}" if note else sensor.label, right - text_x)
-        if note:
-            tooltip(asleep or SOLVED_AGAIN)
+        imgui.text_unformatted(fit_text(f"{note} · {sensor.label}" if note else sensor.label, right - text_x))
+        tooltip(f"{sensor.label}\n{asleep or SOLVED_AGAIN}" if note else sensor.label)
 
     # From the left edge on: the longest mode and the most contacts stand side by side in the narrowest panel.
     imgui.set_cursor_pos(ImVec2(start.x + 6, start.y + 5 + 2 * line))

@@ -14,7 +14,7 @@ from ...scene_files.spec_changes import target_names
 from ...sensors.contact_declaration import ContactTarget, TargetKind
 from ...session.session import Session
 from ..viewport import Viewport
-from ..widgets import choose, disabled, icon_button, paragraph, tooltip, visible_rows
+from ..widgets import choose, combo_text, disabled, icon_button, paragraph, tooltip, visible_rows
 
 _ROWS = 12
 """Names that a list shows at once."""
@@ -38,8 +38,9 @@ class NameList:
     def show(self, label: str, value: str, names: Callable[[], Sequence[str]], width: float, help_text: str) -> str:
         """The list; the name that is chosen. `names` is asked only while the list is open."""
         imgui.set_next_item_width(width)
-        if not imgui.begin_combo(label, value or "choose"):
-            tooltip(help_text)
+        text = combo_text(value or "choose", width)
+        if not imgui.begin_combo(label, text):
+            tooltip(f"{value}\n{help_text}" if text != value and value else help_text)
             return value
         if imgui.is_window_appearing():
             self._typed = ""

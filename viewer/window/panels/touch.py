@@ -49,9 +49,7 @@ _LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
 _TRUE_ALPHA = 0.45
 _LEAST_FORCE = 0.01
 """A force axis shows at least this [N]: less is what the solver leaves over."""
-_DECLARE = (
-    'Or declare one in the scene:\n<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
-)
+_DECLARE = '<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
 
 
 class TouchPanel:
@@ -103,9 +101,9 @@ class TouchPanel:
             paragraph(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {problem}", warning_color())
         self.selected = self.editor.show_add(touch) or self.selected
         if not len(touch):
-            paragraph("This scene has no touch sensors. Put one on a site or body.")
-            imgui.spacing()
-            paragraph(_DECLARE)
+            paragraph("This scene has no touch sensors. Put one on a site or body, or declare one in the scene:")
+            with number_font():
+                paragraph(_DECLARE)
             return
         flags = imgui.TableFlags_
         with number_font():
@@ -254,9 +252,10 @@ def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
         paragraph("No samples yet.")
         return
     size = ImVec2(-1, max(imgui.get_content_region_avail().y, 90.0))
-    if implot.begin_plot("##curves", size, implot.Flags_.canvas_only | implot.Flags_.no_inputs):
-        _draw_curves(sensor, touch.time)
-        implot.end_plot()
+    with number_font():
+        if implot.begin_plot("##curves", size, implot.Flags_.canvas_only | implot.Flags_.no_inputs):
+            _draw_curves(sensor, touch.time)
+            implot.end_plot()
 
 
 def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
@@ -272,12 +271,13 @@ def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
     bottom = -top if float(np.nanmin(shared, initial=0.0)) < -0.01 * top else -0.06 * top
     axes, flags = implot.ImAxis_, implot.AxisFlags_
     look = flags.no_decorations if bare else flags.none
-    implot.setup_axis(axes.x1, "s", look | flags.no_grid_lines)
+    implot.setup_axis(axes.x1, "", look | flags.no_grid_lines)
+    implot.setup_axis_format(axes.x1, "%g s")
     implot.setup_axis_limits(axes.x1, end - SECONDS, end, implot.Cond_.always)
     if not bare and imgui.get_content_region_avail().x < _FEW_TICKS * imgui.get_font_size():
         ticks = np.arange(np.ceil((end - SECONDS) / 5), end / 5 + 1e-9) * 5
-        implot.setup_axis_ticks(axes.x1, ticks.tolist(), [f"{tick:g}" for tick in ticks])
-    implot.setup_axis(axes.y1, "N", look)
+        implot.setup_axis_ticks(axes.x1, ticks.tolist(), [f"{tick:g} s" for tick in ticks])
+    implot.setup_axis(axes.y1, "true [N]", look)
     implot.setup_axis_limits(axes.y1, bottom, top, implot.Cond_.always)
     implot.setup_axis(axes.y2, "device", look | flags.opposite | flags.no_grid_lines)
     implot.setup_axis_limits(axes.y2, slope * bottom + offset, slope * top + offset, implot.Cond_.always)

@@ -81,6 +81,14 @@ def _round_up(value: float) -> float:
     return decade * next((step for step in _TOPS if step * decade >= value), 10.0)
 
 
+def few_ticks(low: float, high: float) -> list[float]:
+    """Places on a low axis whose numbers do not cover each other: its ends, and zero or the middle between them."""
+    near = 0.3 * (high - low)
+    if low < 0.0 < high:
+        return [end for end in (low, high) if abs(end) > near] + [0.0]
+    return [low, 0.5 * (low + high), high]
+
+
 def marks_above(high: Columns, top: float) -> list[Mark]:
     """The places where one curve, (columns,), is above the end of the axis."""
     above = np.flatnonzero(high > top)
