@@ -61,6 +61,31 @@ def printed_over(drawn: list[DrawnText]) -> list[str]:
     ]
 
 
+def overlay_rect(name: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of a small window over the scene [px]."""
+    window = imgui.internal.find_window_by_name(f"##{name}")
+    assert window is not None
+    return window.pos.x, window.pos.y, window.pos.x + window.size.x, window.pos.y + window.size.y
+
+
+@pytest.mark.parametrize("size", SIZES[:3], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_notices_leave_the_legend_in_sight(size: tuple[int, int]) -> None:
+    window = open_window(size)
+
+    def test(ctx: Any) -> None:
+        window.app.session._step(300)
+        for text in ("nested/scene.xml: line 1: no such file", "saved scene-001.png"):
+            window.app.notices.add(text, warning=True)
+        ctx.yield_(4)
+        legend, *notices = (overlay_rect(name) for name in ("legend", "notice0", "notice1"))
+        for notice in notices:
+            beside = notice[0] >= legend[2] or legend[0] >= notice[2]
+            assert beside or notice[1] >= legend[3] or legend[1] >= notice[3]
+            assert notice[3] < window.viewport.rect[3]
+
+    drive(window, test)
+
+
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tmp_path: Path) -> None:
     window = open_window(size)

@@ -23,6 +23,8 @@ class Viewport:
     def __init__(self) -> None:
         self.rect = (0.0, 0.0, 1.0, 1.0)
         """Left, top, right, bottom in the window's coordinates."""
+        self.legend_bottom: float | None = None
+        """Lower edge of the legend, if it is at the top of the scene."""
         self._drag: int | None = None
         """Button of a drag that began over the scene."""
 

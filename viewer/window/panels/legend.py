@@ -25,6 +25,7 @@ _TALL = 26
 def show_legend(shell: Shell, viewport: Viewport) -> None:
     """A small panel in the scene's lower left corner, in a low scene at its top; none if nothing is drawn."""
     session = shell.app.session
+    viewport.legend_bottom = None
     if not session.settings.show_legend:
         return
     entries, notes = legend_entries(session), legend_notes(session)
@@ -32,7 +33,8 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
         return
     left, top, right, bottom = viewport.rect
     room = 0.0 if bottom - top >= _TALL * imgui.get_text_line_height() else right - left - 4 * _MARGIN
-    if room and not shell.info_shown:
+    is_above = bool(room) and not shell.info_shown
+    if is_above:
         # Contacts are below, the sky is above.
         imgui.set_next_window_pos(ImVec2(left + _MARGIN, top + _MARGIN))
     else:
@@ -47,6 +49,8 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
     for note in notes:
         _flow(imgui.calc_text_size(note).x, room)
         dim_text(note)
+    if is_above:
+        viewport.legend_bottom = imgui.get_window_pos().y + imgui.get_window_height()
     imgui.end()
 
 

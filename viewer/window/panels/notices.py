@@ -14,10 +14,10 @@ _MARGIN = 12
 
 
 def show_notices(notices: Notices, viewport: Viewport) -> None:
-    """Notices at the top of the scene, each with a button that dismisses it."""
+    """Notices at the top of the scene, below a legend that is there, each with a button that dismisses it."""
     notices.drop_expired()
-    left, top, right, _ = viewport.rect
-    y = top + _MARGIN
+    left, top, right, bottom = viewport.rect
+    y = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2)) + _MARGIN
     for i, notice in enumerate(list(notices.items)):
         imgui.set_next_window_pos(ImVec2((left + right) / 2, y), 0, ImVec2(0.5, 0))
         imgui.set_next_window_size_constraints(ImVec2(0, 0), ImVec2(0.9 * (right - left), 400))
