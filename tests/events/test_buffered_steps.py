@@ -9,9 +9,10 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
 from contact_viewer.events import tracker as tracking
+from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.event_log import LogEntry
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
-from contact_viewer.mjmodel.pair_selection import all_pairs
+from contact_viewer.mjmodel.pair_selection import all_pairs, named_pairs
 
 DROPS = """
 <mujoco>
@@ -175,3 +176,50 @@ def test_a_sensor_that_is_added_while_others_are_tracked_is_tracked_too() -> Non
     assert sensors.timing.contact_count[count] == 1
     assert sensors.timing.contact_time[count] == pytest.approx(100 * 0.002)
     assert {entry.subject for entry in tracker.log if entry.sensor is not None} >= {"soft_ball", "lively_ball"}
+
+
+def test_a_break_does_not_stop_a_run_for_what_happened_before_it_was_set() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    hits: list[str] = []
+    tracker.on_break = hits.append
+    # The balls land at 0.286 s; nobody has read that yet.
+    for _ in range(146):
+        engine.step()
+        tracker.after_step(engine)
+    tracker.breaks = [Break(BreakWhen.BEGIN)]
+    engine.step()
+    tracker.after_step(engine)
+    assert hits == []
+    assert sum(entry.pair_id is not None and entry.kind == "begin" for entry in tracker.log) == 4
+
+
+def test_to_track_another_pair_stops_no_run_because_that_one_is_pressed() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine, named_pairs(engine.model, [("slab", "soft")]))
+    hits: list[str] = []
+    tracker.on_break = hits.append
+    tracker.breaks = [Break(BreakWhen.FORCE, force=10.0)]
+    for pair in (None, ("slab", "heavy")):
+        if pair is not None:
+            # It has been lying there all along, with 39 N: that is no rise.
+            tracker.select(named_pairs(engine.model, [pair]))
+        for _ in range(5):
+            engine.step()
+            tracker.after_step(engine)
+    assert tracker.pairs.forces.max() == pytest.approx(4 * 9.81, rel=0.05)
+    assert hits == []
+
+
+def test_curves_of_runge_kutta_are_those_of_the_state_after_each_step(tmp_path: Path) -> None:
+    path = tmp_path / "drops.xml"
+    path.write_text(SCENES["intermediate"])
+    engine = open_engine(path)
+    tracker = ContactTracker(engine, named_pairs(engine.model, [("floor", "ball")]))
+    tracker.curves_wanted_until = math.inf
+    for _ in range(50):
+        engine.step()
+        tracker.after_step(engine)
+    # Without friction of the air it falls by the textbook, and Runge-Kutta makes no error in that.
+    times = 0.002 * np.arange(1, 51)
+    assert tracker.curves[2] == pytest.approx(0.21 - 9.81 / 2 * times**2 + 2e-8, abs=1e-12)

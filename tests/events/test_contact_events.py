@@ -121,10 +121,8 @@ def test_contacts_keep_the_velocity_of_their_own_first_event() -> None:
     events.update(1.0, [-1.0, 1.0, -1.0], [-2.0, -3.0, 0.0])
     first = events.contacts[0]
     assert (first.time, first.normal_velocity, first.initial) == (0.5, -2.0, False)
-    assert list(events.last_contacts) == [2]
     events.update(2.0, [-1.0, -1.0, -1.0], [0.0, -3.0, 0.0])
     assert events.contacts[0] is first
-    assert sorted(events.last_contacts) == [0, 2]
     assert events.contacts[1].normal_velocity == -3.0
     (end,) = events.update(3.0, [-1.0, -1.0, 1.0], [0.0, 0.0, 2.0])
     assert (end.pair_id, end.duration) == (2, 2.5)
@@ -178,7 +176,7 @@ def test_time_running_backwards_drops_contacts() -> None:
     assert len(events.update(1.0, [-1.0], [-1.0])) == 1
     assert events.update(0.5, [0.5], [-1.0]) == []
     assert not events.in_contact.any()
-    assert (events.contacts, events.last_contacts) == ({}, {})
+    assert events.contacts == {}
     (event,) = events.update(1.5, [-0.5], [-1.0])
     assert event.kind == "begin"
     assert event.time == 1.0
@@ -338,6 +336,10 @@ def test_an_instant_that_was_returned_to_keeps_what_is_known_of_it() -> None:
     events.reset()
     events.update(7.0, [-0.5 * EPS] * 5, [0.0] * 5)
     assert not events.in_contact.any()
+    # The thresholds themselves are still in the band.
+    events.resume({0: known[0], 2: None})
+    events.update(5.0, [0.0, 1.0, -2 * EPS, 1.0, 1.0], [0.0] * 5)
+    assert events.in_contact.tolist() == [True, False, False, False, False]
 
 
 def test_a_motion_is_traced_back_where_only_its_end_is_known() -> None:
@@ -414,7 +416,3 @@ def test_the_crossing_functions_are_current_for_all_that_modias_rule_measured() 
     (event,) = events.update_pairs(1.0, {0: Trace(last, first, lambda: first)}, near=lambda: near)
     assert (event.pair_id, event.kind) == (0, "begin")
     assert (events.z1, events.z2) == (-0.1, 0.5 + 2 * EPS)
-    # Whoever tells of all pairs again goes on from there.
-    (event,) = events.update(2.0, [-0.3, -0.1, -0.5], [math.nan] * 3)
-    assert (event.pair_id, event.kind) == (2, "begin")
-    assert 1.0 < event.time < 2.0

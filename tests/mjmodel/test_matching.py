@@ -6,6 +6,7 @@ from functools import cache
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer.mjmodel import matching
 from contact_viewer.mjmodel.matching import (
     ContactMatcher,
     Matches,
@@ -25,6 +26,7 @@ WIDE = 150
 NEWTON = 'cone="pyramidal" solver="Newton"'
 PGS = 'cone="pyramidal" solver="PGS" noslip_iterations="2"'
 CG = 'cone="elliptic" solver="CG" integrator="implicitfast"'
+LOCATED = pytest.mark.parametrize("few", [0, 1_000_000], ids=["sorting", "comparing"])
 CONES = pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 
 # Contacts in this zone carry no force; version 3.9 gave both words another meaning.
@@ -342,6 +344,15 @@ def test_flexes_match_as_in_the_engine(flex: str) -> None:
     assert any(by_vertex) == (mujoco.mj_version() >= 3_010_000)
 
 
+def test_the_first_vertex_of_a_flex_moves_as_the_engine_says() -> None:
+    """A plane touches vertices, not elements: here all of a small cloth, the one with number 0 among them."""
+    cloth = '<flexcomp name="flex" type="grid" dim="2" count="2 2 1" spacing=".1 .1 .1" radius=".01" pos="0 0 .005"/>'
+    model = compiled(cloth, contact_sensors("", (WIDE,)))
+    (data,) = run(model, steps=1, every=1)
+    matches = assert_rebuilt(model, data, range(model.nsensor))
+    assert sorted(data.contact.vert[matches.contacts].max(axis=1)) == [0, 1, 2, 3]
+
+
 @pytest.mark.skipif(not hasattr(mujoco, "mj_insideSite"), reason="this MuJoCo has no mesh sites")
 def test_mesh_site() -> None:
     ball = '<body pos="{} {} .095"><freejoint/><geom size=".1"/></body>'
@@ -358,7 +369,9 @@ def test_mesh_site() -> None:
     assert 0 < len(matches.contacts) < data.ncon
 
 
-def test_locate() -> None:
+@LOCATED
+def test_locate(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "_FEW", few)
     model = crowd(NEWTON)
     *_, data = run(model, steps=100, every=10)
     positions = data.contact.pos.copy()
@@ -373,8 +386,10 @@ def test_locate() -> None:
     assert locate(mujoco.MjData(model), positions[:2]).tolist() == [-1, -1]
 
 
-def test_locate_among_contacts_at_one_position() -> None:
+@LOCATED
+def test_locate_among_contacts_at_one_position(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two geoms in the same place: the sensor's matches decide which of them is meant."""
+    monkeypatch.setattr(matching, "_FEW", few)
     geoms = '<geom name="skin" size=".1"/><geom name="bone" size=".1"/>'
     model = compiled(f'<body pos="0 0 .09"><freejoint/>{geoms}</body>', contact_sensors('geom1="bone"'))
     data = mujoco.MjData(model)

@@ -72,12 +72,14 @@ def test_every_sensor_by_name(library: Library) -> None:
 def test_grouped(library: Library) -> None:
     model, values, forces = rows()
     layouts = ContactLayout.for_model(model)
-    groups = dict(layouts.grouped(library.array(values)))
-    assert sorted(name for names in groups for name in names) == sorted(layouts)
-    batch = groups["whole", "sensor-4"]
-    assert tuple(batch.filled.shape) == (50, 2, 4)
-    assert_close(library, batch.net_force, np.stack([forces, forces], axis=1))
-    assert_close(library, groups[("feet_box",)].net_force, forces[:, np.newaxis])
+    for shape in ((50,), (2, 25)):
+        groups = dict(layouts.grouped(library.array(values.reshape(*shape, -1))))
+        assert sorted(name for names in groups for name in names) == sorted(layouts)
+        batch = groups["whole", "sensor-4"]
+        assert tuple(batch.filled.shape) == (*shape, 2, 4)
+        expected = forces.reshape(*shape, 1, 3)
+        assert_close(library, batch.net_force, np.concatenate([expected, expected], axis=-2))
+        assert_close(library, groups[("feet_box",)].net_force, expected)
 
 
 @each_library
@@ -87,10 +89,21 @@ def test_wrong_rows_are_named(library: Library) -> None:
     for wrong in (values[:, 1:], values[0, 0]):
         with pytest.raises(ValueError, match=rf"\(\.\.\., {model.nsensordata}\), not"):
             layouts.decode(library.array(wrong))
+        with pytest.raises(ValueError, match=rf"\(\.\.\., {model.nsensordata}\), not"):
+            layouts.decode_one("net", library.array(wrong))
+        with pytest.raises(ValueError, match=rf"\(\.\.\., {model.nsensordata}\), not"):
+            list(layouts.grouped(library.array(wrong)))
     with pytest.raises(TypeError, match="real numbers"):
         layouts.decode(library.array(values, "int32"))
     with pytest.raises(KeyError, match="no contact sensor named 'foot'; the model has: whole, net"):
         layouts["foot"]
+
+
+def test_a_name_that_is_made_up_is_that_of_no_other_sensor() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        MODEL.replace("<clock/>", "").replace('name="whole"', "").replace('name="net"', 'name="sensor-0"')
+    )
+    assert list(ContactLayout.for_model(model))[:3] == ["sensor-0'", "sensor-0", "sensor-3"]
 
 
 def test_fields_alone_without_found() -> None:

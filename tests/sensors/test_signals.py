@@ -153,6 +153,15 @@ def test_a_mean_without_directions_averages_components() -> None:
     np.testing.assert_allclose(shown.force, [[2, 1, 0]])
 
 
+def test_the_mean_of_a_contact_that_was_lost_is_drawn_in_the_frame_that_it_had_last() -> None:
+    layout = ContactLayout("found force normal tangent", 1)
+    along_y, along_z = [0, 1, 0, 0, 0, 1], [0, 0, 1, 1, 0, 0]
+    rows = np.array([[1.0, 8, 0, 0, *along_y], [1.0, 4, 0, 0, *along_z], [0.0] * 10, [0.0] * 10])
+    shown: Any = mean(layout.decode(rows))
+    np.testing.assert_array_equal(shown.normal, [[0, 0, 1]])
+    np.testing.assert_allclose(shown.net_force, [0, 2, 1])
+
+
 def test_a_mean_position_is_nearest_to_where_it_pressed_hardest() -> None:
     layout = ContactLayout("found force pos", 2)
     steps = np.zeros((3, 2, 7))

@@ -123,6 +123,7 @@ NORMAL, TANGENT = np.array([0.0, 0.6, 0.8]), np.array([1.0, 0.0, 0.0])
 BINORMAL = np.array([0.0, 0.8, -0.6])
 FORCE = np.array([1.5, -2.0, 7.0])
 """A force on object 2, world."""
+TORQUE = np.array([0.3, 0.4, -0.5])
 
 
 def in_frame(vector: np.ndarray) -> list[float]:
@@ -151,11 +152,15 @@ def test_a_reversed_pair_has_its_third_component_negated() -> None:
 
 
 def test_motrix_netforce_is_along_its_own_normal_and_tangent() -> None:
-    row = [4, *in_frame(FORCE), *NORMAL, *TANGENT]
+    row = [4, *in_frame(FORCE), *in_frame(TORQUE), *NORMAL, *TANGENT]
     for order, sign in (("native", 1), ("reversed", -1)):
-        batch = ContactLayout("found force normal tangent", 9, "netforce", "motrix", order).decode(row)
+        layout = ContactLayout("found force torque normal tangent", 9, "netforce", "motrix", order)
+        batch = layout.decode(row)
         np.testing.assert_allclose(known(batch.net_force), sign * FORCE)
         np.testing.assert_allclose(known(batch.force), [sign * FORCE])
+        np.testing.assert_allclose(known(batch.torque), [sign * TORQUE])
+        # Written again it has the world's axes for a frame, and the engine's sign.
+        np.testing.assert_allclose(layout.encode(batch), [4, *FORCE, *TORQUE, 1, 0, 0, 0, 1, 0])
         assert batch.in_world_frame
         np.testing.assert_array_equal(known(batch.normal), [[1, 0, 0]])
         np.testing.assert_array_equal(known(batch.tangent0), [[0, 1, 0]])

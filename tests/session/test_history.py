@@ -334,6 +334,12 @@ def test_marks_of_steps_that_were_forgotten_are_forgotten(tmp_path: Path) -> Non
     assert marks[-1] == small.history.last
     assert marks == list(range(marks[0], marks[-1] + 1))
     assert small.history.first - 1 <= marks[0] <= small.history.first
+    # Without a state of its own a step makes none be forgotten, so the oldest keeps its mark.
+    first = small.history.first
+    run.engine.step()
+    small.history.append(ArrivedStep(None, StepKind.SOLVED))
+    assert small.history.first == first
+    assert set(small.history.marks) >= set(range(first, small.history.last + 1))
     assert small.history.time(small.history.last) == pytest.approx(run.engine.time)
     small.engine.set_reduce("robot", "netforce")
     run.engine.step()

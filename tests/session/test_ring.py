@@ -115,6 +115,8 @@ def test_steps_out_of_reach_are_refused() -> None:
             history.row(step)
         with pytest.raises(IndexError):
             history.origin(step)
+        with pytest.raises(IndexError):
+            history.time(step)
     assert history.step_at(-1e9) == history.first
     assert history.step_at(1e9) == history.last
     book.take(3, 1.0)
@@ -165,6 +167,9 @@ def test_meanings_are_those_of_the_time() -> None:
         book.history.mark(number)
         book.take(1, 1.0)
     assert len(book.history.epochs) <= 16 + 1
+    # Those of the steps that are left are all there.
+    steps = range(book.history.first, book.history.last + 1)
+    assert [book.history.meaning(step) for step in steps] == [step - 7 for step in steps]
 
 
 def test_the_oldest_step_has_a_state_before_it() -> None:
@@ -173,7 +178,8 @@ def test_the_oldest_step_has_a_state_before_it() -> None:
     for _ in range(40):
         book.take(1, 1.0)
     ring = book.history
-    assert 0 < ring.first < ring.last
+    # Ten states fit: those of steps 30 to 39, from which 31 to 40 can be taken again.
+    assert (ring.first, ring.last) == (31, 40)
     for step in range(ring.first, ring.last + 1):
         assert ring.origin(step)[1] < step
         assert book.redo(step) == book.values[step]
@@ -342,3 +348,20 @@ def test_it_is_full_when_one_more_step_could_make_the_oldest_be_forgotten(count:
     for _ in range(2):
         book.take(1, 1.0)
     assert book.history.first > 0
+
+
+def test_after_going_back_it_is_not_full_until_what_is_left_would_be_forgotten() -> None:
+    book = ledger(64)
+    for _ in range(30):
+        book.take(1, 1.0)
+    ring = book.history
+    first = ring.first
+    assert ring.full
+    ring.truncate(first + 2)
+    assert not ring.full
+    while not ring.full:
+        book.take(1, 1.0)
+        assert ring.first == first
+    for _ in range(3):
+        book.take(1, 1.0)
+    assert ring.first > first

@@ -261,6 +261,11 @@ def test_a_sample_of_another_sensor_is_held() -> None:
     device = sensor("force", lookup_table=[[0, 0, 1], [10, 100, 1]])
     device.hold(2.5)
     assert device.get_value() == 25
+    # Noise is that of its own samples, and goes with them.
+    run(device, 3)
+    assert device.get_value() != 100
+    device.hold(2.5)
+    assert device.get_value() == 25
     device.disable()
     device.hold(2.5)
     assert math.isnan(device.get_value())

@@ -55,6 +55,9 @@ def test_times_that_are_not_kept_are_not_found() -> None:
     for i in range(5):
         history.append(0.002 * i, [0], [0, 0, 0, 0])
     assert [history.find(time) for time in (0.0, 0.002, 0.004, 0.005, 0.008, 0.01)] == [None, None, 2, None, 4, None]
+    # After an hour, times are sums of millions of steps: a part in a billion of them is rounding.
+    history.append(3600.0, [0], [0, 0, 0, 0])
+    assert [history.find(3600 + error) for error in (-3e-6, 3e-6, -4e-6, 4e-6)] == [5, 5, None, None]
 
 
 @pytest.mark.parametrize("first", [0, 1, 7, 1003])

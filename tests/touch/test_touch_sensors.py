@@ -208,6 +208,11 @@ def test_steps_can_be_taken_together_when_no_device_needs_each(robot: Write) -> 
     assert not TouchSensors(open_engine("slope")).active
 
 
+def test_a_sensor_that_is_disabled_from_the_start_feels_nothing(robot: Write) -> None:
+    touch = TouchSensors(open_engine(robot("type=force-3d site=down period=0")))
+    assert touch.true("0").tolist() == [0, 0, 0]
+
+
 def test_disabled_sensors_cost_nothing(robot: Write) -> None:
     engine = open_engine(robot("site=down period=0", "type=force site=down table=''"))
 
@@ -351,6 +356,8 @@ def test_curves_hold_the_true_force_and_the_devices_values(robot: Write) -> None
     engine = open_engine(robot(*entries))
     touch = TouchSensors(engine)
     run(engine, touch, 2)
+    # What a panel shows beside them is the newest of them.
+    assert all(touch.true(sensor.name) == pytest.approx(sensor.history.true[-1]) for sensor in touch)
     forces, bumps, pushes = (sensor.history for sensor in touch)
     assert len(forces) == 1001
     assert forces.true[-1] == pytest.approx([-49.05, 0, 0], abs=0.05)

@@ -109,15 +109,9 @@ class ContactEvents:
         """The geoms of each pair; a pair's id is its position here."""
         self.eps = float(eps)
         self.rule = rule
-        self.contacts: dict[int, ContactPair] = {}
-        """Pairs in contact by id; a new dictionary after every update with events."""
-        self.last_contacts: dict[int, ContactPair] = {}
-        """`contacts` as they were before the last update with events."""
         count = len(self.pairs)
-        self._resumed: Mapping[int, ContactPair | None] = {}
         self._in_contact = np.zeros(count, bool)
-        # The last three updates, the latest first.
-        self._times = (math.nan, math.nan, math.nan)
+        # Those of the last three updates, the latest first.
         self._distances = (np.empty(count), np.empty(count), np.empty(count))
         self._velocities = (np.empty(count), np.empty(count), np.empty(count))
         self._offset = np.empty(count)
@@ -129,9 +123,9 @@ class ContactEvents:
     def reset(self) -> None:
         """Forget every contact without ending it: the next update is a first one."""
         self._started = False
-        self._resumed = {}
-        self.contacts = {}
-        self.last_contacts = {}
+        self._resumed: Mapping[int, ContactPair | None] = {}
+        self.contacts: dict[int, ContactPair] = {}
+        """Pairs in contact by id; a new dictionary after every update with events."""
         self._times = (math.nan, math.nan, math.nan)
         self._distances[0].fill(math.inf)
         self._decide()
@@ -221,7 +215,8 @@ class ContactEvents:
     ) -> list[ContactEvent]:
         """As `update`, for pairs that may have met or parted; all others keep their state and the distance known last.
 
-        `traces`: each pair in the last three steps, NaN where something is not known. Only after a first `update`.
+        `traces`: each pair in the last three steps, NaN where something is not known. Only after a first `update`, and
+        instead of any further one, for which the velocities before would be missing.
         `near`: measures all pairs that are in contact or penetrate; asked at an event if the rule is Modia3D's.
         """
         self._times = (time, *self._times[:2])
@@ -229,7 +224,6 @@ class ContactEvents:
         for pair_id, trace in traces.items():
             distance = trace.after.distance
             self._distances[0][pair_id] = distance
-            self._velocities[0][pair_id] = trace.after.velocity
             self._hysteresis[pair_id] = distance + self._offset.item(pair_id)
             if self._hysteresis.item(pair_id) * self._sign.item(pair_id) > 0:
                 crossed[pair_id] = trace
@@ -276,8 +270,7 @@ class ContactEvents:
         events = [self._located(pair_id, trace, locate) for pair_id, trace in crossed.items()]
         events += [self._event(pair_id, Crossing(*others[pair_id])) for pair_id in decided] if others else []
         events.sort(key=lambda event: (event.time, event.pair_id))
-        self.last_contacts = self.contacts
-        self.contacts = dict(self.last_contacts)
+        self.contacts = dict(self.contacts)
         for event in events:
             if event.kind is EventKind.BEGIN:
                 self.contacts[event.pair_id] = ContactPair(

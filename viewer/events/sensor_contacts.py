@@ -64,7 +64,7 @@ class SensorForces:
                 # Slots that no step fills add nothing.
                 used = np.flatnonzero(batch.force[..., 0].any(axis=(0, 1)))
                 batch = batch.cut(0, int(used[-1]) + 1 if len(used) else 1)
-            if len(positions) > _FEW_SENSORS and batch.force is not None:
+            if len(positions) > _FEW_SENSORS:
                 # Most of many are not touched.
                 touched = np.flatnonzero(batch.filled.any(axis=(0, 2)))
                 positions, batch = [positions[i] for i in touched.tolist()], batch.of_sensors(touched)

@@ -52,13 +52,14 @@ class ForceTrigger:
         self._edge_time = np.zeros(count)
         self._edge_force = np.zeros(count)
         self._begin_time = np.zeros(count)
+        self._time: float
+        """Of the last update [s]."""
         self.reset()
 
     def reset(self) -> None:
         """Forget every contact without ending it: the next update is a first one."""
         self._started = False
         self._resumed: Mapping[int, float | None] = {}
-        self._time = -math.inf
         self._step = 0
         self._pending = False
         self._raw[:] = False

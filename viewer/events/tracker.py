@@ -159,7 +159,7 @@ class ContactTracker:
         model = engine.model
         # Buffered of a step are the arrays of sensors, and constraint forces, a dozen or so a geom.
         size = 8 * (model.nsensordata + 12 * model.ngeom + 1)
-        self._capacity = max(1, min(_BUFFER_STEPS, _BUFFER_BYTES // size))
+        self._capacity = min(_BUFFER_STEPS, _BUFFER_BYTES // size)
         self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
         self.breaks = [each for each in self.breaks if each.pair_id is None]
         self._log.clear()

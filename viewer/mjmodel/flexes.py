@@ -104,7 +104,8 @@ def _vertex_weights(
     """The vertices of a flex that a side of each contact has, counted within the flex, and their weights, (k, n)."""
     contact = data.contact
     single = contact.vert[contacts, side]
-    vertices = _corners(model, flex)[np.maximum(contact.elem[contacts, side], 0)].astype(np.intp)
+    # Without an element, -1, whichever vertices are found are replaced.
+    vertices = _corners(model, flex)[contact.elem[contacts, side]].astype(np.intp)
     vertices[single >= 0] = single[single >= 0, np.newaxis]
     # A vertex is no part of an element that it touches.
     allowed = vertices != contact.vert[contacts, 1 - side, np.newaxis]

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .array_library import is_numpy, namespace
 from .contacts import Array, ContactBatch
 from .layout import ContactLayout
 
@@ -21,13 +20,9 @@ class LayoutGroup(NamedTuple):
     """Where their arrays are in a row."""
 
     def decode(self, rows: Array) -> ContactBatch:
-        """Their contacts, (..., members, slots), in rows of (..., width)."""
+        """Their contacts, (..., members, slots), in rows of numpy, (..., width)."""
         shape = (*rows.shape[:-1], len(self.members), self.layout.size)
-        if isinstance(self.columns, slice) or is_numpy(rows):
-            return self.layout.decode(namespace(rows).reshape(rows[..., self.columns], shape))
-        # Slices stay on a device; positions would have to be brought there.
-        arrays = [rows[..., start : start + self.layout.size] for start in self.columns[:, 0].tolist()]
-        return self.layout.decode(namespace(rows).stack(arrays, axis=-2))
+        return self.layout.decode(rows[..., self.columns].reshape(shape))
 
 
 def group_by_layout(arrays: Iterable[tuple[int, ContactLayout]]) -> list[LayoutGroup]:

@@ -77,9 +77,9 @@ class ModelLayouts(Mapping[str, L], Generic[L]):
         groups: dict[tuple[Any, int], list[PlacedSensor]] = {}
         for sensor in self.sensors.values():
             groups.setdefault((sensor.layout, len(sensor.parts)), []).append(sensor)
-        for (layout, _), members in groups.items():
+        for (layout, part_count), members in groups.items():
             names = tuple(sensor.name for sensor in members)
-            if len(members[0].parts) > 1:
+            if part_count > 1:
                 yield names, ContactBatch.stack([sensor.decode(sensordata) for sensor in members])
                 continue
             places = [sensor.parts[0][0] for sensor in members]
@@ -132,6 +132,6 @@ def _joined(model: Any, placed: list[tuple[int, PlacedSensor]], join: Join) -> l
             joined += family.values()
             continue
         taken.add(base)
-        parts = [sensor.parts[0] for sensor in family.values()]
+        parts = [part for sensor in family.values() for part in sensor.parts]
         joined.append(PlacedSensor(base, join(family, parts[0][1]), tuple(parts)))
     return joined

@@ -37,17 +37,12 @@ class History:
         self._ring = StepRing(past.width, past.state_size, budget, curve_bytes(past), past.inputs.size)
         self.record = self._ring.recorder(self._past.read, self._past.spacing, self._add_state)
         """Keeps the step that was just taken."""
-        self._driven = False
-        """True if the steps that are taken now have inputs of their own."""
-        self._shown: int | None = None
         self.marks: OrderedDict[int, StepKind] = OrderedDict()
         """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
         self.starts_with_forces = True
         """False if the forces in the first state are not known."""
-        self._frame_start = 0
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
-        self._time = 0.0
         self._grouped: tuple[Any, list[tuple[NDArray[np.intp], LayoutGroup]]] | None = None
         self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
         """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
@@ -119,7 +114,10 @@ class History:
         """Begin with the engine's present state: after loading and after a reset."""
         self._ring.clear()
         self.marks.clear()
-        self._shown, self._frame_start, self._driven = None, 0, False
+        self._shown: int | None = None
+        self._frame_start = 0
+        self._driven = False
+        """True if the steps that are taken now have inputs of their own."""
         self._mark_epoch()
         self._add_state()
         self.record()

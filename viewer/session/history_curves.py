@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class HistoryCurves:
             curves.restart(ring.first)
         stop = min(ring.last + 1, curves.stop + limit)
         starts = [step for step, _ in ring.epochs if curves.stop < step < stop]
-        for start, end in zip([curves.stop, *starts], [*starts, stop], strict=True):
+        for start, end in pairwise([curves.stop, *starts, stop]):
             if start < end:
                 curves.extend(self._measure(start, end))
         return curves.stop > ring.last

@@ -74,8 +74,6 @@ class StepRing:
         self.stop = self._peak = 0
         self._state_stop = self._state_peak = 0
         self.newest_state = 0
-        self.newest_is_driven = False
-        """True if the steps from the newest state on have inputs."""
         self.epochs.clear()
         for each in self.derived:
             each.truncate(0)
@@ -96,6 +94,11 @@ class StepRing:
     def last(self) -> int:
         """Newest step; -1 without any."""
         return self.stop - 1
+
+    @property
+    def newest_is_driven(self) -> bool:
+        """True if the steps from the newest state on have inputs."""
+        return bool(self._driven[(self._state_stop - 1) % self._state_count])
 
     @property
     def full(self) -> bool:
@@ -130,7 +133,7 @@ class StepRing:
         self._state_steps[place] = step
         self._times[place] = time
         self._timesteps[place] = timestep
-        self._driven[place] = self.newest_is_driven = driven
+        self._driven[place] = driven
         return self._states[place]
 
     def recorder(
@@ -274,7 +277,6 @@ class StepRing:
         while self.newest_state >= step and self._state_stop > oldest + 1:
             self._state_stop -= 1
             self.newest_state = int(self._state_steps[(self._state_stop - 1) % count])
-            self.newest_is_driven = bool(self._driven[(self._state_stop - 1) % count])
         while len(self.epochs) > 1 and self.epochs[-1][0] > step:
             self.epochs.pop()
         for each in self.derived:

@@ -54,7 +54,7 @@ class TouchDeclaration:
         if not self.name:
             raise ValueError("a touch sensor needs a name")
         targets = [target for target in (self.site, self.body) if target is not None]
-        if len(targets) != 1 or not targets[0]:
+        if len(targets) != 1 or "" in targets:
             raise ValueError("a touch sensor needs either a site or a body")
         # The device's checks are the declaration's, and its types too: any sequence of rows is a table.
         sensor = self.build()
