@@ -8,8 +8,9 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.mujoco.engine import MujocoEngine
+from contact_viewer.mjmodel.names import COMPANION, read_names
 from contact_viewer.scene_files.compiled_sensors import companions_of, with_sensors
-from contact_viewer.scene_files.scene import LoadedScene, find_scene
+from contact_viewer.scene_files.scene import LoadedScene, compile_spec, find_scene
 from contact_viewer.scene_files.spec_changes import SensorChange, read_declarations
 from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
 
@@ -40,6 +41,49 @@ def test_a_compiled_model_gets_the_companions_that_its_file_would_have(scene: st
             assert theirs.force is not None
             np.testing.assert_array_equal(ours.force, theirs.force)
             np.testing.assert_array_equal(ours.found, theirs.found)
+
+
+EVERY_KIND = """<mujoco><size nuser_sensor="2"/>
+  <worldbody><geom name="floor" type="plane" size="5 5 1"/>
+    <body name="a" pos="0 0 .3"><freejoint/><geom name="ball" size=".1"/><site name="here"/></body>
+    <body name="b" pos="1 0 .3"><joint name="up" type="slide" axis="0 0 1"/><geom size=".1"/></body></worldbody>
+  <actuator><motor name="push" joint="up" nsample="4" delay=".01"/></actuator>
+  <sensor><contact name="f\N{LATIN SMALL LETTER U WITH DIAERESIS}" body1="a" data="found" user="1 2"/>
+    <gyro name="turn" site="here"/><contact geom1="floor" subtree2="b" num="7" reduce="netforce" data="force"/>
+    <contact name="late" body1="a" num="3" data="found force" nsample="5" delay=".01" interval=".004"/>
+    <contact name="any" reduce="mindist" cutoff="3" noise="1"/></sensor>
+  <custom><numeric name="n" data="1 2"/><text name="t" data="x"/>
+    <tuple name="both"><element objtype="body" objname="a"/></tuple></custom>
+  <keyframe><key name="start"/></keyframe></mujoco>"""
+
+
+def test_appended_companions_are_those_that_mujoco_compiles() -> None:
+    compiled = compile_spec(mujoco.MjSpec.from_string(EVERY_KIND), None)
+    appended = with_sensors(LoadedScene(None, mujoco.MjModel.from_xml_string(EVERY_KIND)), delayed=True)
+    assert appended.companions == compiled.companions == {0: 5, 2: 6, 3: 7, 4: 8}
+    ours, theirs = appended.model, compiled.model
+    for field in theirs._all_fields:
+        expected = getattr(theirs, field)
+        # Where names are may differ.
+        if isinstance(expected, int | np.ndarray) and not field.startswith("name"):
+            np.testing.assert_array_equal(getattr(ours, field), expected, err_msg=field)
+    for kind, table in (("SENSOR", "sensor"), ("BODY", "body"), ("TUPLE", "tuple"), ("KEY", "key")):
+        names = read_names(ours, table)
+        assert names == read_names(theirs, table)
+        for i, name in enumerate(names):
+            if name and not name.startswith(COMPANION):
+                assert mujoco.mj_name2id(ours, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), name) == i
+
+
+def test_names_of_many_sensors_are_found_by_mujoco() -> None:
+    names = [f"s{i}" for i in range(3000)]
+    sensors = "".join(f'<contact name="{name}"/>' for name in names)
+    model = with_sensors(
+        LoadedScene(None, mujoco.MjModel.from_xml_string(f"<mujoco><sensor>{sensors}</sensor></mujoco>"))
+    ).model
+    assert model.nsensor == 6000
+    assert [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, name) for name in names] == list(range(3000))
+    assert mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, "s3000") == -1
 
 
 def test_sensors_are_made_changed_and_refused() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,8 @@ from ..settings import Reduce
 Row = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class ContactSensor:
-    """One contact sensor as it is read now."""
+class ContactSensor(NamedTuple):
+    """One contact sensor as it is read now. A tuple, for there may be a hundred thousand."""
 
     name: str
     label: str

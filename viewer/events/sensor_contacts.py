@@ -78,13 +78,15 @@ class SensorForces:
         together = [i for i, sensor in enumerate(sensors) if has_rows and not sensor.reconstructed]
         read = set(together)
         self._alone = [(i, sensor.name) for i, sensor in enumerate(sensors) if i not in read]
-        sources = []
-        for i in together:
-            columns, layout = self._engine.source(sensors[i])
+        sources = [(columns.start, layout) for columns, layout in (self._engine.source(sensors[i]) for i in together)]
+        self._groups = []
+        for group in group_by_layout(sources):
+            positions = [together[member] for member in group.members]
             # The strongest contact comes first, and a net contact is alone.
-            is_first_enough = sensors[i].reduce in (Reduce.MAXFORCE, Reduce.NETFORCE)
-            sources.append((columns.start, layout.shortened(1) if is_first_enough else layout))
-        self._groups = [([together[member] for member in group.members], group) for group in group_by_layout(sources)]
+            if group.layout.slots > 1 and group.layout.reduce in (Reduce.MAXFORCE, Reduce.NETFORCE):
+                first = group.layout.shortened(1)
+                (group,) = group_by_layout((sources[member][0], first) for member in group.members)
+            self._groups.append((positions, group))
 
 
 class SensorContacts:

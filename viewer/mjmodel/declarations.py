@@ -53,7 +53,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
     sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
     targets = np.column_stack(sides)[shown]
     for i, num, kind, target in zip(
-        shown.tolist(), kinds[:, 2].tolist(), _row_keys(kinds), _row_keys(targets), strict=True
+        shown.tolist(), kinds[:, 2].tolist(), row_keys(kinds), row_keys(targets), strict=True
     ):
         if kind not in layouts:
             layouts[kind] = ContactLayout.from_mujoco(model, i)
@@ -64,7 +64,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
     return declarations
 
 
-def _row_keys(table: NDArray[np.int32]) -> list[bytes]:
+def row_keys(table: NDArray[np.int32]) -> list[bytes]:
     """A key for each row, the same for the same rows; faster made and kept than a tuple."""
     keys: list[bytes] = table.view(f"V{table.shape[1] * table.itemsize}").ravel().tolist()
     return keys

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
-from .declarations import declared_sensors
+from .declarations import row_keys
 from .names import body_names, flex_names, geom_names
 from .pairs import Obstacle, find_obstacles, sensor_pairs
 from .types import MjModel
@@ -59,10 +60,11 @@ class PairSelection:
 
 def pairs_of_sensors(model: MjModel) -> PairSelection:
     """The pairs that the scene's contact sensors can match. A site matches wherever it is."""
-    targets = np.stack([model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid], axis=1)
     # Many sensors may have the same targets, companions always do.
-    sensors = {tuple(targets[declared.sensor_id]): declared.sensor_id for declared in declared_sensors(model)}
-    found = [sensor_pairs(model, sensor).possible for sensor in sensors.values()]
+    sensors = np.flatnonzero(model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT))
+    sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
+    by_targets = dict(zip(row_keys(np.stack(sides, axis=1)[sensors]), sensors.tolist(), strict=True))
+    found = [sensor_pairs(model, sensor).possible for sensor in by_targets.values()]
     return _select(model, PairSource.SENSORS, np.concatenate([*found, np.zeros((0, 2), np.intp)]))
 
 

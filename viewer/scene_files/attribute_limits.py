@@ -1,6 +1,5 @@
 """Finds attributes whose value alone can make MuJoCo compile for minutes or exhaust memory."""
 
-import re
 from functools import lru_cache
 
 from .xml_tags import Tag
@@ -34,7 +33,7 @@ _LIMITS = {
 """By element and attribute: up to this MuJoCo 4.0 compiles within a second and a few hundred megabytes."""
 _REFUSED = {"replicate": {"count": 100_000}, "size": {"nkey": 10_000_000}}
 """From this on MuJoCo 4.0 takes longer than any limit of time, whatever else is in the scene."""
-_NAMES = re.compile("|".join({"count", *(name for limits in _LIMITS.values() for name in limits)}))
+_LIMITS_BY_ELEMENT = {element: _LIMITS[_ANY] | limits for element, limits in _LIMITS.items()}
 _NUMBER_MAX = 1e18
 """Keeps products of counts finite."""
 _SUFFIXES = "KMGTPE"
@@ -42,9 +41,13 @@ _SUFFIXES = "KMGTPE"
 
 def beyond_limits(tag: Tag) -> list[str]:
     """Attributes of an element that are worth a process of its own."""
-    if _NAMES.search(tag.body) is None:
+    limits, body = _LIMITS_BY_ELEMENT.get(tag.name, _LIMITS[_ANY]), tag.body
+    for name in limits:
+        if name in body:
+            break
+    else:
+        # By far the most elements: their attributes need not be told apart.
         return []
-    limits = _LIMITS[_ANY] | _LIMITS.get(tag.name, {})
     given = tag.attributes
     return [name for name, limit in limits.items() if name in given and product(given[name]) > limit]
 

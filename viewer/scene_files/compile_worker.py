@@ -177,7 +177,8 @@ class Compilation:
             notes=tuple(answer["survey_notes"]),
         )
         refusals = tuple(RefusedChange(self._changes[place], reason) for place, reason in answer["refusals"])
-        scene = LoadedScene(self._path, model, companions, refusals=refusals, hidden=tuple(answer["hidden"]))
+        lacks_companions, hidden = bool(answer["lacks_companions"]), tuple(answer["hidden"])
+        scene = LoadedScene(self._path, model, companions, lacks_companions, refusals=refusals, hidden=hidden)
         return Compiled(scene, survey, tuple(answer["notes"]))
 
     def close(self) -> None:
@@ -231,6 +232,7 @@ def _compile_into(job: Job) -> dict[str, Any]:
         raise SceneError(f"{path}: {one_line(error)}") from None
     return {
         "companions": list(compiled.scene.companions.items()),
+        "lacks_companions": compiled.scene.lacks_companions,
         "hidden": compiled.scene.hidden,
         "notes": compiled.notes,
         "refusals": [(changes.index(refusal.change), refusal.reason) for refusal in compiled.scene.refusals],

@@ -6,7 +6,8 @@ its fields, so that sensors can be appended there; the result is compared with t
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import IO, Any
 
 import mujoco
@@ -36,59 +37,43 @@ _AFTER_SENSORS = ("nnumeric", "ntext", "ntuple", "nkey", "nplugin")
 """Things whose names follow those of sensors in `names_map`."""
 Values = dict[str, Any]
 """What a sensor has in the arrays `sensor_...`, by the rest of their names."""
+Table = dict[str, NDArray[Any]]
+"""The arrays `sensor_...` by their names: a row a sensor."""
 Part = bytes | memoryview
 
 
-def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = ()) -> LoadedScene:
+def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = (), delayed: bool = False) -> LoadedScene:
     """A scene with some sensors made or changed, in which each contact sensor has a companion with every field.
 
     The scene itself if nothing is to be added. Its model is never changed. Changes that do not fit are among the
-    `refusals`; SceneError where MuJoCo's files are not as this module knows them.
+    `refusals`; SceneError where MuJoCo's files are not as this module knows them. `delayed`: True if sensors with a
+    delay have companions too, whose own past makes a state of the model longer.
     """
     model = scene.model
     if not hasattr(model, "_all_fields") or not hasattr(model, "_sizes"):
         raise SceneError(f"MuJoCo {mujoco.__version__} does not say how its models are stored")
-    names = label_sensors(read_names(model, "sensor"))
-    declared = [i for i in np.flatnonzero(model.sensor_type == _CONTACT).tolist() if not names[i].startswith(COMPANION)]
-    rows: list[tuple[str, Values]] = []
-    hidden: dict[int, str] = {}
-    refusals: list[RefusedChange] = []
-    for change in changes:
-        taken = [name for i, name in enumerate(names) if i not in hidden and name != change.replaces]
-        values, reason = _values(model, change.after)
-        if change.name in [*taken, *(name for name, _ in rows)]:
-            reason = "the scene has a sensor of that name"
-        elif change.before is not None and change.replaces not in names:
-            reason = f"the scene has no sensor {change.replaces!r} to change"
-        if reason is not None:
-            refusals.append(RefusedChange(change, reason))
-            continue
-        if change.before is not None:
-            place = names.index(change.replaces)
-            hidden[place] = f"{COMPANION}replaced{place}"
-        rows.append((change.name, values))
-    companions = dict(scene.companions)
-    made = len(rows)
-    left_alone = {*hidden, *companions, *delayed_sensors(model)}
-    for i in (i for i in declared if i not in left_alone):
-        values = _read(model, i)
-        if _accompany(values):
-            companions[i] = model.nsensor + len(rows)
-            rows.append((f"{COMPANION}{i}", values))
-    for k in range(made):
-        values = dict(rows[k][1])
-        if _accompany(values):
-            companions[model.nsensor + k] = model.nsensor + len(rows)
-            rows.append((f"{COMPANION}{model.nsensor + k}", values))
-    if rows:
-        model = _extend(model, rows, hidden)
-    return LoadedScene(
-        scene.path,
-        model,
-        {sensor: companion for sensor, companion in companions.items() if sensor not in hidden},
+    written = read_names(model, "sensor")
+    made, hidden, refusals = _apply(model, label_sensors(written), changes)
+    names = [*written, *made]
+    sensors = _with_rows({field: getattr(model, field) for field in _sensor_fields(model)}, made.values())
+    is_accompanied = sensors["sensor_type"] == _CONTACT
+    is_accompanied[[*hidden, *scene.companions, *(() if delayed else delayed_sensors(model))]] = False
+    is_accompanied[[i for i, name in enumerate(names) if name.startswith(COMPANION)]] = False
+    is_accompanied &= _slots(sensors) * full_layout(1).size <= COMPANION_VALUES_MAX
+    accompanied = np.flatnonzero(is_accompanied)
+    companions = scene.companions | dict(
+        zip(accompanied.tolist(), range(len(names), len(names) + len(accompanied)), strict=True)
+    )
+    added = [*made, *(f"{COMPANION}{i}" for i in accompanied.tolist())]
+    if added:
+        model = _extend(model, _with_companions(sensors, accompanied), added, hidden, len(names))
+    return replace(
+        scene,
+        model=model,
+        lacks_companions=False,
+        companions={sensor: companion for sensor, companion in companions.items() if sensor not in hidden},
         hidden=(*hidden, *(companions[i] for i in hidden if i in companions)),
-        refusals=tuple(refusals),
-        notes=scene.notes,
+        refusals=(*scene.refusals, *refusals),
     )
 
 
@@ -123,64 +108,125 @@ def _values(model: MjModel, declaration: ContactDeclaration) -> tuple[Values, st
     return values, None
 
 
-def _read(model: MjModel, sensor: int) -> Values:
-    return {field.removeprefix("sensor_"): getattr(model, field)[sensor].copy() for field in _sensor_fields(model)}
-
-
-def _accompany(values: Values) -> bool:
-    """Make a sensor its own companion, with all fields; False if that were too large."""
-    _, reduce, num = (int(number) for number in values["intprm"])
-    slots = max(1, num)
-    # Older versions of MuJoCo have fewer.
-    size = full_layout(slots).size
-    if size > COMPANION_VALUES_MAX:
-        return False
-    values |= {"intprm": (_ALL_FIELDS, reduce, slots), "dim": size, "needstage": _ACC, "cutoff": 0.0, "noise": 0.0}
-    return True
+def _apply(
+    model: MjModel, names: list[str], changes: Sequence[SensorChange]
+) -> tuple[dict[str, Values], dict[int, str], list[RefusedChange]]:
+    """Sensors to be made, by name; new names of those that they replace, by id; and changes that do not fit."""
+    made: dict[str, Values] = {}
+    hidden: dict[int, str] = {}
+    refusals: list[RefusedChange] = []
+    for change in changes:
+        taken = [name for i, name in enumerate(names) if i not in hidden and name != change.replaces]
+        values, reason = _values(model, change.after)
+        if change.name in [*taken, *made]:
+            reason = "the scene has a sensor of that name"
+        elif change.before is not None and change.replaces not in names:
+            reason = f"the scene has no sensor {change.replaces!r} to change"
+        if reason is not None:
+            refusals.append(RefusedChange(change, reason))
+            continue
+        if change.before is not None:
+            place = names.index(change.replaces)
+            hidden[place] = f"{COMPANION}replaced{place}"
+        made[change.name] = values
+    return made, hidden, refusals
 
 
 def _sensor_fields(model: MjModel) -> list[str]:
     return [field for field in model._all_fields if field.startswith("sensor_")]
 
 
-def _extend(model: MjModel, rows: Sequence[tuple[str, Values]], renamed: dict[int, str]) -> MjModel:
-    """A copy of a model with sensors appended and some renamed."""
+def _slots(sensors: Table) -> NDArray[np.int32]:
+    return np.maximum(sensors["sensor_intprm"][:, 2], 1)
+
+
+def _with_rows(sensors: Table, rows: Collection[Values]) -> Table:
+    """Sensors with some appended; what a row does not say is 0."""
+    extended = {}
+    for field, before in sensors.items():
+        added = np.zeros((len(rows), *before.shape[1:]), before.dtype)
+        for k, values in enumerate(rows):
+            added[k] = values.get(field.removeprefix("sensor_"), 0)
+        extended[field] = np.concatenate([before, added])
+    return extended
+
+
+def _with_companions(sensors: Table, accompanied: NDArray[np.intp]) -> Table:
+    """Sensors with companions of some appended, which have all fields."""
+    companions = {field: values[accompanied] for field, values in sensors.items()}
+    slots = _slots(companions)
+    companions["sensor_intprm"][:, 0] = _ALL_FIELDS
+    companions["sensor_intprm"][:, 2] = slots
+    # Older versions of MuJoCo have fewer fields.
+    companions["sensor_dim"] = slots * full_layout(1).size
+    companions["sensor_needstage"][:] = _ACC
+    for field in ("sensor_cutoff", "sensor_noise", "sensor_user"):
+        companions[field][:] = 0.0
+    return {field: np.concatenate([values, companions[field]]) for field, values in sensors.items()}
+
+
+def _extend(model: MjModel, sensors: Table, added: Sequence[str], renamed: dict[int, str], sought: int) -> MjModel:
+    """A copy of a model with other sensors: its own, some of them renamed, and those that are added, by their names.
+
+    `sought`: how many of them MuJoCo finds by their names. Nobody looks for companions so.
+    """
     parts = _parts(model)
     memory = _memory(parts)
-    count, start = len(rows), int(model.nsensordata)
-    names, addresses = bytearray(parts["names"]), model.name_sensoradr.tolist()
-    for name, place in [*((name, place) for place, name in renamed.items()), *((name, -1) for name, _ in rows)]:
-        if place < 0:
-            addresses.append(len(names))
-        else:
-            addresses[place] = len(names)
-        names += name.encode() + b"\0"
-    sizes = [int(values["dim"]) for _, values in rows]
-    for field in _sensor_fields(model):
-        before: NDArray[Any] = getattr(model, field)
-        added = np.zeros((count, *before.shape[1:]), before.dtype)
-        for k, (_, values) in enumerate(rows):
-            if field.removeprefix("sensor_") in values:
-                added[k] = values[field.removeprefix("sensor_")]
-        if field == "sensor_adr":
-            added[:] = start + np.cumsum([0, *sizes[:-1]])
-        parts[field] = bytes(parts[field]) + added.tobytes()
-    parts["name_sensoradr"] = np.array(addresses, np.int32).tobytes()
-    parts["names"] = bytes(names)
-    # Two places a sensor. Empty: nobody looks for our sensors through MuJoCo.
+    before, count = int(model.nsensor), len(sensors["sensor_type"])
+    values = _place(sensors["sensor_adr"], before, model.nsensordata, sensors["sensor_dim"])
+    samples = sensors["sensor_history"][:, 0]
+    # Two numbers, a time of each sample, and the samples.
+    lengths = np.where(samples > 0, 2 + samples * (1 + sensors["sensor_dim"]), 0)
+    history = _place(sensors["sensor_historyadr"], before, model.nhistory, lengths)
+    sensors["sensor_historyadr"][samples <= 0] = -1
+    parts |= {field: array.tobytes() for field, array in sensors.items()}
+    texts = [f"{name}\0".encode() for name in (*added, *renamed.values())]
+    names = b"".join([parts["names"], *texts])
+    starts = np.cumsum([len(parts["names"]), *map(len, texts)])[:-1]
+    addresses = np.concatenate([model.name_sensoradr, starts[: len(added)]], dtype=np.int32)
+    addresses[list(renamed)] = starts[len(added) :]
+    # Two places a sensor.
     after = 2 * sum(getattr(model, name) for name in _AFTER_SENSORS)
-    numbers = model.names_map.tolist()
-    stop = len(numbers) - after
-    numbers[stop - 2 * model.nsensor : stop] = [-1] * (2 * (model.nsensor + count))
-    parts["names_map"] = np.array(numbers, model.names_map.dtype).tobytes()
+    first, stop = len(model.names_map) - after - 2 * before, len(model.names_map) - after
+    table = _name_table(names, addresses[:sought], 2 * count)
+    names_map = np.concatenate([model.names_map[:first], table, model.names_map[stop:]], dtype=model.names_map.dtype)
+    parts |= {"names": names, "name_sensoradr": addresses.tobytes(), "names_map": names_map.tobytes()}
     extended = {
-        "nsensor": model.nsensor + count,
-        "nsensordata": start + sum(sizes),
+        "nsensor": count,
+        "nsensordata": values,
         "nnames": len(names),
-        "nnames_map": len(numbers),
+        "nnames_map": len(names_map),
+        "nhistory": history,
         "nbuffer": model.nbuffer + _memory(parts) - memory,
     }
     return _checked(model, _load(model, parts, extended), extended)
+
+
+def _place(addresses: NDArray[np.int32], before: int, start: int, lengths: NDArray[np.int32]) -> int:
+    """Write where the sensors after the first few begin in an array of `start` values, at its end; returns its end."""
+    ends = start + np.cumsum(lengths[before:])
+    addresses[before:] = ends - lengths[before:]
+    return int(ends[-1])
+
+
+def _name_table(names: bytes, addresses: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """The table in which MuJoCo finds ids by names: each where the hash of its name says, or at the next free place."""
+    # Signed, as letters are in C.
+    letters, places = np.frombuffer(names, np.int8), addresses.astype(np.intp)
+    hashes = np.full(len(places), 5381, np.uint64)
+    named = left = np.flatnonzero(letters[places])
+    while left.size:
+        hashes[left] = (hashes[left] * np.uint64(33)) ^ letters[places[left]].astype(np.uint64)
+        places[left] += 1
+        left = left[letters[places[left]] != 0]
+    places = (hashes % np.uint64(size)).astype(np.intp)
+    table, left = np.full(size, -1, np.int32), named
+    while left.size:
+        free = left[table[places[left]] < 0]
+        table[places[free]] = free
+        left = left[table[places[left]] != left]
+        places[left] = (places[left] + 1) % size
+    return table
 
 
 def _parts(model: MjModel) -> dict[str, Part]:

@@ -13,6 +13,7 @@ import mujoco
 from ..errors import SceneError
 from ..worker import Limits
 from .compile_worker import Compilation, Compiled, compile_scene
+from .compiled_sensors import with_sensors
 from .error_messages import readable
 from .file_watch import Stamp
 from .preflight import SceneRefused, Survey, survey_scene
@@ -85,13 +86,19 @@ def open_safely(
         raise
     except SceneError as error:
         raise SceneRefused(readable(str(error)), getattr(error, "files", files)) from None
-    scene = compiled.scene
+    scene, notes = compiled.scene, compiled.notes
+    if scene.lacks_companions:
+        try:
+            scene = with_sensors(scene, delayed=True)
+        except SceneError as error:
+            notes = (*notes, f"contacts are reconstructed from the contact list: {error}")
     left_out = [str(refusal) for refusal in scene.refusals if refusal.reason is not None]
-    notes = tuple(readable(note) for note in (*compiled.notes, *left_out))
+    notes = tuple(readable(note) for note in (*notes, *left_out))
     return OpenedScene(
         path,
         scene.model,
         scene.companions,
+        scene.lacks_companions,
         scene.owned,
         scene.refusals,
         notes,

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import mujoco
+import numpy as np
 
 from ..mjmodel.declarations import TARGET_OBJECTS
 from ..mjmodel.names import COMPANION, label_sensors, read_names, sensor_targets
@@ -13,6 +15,7 @@ from ..sensors.contact_declaration import ContactDeclaration, ContactTarget, Tar
 from ..sensors.layout import Field
 from ..settings import Reduce
 
+_REDUCE = list(Reduce)
 _KINDS = {int(number): kind for kind, number in TARGET_OBJECTS.items()}
 TARGET_TABLES = {
     TargetKind.GEOM: "geom",
@@ -93,16 +96,21 @@ def read_declarations(model: MjModel) -> dict[str, ContactDeclaration]:
     """
     written = read_names(model, "sensor")
     tables = {kind: read_names(model, table) for kind, table in TARGET_TABLES.items()}
+
+    @cache
+    def target(number: int, index: int) -> ContactTarget | None:
+        kind = _KINDS[number]
+        name = tables[kind][index] if kind in tables else ""
+        return ContactTarget(kind, name) if name or kind is TargetKind.ANY else None
+
     found = {}
-    for i, name in enumerate(label_sensors(written)):
-        if model.sensor_type[i] != mujoco.mjtSensor.mjSENS_CONTACT or name.startswith(COMPANION):
+    names, numbers = label_sensors(written), model.sensor_intprm.tolist()
+    for i in np.flatnonzero(model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT)).tolist():
+        if names[i].startswith(COMPANION):
             continue
-        targets = []
-        for number, index in sensor_targets(model, i):
-            kind = _KINDS[number]
-            targets.append(ContactTarget(kind, tables[kind][index] if kind in tables else ""))
-        if all(target.name or target.kind is TargetKind.ANY for target in targets):
-            found[name] = _declared(written[i], targets, model.sensor_intprm[i])
+        first, second = (target(*side) for side in sensor_targets(model, i))
+        if first is not None and second is not None:
+            found[names[i]] = _declared(written[i], (first, second), numbers[i])
     return found
 
 
@@ -156,5 +164,9 @@ def _declaration(sensor: Any) -> ContactDeclaration | None:
 
 def _declared(name: str, targets: Sequence[ContactTarget], numbers: Any) -> ContactDeclaration:
     bits, reduce, num = (int(number) for number in numbers[:3])
-    fields = tuple(field for place, field in enumerate(Field) if bits >> place & 1)
-    return ContactDeclaration(name, targets[0], targets[1], fields, num, list(Reduce)[reduce])
+    return ContactDeclaration(name, targets[0], targets[1], _fields(bits), num, _REDUCE[reduce])
+
+
+@cache
+def _fields(bits: int) -> tuple[Field, ...]:
+    return tuple(field for place, field in enumerate(Field) if bits >> place & 1)

@@ -28,9 +28,13 @@ class LayoutGroup(NamedTuple):
 def group_by_layout(arrays: Iterable[tuple[int, ContactLayout]]) -> list[LayoutGroup]:
     """Groups of the sensors whose arrays begin at these places of a row and have these layouts."""
     starts, positions = [], dict[ContactLayout, list[int]]()
+    # Many sensors share a layout, and to hash it takes longer than all else. It is kept: another could have its id.
+    known: dict[int, tuple[ContactLayout, list[int]]] = {}
     for position, (start, layout) in enumerate(arrays):
         starts.append(start)
-        positions.setdefault(layout, []).append(position)
+        if id(layout) not in known:
+            known[id(layout)] = layout, positions.setdefault(layout, [])
+        known[id(layout)][1].append(position)
     groups = []
     for layout, members in positions.items():
         places = np.array([starts[member] for member in members])

@@ -84,6 +84,7 @@ def run_scene(seed: int, folder: Path) -> int:
     path.write_text(scene.xml())
     reference = Reference(scene)
     ours = open_engine(path)
+    assert not any(sensor.reconstructed for sensor in ours.sensors)
     bare = mujoco.MjModel.from_xml_path(str(path))
     theirs = open_engine(bare)
     everything = theirs.watch_all().name
@@ -147,6 +148,9 @@ def switch_modes(engine: Any, scene: RandomScene, reference: Reference, plain: A
 
 
 @pytest.mark.parametrize("start", range(FIRST, FIRST + SCENES, BATCH))
-def test_random_scenes_are_as_in_bare_mujoco(tmp_path: Path, start: int) -> None:
+def test_random_scenes_are_as_in_bare_mujoco(tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if start // BATCH % 2:
+        # As if they had very many sensors.
+        monkeypatch.setattr("contact_viewer.scene_files.scene.SPEC_COMPANIONS_MAX", 0)
     compared = sum(run_scene(seed, tmp_path) for seed in range(start, min(start + BATCH, FIRST + SCENES)))
     assert compared > BATCH

@@ -100,7 +100,7 @@ class SensorReader:
         sensor, reading = self.sensors[name], self._readings[name]
         order = reading.layout.pair_order
         layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
-        changed = replace(sensor, layout=layout)
+        changed = sensor._replace(layout=layout)
         self.sensors = SensorList([changed if old.name == name else old for old in self.sensors])
 
     def _values(self, name: str) -> Array:

@@ -1,6 +1,6 @@
 """Shows one environment of a batch that another engine steps: what that engine says, and the rest solved again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -104,7 +104,7 @@ class BatchEngine(MujocoEngine):
 
         def mark(sensor: ContactSensor) -> ContactSensor:
             again = not self._said or sensor.virtual or sensor.modified or not is_drawable(sensor.declared)
-            return replace(sensor, reconstructed=again, solved_again=again)
+            return sensor._replace(reconstructed=again, solved_again=again)
 
         self._sensors = SensorList([mark(sensor) for sensor in self._sensors])
 

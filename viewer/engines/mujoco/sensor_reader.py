@@ -243,7 +243,7 @@ class SensorReader(SensorValues):
         """What a sensor would report now in another reduce mode, with all fields."""
         sensor = self._fitted(name)
         layout = ContactLayout(sensor.fields, sensor.slots, mode)
-        return self._reconstruct(replace(sensor, layout=layout), self._readings[name])
+        return self._reconstruct(sensor._replace(layout=layout), self._readings[name])
 
     def sensor_id(self, name: str) -> int | None:
         """Number of the declared sensor in the model; None for one that the viewer made."""
@@ -253,7 +253,7 @@ class SensorReader(SensorValues):
     def set_reduce(self, name: str, mode: str) -> None:
         sensor, reading = self._sensors[name], self._readings[name]
         layout = _layout(sensor.fields, sensor.slots, mode)
-        self._replace(replace(sensor, layout=layout))
+        self._replace(sensor._replace(layout=layout))
         if reading.sensor_id is None or not self._owned:
             return
         sensor_ids = reading.sensor_ids
@@ -280,7 +280,7 @@ class SensorReader(SensorValues):
         if sensor.virtual and (needed := max(data.ncon for data in self._datas)) > sensor.slots:
             # Twice as many at least, because contacts come one by one, and whoever reads sensors plans for the slots.
             slots = max(needed, 2 * sensor.slots)
-            sensor = replace(sensor, layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots))
+            sensor = sensor._replace(layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots))
             self._replace(sensor)
         return sensor
 
