@@ -5,20 +5,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import imgui_bundle.immapp.testing as engine_testing
 import numpy as np
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
+from contact_viewer.render.canvas import Canvas
 from contact_viewer.settings import Options
 from contact_viewer.window.window import Window
-from imgui_bundle import ImVec2, hello_imgui, imgui
+from imgui_bundle import ImVec2, glfw_utils, hello_imgui, imgui
 from numpy.typing import NDArray
 from PIL import Image
 
+import glfw  # isort: skip
+
 Pixels = NDArray[np.uint8]
-_wanted: list[Path] = []
-"""The screenshot that is being taken, if there is one."""
+_drawing: list[bool] = []
+"""Not empty if frames are to be drawn."""
 
 
 def make_window(scene: str | Path, *, steps: int = 0, **options: Any) -> Window:
@@ -47,18 +51,31 @@ def drive(window: Window, test: Callable[[Any], None], *, may_fail: bool = False
             # Two clicks are a double click however long a frame takes.
             io.config_fixed_delta_time = 1 / 60
             ctx.yield_(4)
-            with nullcontext() if drawn else undrawn(window):
-                test(ctx)
+            test(ctx)
         except BaseException as error:
             failures.append(error)
 
-    engine_testing.run(runner_params=window.runner_params(), test_function=guarded)
-    if window.error is not None:
-        raise window.error
+    params = window.runner_params()
+    try:
+        with nullcontext() if drawn else undrawn(params):
+            run(params, guarded)
+    finally:
+        # What ended a window before its first frame is the cause of what Hello ImGui raises then.
+        if window.error is not None:
+            raise window.error
     if failures:
         raise failures[0]
     if window.guard.failures and not may_fail:
         raise window.guard.failures[0]
+
+
+def run(params: hello_imgui.RunnerParams, test: Callable[[Any], None]) -> None:
+    """Run a window and a test inside it."""
+    try:
+        engine_testing.run(runner_params=params, test_function=test)
+    finally:
+        # They hold window and test where Python cannot see it: neither would ever be freed.
+        params.callbacks = hello_imgui.RunnerCallbacks()
 
 
 def wait(ctx: Any, condition: Callable[[], object], seconds: float = 40.0) -> None:
@@ -70,43 +87,71 @@ def wait(ctx: Any, condition: Callable[[], object], seconds: float = 40.0) -> No
 
 
 def screenshot(ctx: Any, path: Path) -> Pixels:
-    """The window's picture, (height, width, 3)."""
+    """The window's picture, (height, width, 3), which is also saved for those who look into a failure."""
     # The test engine draws a white mouse cursor: keep it out of the scene.
     ctx.mouse_move_to_pos(ImVec2(3, 3))
-    _wanted.append(path)
+    ctx.yield_(3)
+    callbacks: Any = hello_imgui.get_runner_params().callbacks
+    finish = callbacks.before_swap or (lambda: None)
+    pictures: list[Pixels] = []
+
+    def read() -> None:
+        finish()
+        pictures.append(_read_window())
+
+    callbacks.before_swap = read
     try:
-        ctx.yield_(3)
-        engine_testing.capture(ctx, str(path))
+        with drawing():
+            # The rest of a frame whose panels were drawn small, and one that is drawn.
+            ctx.yield_(2)
     finally:
-        _wanted.clear()
-    return np.asarray(Image.open(path).convert("RGB"))
+        callbacks.before_swap = finish
+    Image.fromarray(pictures[-1]).save(path, compress_level=1)
+    return pictures[-1]
+
+
+def _read_window() -> Pixels:
+    """All that was drawn in the present frame."""
+    # Not before there is a window: PyOpenGL binds itself to the first OpenGL platform that it sees.
+    from OpenGL import GL
+
+    width, height = glfw.get_framebuffer_size(glfw_utils.glfw_window_hello_imgui())
+    GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, 0)
+    GL.glReadBuffer(GL.GL_BACK)
+    GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
+    pixels = GL.glReadPixels(0, 0, width, height, GL.GL_RGB, GL.GL_UNSIGNED_BYTE)
+    return np.frombuffer(pixels, np.uint8).reshape(height, width, 3)[::-1].copy()
 
 
 @contextmanager
-def undrawn(window: Window) -> Iterator[None]:
-    """Panels are as ever, and next to nothing of them is drawn, nor the scene: drawing takes most of a frame."""
-    assert window.canvas is not None
-    assert window._params is not None
-    canvas, callbacks, draw = window.canvas, window._params.callbacks, window.canvas.draw
-    before = callbacks.before_imgui_render
-    drawn: list[Any] = []
-
-    def draw_once(*arguments: Any, **named: Any) -> None:
-        if _wanted or not drawn:
-            drawn.append(draw(*arguments, **named))
-
-    def shrink() -> None:
-        # After the panels have read it; the next frame begins with the true one.
-        if not _wanted:
-            imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(0.02, 0.02)
-
-    canvas.draw = draw_once  # type: ignore[method-assign]
-    callbacks.before_imgui_render = shrink
+def drawing() -> Iterator[None]:
+    """Frames of a window that `drive` does not draw are drawn meanwhile."""
+    _drawing.append(True)
     try:
         yield
     finally:
-        canvas.draw = draw  # type: ignore[method-assign]
-        callbacks.before_imgui_render = before
+        _drawing.clear()
+
+
+@contextmanager
+def undrawn(params: hello_imgui.RunnerParams) -> Iterator[None]:
+    """Panels are as ever, and next to nothing of them is drawn, nor the scene: drawing takes most of a frame."""
+    draw = Canvas.draw
+    drawn: list[Canvas] = []
+
+    def draw_once(canvas: Canvas, *arguments: Any, **named: Any) -> None:
+        if _drawing or not drawn:
+            drawn.append(canvas)
+            draw(canvas, *arguments, **named)
+
+    def shrink() -> None:
+        # After the panels have read it; the next frame begins with the true one.
+        if not _drawing:
+            imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(0.02, 0.02)
+
+    params.callbacks.before_imgui_render = shrink
+    with patch.object(Canvas, "draw", draw_once):
+        yield
 
 
 def scene_part(window: Window, picture: Pixels) -> Pixels:

@@ -34,9 +34,11 @@ class WindowFilm:
     def __enter__(self) -> "WindowFilm":
         use_null_display()
         render = hello_imgui.manual_render
+        params = self._window.runner_params()
         with opening_window(needs_display=False) as self._window.when_open:
-            render.setup_from_runner_params(self._window.runner_params())
-        self._stack.callback(render.tear_down)
+            render.setup_from_runner_params(params)
+        # With the parameters: the window lets go of them while it is closed.
+        self._stack.callback(lambda _: render.tear_down(), params)
         self._pace = self._app.session.pace = _ScheduledPace(self._schedule)
         for _ in range(_FIRST_FRAMES):
             self._draw()

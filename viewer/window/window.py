@@ -227,10 +227,14 @@ class Window:
     def close(self) -> None:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
         self.app.close()
+        # Hello ImGui's parameters hold this window where Python cannot see it: as a pair, neither would ever be freed.
+        self._params = None
         if self.canvas is None:
             return
         if self.keeps_settings:
             hello_imgui.save_user_pref(_SAVED, self.app.session.settings.to_json())
+        drop: Any = None
+        glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
         implot.destroy_context()
         self.canvas.close()
         self.canvas = None

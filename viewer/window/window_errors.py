@@ -83,6 +83,8 @@ def opening_window(
             raise DisplayError(f"the display has no usable OpenGL ({reason})") from None
         finally:
             release()
+            if needs_display:
+                _handle_lost_display(lambda: None)
 
 
 def _handle_lost_display(when_lost: Callable[[], None]) -> None:

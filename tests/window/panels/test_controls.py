@@ -86,7 +86,7 @@ def test_a_pose_shows_contacts_without_forces_until_a_step(arm: Path, tmp_path: 
         # Posed again, and taken back.
         before = float(data.qpos[0])
         type_into(ctx, "joint shoulder", 0.2)
-        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         ctx.yield_(3)
         assert float(data.qpos[0]) == before
         session.paused = False
@@ -108,7 +108,7 @@ def test_controls_of_a_paused_scene_are_undone(arm: Path, monkeypatch: pytest.Mo
         assert session.drive.controls[0] == pytest.approx(0.9, abs=1e-6)
         assert window.app.undoable == "control of shoulder"
         for expected in (0.25, 0.0):
-            ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+            ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
             ctx.yield_(3)
             assert session.drive.controls[0] == expected
         # In a user's own loop they are readings.
@@ -211,7 +211,7 @@ def test_a_mocap_body_is_dragged_in_the_scene_and_moved_by_numbers(tmp_path: Pat
         assert moved > 0.31
         assert session.drive.is_posed
         assert app.undoable == "pose of tray"
-        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         ctx.yield_(3)
         assert height() == pytest.approx(0.3)
         # The ball falls with the tray that it lies on.
@@ -260,7 +260,7 @@ def test_the_controls_of_one_limb_of_a_large_robot_are_found_and_moved_together(
         # By the same part of ranges of 3, 4, ... rad.
         assert drive_.controls[selected] == pytest.approx(0.5 / 3 * np.arange(3, 11), rel=1e-5)
         assert not np.delete(drive_.controls, range(16, 24)).any()
-        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         ctx.yield_(2)
         assert not drive_.controls.any()
 
@@ -307,15 +307,15 @@ def test_a_keyframe_is_kept_and_saved_by_clicks(arm: Path) -> None:
         (added,) = set(new) - set(old)
         assert added.strip().startswith('<key name="key 1" time=')
         assert [line for line in new if line != added] == old
-        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         wait(ctx, lambda: app.session.engine.keys == ("home",))
         assert arm.read_text() == before
         # It is kept as it was before it was saved, and that is undone too.
         assert list(app.keyframes.made) == ["key 1"]
-        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         ctx.yield_(2)
         assert app.keyframes.made == {}
-        ctx.key_press(imgui.Key.c | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.c.value)
         ctx.yield_(2)
         assert imgui.get_clipboard_text().startswith('<key name="key 1" time=')
 

@@ -111,7 +111,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
         click(ctx, "**/floor × back/###make")
         assert app.session.selected == "back_floor"
         assert names(app) == ["back_floor"]
-        ctx.key_press(imgui.Key.z | imgui.Key.mod_ctrl)
+        ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         wait(ctx, lambda: names(app) == [])
 
     drive(window, test)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import imgui_bundle.immapp.testing as engine_testing
 import numpy as np
 import pytest
 from contact_viewer import open_engine
@@ -13,11 +12,13 @@ from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 from contact_viewer.touch.declaration import parse_touch
 from contact_viewer.touch.touch_sensors import TouchSensors
+from contact_viewer.window.layout import window_params
 from contact_viewer.window.panels.touch import TouchPanel
 from contact_viewer.window.theme import apply_theme, load_fonts
 from imgui_bundle import ImVec2, hello_imgui, imgui, implot
 from numpy.typing import NDArray
-from PIL import Image
+
+from ..driver import run, screenshot, undrawn
 
 SCENE = """<mujoco>
   <custom>
@@ -68,6 +69,8 @@ class Window:
         params = hello_imgui.RunnerParams()
         params.app_window_params.window_geometry.size = size
         params.ini_disable = True
+        # All windows of a process have the kind of OpenGL that the first one asks for.
+        params.renderer_backend_options = window_params(None, keeps_settings=False).renderer_backend_options
         failures: list[BaseException] = []
 
         def guard(call: Callable[..., None]) -> Callable[..., None]:
@@ -100,8 +103,8 @@ class Window:
         params.callbacks.show_gui = guard(self.show)
         params.callbacks.before_exit = implot.destroy_context
         try:
-            with patch.object(implot, "drag_point", drag_point):
-                engine_testing.run(runner_params=params, test_function=guard(style))
+            with undrawn(params), patch.object(implot, "drag_point", drag_point):
+                run(params, guard(style))
         except RuntimeError as error:
             raise failures[0] if failures else error from None
         if failures:
@@ -114,10 +117,7 @@ def scene(tmp_path: Path) -> Path:
 
 
 def picture(ctx: Any, path: Path) -> NDArray[np.int64]:
-    ctx.mouse_move_to_pos(ImVec2(3, 3))
-    ctx.yield_(3)
-    engine_testing.capture(ctx, str(path))
-    return np.asarray(Image.open(path).convert("RGB")).astype(int)
+    return screenshot(ctx, path).astype(np.int64)
 
 
 def count(pixels: NDArray[np.int64], kind: str) -> int:
