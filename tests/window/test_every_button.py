@@ -208,6 +208,7 @@ def test_every_control_of_the_panels_is_used(monkeypatch: pytest.MonkeyPatch, tm
     walk(watch, open_scene(scene, envs=2, paused=True), lambda person: person.use_all(CONTROLS))
     bare = write_scene(tmp_path / "bare.xml", sensors=0, motors=False)
     walk(watch, open_scene(bare, paused=True), lambda person: person.use_all(SENSORS, CONTROLS))
+    walk(watch, open_scene(bare, paused=True), use_plots_without_curves)
     walk(watch, open_scene(bare, paused=True, watch_all=False), use_empty)
     missing = {site for site in watch.known - watch.used_sites if not in_main_menu(site)}
     assert not missing, "not used: " + "\n".join(f"{site.file}:{site.line} {site.text}" for site in sorted(missing))
@@ -237,7 +238,7 @@ def use_panels(person: Person) -> None:
     session = person.prepare()
     session.settings.plots.axis = ValueAxis.LINEAR
     person.use_all(PLOTS)
-    person.use_again("plots", "axis")
+    person.use_again("plot_controls", "axis")
     person.use_again("playback", "##scrub")
     window._editor._by_body = False
     person.use_all(SENSOR_EDITOR)
@@ -288,6 +289,13 @@ def use_empty(person: Person) -> None:
             wait(person.ctx, lambda: len(app.session.engine.sensors) > 0)
             app.undo()
             wait(person.ctx, lambda: not len(app.session.engine.sensors))
+
+
+def use_plots_without_curves(person: Person) -> None:
+    """A scene of which all contacts are shown."""
+    here = person.look()
+    person.use(next(key for key in here if key.site.file == "panels/plots.py" and key.label == "each body"), here)
+    wait(person.ctx, lambda: person.window.app.session.engine.sensors.names == ("box",))
 
 
 def use_row_menu(person: Person) -> None:

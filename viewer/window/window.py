@@ -147,7 +147,7 @@ class Window:
             INSPECTOR: lambda: self.inspector.show(self.app.session),
             SENSOR_EDITOR: lambda: self._editor.show(self.app),
             CONTROLS: lambda: self._controls_panel.show(self.app),
-            PLOTS: lambda: self.plots.show(self.app.session, self.app.save_curves),
+            PLOTS: lambda: self.plots.show(self.app.session, self.app.save_curves, self.make_for_bodies),
             EVENTS: lambda: self._events_panel.show(self.app.session),
             TOUCH: lambda: self._touch_panel.show(self.app.session),
         }

@@ -32,7 +32,8 @@ def write_many(path: Path, count: int) -> Path:
     return path
 
 
-def test_the_force_of_each_foot_takes_one_click(tmp_path: Path) -> None:
+@pytest.mark.parametrize("panel", ["Sensors", "Plots"])
+def test_the_force_of_each_foot_takes_one_click(panel: str, tmp_path: Path) -> None:
     path = tmp_path / "biped.xml"
     path.write_text(BIPED)
     window = make_window(path)
@@ -40,7 +41,7 @@ def test_the_force_of_each_foot_takes_one_click(tmp_path: Path) -> None:
     def test(ctx: Any) -> None:
         window.app.session._step(1000)
         ctx.yield_(3)
-        ctx.item_click("//Sensors/###each body")
+        ctx.item_click(f"//{panel}/###each body")
         wait(ctx, lambda: {"left_foot", "right_foot"} <= set(window.app.session.engine.sensors.names))
         ctx.yield_(3)
         session = window.app.session

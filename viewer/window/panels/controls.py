@@ -181,8 +181,12 @@ def _show_heading(actuators: Sequence[Actuator]) -> None:
     dim_text("control")
     imgui.table_next_column()
     units = {each.force_unit for each in actuators}
-    text_right(units.pop() or "force" if len(units) == 1 else "force", dim_color())
-    tooltip("Force that each actuator made in the last step")
+    unit = units.pop() if len(units) == 1 else ""
+    imgui.begin_group()
+    for line in ("torque", f"[{unit}]") if "m" in unit else ("force", f"[{unit}]") if unit else ("force",):
+        text_right(line, dim_color())
+    imgui.end_group()
+    tooltip("What each actuator made in the last step")
     imgui.end_table()
 
 

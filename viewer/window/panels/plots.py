@@ -4,27 +4,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
-from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...sensors.signals import Signal
 from ...session.history import History
 from ...session.session import Session
 from ...settings import PlotSettings, ValueAxis
 from ..theme import dim_color, faded, plain_color
-from ..widgets import (
-    button,
-    checkbox,
-    choose,
-    dim_text,
-    flow,
-    number_font,
-    paragraph,
-    popup,
-    tooltip,
-)
+from ..widgets import button, dim_text, flow, number_font, paragraph, tooltip
 from .contact_raster import draw_strips, pointed_step
+from .plot_controls import chosen_signals, show_plot_controls
 from .plot_details import Readout, curve_color, draw_marks, draw_names, show_readouts, signal_color
 from .plotted_curves import Line, PlottedCurves, curves_csv, value_at
+from .sensor_form import EACH_BODY, EACH_BODY_HELP
 from .value_axis import ValueRange, few_ticks, marks_above, value_range
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
@@ -39,7 +30,6 @@ _ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
 """Height of a sensor's row in the raster, in lines of text: at most, and at least."""
 _MOST_MARKS = 200
 """More events than this would hide the curves."""
-_SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
 _STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text | implot.Flags_.no_legend
 _X, _Y = implot.ImAxis_.x1, implot.ImAxis_.y1
 
@@ -92,22 +82,24 @@ class Plots:
         row = (self._rows.index(name) + 0.5) / len(self._rows)
         return area.x + area.z * (time - start) / (end - start), area.y + area.w * row
 
-    def show(self, session: Session, save: Callable[[str], None]) -> None:
+    def show(self, session: Session, save: Callable[[str], None], make_for_bodies: Callable[[], None]) -> None:
         """The window's content; `save` puts what is in view, as CSV, into a file."""
         history = session.history
         if history is None:
             paragraph("Curves need a simulation that this window steps itself.")
             return
-        height = imgui.get_window_height()
-        self._show_controls(session, history, save)
+        height, axis = imgui.get_window_height(), session.settings.plots.axis
+        if show_plot_controls(session, lambda: self._as_csv(session, history), save):
+            self._fit(session.settings.plots)
+        if session.settings.plots.axis is not axis:
+            self._zoomed.clear()
         history.curves.update()
         shown = self._shown(session, history)
         if not shown:
             if any(session.visible.values()):
-                paragraph(
-                    "The sensor of all contacts keeps no curves. A sensor for each body that touches has them: "
-                    "make one with the button in the Sensors window."
-                )
+                paragraph("The sensor of all contacts keeps no curves. A sensor for each body that touches has them.")
+                if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
+                    make_for_bodies()
             else:
                 paragraph("Show a sensor to see its curves.")
             return
@@ -159,67 +151,8 @@ class Plots:
         implot.end_aligned_plots()
         self._pointed, self.readouts = hovered, readouts
 
-    def _show_controls(self, session: Session, history: History, save: Callable[[str], None]) -> None:
-        settings = session.settings.plots
-        chosen = chosen_signals(session)
-        em = imgui.get_font_size()
-        imgui.set_next_item_width(min(13 * em, imgui.get_content_region_avail().x))
-        if imgui.begin_combo("##signals", _signal_text(chosen, 10.5 * em)):
-            for signal in Signal:
-                changed, on = imgui.checkbox(str(signal), signal in chosen)
-                if changed:
-                    kept = [s for s in Signal if (on if s is signal else s in chosen)]
-                    settings.signals = ",".join(kept)
-            imgui.end_combo()
-        else:
-            tooltip(f"Which curves: {', '.join(chosen) or 'none'}")
-        flow(6 * em)
-        help_text = "One plot a sensor with all signals, instead of one a signal with all sensors"
-        settings.by_sensor = checkbox("by sensor", settings.by_sensor, help_text)
-        flow(5 * em)
-        help_text = "Move along with the time. Zooming by a drag turns it off, a double click on. Right drag moves"
-        settings.follow = checkbox("follow", settings.follow, help_text)
-        flow(5 * em)
-        help_text = 'Time in view while "follow" is on'
-        settings.seconds = choose("##span", settings.seconds, _SPANS, 5 * em, help_text, lambda span: f"{span:g} s")
-        flow(7 * em)
-        self._show_axis_options(settings)
-        flow(2 * em)
-        if button(f"{icons.ICON_FA_EXPAND}###fit", "Show all again (double click in a plot)"):
-            self._fit(settings)
-        flow(2 * em)
-        if button(f"{icons.ICON_FA_COPY}###copy", "Copy what is in view as CSV"):
-            imgui.set_clipboard_text(curves_csv(session, history, self._shown(session, history), chosen, self.span))
-        flow(2 * em)
-        if button(f"{icons.ICON_FA_FLOPPY_DISK}###save", "Save what is in view as a CSV file"):
-            save(curves_csv(session, history, self._shown(session, history), chosen, self.span))
-
-    def _show_axis_options(self, settings: PlotSettings) -> None:
-        if button(f"{icons.ICON_FA_RULER_VERTICAL} {settings.axis}###axis", "Value axis: linear, log or fixed"):
-            imgui.open_popup("axis")
-        with popup("axis") as opened:
-            if not opened:
-                return
-            for axis, help_text in (
-                (ValueAxis.LINEAR, "Holds zero and what is in view"),
-                (ValueAxis.LOG, "Four decades; linear around zero where values are negative"),
-                (ValueAxis.FIXED, "Between two values that you choose"),
-            ):
-                if imgui.radio_button(str(axis), settings.axis is axis):
-                    settings.axis = axis
-                    self._zoomed.clear()
-                tooltip(help_text)
-            imgui.separator()
-            if settings.axis is ValueAxis.FIXED:
-                imgui.set_next_item_width(8 * imgui.get_font_size())
-                settings.value_low = imgui.input_float("from", settings.value_low)[1]
-                imgui.set_next_item_width(8 * imgui.get_font_size())
-                settings.value_high = imgui.input_float("to", settings.value_high)[1]
-                if not settings.value_low < settings.value_high:
-                    paragraph("The second has to be larger: the axis is linear meanwhile.")
-            else:
-                help_text = "Rare impacts that are far above the rest leave the plot, with a mark and their value"
-                settings.fit_usual = checkbox("cut rare impacts", settings.fit_usual, help_text)
+    def _as_csv(self, session: Session, history: History) -> str:
+        return curves_csv(session, history, self._shown(session, history), chosen_signals(session), self.span)
 
     def _shown(self, session: Session, history: History) -> list[str]:
         """Visible sensors that have curves; looked for again when something has changed, for there may be many."""
@@ -377,18 +310,6 @@ class Plots:
                 imgui.set_tooltip(f"{name}: in contact where filled. Click to go there")
         implot.end_plot()
         return hovered
-
-
-def chosen_signals(session: Session) -> list[Signal]:
-    """The signals that the settings name, in their order."""
-    words = session.settings.plots.signals.split(",")
-    return [signal for signal in Signal if signal in words]
-
-
-def _signal_text(signals: Sequence[Signal], width: float) -> str:
-    """The signals in a width [px]; how many, where their names are longer."""
-    text = ", ".join(signals) or "nothing"
-    return text if imgui.calc_text_size(text).x <= width else f"{len(signals)} signals"
 
 
 def _plots(session: Session, names: Sequence[str], signals: Sequence[Signal]) -> list[tuple[str, list[Line]]]:
