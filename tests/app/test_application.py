@@ -134,6 +134,27 @@ def test_sensors_are_made_and_undone(tmp_path: Path) -> None:
     app.close()
 
 
+def test_what_a_new_sensor_costs_of_the_history_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "bare.xml"
+    path.write_text(
+        '<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body pos="0 0 .0999"><freejoint/>'
+        '<geom name="box" type="box" size=".1 .1 .1" mass="2"/></body></worldbody></mujoco>'
+    )
+    app = make_app(path)
+    app.session.paused = True
+    app.session.simulation.step(3000)
+    for seconds, told in ((30.0, False), (0.001, True)):
+        monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME_PAUSED", seconds)
+        declaration = app.show_all_contacts()
+        assert declaration is not None
+        name = declaration.name
+        run(app, lambda name=name: name in app.session.visible)  # type: ignore[misc]
+        assert any("s of history are kept" in item.text for item in app.notices.items) is told
+        assert app.session.history is not None
+        assert (app.session.history.seconds > 5.9) is not told
+    app.close()
+
+
 def test_a_sensor_of_all_contacts_where_the_model_stays_as_it_is() -> None:
     app = make_app("slope")
     app.session.loop = StillLoop()
