@@ -20,9 +20,10 @@ from contact_viewer.assets import BundledScene, bundled_scenes
 from contact_viewer.errors import SceneError
 from contact_viewer.scene_files import safe_open
 from contact_viewer.scene_files.compile_worker import Compilation, compile_scene
+from contact_viewer.scene_files.error_messages import NOT_UTF8
 from contact_viewer.scene_files.preflight import survey_scene
 from contact_viewer.scene_files.safe_open import Opening, OpeningCancelled, open_safely
-from contact_viewer.scene_files.scene import LoadedScene, load_scene
+from contact_viewer.scene_files.scene import LoadedScene, load_scene, one_line
 from contact_viewer.worker import Limits, Worker
 
 ENDLESS = """<mujoco><compiler><lengthrange inttotal="1000000000"/></compiler>
@@ -295,3 +296,8 @@ def test_a_scene_whose_files_are_unchanged_needs_no_process(tmp_path: Path, monk
     scene.write_text('<mujoco><worldbody><geom size=".2"/></worldbody></mujoco>')
     assert Opening(scene, lambda opened: opened, known=first.survey.files).result().model.geom_size[0, 0] == 0.2
     assert apart == [scene]
+
+
+def test_a_message_that_an_older_python_cannot_decode_is_known_as_such() -> None:
+    assert NOT_UTF8 in one_line(ValueError())
+    assert one_line(ValueError("why\n so")) == "why; so"

@@ -205,4 +205,7 @@ def add_companions(spec: Any) -> list[int]:
 
 def one_line(error: BaseException) -> str:
     """An engine's message on one line."""
+    if isinstance(error, ValueError) and not error.args:
+        # Of a message that is not UTF-8 Python 3.11.2, which is Debian's, leaves nothing; later ones raise this.
+        error = UnicodeDecodeError("utf-8", b"", 0, 0, "in the engine's message")
     return "; ".join(line.strip() for line in str(error).splitlines() if line.strip()) or type(error).__name__
