@@ -19,6 +19,8 @@ DRAGGED = {"slider_float", "slider_int", "drag_float"}
 TYPED = {"input_text", "input_text_with_hint", "input_float", "input_double", "input_int"}
 KINDS = CLICKED | OPENED | DRAGGED | TYPED
 """ImGui's functions that make what a person can use."""
+EXPLAINED = {"button", "small_button", "checkbox", "radio_button", "begin_combo"} | DRAGGED | TYPED
+"""Those that need a tooltip; what a list or a menu offers is its own explanation."""
 HELPERS = {"button", "small_button", "icon_button", "eye_button", "checkbox", "choose", "slider"}
 """Functions of the window that make one of them; their callers count."""
 
@@ -80,8 +82,13 @@ class ControlWatch:
         self.used: set[Key] = set()
         self.drawn: dict[Key, Drawn] = {}
         """Those that can be used, since this was emptied; of alike ones in several rows, the first."""
+        self.unexplained: set[Site] = set()
+        """Those without a tooltip."""
+        self._awaits_tooltip: Site | None = None
         for kind in sorted(KINDS):
             self._wrap(monkeypatch, kind)
+        for name in ("set_item_tooltip", "is_item_hovered"):
+            self._wrap_tooltip(monkeypatch, name)
 
     def _wrap(self, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
         original = getattr(imgui, kind)
@@ -93,10 +100,22 @@ class ControlWatch:
 
         monkeypatch.setattr(imgui, kind, call)
 
+    def _wrap_tooltip(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+        original = getattr(imgui, name)
+
+        def call(*arguments: Any) -> Any:
+            self._awaits_tooltip = None
+            return original(*arguments)
+
+        monkeypatch.setattr(imgui, name, call)
+
     def _note(self, kind: str, label: str, result: Any) -> None:
         on_stack = list(self._on_stack(sys._getframe(2)))
         if not on_stack:
             return
+        if self._awaits_tooltip is not None:
+            self.unexplained.add(self._awaits_tooltip)
+        self._awaits_tooltip = on_stack[-1] if kind in EXPLAINED and not (kind == "begin_combo" and result) else None
         # What helpers make belongs to their caller.
         key = Key(on_stack[-1], label.split("###")[-1])
         if kind == "begin_tab_item":

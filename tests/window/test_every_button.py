@@ -211,6 +211,7 @@ def test_every_control_of_the_panels_is_used(monkeypatch: pytest.MonkeyPatch, tm
     walk(watch, open_scene(bare, paused=True), use_plots_without_curves)
     walk(watch, open_scene(bare, paused=True, watch_all=False), use_empty)
     missing = {site for site in watch.known - watch.used_sites if not in_main_menu(site)}
+    assert not watch.unexplained, watch.unexplained
     assert not missing, "not used: " + "\n".join(f"{site.file}:{site.line} {site.text}" for site in sorted(missing))
 
 

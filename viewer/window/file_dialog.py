@@ -21,6 +21,7 @@ from .widgets import (
     paragraph,
     table_headings,
     text_right,
+    tooltip,
     visible_rows,
 )
 
@@ -199,6 +200,7 @@ class FileDialog:
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
         entered, name = imgui.input_text_with_hint("##name", hints[self._purpose], self.name, flags)
+        tooltip("Enter chooses it")
         if name != self.name:
             self.name, self._typed, self.trouble, self._replaces = name, True, "", False
         if self._suffixes:

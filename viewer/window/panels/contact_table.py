@@ -16,6 +16,7 @@ from ...settings import Reduce, ViewState
 from ..theme import dim_color, plain_color, warning_color
 from ..widgets import (
     Heading,
+    checkbox,
     fitted_text,
     number_cell,
     number_font,
@@ -86,7 +87,8 @@ class ContactTable:
     def choose(self, settings: ViewState) -> None:
         """Boxes for the columns."""
         chosen = _chosen(settings)
-        fits = imgui.checkbox("as many as fit", chosen is None)[1]
+        help_text = "The first ones of those below that the panel has room for"
+        fits = checkbox("as many as fit", chosen is None, help_text)
         if fits is not (chosen is None):
             settings.contact_columns = "" if fits else ",".join(list(ContactColumn)[:4])
         imgui.separator()

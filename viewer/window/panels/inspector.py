@@ -169,7 +169,11 @@ def _fact(name: str, value: str) -> None:
 
 def _show_modes(session: Session, reading: SensorReading) -> None:
     """All four reduce modes at once: what each would report now."""
-    if session.diagnostics is None or not imgui.collapsing_header("Reduce modes"):
+    if session.diagnostics is None:
+        return
+    opened = imgui.collapsing_header("Reduce modes")
+    tooltip("What each of the four would report now")
+    if not opened:
         return
     headings = (
         Heading("", "", left=True),

@@ -5,7 +5,7 @@ from imgui_bundle import imgui
 
 from ...app.application import Application
 from ...app.obstacles import why_not_saved
-from ..widgets import Message, button, dim_text, disabled, small_button
+from ..widgets import Message, button, dim_text, disabled, small_button, tooltip
 
 
 class KeyframeList:
@@ -20,6 +20,7 @@ class KeyframeList:
         suggested = keyframes.free_name(session)
         imgui.set_next_item_width(-6 * imgui.get_font_size())
         self._name = imgui.input_text_with_hint("###key name", suggested, self._name)[1]
+        tooltip("What the keyframe is called")
         imgui.same_line()
         keep = button(f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe of the running scene")
         if keep and self._message.attempt(lambda: keyframes.make(session, self._name or suggested)) is not None:

@@ -51,6 +51,6 @@ def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], Non
     begin_overlay("progress")
     imgui.text_unformatted(text)
     imgui.same_line()
-    if imgui.small_button("Cancel"):
+    if small_button("Cancel", "Stay with the scene that is open"):
         cancel()
     imgui.end()

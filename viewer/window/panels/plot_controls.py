@@ -53,10 +53,9 @@ def _choose_signals(session: Session, settings: PlotSettings) -> None:
     imgui.set_next_item_width(min(13 * em, imgui.get_content_region_avail().x))
     if imgui.begin_combo("##signals", _signal_text(chosen, 10.5 * em)):
         for signal in Signal:
-            changed, on = imgui.checkbox(str(signal), signal in chosen)
-            if changed:
-                kept = [s for s in Signal if (on if s is signal else s in chosen)]
-                settings.signals = ",".join(kept)
+            on = checkbox(str(signal), signal in chosen, f"In {signal.unit or 'no unit'}, of every step")
+            if on is not (signal in chosen):
+                settings.signals = ",".join(s for s in Signal if (on if s is signal else s in chosen))
         imgui.end_combo()
     else:
         tooltip(f"Which curves: {', '.join(chosen) or 'none'}")
@@ -86,8 +85,10 @@ def _show_axis_options(settings: PlotSettings) -> None:
         if settings.axis is ValueAxis.FIXED:
             imgui.set_next_item_width(8 * imgui.get_font_size())
             settings.value_low = imgui.input_float("from", settings.value_low)[1]
+            tooltip("Lower end of every value axis, in the unit of its curves")
             imgui.set_next_item_width(8 * imgui.get_font_size())
             settings.value_high = imgui.input_float("to", settings.value_high)[1]
+            tooltip("Upper end")
             if not settings.value_low < settings.value_high:
                 paragraph("The second has to be larger: the axis is linear meanwhile.")
         else:

@@ -65,6 +65,7 @@ class RecordButton:
         paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
         imgui.set_next_item_width(28 * em)
         _, self._path = imgui.input_text("file", self._path)
+        tooltip("Where the recording goes")
         imgui.same_line()
         if button(f"{icons.ICON_FA_FOLDER_OPEN}###folder", "Choose another folder"):
             self._choose_folder(app, files)
@@ -83,7 +84,7 @@ class RecordButton:
         settings.record_fps = choose("frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}")
         dim_text("{} x {} pixels".format(*app.recording_size))
         path = Path(self._path.strip()).expanduser() if self._path.strip() else None
-        if imgui.button("Start recording") and path is not None:
+        if button("Start recording", "From now on (F9)") and path is not None:
             app.start_recording(path)
             imgui.close_current_popup()
         history = app.session.history
@@ -96,6 +97,7 @@ class RecordButton:
         imgui.same_line()
         imgui.set_next_item_width(4 * imgui.get_font_size())
         changed, seconds = imgui.input_float("s", settings.record_last, 0, 0, "%g")
+        tooltip("How much of the history, back from its newest step")
         if changed and seconds > 0:
             settings.record_last = seconds
         if history is not None:

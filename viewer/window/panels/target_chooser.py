@@ -50,6 +50,7 @@ class NameList:
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true
         entered, self._typed = imgui.input_text_with_hint("##typed", "type to search", self._typed, flags)
+        tooltip("List only names that contain this; Enter takes the first")
         imgui.pop_style_color()
         found = [name for name in names() if self._typed.lower() in name.lower()]
         if not found:
