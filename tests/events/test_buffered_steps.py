@@ -10,6 +10,7 @@ from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
 from contact_viewer.events import tracker as tracking
 from contact_viewer.events.breaks import Break, BreakWhen
+from contact_viewer.events.contact_events import ContactEvent, EventRule
 from contact_viewer.events.event_log import LogEntry
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 from contact_viewer.mjmodel.pair_selection import all_pairs, named_pairs
@@ -211,15 +212,73 @@ def test_to_track_another_pair_stops_no_run_because_that_one_is_pressed() -> Non
     assert hits == []
 
 
-def test_curves_of_runge_kutta_are_those_of_the_state_after_each_step(tmp_path: Path) -> None:
-    path = tmp_path / "drops.xml"
-    path.write_text(SCENES["intermediate"])
-    engine = open_engine(path)
-    tracker = ContactTracker(engine, named_pairs(engine.model, [("floor", "ball")]))
+def test_curves_of_runge_kutta_are_those_of_the_state_after_each_step() -> None:
+    """It leaves the positions of an intermediate state behind, here those of a pendulum with long steps."""
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco>
+          <option integrator="RK4" timestep="0.05"/>
+          <worldbody>
+            <geom name="floor" type="plane" size="1 1 .1"/>
+            <body pos="0 0 1"><joint axis="0 1 0"/><geom name="bob" pos="0 0 -.5" size=".1"/></body>
+          </worldbody>
+        </mujoco>""")
+    engine = open_engine(model)
+    tracker = ContactTracker(engine, all_pairs(engine.model))
     tracker.curves_wanted_until = math.inf
+    engine.data.qvel[0] = 3.0
+    for _ in range(10):
+        engine.step()
+        tracker.after_step(engine)
+        gap = 1 - 0.5 * math.cos(engine.data.qpos[0]) - 0.1
+        assert tracker.curves[2, -1] == pytest.approx(gap + 2e-8, abs=1e-12)
+
+
+def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
+    """As many contacts as before, and as many forces, but between others."""
+    ball = '<body pos="{x} 0 {z}"><joint type="slide" axis="0 0 1"/><geom name="{name}" size=".1" mass="1"/></body>'
+    balls = ball.format(name="one", x=0, z=0.0995) + ball.format(name="other", x=1, z=0.5)
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><geom name="floor" type="plane" size="2 2 .1"/>{balls}</worldbody></mujoco>'
+    )
+    engine = open_engine(model)
+    tracker = ContactTracker(engine)
+    for i in range(60):
+        if i == 50:
+            # Someone lifts one and puts the other down.
+            engine.data.qpos[:] = 0.4, -0.4005
+            engine.data.qvel[:] = 0.0
+        engine.step()
+        tracker.after_step(engine)
+    assert {(entry.subject.split()[-1], str(entry.kind)) for entry in tracker.log} == {("one", "end"), ("other", "begin")}
+
+
+def test_forces_of_sensors_are_current_whoever_asks_for_nothing_else() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    for _ in range(160):
+        engine.step()
+        tracker.after_step(engine)
+    felt = [float(engine.get_contact_force_magnitude(name)[0]) for name in engine.sensors.names]
+    assert max(felt) > 50
+    assert tracker.sensors.forces.tolist() == pytest.approx(felt, rel=1e-9, abs=1e-9)
+
+
+def test_a_long_run_buffers_no_more_steps_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "_BUFFER_STEPS", 10)
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
     for _ in range(50):
         engine.step()
         tracker.after_step(engine)
-    # Without friction of the air it falls by the textbook, and Runge-Kutta makes no error in that.
-    times = 0.002 * np.arange(1, 51)
-    assert tracker.curves[2] == pytest.approx(0.21 - 9.81 / 2 * times**2 + 2e-8, abs=1e-12)
+        assert tracker._step_count < 10
+
+
+def test_modias_rule_reports_a_begin_where_surfaces_have_sunk_in() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine, options=TrackingOptions(eps=1e-3, rule=EventRule.MODIA))
+    for _ in range(160):
+        engine.step()
+        tracker.after_step(engine)
+    events = [entry.event for entry in tracker.log if isinstance(entry.event, ContactEvent)]
+    begins = [event.distance for event in events if event.kind == "begin"]
+    assert begins == pytest.approx([-2e-3] * 4, rel=1e-6)

@@ -380,17 +380,18 @@ def test_surfaces_that_only_touch_begin_contact_where_they_penetrate() -> None:
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("rule", EventRule)
 def test_modias_rule_decides_what_is_in_the_band_at_the_event_of_another_pair(rule: EventRule, sparse: bool) -> None:
-    # The first meets, the second rises into the band, the third sinks into it, the last two stay where they are.
-    before = [1.0, -1.0, 1.0, -1.0, 1.0]
-    after = [-1.0, -0.5 * EPS, -1.5 * EPS, -1.0, 1.0]
-    unknown = [math.nan] * 5
-    events = ContactEvents([(f"a{i}", f"b{i}") for i in range(5)], EPS, rule)
+    # The first meets, the second rises into the band, the third sinks into it, the next two stay where they are, and
+    # the last sinks to the middle of the band, which is not yet contact.
+    before = [1.0, -1.0, 1.0, -1.0, 1.0, 1.0]
+    after = [-1.0, -0.5 * EPS, -1.5 * EPS, -1.0, 1.0, -EPS]
+    unknown = [math.nan] * 6
+    events = ContactEvents([(f"a{i}", f"b{i}") for i in range(6)], EPS, rule)
     events.update(0.0, before, unknown)
     assert events.update(1.0, before, unknown) == []
-    assert events.in_contact.tolist() == [False, True, False, True, False]
+    assert events.in_contact.tolist() == [False, True, False, True, False, False]
     if sparse:
         first, last = Sample(1.0, 1.0, math.nan), Sample(2.0, -1.0, math.nan)
-        near = {i: Sample(2.0, after[i], math.nan) for i in (1, 2, 3)}
+        near = {i: Sample(2.0, after[i], math.nan) for i in (1, 2, 3, 5)}
         found = events.update_pairs(2.0, {0: Trace(last, first, lambda: first)}, near=lambda: near)
     else:
         found = events.update(2.0, after, unknown)
@@ -398,11 +399,11 @@ def test_modias_rule_decides_what_is_in_the_band_at_the_event_of_another_pair(ru
     decided = {1: "end", 2: "begin"} if rule is EventRule.MODIA else {}
     assert kinds == {0: "begin"} | decided
     assert all(event.time == 2.0 for event in found if event.pair_id)
-    expected = [True, rule is not EventRule.MODIA, rule is EventRule.MODIA, True, False]
+    expected = [True, rule is not EventRule.MODIA, rule is EventRule.MODIA, True, False, False]
     assert events.in_contact.tolist() == expected
     if not sparse or rule is EventRule.MODIA:
         # What was measured is shown, also of pairs that stay as they are.
-        moved = [-1.0, -0.5 * EPS, -1.5 * EPS, -1.0, 1.0]
+        moved = [-1.0, -0.5 * EPS, -1.5 * EPS, -1.0, 1.0, -EPS]
         shown = [distance + (0.0 if contact else 2 * EPS) for distance, contact in zip(moved, expected, strict=True)]
         assert events.distance_with_hysteresis.tolist() == pytest.approx(shown, abs=1e-15)
 

@@ -84,16 +84,19 @@ def test_what_sticks_never_stops_the_run(session: Session) -> None:
     assert session.engine.data.qvel[0] > 0.5
 
 
-def test_a_pair_that_slides_stops_no_run_that_waits_for_the_one_before_it(session: Session) -> None:
+@pytest.mark.parametrize(("number", "stops"), [(0, False), (1, True)])
+def test_a_pair_that_slides_stops_no_run_that_waits_for_the_one_before_it(
+    session: Session, number: int, stops: bool
+) -> None:
     tracker = session.events
     assert tracker is not None
     choice = tracker.pairs.choice
     tracker.select(replace(choice, geoms=choice.geoms[::-1].copy(), labels=choice.labels[::-1]))
     assert tracker.pairs.labels == ["floor × still", "floor × box"]
-    tracker.breaks.append(Break(BreakWhen.SLIP, pair_id=0))
+    tracker.breaks.append(Break(BreakWhen.SLIP, pair_id=number))
     run(session, 0.5)
-    assert not session.paused
-    assert session.engine.data.qvel[0] > 0.5
+    assert session.paused is stops
+    assert (session.engine.data.qvel[0] > 0.5) is not stops
 
 
 def test_an_engine_that_does_not_tell_slip_runs_on() -> None:

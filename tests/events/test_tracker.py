@@ -243,6 +243,7 @@ def test_raw_and_debounced_contact_of_sensors() -> None:
         (Break(BreakWhen.BEGIN, sensor=2), "lively_ball begins"),
         (Break(BreakWhen.FORCE, pair_id=0, force=100.0), "slab × dead exceeds 100 N: 120 N"),
         (Break(BreakWhen.FORCE, sensor=2, force=70.0), "lively_ball exceeds 70 N"),
+        (Break(BreakWhen.FORCE, force=100.0), "any pair exceeds 100 N: 120 N"),
     ],
 )
 def test_breaks(broken: Break, subject: str) -> None:
@@ -256,7 +257,7 @@ def test_breaks(broken: Break, subject: str) -> None:
         tracker.after_step(engine)
     assert hits[0].startswith(subject)
     if broken.when is BreakWhen.FORCE:
-        sensor = {"slab × dead": "dead_ball"}.get(subject.split(" exceeds")[0], "lively_ball")
+        sensor = {"slab × dead": "dead_ball", "any pair": "dead_ball"}.get(subject.split(" exceeds")[0], "lively_ball")
         assert engine.get_contact_force_magnitude(sensor)[0] > broken.force
         # Still above: that is no new reason to stop.
         engine.step()

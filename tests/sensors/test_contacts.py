@@ -131,3 +131,7 @@ def test_whoever_shows_curves_can_tell_that_they_changed() -> None:
     assert changed()
     curves.extend(np.ones((1, 10)))
     assert changed()
+
+
+def test_whoever_asks_for_help_reads_what_a_value_is() -> None:
+    assert "on object 2 [N], world" in str(ContactBatch.force_world.__doc__)

@@ -103,6 +103,20 @@ def test_cones_follow_the_filled_slots() -> None:
     np.testing.assert_array_equal(cones.friction[0], [0.5, 0.5])
 
 
+def test_a_contact_that_is_held_by_adhesion_does_not_slide() -> None:
+    # 3 N along the surface: too much for the 2 N that press it, not for these and the 8 N of adhesion.
+    slot = [1, 2, 3, 0, 0, 0, 0, -0.01, 1, 2, 3, 0, 0, 1, 1, 0, 0, 0, 0.5, 0]
+    batch = LAYOUT.decode(np.array([*slot, *[0] * 40], float))
+    for adhesion, state in ((0.0, ContactState.SLIDING), (8.0, ContactState.STICKING)):
+        cones = friction_cones(batch, np.full((3, 5), 0.5), Cone.ELLIPTIC, adhesion)
+        assert cones is not None
+        assert cones.states.tolist() == [state]
+
+
+def test_without_velocities_the_slip_is_unknown() -> None:
+    assert np.isnan(slip_speed(ContactLayout("found force", 2).decode(np.ones(8)))).tolist() == [True, True]
+
+
 def test_a_net_force_has_no_cone() -> None:
     layout = ContactLayout("found force torque pos normal tangent", 1, "netforce")
     assert friction_cones(layout.decode(np.ones(layout.size)), np.ones((1, 5)), Cone.ELLIPTIC) is None

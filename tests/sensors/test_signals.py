@@ -93,6 +93,9 @@ def test_what_a_sensor_does_not_report_is_unknown() -> None:
     signals = measure_signals(ContactLayout("found", 2).decode(np.array([[1.0, 0.0], [0.0, 0.0]])), MU)
     np.testing.assert_array_equal(signals[4], [1, 0])
     assert np.isnan(np.delete(signals, 4, axis=0)).all()
+    # Without directions the components of all contacts are added up as they are.
+    signals = measure_signals(ContactLayout("found force", 2).decode(np.array([[2.0, 1, 2, 0, 2.0, 2, 2, 0]])))
+    np.testing.assert_array_equal(signals[:5, 0], [3, 4, 0, 5, 2])
 
 
 def test_netforce_is_labelled_along_the_world() -> None:

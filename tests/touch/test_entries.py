@@ -123,9 +123,10 @@ def test_add_change_and_revert(robot: Write) -> None:
     with pytest.raises(SceneError, match="larger force"):
         touch.change("0", lookup_table=[[1, 0, 0], [0, 1, 0]])
     touch.device("0").resolution = 5
+    touch.device("0").enable(20)
     declaration = touch["0"].declaration
     assert declaration is not None
-    assert declaration.resolution == 5
+    assert (declaration.resolution, declaration.sampling_period) == (5, 20)
     touch.mark_saved("0")
     assert not touch["0"].modified
     touch.change("0", type="bumper", resolution=1)

@@ -52,6 +52,9 @@ def test_going_back_keeps_what_followed_until_the_next_step(count: int, back: in
 def test_times_that_are_not_kept_are_not_found() -> None:
     history = TouchHistory(1, capacity=3)
     assert history.find(0.0) is None
+    history.append(0.0, [0], [0, 0, 0, 0])
+    assert (history.find(1e-10), history.find(2e-9)) == (0, None)
+    history.clear()
     for i in range(5):
         history.append(0.002 * i, [0], [0, 0, 0, 0])
     assert [history.find(time) for time in (0.0, 0.002, 0.004, 0.005, 0.008, 0.01)] == [None, None, 2, None, 4, None]

@@ -64,7 +64,6 @@ class ForceTrigger:
         self._pending = False
         self._raw[:] = False
         self._debounced[:] = False
-        self._edge_step[:] = 0
 
     def resume(self, begin_times: Mapping[int, float | None]) -> None:
         """Continue from what is known of an instant that was returned to: the next update is a first one there.
