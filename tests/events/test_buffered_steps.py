@@ -249,7 +249,8 @@ def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
             engine.data.qvel[:] = 0.0
         engine.step()
         tracker.after_step(engine)
-    assert {(entry.subject.split()[-1], str(entry.kind)) for entry in tracker.log} == {("one", "end"), ("other", "begin")}
+    seen = {(entry.subject.split()[-1], str(entry.kind)) for entry in tracker.log}
+    assert seen == {("one", "end"), ("other", "begin")}
 
 
 def test_forces_of_sensors_are_current_whoever_asks_for_nothing_else() -> None:

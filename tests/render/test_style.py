@@ -53,9 +53,11 @@ def test_before_forces_are_known_the_weight_sets_the_scale() -> None:
     assert 80 <= arrow_length(0.25 * 2.0 * 9.81, scale) / pixel <= 200
 
 
-def test_a_scene_twice_as_large_draws_torques_like_its_forces() -> None:
+@pytest.mark.parametrize("mode", [ScaleMode.AUTO, ScaleMode.FIXED])
+def test_a_scene_twice_as_large_draws_torques_like_its_forces(mode: ScaleMode) -> None:
     """A force at twice the arm is twice the torque: in the larger scene it has to be drawn as long as its arrow."""
-    small, large = (glyph_scale(boxes([2.0], size=size), SETTINGS) for size in (0.1, 0.2))
+    settings = dataclasses.replace(SETTINGS, scale_mode=mode)
+    small, large = (glyph_scale(boxes([2.0], size=size), settings) for size in (0.1, 0.2))
     force = 7.0
     for arm in (0.05, 0.3):
         drawn = [torque_length(force * arm * size, scale) for size, scale in ((1, small), (2, large))]

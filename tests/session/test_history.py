@@ -277,6 +277,53 @@ def test_two_steps_since_the_last_picture_have_a_peak_and_one_has_none() -> None
     assert np.linalg.norm(peak.net_force) == pytest.approx(max(forces), abs=1e-12)
 
 
+def test_a_past_picture_shows_the_peak_since_the_picture_before_it() -> None:
+    run = Run(open_engine("bounce"))
+    run.step(160)
+    name = run.history.names[0]
+    # The ball lands at 0.286 s: the strongest step is between these pictures.
+    run.go_to(160, since=140)
+    assert run.history.frame_start == 140
+    peak: Any = run.history.moment(name, Moment.PEAK)
+    forces: Any = run.contacts(name, 141, 161)
+    assert np.linalg.norm(peak.net_force) == np.linalg.norm(forces.net_force, axis=1).max() > 100
+    # What is not there, or comes later, is not between them.
+    for since, start in ((-5, -1), (180, 150)):
+        run.go_to(150, since=since)
+        assert run.history.frame_start == start
+
+
+def test_a_picture_after_more_steps_than_are_kept_shows_the_peak_of_those() -> None:
+    run = Run(open_engine("bounce"), budget=100_000)
+    run.history.begin_frame()
+    run.step(3 * run.history.capacity)
+    assert run.history.first > 1
+    name = run.history.names[0]
+    peak: Any = run.history.moment(name, Moment.PEAK)
+    kept: Any = run.contacts(name, run.history.first, run.history.last + 1)
+    assert np.linalg.norm(peak.net_force) == np.linalg.norm(kept.net_force, axis=1).max()
+
+
+def test_forces_that_are_not_known_in_the_first_state_are_not_shown() -> None:
+    run = Run(open_engine("bounce"))
+    run.step(5)
+    for known in (True, False):
+        run.history.starts_with_forces = known
+        for step in (0, 1):
+            run.go_to(step)
+            forces = run.engine.data.efc_force
+            assert len(forces) > 0
+            assert np.isnan(forces).all() == np.isnan(forces).any() == (step == 0 and not known)
+
+
+def test_a_step_that_can_only_be_looked_at_is_shown_as_it_was() -> None:
+    """The answer no would say that the model was changed since."""
+    run = Run(open_engine("bounce", num_envs=2))
+    run.step(5)
+    assert not run.history.can_resume
+    assert run.go_to(3) is True
+
+
 def test_steps_between_which_nothing_changes_need_no_states_of_their_own(tmp_path: Path) -> None:
     run = robot(tmp_path, "newton")
     for _ in range(61):

@@ -165,6 +165,8 @@ def test_meanings_are_those_of_the_time() -> None:
     assert book.history.meaning(6) == "none"
     for number in range(30):
         book.history.mark(number)
+        first = book.history.first
+        assert first < 7 or book.history.meaning(first) == first - 7
         book.take(1, 1.0)
     assert len(book.history.epochs) <= 16 + 1
     # Those of the steps that are left are all there.
