@@ -9,7 +9,7 @@ from contact_viewer import open_engine
 from contact_viewer.render.glyphs import NO_OWNER, Glyphs
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.session.contact_glyphs import GHOST_ALPHA
-from contact_viewer.session.layers import legend_entries, session_glyphs
+from contact_viewer.session.layers import legend_entries, legend_notes, session_glyphs
 from contact_viewer.session.session import Highlight, Session
 from contact_viewer.settings import GizmoSettings, Moment, ViewState
 
@@ -198,3 +198,20 @@ def test_a_cut_arrow_of_a_balance_is_told_with_its_force() -> None:
     session_glyphs(session)
     assert session.cut.arrows >= 2
     assert session.cut.strongest == pytest.approx(max(np.linalg.norm(balance.weight), np.linalg.norm(balance.contact)))
+
+
+@pytest.mark.parametrize("has_sensor", [True, False])
+def test_a_second_engine_is_in_the_legend_while_it_shows_something(has_sensor: bool, tmp_path: Path) -> None:
+    path = tmp_path / "ball.xml"
+    sensor = '<sensor><contact geom1="floor" geom2="ball" data="found force pos normal tangent"/></sensor>'
+    path.write_text(
+        '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 .1"><freejoint/>'
+        f'<geom name="ball" size=".1"/></body></worldbody>{sensor * has_sensor}</mujoco>'
+    )
+    session = Session(open_engine(path), ViewState(), ghost=open_engine(path, "motrix"))
+    session.watch_without_sensors()
+    session.simulation.step(50)
+    session.forget()
+    session_glyphs(session)
+    assert any(entry.text.startswith("MotrixSim") for entry in legend_entries(session)) is has_sensor
+    assert any(note.endswith("has no contact sensor to show") for note in legend_notes(session)) is not has_sensor

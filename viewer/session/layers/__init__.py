@@ -121,6 +121,8 @@ def legend_notes(session: Session) -> list[str]:
         notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")
     if session.force_scale.misses_contacts and (session.settings.gizmos.points or session.settings.gizmos.forces):
         notes.append("most contacts are outside the picture")
+    if session.ghost is not None and not len(session.ghost.sensors):
+        notes.append(f"{session.ghost.name} has no contact sensor to show")
     return notes
 
 

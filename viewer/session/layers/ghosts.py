@@ -34,7 +34,9 @@ def _other_engine(context: DrawContext) -> list[SensorGlyphs]:
 
 def _other_engine_legend(context: DrawContext) -> list[LegendEntry]:
     ghost = context.session.ghost
-    return [] if ghost is None else [LegendEntry((1.0, 1.0, 1.0, GHOST_ALPHA), f"{ghost.name}, faint", False)]
+    if ghost is None or not len(ghost.sensors):
+        return []
+    return [LegendEntry((1.0, 1.0, 1.0, GHOST_ALPHA), f"{ghost.name}, faint", False)]
 
 
 LAYERS = [

@@ -1,5 +1,7 @@
 """Contacts under the mouse: pointed at, clicked, and named; and labels beside them."""
 
+from bisect import insort
+
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
 
@@ -55,11 +57,15 @@ def show_pointed(session: Session, pointed: Highlight | None) -> None:
 
 
 def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> list[tuple[float, float, str]]:
-    """The force of each shown contact, and where it stands in the scene's picture, from the top left [px]."""
+    """The force of each shown contact, and where it stands in the scene's picture, from the top left [px].
+
+    Labels that would cover each other stand below each other.
+    """
     if not session.settings.gizmos.labels:
         return []
     left, bottom, _, height = viewport.pixels
-    offset = _LABEL_OFFSET * imgui.get_io().display_framebuffer_scale.x
+    scale = imgui.get_io().display_framebuffer_scale.x
+    offset = _LABEL_OFFSET * scale
     labels: list[tuple[float, float, str]] = []
     for name in [name for name, visible in session.visible.items() if visible]:
         batch = session.reading(name).batch
@@ -70,7 +76,28 @@ def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrice
         for (x, y), depth, size in zip(pixels.tolist(), depths, sizes, strict=True):
             if depth > 0 and size >= session.settings.gizmos.min_force and len(labels) < _MOST_LABELS:
                 labels.append((x - left + offset, bottom + height - y, f"{size:.3g} N"))
-    return labels
+    with number_font():
+        letter = imgui.calc_text_size("0")
+    return spread_labels(labels, letter.x * scale, letter.y * scale)
+
+
+def spread_labels(labels: list[tuple[float, float, str]], letter: float, line: float) -> list[tuple[float, float, str]]:
+    """The same labels moved down where they would cover another one; of two that say the same at one place, one.
+
+    `letter`, `line`: width of a letter and height of a line [px].
+    """
+    placed: list[tuple[float, float, str]] = []
+    taken: list[tuple[float, float, float]] = []
+    """Top, left and right of those, from above downwards."""
+    for x, y, text in sorted(set(labels), key=lambda label: label[1]):
+        end = x + letter * (len(text) + 0.5)
+        # One that has moved down below a label meets none of those above it again.
+        for top, left, right in taken:
+            if left < end and x < right and top - line < y < top + line:
+                y = top + line
+        placed.append((x, y, text))
+        insort(taken, (y, x, end))
+    return placed
 
 
 def show_labels(viewport: Viewport, labels: list[tuple[float, float, str]]) -> None:
