@@ -1,5 +1,7 @@
 """Reading the sensors that a model declares: what they are called, and how long that takes."""
 
+import gc
+import os
 import time
 from pathlib import Path
 
@@ -46,19 +48,33 @@ def test_labels_say_what_each_side_of_a_sensor_matches() -> None:
     assert target_label(model, mujoco.mjtObj.mjOBJ_GEOM, 1) == "geom 1 of ball"
 
 
+def processor_time() -> float:
+    """Of this process and of those that it has started and that have ended [s]."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 @pytest.mark.alone
-@pytest.mark.parametrize(("bodies", "sensors"), [(2000, 2000), (4, 10_000)])
+@pytest.mark.parametrize(("bodies", "sensors"), [(2000, 2000), (4, 10_000), (4, 100_000)])
 def test_a_scene_with_many_sensors_opens_about_as_fast_as_in_mujoco(tmp_path: Path, bodies: int, sensors: int) -> None:
     path = tmp_path / "many.xml"
     path.write_text(many_sensors(bodies, sensors))
-    start = time.perf_counter()
-    mujoco.MjModel.from_xml_path(str(path))
-    bare = time.perf_counter() - start
-    start = time.perf_counter()
-    engine = open_engine(path)
-    Session(engine, ViewState())
-    assert time.perf_counter() - start < 2 * bare + 1
-    assert len(engine.sensors) == sensors
+    bare, ours = [], []
+    # Modules stay, as where the command opens a scene: the collector need not look through them.
+    gc.freeze()
+    # In turns, and the best of each: other programs make both slower.
+    for _ in range(3):
+        start = processor_time()
+        mujoco.MjModel.from_xml_path(str(path))
+        bare.append(processor_time() - start)
+        start = processor_time()
+        engine = open_engine(path)
+        Session(engine, ViewState())
+        ours.append(processor_time() - start)
+        assert len(engine.sensors) == sensors
+        assert not engine.sensors[-1].reconstructed
+    gc.unfreeze()
+    assert min(ours) < 2 * min(bare) + 1
 
 
 @pytest.mark.alone

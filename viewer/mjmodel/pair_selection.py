@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..errors import SceneError
 from .declarations import row_keys
 from .names import body_names, flex_names, geom_names
-from .pairs import Obstacle, find_obstacles, sensor_pairs
+from .pairs import Obstacle, find_obstacles, possible_pairs, sensor_pairs
 from .types import MjModel
 
 MAX_PAIRS = 2048
@@ -64,8 +64,7 @@ def pairs_of_sensors(model: MjModel) -> PairSelection:
     sensors = np.flatnonzero(model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT))
     sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
     by_targets = dict(zip(row_keys(np.stack(sides, axis=1)[sensors]), sensors.tolist(), strict=True))
-    found = [sensor_pairs(model, sensor).possible for sensor in by_targets.values()]
-    return _select(model, PairSource.SENSORS, np.concatenate([*found, np.zeros((0, 2), np.intp)]))
+    return _select(model, PairSource.SENSORS, possible_pairs(model, list(by_targets.values())).geoms)
 
 
 def pairs_of_body(model: MjModel, body: int) -> PairSelection:

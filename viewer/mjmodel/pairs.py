@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -65,6 +66,45 @@ def sensor_pairs(model: mujoco.MjModel, sensor_id: int | None, limit: int = PAIR
     kept = (geom1 != geom2) & ~(both_ways & (geom1 > geom2))
     geoms = np.stack([geom1[kept], geom2[kept]], axis=1)
     return GeomPairs(geoms, find_obstacles(model, geoms), complete)
+
+
+class SensorsPairs(NamedTuple):
+    """Pairs of geoms that can collide and that many sensors match."""
+
+    sensors: Indices
+    """Which of the sensors matches each pair, in their order, (n,)."""
+    geoms: Indices
+    """The pairs, (n, 2); one that fits in both orders is there twice."""
+    complete: NDArray[np.bool_]
+    """True for the sensors all of whose pairs are there, (sensors,)."""
+
+
+def possible_pairs(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int = PAIRS_MAX) -> SensorsPairs:
+    """`sensor_pairs(...).possible` of many sensors, in a fraction of the time."""
+    ids = np.asarray(sensor_ids, int)
+    firsts = np.stack([model.sensor_objtype[ids], model.sensor_objid[ids]], axis=1)
+    seconds = np.stack([model.sensor_reftype[ids], model.sensor_refid[ids]], axis=1)
+    sides, places = np.unique(np.concatenate([firsts, seconds]), axis=0, return_inverse=True)
+    geoms = [np.flatnonzero(Target(model, *side).geoms[:-1]) for side in sides.tolist()]
+    counts, all_geoms = np.array([len(each) for each in geoms], int), np.concatenate([*geoms, np.zeros(0, int)])
+    starts = np.cumsum(counts) - counts
+    one, other = places.reshape(2, -1)
+    columns = counts[other]
+    numbers = np.minimum(counts[one], limit // np.maximum(columns, 1) + 1) * columns
+    ends = np.cumsum(numbers)
+    owners, found, begin = [np.zeros(0, np.intp)], [np.zeros((0, 2), np.intp)], 0
+    while begin < len(ids):
+        # As many sensors at once as memory allows.
+        stop = max(begin + 1, int(np.searchsorted(ends, ends[begin] - numbers[begin] + PAIRS_MAX, side="right")))
+        many = numbers[begin:stop]
+        sensors = np.repeat(np.arange(begin, stop), many)
+        row, column = np.divmod(np.arange(len(sensors)) - np.repeat(np.cumsum(many) - many, many), columns[sensors])
+        pairs = np.stack([all_geoms[starts[one[sensors]] + row], all_geoms[starts[other[sensors]] + column]], axis=1)
+        kept = (pairs[:, 0] != pairs[:, 1]) & (find_obstacles(model, pairs) == Obstacle.NONE)
+        owners.append(sensors[kept])
+        found.append(pairs[kept])
+        begin = stop
+    return SensorsPairs(np.concatenate(owners), np.concatenate(found), counts[one] * columns <= limit)
 
 
 def sensor_sides(model: mujoco.MjModel, sensor_id: int | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

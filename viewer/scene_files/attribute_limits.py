@@ -31,7 +31,7 @@ _LIMITS = {
     },
 }
 """By element and attribute: up to this MuJoCo 4.0 compiles within a second and a few hundred megabytes."""
-_REFUSED = {"replicate": {"count": 100_000}, "size": {"nkey": 10_000_000}}
+REFUSED = {"replicate": {"count": 100_000}, "size": {"nkey": 10_000_000}}
 """From this on MuJoCo 4.0 takes longer than any limit of time, whatever else is in the scene."""
 _LIMITS_BY_ELEMENT = {element: _LIMITS[_ANY] | limits for element, limits in _LIMITS.items()}
 _NUMBER_MAX = 1e18
@@ -41,20 +41,17 @@ _SUFFIXES = "KMGTPE"
 
 def beyond_limits(tag: Tag) -> list[str]:
     """Attributes of an element that are worth a process of its own."""
-    limits, body = _LIMITS_BY_ELEMENT.get(tag.name, _LIMITS[_ANY]), tag.body
-    for name in limits:
-        if name in body:
-            break
-    else:
-        # By far the most elements: their attributes need not be told apart.
-        return []
-    given = tag.attributes
-    return [name for name, limit in limits.items() if name in given and product(given[name]) > limit]
+    found, body = [], tag.body
+    for name, limit in _LIMITS_BY_ELEMENT.get(tag.name, _LIMITS[_ANY]).items():
+        # By far the most elements have none of them.
+        if name in body and product(tag.value(name) or "") > limit:
+            found.append(name)
+    return found
 
 
 def refused_attribute(tag: Tag) -> tuple[str, int] | None:
     """An attribute that never compiles, and the limit that its value has to stay below."""
-    for name, limit in _REFUSED.get(tag.name, {}).items():
+    for name, limit in REFUSED.get(tag.name, {}).items():
         if product(tag.attributes.get(name, "")) >= limit:
             return name, limit
     return None

@@ -25,6 +25,9 @@ from .spec_changes import RefusedChange, SensorChange, refuse
 _MODEL_FILE = "model.mjb"
 _EXIT_OUT_OF_MEMORY = 3
 DEFAULT_LIMITS = Limits()
+MANY_SENSORS = 2000
+"""Contact sensors from which on a compiled model gets their companions faster than a specification. A large model takes
+longer: all of it is copied."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,8 @@ def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            scene = _load(path, changes, _ordered_texts(survey) if any_order else {})
+            texts = _ordered_texts(survey) if any_order else {}
+            scene = _load(path, changes, texts, survey.contact_elements > MANY_SENSORS)
         if binary:
             check_references(scene.model)
         notes = (*scene.notes, *check_model(scene.model, scene.companions.values()))
@@ -94,9 +98,9 @@ def _ordered_texts(survey: Survey) -> dict[Path, bytes]:
     return ordered
 
 
-def _load(path: Path, changes: Sequence[SensorChange], texts: dict[Path, bytes]) -> LoadedScene:
+def _load(path: Path, changes: Sequence[SensorChange], texts: dict[Path, bytes], has_many_sensors: bool) -> LoadedScene:
     try:
-        return load_scene(path, changes, texts)
+        return load_scene(path, changes, texts, has_many_sensors)
     except SceneError as error:
         if NOT_UTF8 not in str(error):
             raise

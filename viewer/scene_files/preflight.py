@@ -2,26 +2,23 @@
 
 import os
 import stat
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-import mujoco
-
 from ..errors import SceneError
 from ..files import size_text
-from .attribute_limits import beyond_limits, product, refused_attribute
+from .attribute_limits import REFUSED, beyond_limits, product, refused_attribute
+from .file_heads import ASSET_SIZE_MAX, check_compiled, png_pixels
 from .file_watch import Stamp, stamp_of, take_stamp
 from .includes import is_lfs_pointer, named_paths
 from .model_checks import CONTACTS_MAX
 from .run_file import SUFFIX as RUN_SUFFIX
 from .run_file import RunFile
-from .xml_tags import TEXT_SIZE_MAX, Tag, XmlError, encode, find_tags, line_of, read_bytes, read_text
+from .xml_tags import TEXT_SIZE_MAX, Tag, XmlError, encode, find_tags, line_of, read_text
 
-ASSET_SIZE_MAX = 2**31 - 1
-"""Longest file that MuJoCo can read [bytes]."""
 NESTING_MAX = 200
 """Longest chain of includes and nested models. MuJoCo follows some thousands, then its stack is full."""
 _TEXT_LARGE = 250_000
@@ -47,9 +44,7 @@ _COPYING = {"replicate": "", "composite": "", "flexcomp": "10 10 10"}
 """Elements that make `count` copies, and the default of that attribute."""
 _ENDLESS = ("plugin", "lengthrange", "muscle")
 """Elements that make the compiler run other code, or simulate for as long as the scene says."""
-_MJB_ID = 54321
 _LFS_ADVICE = "a Git LFS pointer: run git lfs pull"
-_PNG = b"\x89PNG\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
@@ -67,6 +62,8 @@ class Survey:
     """Why a process of its own should compile the scene."""
     notes: tuple[str, ...] = ()
     """What a person should know of a scene that opens."""
+    contact_elements: int = 0
+    """Elements of its XML files that are contact sensors, and those that hold pairs and exclusions."""
 
 
 class SceneRefused(SceneError):
@@ -123,7 +120,7 @@ def survey_scene(path: Path, thorough: bool = False) -> Survey:
         if is_lfs_pointer(path):
             raise SceneError(f"{path}: {_LFS_ADVICE}")
         if path.suffix.lower() == ".mjb":
-            _check_binary(path)
+            check_compiled(path)
             return Survey(path, files, doubts=("a compiled model",))
         if path.suffix.lower() == RUN_SUFFIX:
             RunFile(path)
@@ -169,6 +166,7 @@ class _Surveyor:
             tuple(self._missing),
             tuple(self._doubts),
             tuple(self._notes),
+            sum(text.count("<contact") for text in self._texts.values()),
         )
 
     def _look_at_model(self, path: Path, chain: tuple[Path, ...]) -> None:
@@ -209,13 +207,18 @@ class _Surveyor:
         text = self._load(path)
         if text is None:
             return
+        chain = (*chain, real)
         try:
             for tag in find_tags(text):
-                if tag.name == "visual":
-                    model.in_visual = not tag.closes
-                if tag.opens and tag.body:
-                    self._read_tag(tag, path, model, (*chain, real), depth)
-                depth += tag.opens - tag.closes
+                name, opens, closes, _, _, body = tag
+                if name == "visual":
+                    model.in_visual = not closes
+                if opens and body:
+                    if meaning := _meaning(name):
+                        self._read_tag(tag, meaning, path, model, chain, depth)
+                    for attribute in beyond_limits(tag):
+                        self._doubt_attribute(tag, attribute, path)
+                depth += opens - closes
                 if depth > _DEPTH_LARGE:
                     self._doubts[f"elements nested more than {_DEPTH_LARGE} deep"] = None
         except XmlError as error:
@@ -242,9 +245,8 @@ class _Surveyor:
                 self._notes[f"{path.name} line {line}: not UTF-8"] = None
         return text
 
-    def _read_tag(self, tag: Tag, path: Path, model: _Model, chain: tuple[Path, ...], depth: int) -> None:
-        # MuJoCo reads these two in upper and lower case.
-        name = tag.name if tag.name.lower() not in ("include", "compiler") else tag.name.lower()
+    def _read_tag(self, tag: Tag, name: str, path: Path, model: _Model, chain: tuple[Path, ...], depth: int) -> None:
+        """An element with a meaning, `name`."""
         if name == "compiler":
             given = tag.attributes
             model.folders.update({key: given[key] for key in _FOLDER_ATTRIBUTES if key in given})
@@ -268,10 +270,11 @@ class _Surveyor:
             self._multiply(_copies_of(tag))
         if refused := refused_attribute(tag):
             self._refuse(tag, path, refused[0], f"MuJoCo needs hours for {tag.name} with {refused[1]:,} or more")
-        for attribute in beyond_limits(tag):
-            if name == "contact" and attribute == "num" and product(tag.attributes["num"]) > CONTACTS_MAX:
-                self._refuse(tag, path, "num", f"at most {CONTACTS_MAX:,} contacts can be shown")
-            self._doubts[f"{attribute}={_shortened(tag.attributes[attribute])!r} of {tag.name}"] = None
+
+    def _doubt_attribute(self, tag: Tag, attribute: str, path: Path) -> None:
+        if tag.name == "contact" and attribute == "num" and product(tag.attributes["num"]) > CONTACTS_MAX:
+            self._refuse(tag, path, "num", f"at most {CONTACTS_MAX:,} contacts can be shown")
+        self._doubts[f"{attribute}={_shortened(tag.attributes[attribute])!r} of {tag.name}"] = None
 
     def _refuse(self, tag: Tag, path: Path, attribute: str, reason: str) -> None:
         place = self._place(_Reference(tag.name, "", path, tag.start))
@@ -349,47 +352,22 @@ class _Surveyor:
         return f"{reference.source.name} line {line_of(self._texts[reference.source], reference.offset)}"
 
 
+@lru_cache(1000)
+def _meaning(name: str) -> str:
+    """What an element of some name is, if it is one that is looked at whatever its attributes; else empty."""
+    # MuJoCo reads these two in upper and lower case.
+    if name.lower() in ("include", "compiler"):
+        return name.lower()
+    known = ("model", "attach", *_ENDLESS, *_FILE_ATTRIBUTES, *_COPYING, *REFUSED)
+    return name if name in known else ""
+
+
 def _copies_of(tag: Tag) -> float:
     """How many bodies, or copies of its content, an element makes."""
     given = tag.attributes
     if tag.name == "flexcomp" and given.keys() & {"file", "point"}:
         return product(given.get("cellcount", ""))
     return product(given.get("count", _COPYING[tag.name])) * product(given.get("cellcount", ""))
-
-
-def png_pixels(path: Path) -> int:
-    """Pixels of a PNG, by its header; 0 for other files, which are no smaller than what they hold."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(24)
-    except OSError:
-        return 0
-    if len(head) < 24 or not head.startswith(_PNG):
-        return 0
-    width, height = struct.unpack(">2I", head[16:24])
-    return int(width) * int(height)
-
-
-def _check_binary(path: Path) -> None:
-    """The head of a compiled model, of which MuJoCo itself says no more than that it failed."""
-    head = read_bytes(path, ASSET_SIZE_MAX, "compiled model", count=20)
-    if len(head) < 20:
-        raise SceneError(f"{path}: not a compiled MuJoCo model: it is cut off")
-    numbers = struct.unpack("<5i", head)
-    if numbers[0] != _MJB_ID:
-        raise SceneError(f"{path}: not a compiled MuJoCo model")
-    if numbers[3] != mujoco.mj_version():
-        raise SceneError(
-            f"{path}: compiled by MuJoCo {_version_text(numbers[3])}, which MuJoCo {mujoco.__version__} cannot read; "
-            "open the scene it was compiled from"
-        )
-
-
-def _version_text(number: int) -> str:
-    if number >= 1_000_000:
-        return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
-    # Earlier, a version was three digits.
-    return ".".join(str(number)) if 100 <= number <= 999 else f"version {number}"
 
 
 def _posix(name: str) -> str:

@@ -25,9 +25,6 @@ COMPILED = (".mjb", RUN_SUFFIX)
 COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a larger `num` are reconstructed instead."""
 
-SPEC_COMPANIONS_MAX = 2000
-"""Most sensors of a specification that gets companions. Of more, a compiled model gets them in a tenth of the time."""
-
 engine_warnings: deque[str] = deque(maxlen=100)
 """MuJoCo's warnings, newest last."""
 
@@ -88,11 +85,14 @@ def find_scene(scene: str | Path | None) -> Path:
 
 
 def load_scene(
-    path: Path, changes: Sequence[SensorChange] = (), texts: Mapping[Path, bytes] | None = None
+    path: Path,
+    changes: Sequence[SensorChange] = (),
+    texts: Mapping[Path, bytes] | None = None,
+    has_many_sensors: bool = False,
 ) -> LoadedScene:
     """Compile a scene file with some changes of its sensors, which a compiled model does not accept.
 
-    `texts`: what is read in place of some of its XML files.
+    `texts`: what is read in place of some of its XML files. `has_many_sensors`: as in `compile_spec`.
     """
     catch_warnings()
     if path.suffix.lower() == RUN_SUFFIX:
@@ -105,24 +105,27 @@ def load_scene(
                 refusals=refuse(changes, "a compiled model cannot be changed"),
             )
         spec = _read_spec(path, {str(name): text for name, text in (texts or {}).items()})
-        return compile_spec(spec, path, changes)
+        return compile_spec(spec, path, changes, has_many_sensors)
     except Exception as error:  # Out of memory and parser faults arrive as several types.
         raise SceneError(f"{path}: {one_line(error)}") from None
 
 
-def compile_spec(spec: Any, path: Path | None, changes: Sequence[SensorChange] = ()) -> LoadedScene:
-    """Compile a specification, which is changed: with some changes of its sensors, and with companions."""
+def compile_spec(
+    spec: Any, path: Path | None, changes: Sequence[SensorChange] = (), has_many_sensors: bool = False
+) -> LoadedScene:
+    """Compile a specification, which is changed: with some changes of its sensors, and with companions.
+
+    `has_many_sensors`: True to leave companions to the compiled model, which gets those of many in a tenth of the time.
+    """
     # Before it is compiled: the compiler simulates.
     notes = lower_settings(spec.option, spec.visual)
     refusals = apply_changes(spec, changes)
-    declared = list(spec.sensors)
-    are_many = len(declared) > SPEC_COMPANIONS_MAX
-    companions = [] if are_many else add_companions(spec)
+    companions = [] if has_many_sensors else add_companions(spec)
     model = spec.compile()
-    ids = {sensor: len(declared) + k for k, sensor in enumerate(companions)}
+    ids = {sensor: model.nsensor - len(companions) + k for k, sensor in enumerate(companions)}
     if ids:
         model.sensor_intprm[list(ids.values()), 1] = model.sensor_intprm[list(ids), 1]
-    return LoadedScene(path, model, ids, are_many, refusals=tuple(refusals), notes=notes)
+    return LoadedScene(path, model, ids, has_many_sensors, refusals=tuple(refusals), notes=notes)
 
 
 def catch_warnings() -> None:

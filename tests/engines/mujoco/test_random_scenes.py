@@ -151,6 +151,6 @@ def switch_modes(engine: Any, scene: RandomScene, reference: Reference, plain: A
 def test_random_scenes_are_as_in_bare_mujoco(tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if start // BATCH % 2:
         # As if they had very many sensors.
-        monkeypatch.setattr("contact_viewer.scene_files.scene.SPEC_COMPANIONS_MAX", 0)
+        monkeypatch.setattr("contact_viewer.scene_files.compile_worker.MANY_SENSORS", -1)
     compared = sum(run_scene(seed, tmp_path) for seed in range(start, min(start + BATCH, FIRST + SCENES)))
     assert compared > BATCH

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from ...events.contact_events import EventKind
 from ...events.event_log import EventLog, LogEntry
 from ...events.tracker import ContactTracker
-from ...mjmodel.declarations import declared_sensors
-from ...mjmodel.pairs import sensor_pairs
+from ...mjmodel.names import sensor_names
+from ...mjmodel.pairs import possible_pairs
 from ...mjmodel.types import MjModel
 
 _TOGETHER = 0.05
@@ -169,16 +171,21 @@ def _sensor_subject(sensor: int) -> int:
 
 
 def _pairs_by_sensor(tracker: ContactTracker, model: MjModel) -> dict[int, frozenset[int]]:
-    places = {tuple(sorted(geoms)): place for place, geoms in enumerate(tracker.pairs.choice.geoms.tolist())}
-    ids = {declared.name: declared.sensor_id for declared in declared_sensors(model)}
-    found = {}
-    for sensor, name in enumerate(tracker.sensors.declared_names):
-        if name in ids:
-            pairs = sensor_pairs(model, ids[name], 4 * _MOST_PAIRS)
-            tracked = {places[key] for geoms in pairs.possible.tolist() if (key := tuple(sorted(geoms))) in places}
-            if pairs.complete and len(tracked) <= _MOST_PAIRS:
-                found[sensor] = frozenset(tracked)
-    return found
+    names, tracked = tracker.sensors.declared_names, tracker.pairs.choice.geoms
+    if not len(tracked):
+        return {}
+    ids = {name: sensor_id for sensor_id, name in enumerate(sensor_names(model))}
+    # Those that the viewer made are not in the model.
+    sensors = np.array([sensor for sensor, name in enumerate(names) if name in ids], int)
+    pairs = possible_pairs(model, [ids[names[sensor]] for sensor in sensors], 4 * _MOST_PAIRS)
+    keys, wanted = (np.sort(geoms, axis=1) @ [model.ngeom, 1] for geoms in (tracked, pairs.geoms))
+    order = np.argsort(keys)
+    places = order[np.minimum(np.searchsorted(keys[order], wanted), len(order) - 1)]
+    kept = (keys[places] == wanted) & pairs.complete[pairs.sensors]
+    found: dict[int, set[int]] = {}
+    for sensor, place in zip(sensors[pairs.sensors[kept]].tolist(), places[kept].tolist(), strict=True):
+        found.setdefault(sensor, set()).add(place)
+    return {sensor: frozenset(those) for sensor, those in found.items() if len(those) <= _MOST_PAIRS}
 
 
 def passes(row: EventRow, words: Sequence[str], kind: EventKind | None) -> bool:

@@ -1,5 +1,7 @@
 """Sensors window: one row a sensor, to show, select and switch."""
 
+from collections.abc import Callable, Collection
+
 from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 
@@ -34,6 +36,8 @@ from .status import SOLVED, SOLVED_AGAIN
 
 _MANY = 8
 """Sensors beyond which they can be filtered by name."""
+_COMPARED_MAX = 2000
+"""Rows up to which their names are shortened so that no two read the same."""
 _REDUCE_HELP = {
     Reduce.NONE: "none: the first contacts, in the engine's order",
     Reduce.MINDIST: "mindist: the deepest contacts first",
@@ -72,11 +76,11 @@ class SensorsPanel:
         else:
             self.text = ""
         listed, totals = self.listed(sensors.names), session.totals
-        short = self._short_names(sensors.names, tuple(unsaved))
+        short = self._short_names(sensors.names, unsaved)
         for i in visible_rows(len(listed), _row_height()):
             place = listed[i]
             imgui.push_id(place)
-            _show_row(shell, place, short[i], totals, sensors[place].name in unsaved)
+            _show_row(shell, place, short(i), totals, sensors[place].name in unsaved)
             imgui.pop_id()
         if not listed:
             paragraph("No sensor has these words in its name.")
@@ -91,14 +95,20 @@ class SensorsPanel:
             self._listed = [i for i, name in enumerate(names) if all(word in name.lower() for word in words)]
         return self._listed
 
-    def _short_names(self, names: tuple[str, ...], unsaved: tuple[str, ...]) -> list[str]:
-        """Names of the listed sensors as they fit beside eye and pencil; those that are not saved have a star."""
+    def _short_names(self, names: tuple[str, ...], unsaved: Collection[str]) -> Callable[[int], str]:
+        """The name in each row as it fits beside eye and pencil; those of sensors that are not saved have a star."""
         room = imgui.get_content_region_avail().x - _indent() - imgui.get_text_line_height() - 10
-        state = (self._listed_for, unsaved, room, imgui.get_font_size())
+
+        def text(row: int) -> str:
+            name = names[self._listed[row]]
+            return f"{name} *" if name in unsaved else name
+
+        if len(self._listed) > _COMPARED_MAX:
+            return lambda row: fit_text(text(row), room)
+        state = (self._listed_for, tuple(unsaved), room, imgui.get_font_size())
         if state != self._short_for:
-            texts = [f"{names[i]} *" if names[i] in unsaved else names[i] for i in self._listed]
-            self._short_for, self._short = state, fit_texts(texts, room)
-        return self._short
+            self._short_for, self._short = state, fit_texts([text(row) for row in range(len(self._listed))], room)
+        return self._short.__getitem__
 
 
 def _show_unread(session: Session) -> None:
