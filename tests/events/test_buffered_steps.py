@@ -264,6 +264,11 @@ def test_forces_of_sensors_are_current_whoever_asks_for_nothing_else() -> None:
     assert tracker.sensors.forces.tolist() == pytest.approx(felt, rel=1e-9, abs=1e-9)
 
 
+def test_before_the_first_step_nothing_is_pressed() -> None:
+    tracker = ContactTracker(open_engine("bounce"))
+    assert (len(tracker.pairs.pressed_pairs), len(tracker.pairs.forces)) == (0, 0)
+
+
 def test_a_long_run_buffers_no_more_steps_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracking, "_BUFFER_STEPS", 10)
     engine = open_engine("bounce")

@@ -200,6 +200,16 @@ def test_unknown_distances() -> None:
     assert (end.pair_id, end.time, end.normal_velocity) == (1, 2.0, 1.0)
 
 
+def test_a_pair_that_is_unknown_takes_no_velocity_from_another() -> None:
+    events = ContactEvents([("a", "b"), ("c", "d")])
+    events.update(0.0, [1.0, 1.0], [-2.0, -2.0])
+    (event,) = events.update(1.0, [-1.0, math.nan], [-2.0, -2.0])
+    assert (event.pair_id, event.time, event.normal_velocity) == (0, 0.5, -2.0)
+    # Backwards from where the second step ends: with its mean velocity the pair would meet later.
+    (event,) = events.update(2.0, [math.nan, -1.0], [math.nan, -4.0])
+    assert (event.pair_id, event.normal_velocity) == (1, -4.0)
+
+
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="eps"):
         ContactEvents(PAIR, 0.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
+from contact_viewer.events import sensor_contacts
 from contact_viewer.events.sensor_contacts import SensorForces
 from contact_viewer.settings import Reduce
 
@@ -27,6 +28,20 @@ def test_forces_are_those_of_each_sensor(scene: str) -> None:
             assert forces.read() == pytest.approx(expected, rel=1e-12, abs=1e-12)
             strongest = max(strongest, *expected)
     assert strongest > 1.0
+
+
+def test_of_many_sensors_those_that_are_touched_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond a hundred, those that nothing touches are not read at all."""
+    monkeypatch.setattr(sensor_contacts, "_FEW_SENSORS", 0)
+    engine = open_engine("bounce")
+    forces = SensorForces(engine)
+    touched = set()
+    for _ in range(200):
+        engine.step()
+        expected = [float(engine.get_contact_force_magnitude(name)[0]) for name in engine.sensors.names]
+        assert forces.read().tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        touched.add(sum(force > 0 for force in expected))
+    assert {1, 5} <= touched
 
 
 def test_sensors_of_all_modes_and_slots_beside_each_other(tmp_path: Path) -> None:

@@ -175,3 +175,16 @@ def test_many_curves_of_few_steps_hold_the_same_values() -> None:
         np.testing.assert_array_equal(one.low, other.low)
         np.testing.assert_array_equal(one.high, other.high)
         assert one.high.max() == steps[[5, 1999], many.first :].max()
+
+
+def test_a_column_that_is_not_full_yet_shows_nothing_of_a_lap_before() -> None:
+    """Values fall, so that what was overwritten, or is about to be, is larger than all that is kept."""
+    curves = Curves(1, 300)
+    values = -np.arange(2000, dtype=np.float32)
+    for stop in range(16, len(values), 16):
+        curves.extend(values[np.newaxis, stop - 16 : stop])
+        reduced = curves.reduce(0, stop - 100, stop, 4)
+        assert reduced.steps[-1] == stop
+        for begin, low, high in zip(reduced.steps[1:-1].tolist(), reduced.low[1:], reduced.high[1:], strict=True):
+            assert high == values[begin]
+            assert low >= values[stop - 1]

@@ -78,6 +78,7 @@ def test_a_force_scaled_onto_the_cone_is_on_its_outline(force, friction, cone) -
         (5.0, 0.3, 0.0, ContactState.STICKING),
         (5.0, 0.998, 0.5, ContactState.STICKING),
         (5.0, 1.0, 0.5, ContactState.SLIDING),
+        (5.0, 0.999, 0.5, ContactState.SLIDING),
         (5.0, 1.0, 1e-3, ContactState.STICKING),
         (5.0, 1.0, NAN, ContactState.SLIDING),
         (5.0, NAN, 0.5, ContactState.SLIDING),

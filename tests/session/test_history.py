@@ -316,6 +316,19 @@ def test_forces_that_are_not_known_in_the_first_state_are_not_shown() -> None:
             assert np.isnan(forces).all() == np.isnan(forces).any() == (step == 0 and not known)
 
 
+def test_what_a_history_says_of_itself() -> None:
+    run = Run(open_engine("bounce"), budget=100_000)
+    history, beginning = run.history, run.engine.row().copy()
+    run.step(10)
+    assert not history.full
+    np.testing.assert_array_equal(history.first_row(), beginning)
+    assert not np.array_equal(beginning, run.engine.row())
+    run.step(3 * history.capacity)
+    assert history.full
+    assert history.first_row() is None
+    assert history.seconds == pytest.approx(0.002 * (history.last - history.first))
+
+
 def test_a_step_that_can_only_be_looked_at_is_shown_as_it_was() -> None:
     """The answer no would say that the model was changed since."""
     run = Run(open_engine("bounce", num_envs=2))

@@ -255,6 +255,9 @@ def test_without_a_timestep_the_step_is_that_of_the_state() -> None:
     step = book.history.last
     book.history.add_state(7.0, 0.0)
     assert book.history.step_at(8.0) == step
+    book.take(3, 1.0)
+    book.history.add_state(9.0, 0.0)
+    assert book.history.step_at(10.0) == book.history.last
 
 
 @pytest.mark.parametrize("size", [0, 2])
