@@ -44,6 +44,17 @@ def test_frame_k_shows_the_scene_at_its_time_exactly() -> None:
         assert shape == [480, 640, 3]
 
 
+def test_a_late_picture_has_all_of_its_curves() -> None:
+    """Also where no frame was drawn meanwhile."""
+    code = TIMES.replace("1.0, Fraction(30000, 1001), 2.0, 0.5", "0.05, Fraction(20), 1.0, 4.0")
+    code += "print(json.dumps([app.session.history.curves.stop, app.session.history.last]))"
+    result = subprocess.run(
+        [sys.executable, "-c", code, "quadruped"], env=headless(), capture_output=True, text=True, check=True
+    )
+    stop, last = json.loads(result.stdout.splitlines()[-1])
+    assert stop == last + 1 >= 2000
+
+
 def test_the_window_is_recorded_without_a_display(tmp_path: Path) -> None:
     output = tmp_path / "window.mp4"
     options = ("--duration", 0.5, "--fps", 20, "--size", "1024x700")

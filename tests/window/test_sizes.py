@@ -110,6 +110,22 @@ def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tm
     assert not found, "\n".join(dict.fromkeys(found))
 
 
+@pytest.mark.parametrize(("scene", "expected"), [("hand", "middle × ball"), ("stack", "geom table × geom base")])
+def test_what_sensors_match_has_its_kinds_in_all_rows_or_in_none(scene: str, expected: str) -> None:
+    window = open_window(SIZES[0], scene)
+
+    def test(ctx: Any) -> None:
+        with recorded_text() as drawn:
+            ctx.yield_(1)
+            drawn.clear()
+            ctx.yield_(1)
+        labels = [each.text for each in drawn if each.panel.startswith(SENSORS) and " × " in each.text]
+        assert expected in labels
+        assert len({label.startswith(("geom ", "body ", "subtree ")) for label in labels}) == 1, labels
+
+    drive(window, test)
+
+
 @pytest.mark.parametrize("scene", ["gripper", "pile", "touch"])
 def test_nothing_is_printed_over_something_else_in_the_smallest_window(scene: str) -> None:
     """Scenes with long modes, many contacts, and touch sensors."""

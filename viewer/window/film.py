@@ -57,12 +57,15 @@ class WindowFilm:
 
         Raises what ended the window.
         """
-        pace = self._pace
+        pace, history = self._pace, self._app.session.history
         for frame in range(first, self._schedule.frame_count):
             target = self._schedule.step(frame)
             while pace.taken + _CHUNK < target:
                 pace.target = pace.taken + _CHUNK
                 self._app.session.advance(float("inf"))
+                # A frame computes those of a limited number of steps.
+                if history is not None:
+                    history.curves.update()
                 yield None
             pace.target = target
             yield self._draw()

@@ -26,11 +26,16 @@ def shorten(text: str, room: float, measure: Measure, place: float = _PLACES[0])
     if not pair:
         return _cut(text, room, measure, place)
     # That they are geoms or bodies says less than their names.
-    first, second = _KIND.sub(r"\1", first), _KIND.sub(r"\1", second)
+    first, second = without_kinds(first), without_kinds(second)
     room -= measure(pair)
     # What a short name leaves is for the other one.
     first = _cut(first, max(0.5 * room, room - measure(second)), measure, place)
     return first + pair + _cut(second, room - measure(first), measure, place)
+
+
+def without_kinds(text: str) -> str:
+    """Names without `geom` and the like before them."""
+    return _KIND.sub(r"\1", text)
 
 
 def shorten_all(texts: Sequence[str], fit: Callable[[str, float], str]) -> list[str]:

@@ -5,12 +5,13 @@ from collections.abc import Callable, Collection
 from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 
-from ...engines.contact_sensor import ContactSensor
+from ...engines.contact_sensor import ContactSensor, SensorList
 from ...render.style import sensor_color
 from ...session.sensor_reading import SensorTotals, dropped_contacts
 from ...session.session import Session
 from ...settings import ColorMode, Reduce
 from ..shell import Shell
+from ..short_names import without_kinds
 from ..theme import curve_tint, dim_color, plain_color, warning_color
 from ..widgets import (
     NO_COLOR,
@@ -56,6 +57,8 @@ class SensorsPanel:
         self._listed_for: tuple[object, ...] = ()
         self._short: list[str] = []
         """Names of the listed sensors, as they fit."""
+        self._with_kinds = True
+        """True if what each of them matches fits with its kinds, such as `geom`."""
         self._short_for: tuple[object, ...] = ()
 
     def show(self, shell: Shell) -> None:
@@ -76,11 +79,12 @@ class SensorsPanel:
         else:
             self.text = ""
         listed, totals = self.listed(sensors.names), session.totals
-        short = self._short_names(sensors.names, unsaved)
+        short = self._short_names(sensors, unsaved)
         for i in visible_rows(len(listed), _row_height()):
             place = listed[i]
             imgui.push_id(place)
-            _show_row(shell, place, short(i), totals, sensors[place].name in unsaved)
+            label = sensors[place].label if self._with_kinds else without_kinds(sensors[place].label)
+            _show_row(shell, place, (short(i), label), totals, sensors[place].name in unsaved)
             imgui.pop_id()
         if not listed:
             paragraph("No sensor has these words in its name.")
@@ -95,19 +99,23 @@ class SensorsPanel:
             self._listed = [i for i, name in enumerate(names) if all(word in name.lower() for word in words)]
         return self._listed
 
-    def _short_names(self, names: tuple[str, ...], unsaved: Collection[str]) -> Callable[[int], str]:
+    def _short_names(self, sensors: SensorList, unsaved: Collection[str]) -> Callable[[int], str]:
         """The name in each row as it fits beside eye and pencil; those of sensors that are not saved have a star."""
-        room = imgui.get_content_region_avail().x - _indent() - imgui.get_text_line_height() - 10
+        names, width = sensors.names, imgui.get_content_region_avail().x - _indent() - 4
+        room = width - imgui.get_text_line_height() - 6
 
         def text(row: int) -> str:
             name = names[self._listed[row]]
             return f"{name} *" if name in unsaved else name
 
         if len(self._listed) > _COMPARED_MAX:
+            self._with_kinds = False
             return lambda row: fit_text(text(row), room)
         state = (self._listed_for, tuple(unsaved), room, imgui.get_font_size())
         if state != self._short_for:
             self._short_for, self._short = state, fit_texts([text(row) for row in range(len(self._listed))], room)
+            labels = {sensors[i].label for i in self._listed}
+            self._with_kinds = all(imgui.calc_text_size(label).x <= width for label in labels)
         return self._short.__getitem__
 
 
@@ -181,8 +189,8 @@ def _indent() -> float:
     return 2.4 * imgui.get_font_size()
 
 
-def _show_row(shell: Shell, index: int, text: str, totals: SensorTotals, unsaved: bool) -> None:
-    """The row of a sensor; `text` is what of its name fits."""
+def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTotals, unsaved: bool) -> None:
+    """The row of a sensor; `texts`: what of its name fits, and what it matches."""
     session = shell.app.session
     sensor = session.engine.sensors[index]
     name, found, reported = sensor.name, int(totals.found[index]), int(totals.reported[index])
@@ -205,7 +213,7 @@ def _show_row(shell: Shell, index: int, text: str, totals: SensorTotals, unsaved
     text_x = start.x + _indent()
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4))
     with text_color(_text_color(session.visible[name])):
-        imgui.text_unformatted(text)
+        imgui.text_unformatted(texts[0])
         tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
     if not sensor.virtual and not sensor.sources:
         imgui.set_cursor_pos(ImVec2(right - imgui.get_text_line_height(), start.y + 4))
@@ -215,7 +223,7 @@ def _show_row(shell: Shell, index: int, text: str, totals: SensorTotals, unsaved
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
     note = f"{'bodies ' if sensor.virtual else ''}asleep" if asleep else SOLVED if sensor.solved_again else ""
     with text_color(warning_color() if sensor.solved_again else dim_color()):
-        imgui.text_unformatted(fit_text(f"{note} · {sensor.label}" if note else sensor.label, right - text_x))
+        imgui.text_unformatted(fit_text(f"{note} · {texts[1]}" if note else texts[1], right - text_x))
         tooltip(f"{sensor.label}\n{asleep or SOLVED_AGAIN}" if note else sensor.label)
 
     # From the left edge on: the longest mode and the most contacts stand side by side in the narrowest panel.
