@@ -109,7 +109,7 @@ class SensorsPanel:
             return f"{name} *" if name in unsaved else name
 
         if len(self._listed) > _COMPARED_MAX:
-            self._with_kinds = False
+            self._with_kinds, self._short_for = False, ()
             return lambda row: fit_text(text(row), room)
         state = (self._listed_for, tuple(unsaved), room, imgui.get_font_size())
         if state != self._short_for:
