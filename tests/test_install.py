@@ -23,7 +23,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv.create(folder / "venv", with_pip=True)
     (wheel,) = folder.glob("contact_viewer-*.whl")
     python = folder / "venv" / "bin" / "python"
-    subprocess.run([str(python), "-m", "pip", "install", "--quiet", str(wheel)], check=True)
+    subprocess.run([str(python), "-m", "pip", "install", "--quiet", "--no-compile", str(wheel)], check=True)
     return folder / "venv" / "bin"
 
 
