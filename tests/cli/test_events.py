@@ -48,7 +48,7 @@ def test_a_table_by_default(drop: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert lines[0].split() == ["time", "[s]", "event", "pair", "speed", "[m/s]", "peak", "[N]", "lasted", "[s]"]
     time, kind, *names, speed, _ = lines[1].split()
     assert float(time) == pytest.approx(euler_root(1.0), abs=1e-6)
-    assert (kind, names) == ("begin", ["floor", "·", "ball"])
+    assert (kind, names) == ("begin", ["floor", "×", "ball"])
     assert float(speed) == pytest.approx(math.sqrt(2 * 9.81), rel=1e-3)
     assert lines[2].split()[1] == "end"
 
