@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from functools import cache
 from itertools import zip_longest
 from typing import Any
 
@@ -82,6 +83,7 @@ def _mjx_warning(layout: ContactLayout) -> str:
     return "with reduce none slots are filled also with pairs that do not touch; mindist and maxforce are right there"
 
 
+@cache
 def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
     return {style: layout.restyled(style) for style in Style}
 
@@ -97,19 +99,23 @@ def _print_sensor(sensor: Declaration, verdict: Portability) -> None:
         print(f"    {note}")
     if warning := _mjx_warning(layout):
         print(f"  MJX: {warning}")
-    _print_arrays(_styles(layout))
+    print(_arrays_text(layout))
 
 
-def _print_arrays(styles: dict[Style, ContactLayout]) -> None:
-    """The arrays side by side: a row a value, a column a style."""
+@cache
+def _arrays_text(layout: ContactLayout) -> str:
+    """The arrays side by side: a row a value, a column a style. Many sensors have the same."""
+    styles = _styles(layout)
     rows: list[tuple[str, ...]] = [tuple(styles), tuple(_summary(layout) for layout in styles.values())]
     rows += zip_longest(*(_cells(layout) for layout in styles.values()), fillvalue="")
     widths = [max(len(row[i]) for row in rows) for i in range(len(styles))]
     digits = len(str(len(rows) - 3))
+    lines = []
     for number, row in enumerate(rows, start=-2):
         index = f"[{number:{digits}}]" if number >= 0 else " " * (digits + 2)
         cells = "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print(f"    {index} {cells}".rstrip())
+        lines.append(f"    {index} {cells}".rstrip())
+    return "\n".join(lines)
 
 
 def _summary(layout: ContactLayout) -> str:

@@ -61,10 +61,12 @@ def running_touches(session: Session) -> list[SceneTouch]:
 def take_sample(session: Session, step: int, time: float, video_frame: int = NO_FRAME) -> StepSample:
     """The values of the sensors now."""
     engine = session.engine
-    contacts = [
-        ContactSample(sensor, engine.contacts(sensor.name), session.details(sensor.name).geoms)
-        for sensor in session.shown_sensors
-    ]
+    contacts = []
+    for sensor in session.shown_sensors:
+        batch = engine.contacts(sensor.name)
+        # Most of many touch nothing.
+        geoms = session.details(sensor.name).geoms if batch.filled.any() else [("", "")] * sensor.slots
+        contacts.append(ContactSample(sensor, batch, geoms))
     touches: list[TouchSample] = []
     sensors = engine.touch_sensors
     if sensors is not None:

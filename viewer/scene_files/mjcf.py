@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection
+from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,14 +27,15 @@ def count_contact_sensors(root: ElementTree.Element) -> int:
 
 def keep_contact_sensors(root: ElementTree.Element, keep: Collection[int]) -> str:
     """MJCF text without the contact sensors whose places in the file are not among those to keep."""
-    copy = ElementTree.fromstring(ElementTree.tostring(root))
-    place = 0
-    for section in list(copy.iter("sensor")):
-        for sensor in section.findall("contact"):
-            if place not in keep:
-                section.remove(sensor)
-            place += 1
-    return ElementTree.tostring(copy, encoding="unicode")
+    sections = [(section, list(section)) for section in root.iter("sensor")]
+    kept, places = set(keep), count()
+    for section, children in sections:
+        section[:] = [child for child in children if child.tag != "contact" or next(places) in kept]
+    # Taken out and put back: a copy of a scene with many sensors takes far longer than its text.
+    text = ElementTree.tostring(root, encoding="unicode")
+    for section, children in sections:
+        section[:] = children
+    return text
 
 
 def drop_attribute(root: ElementTree.Element, element: str, attribute: str) -> None:

@@ -110,7 +110,7 @@ def _verify_apart(
             return {declaration.name: _observed(declaration, predicted, whole) for declaration in declared}
         scene_error = whole.error
     doubtful = [i for i, one in enumerate(declared) if predicted[one.name].verdict is Verdict.REFUSE]
-    others = [i for i in range(len(declared)) if i not in doubtful]
+    others = sorted({*range(len(declared))} - {*doubtful})
     bare, together, *alone = ask([], others, *([i] for i in doubtful[:_MOST_ALONE]))
     if bare.error is not None:
         if bare.error.split(" at line:")[0] != scene_error.split(" at line:")[0]:
