@@ -288,3 +288,10 @@ def test_modias_rule_reports_a_begin_where_surfaces_have_sunk_in() -> None:
     events = [entry.event for entry in tracker.log if isinstance(entry.event, ContactEvent)]
     begins = [event.distance for event in events if event.kind == "begin"]
     assert begins == pytest.approx([-2e-3] * 4, rel=1e-6)
+
+
+def test_a_shortest_contact_is_counted_in_the_steps_of_the_scene() -> None:
+    model = mujoco.MjModel.from_xml_string(DROPS.format(option="", flag="", floor=""))
+    model.opt.timestep = 0.005
+    tracker = ContactTracker(open_engine(model), options=TrackingOptions(min_duration=0.02))
+    assert tracker.sensors.trigger.min_steps == 4

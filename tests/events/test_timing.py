@@ -253,3 +253,9 @@ def test_steady_forces_are_quiet() -> None:
     assert trigger.quiet_steps(steps) == 3
     assert trigger.quiet_steps(steps[:2]) == 2
     assert trigger.quiet_steps(np.array([[math.nan, 0.0]])) == 0
+
+
+def test_a_begin_has_lasted_no_time_and_an_end_as_long_as_the_contact() -> None:
+    trigger = ForceTrigger(1, 1.0, 0.5)
+    events = [event for i in range(10) for event in trigger.update(0.1 * i, [5.0 if 3 <= i < 7 else 0.0])]
+    assert [(str(event.kind), event.duration) for event in events] == [("begin", 0.0), ("end", pytest.approx(0.4))]
