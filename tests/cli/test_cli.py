@@ -197,3 +197,25 @@ def test_closed_streams_are_no_trouble(tmp_path: Path, arguments: str, closed: s
         # No message of a library is among the numbers.
         lines = (tmp_path / "d.csv").read_text().splitlines()
         assert {line.count(",") for line in lines} == {lines[0].count(",")}
+
+
+def test_what_a_closed_terminal_no_longer_accepts_is_dropped() -> None:
+    """Python would try to write it again at its end, and replace the exit code."""
+    run = """
+import os, sys
+from contact_viewer import cli
+
+terminal, end = os.openpty()
+os.dup2(end, 2)
+os.close(end)
+sys.stderr = open(2, "w", closefd=False)
+
+def command(arguments):
+    sys.stderr.write("not yet written")
+    os.close(terminal)
+    return 7
+
+cli._run = command
+sys.exit(cli.main())
+"""
+    assert subprocess.run([sys.executable, "-c", run], check=False).returncode == 7

@@ -31,8 +31,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         _prepare_streams()
         _name_glfw()
-    with _quiet_imports():
-        return _run(argv)
+    try:
+        with _quiet_imports():
+            return _run(argv)
+    finally:
+        if argv is None:
+            _drop_unwritten()
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -57,8 +61,17 @@ def _run(argv: Sequence[str] | None) -> int:
         if error.errno != errno.EIO:
             raise
         # The terminal was closed. Whatever was written to files is complete.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + getattr(signal, "SIGHUP", 1)
+
+
+def _drop_unwritten() -> None:
+    """Drop what a closed terminal no longer accepts: Python would try again at its end, and exit with code 120."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            if error.errno == errno.EIO:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _prepare_streams() -> None:

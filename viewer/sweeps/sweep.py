@@ -125,7 +125,7 @@ def run_sweep(
     scenes.check()
     about = _about(plan, command)
     with closing(Results(place, plan, about, means.resume)) as results:
-        first_failure = ""
+        failure: RunResult | None = None
         total, before = plan.run_count, results.finished
         with closing(_source(plan, scenes, results.pending(), total - results.finished, means)) as source:
             for result in source:
@@ -133,15 +133,21 @@ def run_sweep(
                     place.flush(now=False)
                 else:
                     results.add(result)
-                    if result.failure is not None and not first_failure:
-                        run = plan.run(result.number)
-                        first_failure = f"{plan.names[run.scene]}, seed {run.seed}: {result.failure}"
+                    # The first of the plan, whichever comes first.
+                    if result.failure is not None and (failure is None or result.number < failure.number):
+                        failure = result
                 if not each(results.finished, results.failed):
                     break
         seconds = time.monotonic() - began
         rate = (results.finished - before) / seconds
         results.finish({"wall_time": round(seconds, 3), "runs_per_second": round(rate, 4), "ended": _now()})
-        return Outcome(total, results.finished, results.failed, rate, first_failure)
+        first = "" if failure is None else _describe_failure(plan, failure)
+        return Outcome(total, results.finished, results.failed, rate, first)
+
+
+def _describe_failure(plan: Plan, result: RunResult) -> str:
+    run = plan.run(result.number)
+    return f"{plan.names[run.scene]}, seed {run.seed}: {result.failure}"
 
 
 def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, means: Means) -> Source:
