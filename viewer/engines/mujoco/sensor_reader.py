@@ -1,5 +1,6 @@
 """Reads the contact sensors of a MuJoCo model: arrays as they are, contacts with all fields."""
 
+import gc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -288,6 +289,16 @@ class SensorReader(SensorValues):
         self._sensors = SensorList([sensor if old.name == sensor.name else old for old in self._sensors])
 
     def _declared_sensors(self) -> SensorList:
+        # All of them stay: to search a hundred thousand for garbage takes longer than to make them.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return SensorList(self._make_sensors())
+        finally:
+            if collects:
+                gc.enable()
+
+    def _make_sensors(self) -> list[ContactSensor]:
         sensors = []
         declarations = declared_sensors(self.model, hidden=[*self.companions.values(), *self.hidden])
         families = self._readings.families = join_declarations(self.model, declarations)
@@ -302,7 +313,7 @@ class SensorReader(SensorValues):
             reconstructed = i not in self.companions
             sensors.append(ContactSensor(name, label, layout, layout, reconstructed, sources=sources))
             self._readings.ids[name] = i
-        return SensorList(sensors)
+        return sensors
 
     def _columns(self, sensor_id: int) -> slice:
         """Where a sensor of the model is in `sensordata`."""
