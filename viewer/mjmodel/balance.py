@@ -11,6 +11,8 @@ from .matching import contact_forces, subtree
 from .names import sensor_targets
 
 Vector = NDArray[np.float64]
+_ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
+_GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +62,11 @@ class Balance:
 def sensor_body(model: mujoco.MjModel, sensor_id: int) -> int | None:
     """The body whose contacts a sensor measures: object 2's if it moves, else object 1's; None if neither does."""
     for kind, index in reversed(sensor_targets(model, sensor_id)):
-        if kind == mujoco.mjtObj.mjOBJ_GEOM:
+        if kind == _GEOM:
             index = int(model.geom_bodyid[index])
-        elif kind == mujoco.mjtObj.mjOBJ_SITE:
+        elif kind == _SITE:
             index = int(model.site_bodyid[index])
-        elif kind == mujoco.mjtObj.mjOBJ_UNKNOWN:
+        elif kind == _ANYTHING:
             continue
         if tree_root(model, index) is not None:
             return index

@@ -9,6 +9,8 @@ from ..sensors.friction import Cone, FrictionCones, friction_cones
 from .matching import locate
 
 Indices = NDArray[np.intp]
+_DIRECTIONS = np.arange(1, 6)
+_PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 
 
 def contact_cones(model: mujoco.MjModel, data: mujoco.MjData, batch: ContactBatch) -> FrictionCones | None:
@@ -18,14 +20,15 @@ def contact_cones(model: mujoco.MjModel, data: mujoco.MjData, batch: ContactBatc
     """
     if batch.pos is None or batch.in_world_frame:
         return None
-    slots = np.flatnonzero(batch.filled)
+    slots = batch.filled.nonzero()[0]
     contacts = locate(data, batch.pos[slots])
     known = contacts >= 0
+    slots, contacts = slots[known], contacts[known]
     friction = np.full((len(batch.filled), 5), np.nan)
-    friction[slots[known]] = contact_friction(data, contacts[known])
+    friction[slots] = contact_friction(data, contacts)
     adhesion = np.zeros(len(batch.filled))
     if hasattr(data.contact, "adhesion"):
-        adhesion[slots[known]] = data.contact.adhesion[contacts[known]]
+        adhesion[slots] = data.contact.adhesion[contacts]
     return friction_cones(batch, friction, model_cone(model), adhesion)
 
 
@@ -34,14 +37,15 @@ def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float
 
     0 for directions that the contact's condim leaves without friction.
     """
-    return mask_friction(data.contact.friction[contacts], data.contact.dim[contacts])
+    listed = data.contact
+    return mask_friction(listed.friction[contacts], listed.dim[contacts])
 
 
 def mask_friction(friction: NDArray[np.float64], dim: NDArray[np.generic]) -> NDArray[np.float64]:
     """The coefficients, (k, 5), that contacts of these dimensions use, 0 for the others."""
-    return np.where(np.arange(1, 6) < np.asarray(dim)[:, np.newaxis], friction, 0.0)
+    return np.where(np.asarray(dim)[:, np.newaxis] > _DIRECTIONS, friction, 0.0)
 
 
 def model_cone(model: mujoco.MjModel) -> Cone:
     """The friction cone of a model's contacts."""
-    return Cone.PYRAMIDAL if model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL else Cone.ELLIPTIC
+    return Cone.PYRAMIDAL if model.opt.cone == _PYRAMIDAL else Cone.ELLIPTIC

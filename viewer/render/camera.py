@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,11 @@ class CameraMatrices:
     def orthographic(self) -> bool:
         return bool(self.projection[3, 3] == 1.0)
 
+    @cached_property
+    def to_clip(self) -> NDArray[np.float64]:
+        """World to clip, (4, 4)."""
+        return self.projection @ self.view
+
     def project(self, points: Any, viewport: Viewport) -> tuple[Points, Points]:
         """Pixels (n, 2) and depths along the view (n,) [m] of world points (n, 3).
 
@@ -111,11 +117,10 @@ class Eye:
 
     def sees(self, points: Any) -> NDArray[np.bool_]:
         """True for those of the world points (n, 3) that lie in the picture, (n,)."""
-        pixels, _ = self.matrices.project(points, self.viewport)
-        x, y, width, height = self.viewport
-        # False for NaN, too.
-        inside = (pixels > (x, y)) & (pixels < (x + width, y + height))
-        return np.asarray(inside.all(axis=1), bool)
+        to_clip = self.matrices.to_clip
+        clip = np.asarray(points, float).reshape(-1, 3) @ to_clip[:, :3].T + to_clip[:, 3]
+        # False for NaN, and behind the eye, too.
+        return np.asarray((np.abs(clip[:, :2]) < clip[:, 3:]).all(axis=1), bool)
 
 
 def _perspective(left: float, right: float, bottom: float, top: float, near: float, far: float) -> NDArray[np.float64]:

@@ -19,8 +19,11 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
     A mark is a pair of white heads at the edge: the arrow goes on.
     """
     starts, vectors = glyphs.arrows[:, :3].astype(float), glyphs.arrows[:, 4:7].astype(float)
-    inside, rest = np.split(_to_edges(np.concatenate([starts, starts + vectors]), eye), 2)
-    cut = np.flatnonzero((inside > 0).all(axis=1) & (rest < 0).any(axis=1))
+    rest = _to_edges(starts + vectors, eye)
+    leaving = (rest < 0).any(axis=1)
+    # Mostly none does.
+    inside = _to_edges(starts, eye) if leaving.any() else rest
+    cut = np.flatnonzero(leaving & (inside > 0).all(axis=1))
     if not len(cut):
         return Glyphs(), cut
     inside, rest = inside[cut], rest[cut]
@@ -42,11 +45,9 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
 def _to_edges(points: NDArray[np.float64], eye: Eye) -> NDArray[np.float64]:
     """How far world points (n, 3) are inside of the left, right, lower and upper edge, and in front of the eye, (n, 5):
     positive inside, and linear along a straight line."""
-    matrices = eye.matrices
-    clip = np.column_stack([points, np.ones(len(points))]) @ (matrices.projection @ matrices.view).T
-    w = clip[:, 3]
-    sides = []
-    for axis in (0, 1):
-        edge = 1.0 - 2.0 * _INSET * eye.unit / eye.viewport[2 + axis]
-        sides += [edge * w + clip[:, axis], edge * w - clip[:, axis]]
-    return np.stack([*sides, w - 1e-9], axis=1)
+    across, up = (1.0 - 2.0 * _INSET * eye.unit / size for size in eye.viewport[2:])
+    edges = np.array([[1, 0, 0, across], [-1, 0, 0, across], [0, 1, 0, up], [0, -1, 0, up], [0, 0, 0, 1]])
+    to_edges = edges @ eye.matrices.to_clip
+    distances: NDArray[np.float64] = points @ to_edges[:, :3].T + to_edges[:, 3]
+    distances[:, 4] -= 1e-9
+    return distances

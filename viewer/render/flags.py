@@ -4,28 +4,28 @@ import mujoco
 
 _VIS, _RND = mujoco.mjtVisFlag, mujoco.mjtRndFlag
 VISUAL_FLAGS = {
-    "transparent": _VIS.mjVIS_TRANSPARENT,
-    "hull": _VIS.mjVIS_CONVEXHULL,
-    "joints": _VIS.mjVIS_JOINT,
-    "actuators": _VIS.mjVIS_ACTUATOR,
-    "tendons": _VIS.mjVIS_TENDON,
-    "cameras": _VIS.mjVIS_CAMERA,
-    "lights": _VIS.mjVIS_LIGHT,
-    "com": _VIS.mjVIS_COM,
-    "inertia": _VIS.mjVIS_INERTIA,
-    "islands": _VIS.mjVIS_ISLAND,
-    "static": _VIS.mjVIS_STATIC,
-    "perturb_force": _VIS.mjVIS_PERTFORCE,
-    "perturb_object": _VIS.mjVIS_PERTOBJ,
+    "transparent": int(_VIS.mjVIS_TRANSPARENT),
+    "hull": int(_VIS.mjVIS_CONVEXHULL),
+    "joints": int(_VIS.mjVIS_JOINT),
+    "actuators": int(_VIS.mjVIS_ACTUATOR),
+    "tendons": int(_VIS.mjVIS_TENDON),
+    "cameras": int(_VIS.mjVIS_CAMERA),
+    "lights": int(_VIS.mjVIS_LIGHT),
+    "com": int(_VIS.mjVIS_COM),
+    "inertia": int(_VIS.mjVIS_INERTIA),
+    "islands": int(_VIS.mjVIS_ISLAND),
+    "static": int(_VIS.mjVIS_STATIC),
+    "perturb_force": int(_VIS.mjVIS_PERTFORCE),
+    "perturb_object": int(_VIS.mjVIS_PERTOBJ),
 }
 """In `mjvOption.flags`. MuJoCo's own contact drawing is not among them: gizmos are ours."""
 RENDER_FLAGS = {
-    "wireframe": _RND.mjRND_WIREFRAME,
-    "shadow": _RND.mjRND_SHADOW,
-    "reflection": _RND.mjRND_REFLECTION,
-    "fog": _RND.mjRND_FOG,
-    "haze": _RND.mjRND_HAZE,
-    "skybox": _RND.mjRND_SKYBOX,
+    "wireframe": int(_RND.mjRND_WIREFRAME),
+    "shadow": int(_RND.mjRND_SHADOW),
+    "reflection": int(_RND.mjRND_REFLECTION),
+    "fog": int(_RND.mjRND_FOG),
+    "haze": int(_RND.mjRND_HAZE),
+    "skybox": int(_RND.mjRND_SKYBOX),
 }
 """In `mjvScene.flags`."""
 COSTLY_FLAGS = ("shadow", "reflection")

@@ -97,13 +97,15 @@ class GizmoPass:
             return
         gl = self._gl
         nearer, farther, depth_map, depth_range = self._depth_convention()
-        uniforms = {
+        values = {
             "view": matrices.view,
             "projection": depth_map @ matrices.projection,
             "orthographic": float(matrices.orthographic),
             "pixel_size": 2.0 / (matrices.projection[1, 1] * viewport[3]),
             "depth_range": depth_range,
         }
+        # Once for all programs.
+        uniforms = {name: np.asarray(value, np.float32) for name, value in values.items()}
         with _restored(gl, self._has_vertex_arrays):
             self._set_state(viewport)
             for kind, instances in kinds:

@@ -23,7 +23,8 @@ _LOW_SHADOW_SIZE = 1024
 """Shadow map at low quality, where shadows start off [px]."""
 _SPARE_GEOMS = 1000
 _LARGEST_SCENE = 1_000_000
-_WINDOW, _OFFSCREEN = mujoco.mjtFramebuffer.mjFB_WINDOW, mujoco.mjtFramebuffer.mjFB_OFFSCREEN
+_WINDOW, _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_WINDOW), int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
+_ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
 
 
 class ScenePass:
@@ -121,9 +122,7 @@ class ScenePass:
             self._context = None
 
     def _update(self, model: MjModel, data: MjData, view: View) -> None:
-        mujoco.mjv_updateScene(
-            model, data, view.option, view.perturb, view.camera, mujoco.mjtCatBit.mjCAT_ALL, self.scene
-        )
+        mujoco.mjv_updateScene(model, data, view.option, view.perturb, view.camera, _ALL, self.scene)
         if view.camera_name is None:
             bring_near_plane(self.scene, float(view.camera.distance))
         for flag, value in view.render_flags().items():

@@ -13,7 +13,7 @@ from ..mjmodel.names import body_names, read_names
 from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
 from .camera import CameraMatrices, Eye, Viewport
-from .camera_motion import camera_axes, look_at_box, zoom_camera
+from .camera_motion import FIXED, FREE, TRACKING, camera_axes, look_at_box, zoom_camera
 from .flags import COSTLY_FLAGS, GROUPS, LABELS, RENDER_FLAGS, VISUAL_FLAGS
 from .framing import Box, body_geoms, box_around, moving_geoms, shown_badly
 
@@ -111,20 +111,20 @@ class View:
     @property
     def camera_name(self) -> str | None:
         """The model's camera in use; None for the free and the tracking one."""
-        if self.camera.type != mujoco.mjtCamera.mjCAMERA_FIXED:
+        if self.camera.type != FIXED:
             return None
         return self.cameras[self.camera.fixedcamid]
 
     @property
     def focus(self) -> NDArray[np.float64]:
         """The point of interest [m], world, (3,): what a movable camera turns about, else the scene's centre."""
-        fixed = self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED
+        fixed = self.camera.type == FIXED
         return np.array(self._model.stat.center if fixed else self.camera.lookat, float)
 
     @property
     def tracking(self) -> str | None:
         """Name of the body that the camera follows."""
-        if self.camera.type != mujoco.mjtCamera.mjCAMERA_TRACKING:
+        if self.camera.type != TRACKING:
             return None
         return self._bodies[self.camera.trackbodyid]
 
@@ -135,12 +135,12 @@ class View:
             return
         if name not in self.cameras:
             raise ValueError(f"no camera named {name!r}")
-        self.camera.type = mujoco.mjtCamera.mjCAMERA_FIXED
+        self.camera.type = FIXED
         self.camera.fixedcamid = self.cameras.index(name)
         self.camera.trackbodyid = -1
 
     def free_camera(self) -> None:
-        self.camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+        self.camera.type = FREE
         self.camera.fixedcamid = -1
         self.camera.trackbodyid = -1
 
@@ -156,7 +156,7 @@ class View:
         if not 0 < body < len(self._bodies):
             return
         self._leave_fixed()
-        self.camera.type = mujoco.mjtCamera.mjCAMERA_TRACKING
+        self.camera.type = TRACKING
         self.camera.trackbodyid = body
         self.camera.fixedcamid = -1
 
@@ -170,7 +170,7 @@ class View:
         if box is None:
             return
         eye = Eye(self.matrices(model, data, USUAL_PICTURE), USUAL_PICTURE)
-        if self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED:
+        if self.camera.type == FIXED:
             self._eye = eye.matrices
         fill = shown_badly(model, data, eye, box)
         if fill is not None:
@@ -218,7 +218,7 @@ class View:
     def pan(self, dx: float, dy: float, horizontal: bool = False) -> None:
         """Move the scene with a drag to the right and down, in viewport heights; `horizontal`: over the floor."""
         self._leave_fixed()
-        if self.camera.type == mujoco.mjtCamera.mjCAMERA_TRACKING:
+        if self.camera.type == TRACKING:
             return
         right, up, _ = camera_axes(self.camera)
         rise = np.cross([0, 0, 1.0], right) if horizontal else up
@@ -235,7 +235,7 @@ class View:
 
     def follow(self, scene: Any) -> None:
         """Remember the model's camera of an updated `MjvScene`: dragging starts from there."""
-        if self.camera.type == mujoco.mjtCamera.mjCAMERA_FIXED:
+        if self.camera.type == FIXED:
             self._eye = CameraMatrices.from_scene(scene, (0, 0, 1, 1))
 
     @property
@@ -342,7 +342,7 @@ class View:
 
     def render_flags(self) -> dict[int, bool]:
         """Values for `mjvScene.flags`, by index."""
-        return {int(index): self.flag(name) for name, index in RENDER_FLAGS.items()}
+        return {index: self.flag(name) for name, index in RENDER_FLAGS.items()}
 
     def group(self, kind: str, number: int) -> bool:
         """True if a group (0 to 5) of `geom`, `site` or `joint` is shown."""
@@ -363,7 +363,7 @@ class View:
 
     def _leave_fixed(self) -> None:
         """Turn a model's camera into the free one, from the same place."""
-        if self.camera.type != mujoco.mjtCamera.mjCAMERA_FIXED:
+        if self.camera.type != FIXED:
             return
         self.free_camera()
         eye = self._eye

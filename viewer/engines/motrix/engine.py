@@ -1,6 +1,7 @@
 """MotrixSim behind the engine contract, drawn through a MuJoCo model of the same scene."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ class MotrixEngine(SensorValues):
     def time(self) -> float:
         return self._start_time + self._step_count * self.timestep
 
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         return key_names(self.model)
 

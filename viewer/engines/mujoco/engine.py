@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -121,7 +122,7 @@ class MujocoEngine(SensorReader):
     def timestep(self) -> float:
         return float(self._options.timestep)
 
-    @property
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         return key_names(self.model)
 
