@@ -117,7 +117,9 @@ def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: A
     if batch.normal is None or batch.tangent0 is None:
         return None
     filled = batch.filled
-    sticky = np.broadcast_to(np.asarray(adhesion, np.float64), filled.shape)[filled]
+    sticky = np.asarray(adhesion, np.float64)
+    if sticky.ndim:
+        sticky = sticky[filled]
     force, limits = batch.force[filled], friction[filled]
     use = whole_use = friction_use(force, limits[:, :2], cone, sticky)
     if limits[:, 2:].any():

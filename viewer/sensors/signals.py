@@ -49,45 +49,44 @@ def measure_signals(
     rows = dict(zip(Signal, signals.reshape(len(Signal), -1), strict=True))
     rows[Signal.FOUND][:] = batch.found.ravel()
     # Most places are empty most of the time: gather the contacts, work on them alone, and bring the results back.
-    slots = batch.filled.shape[-1]
-    owners = np.flatnonzero(batch.filled) // slots
+    contacts = batch.filled.nonzero()
+    owners = batch.filled.ravel().nonzero()[0] // batch.filled.shape[-1]
+    # Contacts with one owner follow each other.
+    is_first = np.ones(len(owners), bool)
+    np.not_equal(owners[1:], owners[:-1], out=is_first[1:])
+    starts = is_first.nonzero()[0]
+    owners = owners[starts]
+
+    def put_largest(signal: Signal, values: Array) -> None:
+        rows[signal][owners] = np.fmax.reduceat(values, starts)
+
     if batch.force is not None:
-        force = batch.force[batch.filled]
-        net = force if batch.in_world_frame or slots == 1 else _turned(batch, force)
-        squares = np.zeros(len(rows[Signal.FOUND]))
-        for signal, total, component in zip(_FORCES, force.T, net.T, strict=True):
-            rows[signal][:] = _sum(total, owners, len(squares))
-            squares += np.square(_sum(component, owners, len(squares)))
-        rows[Signal.MAGNITUDE][:] = np.sqrt(squares)
+        force = np.asarray(batch.force[contacts], np.float64)
+        totals = net = np.add.reduceat(force, starts, axis=0)
+        if not batch.in_world_frame and len(starts) < len(force):
+            net = np.add.reduceat(_turned(batch, contacts, force), starts, axis=0)
+        for signal, total in zip(_FORCES, totals.T, strict=True):
+            rows[signal][:] = 0.0
+            rows[signal][owners] = total
+        rows[Signal.MAGNITUDE][:] = 0.0
+        rows[Signal.MAGNITUDE][owners] = np.sqrt((net * net).sum(axis=1))
         if not batch.in_world_frame:
-            limits = np.broadcast_to(np.asarray(friction, np.float64), (*shape, 2)).reshape(-1, 2)
-            _put_largest(rows[Signal.USE], friction_use(force, limits[owners], cone), owners)
+            limits = np.broadcast_to(np.asarray(friction, np.float64), (*shape, 2))[contacts[:-1]]
+            put_largest(Signal.USE, friction_use(force, limits, cone))
     if not batch.in_world_frame and batch.dist is not None:
-        _put_largest(rows[Signal.DISTANCE], -batch.dist[batch.filled], owners)
-        np.negative(rows[Signal.DISTANCE], out=rows[Signal.DISTANCE])
+        rows[Signal.DISTANCE][owners] = np.fmin.reduceat(batch.dist[contacts], starts)
     if not batch.in_world_frame and batch.linvel is not None:
-        _, along0, along1 = batch.linvel[batch.filled].T
-        _put_largest(rows[Signal.SLIP], np.sqrt(along0 * along0 + along1 * along1), owners)
+        _, along0, along1 = batch.linvel[contacts].T
+        put_largest(Signal.SLIP, np.sqrt(along0 * along0 + along1 * along1))
     return signals
 
 
-def _turned(batch: ContactBatch, force: Array) -> Array:
-    """Forces of the filled slots in the world, (k, 3); unchanged where directions are not known."""
+def _turned(batch: ContactBatch, contacts: tuple[NDArray[np.intp], ...], force: Array) -> Array:
+    """Forces of some contacts in the world, (k, 3); unchanged where directions are not known."""
     if batch.normal is None or batch.tangent0 is None or not batch.frame_known:
         return force
-    normal, tangent0 = batch.normal[batch.filled], batch.tangent0[batch.filled]
+    normal, tangent0 = batch.normal[contacts], batch.tangent0[contacts]
     return force[:, :1] * normal + force[:, 1:2] * tangent0 + force[:, 2:] * cross(normal, tangent0)
-
-
-def _sum(values: Array, owners: NDArray[np.intp], count: int) -> NDArray[np.float64]:
-    return np.asarray(np.bincount(owners, weights=values, minlength=count), np.float64)
-
-
-def _put_largest(out: NDArray[np.float32], values: Array, owners: NDArray[np.intp]) -> None:
-    """Set the places that own any values to the largest of them; owners are sorted."""
-    if len(owners):
-        starts = np.flatnonzero(np.diff(owners, prepend=-1))
-        out[owners[starts]] = np.fmax.reduceat(values, starts)
 
 
 def peak(batch: ContactBatch) -> ContactBatch:

@@ -254,7 +254,9 @@ class StepRing:
             return np.empty(0)
         self._check(int(steps[0]))
         self._check(int(steps[-1]))
-        order = np.arange(self._oldest_state, self._state_stop) % len(self._states)
+        # Of the states at these steps alone: there may be a hundred thousand.
+        first, last = (self._last_number(self._state_steps, int(step)) for step in (steps[0], steps[-1]))
+        order = np.arange(first, last + 1) % len(self._states)
         places = order[np.maximum(np.searchsorted(self._state_steps[order], steps) - 1, 0)]
         return self._times[places] + (steps - self._state_steps[places]) * self._timesteps[places]
 
@@ -294,10 +296,17 @@ class StepRing:
 
     def _last_state(self, ring: NDArray[Any], value: float) -> int:
         """Place of the last state whose entry in a ring is less than a value; of the oldest one if none is."""
-        count = len(self._states)
+        return self._last_number(ring, value) % len(self._states)
+
+    def _last_number(self, ring: NDArray[Any], value: float) -> int:
+        """The same state's number, counted from the first that was added."""
+        count, newest = len(self._states), self._state_stop - 1
+        # Mostly it is asked for one of the last steps.
+        if ring[newest % count] < value:
+            return newest
         numbers = range(self._oldest_state, self._state_stop)
         after = bisect_left(numbers, value, key=lambda number: ring[number % count])
-        return numbers[max(after - 1, 0)] % count
+        return numbers[max(after - 1, 0)]
 
     def _check(self, step: int) -> None:
         if not self.first <= step <= self.last:
