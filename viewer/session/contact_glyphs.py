@@ -154,13 +154,15 @@ def build_glyphs(
 
 def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
     """Where the contacts of all sensors are, and how strong."""
-    parts = [NO_FORCES]
+    parts = []
     for sensor in sensors:
         _, slots, _, batch = sensor.drawn
         if batch.pos is not None and len(slots):
-            forces = np.zeros(len(slots)) if batch.force is None else np.linalg.norm(batch.force, axis=1)
+            forces = np.zeros(len(slots)) if batch.force is None else np.sqrt((batch.force * batch.force).sum(axis=1))
             known = ~np.isnan(forces)
             parts.append(DrawnForces(np.asarray(batch.pos, float)[known], np.asarray(forces, float)[known]))
+    if len(parts) < 2:
+        return parts[0] if parts else NO_FORCES
     return DrawnForces(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
@@ -183,10 +185,12 @@ def _sensor_glyphs(
     alpha, size = (GHOST_ALPHA, _GHOST_SIZE) if sensor.ghost else (1.0, 1.0)
     own_colors = np.reshape(np.asarray(sensor.color, np.float32), (-1, 4))
 
-    def color(of: ColorOf) -> Floats:
-        """Of all contacts, (4,), or of each, (contacts, 4)."""
-        rgba = own_colors[rows] if settings.color_mode is ColorMode.SENSOR else np.array(of(colors), np.float32)
-        return np.asarray(rgba * np.array((1.0, 1.0, 1.0, alpha), np.float32))
+    def color(of: ColorOf) -> RGBA | Floats:
+        """Of all contacts, or of each, (contacts, 4)."""
+        if settings.color_mode is ColorMode.SENSOR:
+            return np.asarray(own_colors[rows] * np.array((1.0, 1.0, 1.0, alpha), np.float32))
+        red, green, blue, own_alpha = of(colors)
+        return red, green, blue, own_alpha * alpha
 
     drawn = DrawnContacts(batch, batch.pos, settings, scale)
     built = [(arrow, arrow.build(drawn)) for arrow in parts.arrows if arrow.net in (None, batch.in_world_frame)]
@@ -208,7 +212,7 @@ def _sensor_glyphs(
 def _arrow_rows(
     owners: NDArray[np.intp],
     slots: NDArray[np.intp],
-    columns: Sequence[tuple[Floats, int, Arrows]],
+    columns: Sequence[tuple[RGBA | Floats, int, Arrows]],
     widths: NDArray[np.float64],
 ) -> tuple[Floats, Owners]:
     """Rows of `Glyphs.arrows` and their owners, all arrows of a contact before those of the next.
@@ -240,11 +244,12 @@ def _arrow_rows(
 def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
     """Filled slots whose values can all be drawn, (..., slots)."""
     drawable = batch.filled.copy()
+    # Mostly all of them can: then the sum of their squares shows it at once.
     for values in (batch.pos, batch.normal, batch.tangent0):
-        if values is not None:
+        if values is not None and not np.vdot(values, values) < LARGEST:
             drawable &= (np.abs(values) < LARGEST).all(axis=-1)
     for values in (batch.force, batch.torque):
-        if values is not None:
+        if values is not None and not np.vdot(values, values) < LARGEST:
             # Where it is NaN it is not known, and has no arrow; the contact is there all the same.
             drawable &= ~(np.abs(values) >= LARGEST).any(axis=-1)
     if batch.in_world_frame and batch.force is not None:

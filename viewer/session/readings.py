@@ -9,6 +9,9 @@ from ..settings import Moment
 from .sensor_reading import SensorGroup, SensorReading, SensorTotals
 from .simulation import Simulation
 
+_MANY = 64
+"""Sensors from which on it pays to look for those that nothing touches."""
+
 
 class Readings:
     """What the sensors of the shown environment say; dropped when the simulation has changed."""
@@ -18,9 +21,9 @@ class Readings:
         self._readings: dict[str, SensorReading] = {}
         self._groups: list[SensorGroup] | None = None
         self._touched: list[SensorGroup] | None = None
-        """Those of the groups that match a contact."""
+        """Those of the groups that match a contact; of a small group all."""
         self._visible: tuple[NDArray[np.bool_], list[SensorGroup]] | None = None
-        """Which sensors were visible, and those of them that match a contact."""
+        """Which sensors were visible, and those of `_touched` among them."""
         self._numbers: dict[tuple[str, ...], NDArray[np.intp]] = {}
         """Places of sensors that are read together."""
         self._sensors: SensorList | None = None
@@ -44,7 +47,7 @@ class Readings:
         if name not in self._readings:
             engine, history = self._simulation.shown, self._simulation.history
             past = history.moment(name, moment) if history is not None else None
-            batch = past or engine.contacts(name)
+            batch = past or self._contacts_now(name)
             net_force = batch.net_force
             self._readings[name] = SensorReading(
                 sensor=engine.sensors[name],
@@ -55,6 +58,15 @@ class Readings:
                 net_force=np.zeros(3) if net_force is None else net_force,
             )
         return self._readings[name]
+
+    def _contacts_now(self, name: str) -> ContactBatch:
+        """A sensor's contacts, from those of its group if these were read."""
+        engine = self._simulation.shown
+        position = engine.sensors.position(name)
+        for numbers, batch in self._groups or () if self._moment is Moment.INSTANT else ():
+            if len(place := (numbers == position).nonzero()[0]):
+                return batch.at(int(place[0]))
+        return engine.contacts(name)
 
     def details(self, name: str) -> ContactDetails:
         """Geom names and friction of a sensor's contacts."""
@@ -87,7 +99,7 @@ class Readings:
         return self._totals
 
     def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
-        """Of the visible sensors, (sensors,), those that match a contact. Found once a step.
+        """The visible sensors, (sensors,); of many, those that match a contact. Found once a step.
 
         `visible` is another array whenever it has changed.
         """
@@ -97,10 +109,10 @@ class Readings:
         return self._visible[1]
 
     def _touched_groups(self, moment: Moment) -> list[SensorGroup]:
-        """The sensors that match a contact: of ten thousand, a few."""
+        """The sensors that match a contact: of ten thousand, a few. Of a small group all."""
         groups = self.groups(moment)
         if self._touched is None:
-            self._touched = _kept(groups, [np.asarray(batch.filled.any(axis=-1)) for _, batch in groups])
+            self._touched = [touched for group in groups for touched in _touched_of(group)]
         return self._touched
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
@@ -117,6 +129,11 @@ class Readings:
         if self._changes != self._simulation.changes or self._moment is not moment:
             self._changes, self._moment = self._simulation.changes, moment
             self.forget()
+
+
+def _touched_of(group: SensorGroup) -> list[SensorGroup]:
+    """The sensors of a large group that match a contact, if any does; a small one as it is."""
+    return _kept([group], [np.asarray(group.batch.filled.any(axis=-1))]) if len(group.numbers) > _MANY else [group]
 
 
 def _kept(groups: list[SensorGroup], keep: list[NDArray[np.bool_]]) -> list[SensorGroup]:

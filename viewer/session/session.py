@@ -150,7 +150,8 @@ class Session(Playback):
 
     @property
     def shown_groups(self) -> list[SensorGroup]:
-        """What the visible sensors that match a contact say now, those that are laid out alike in one batch."""
+        """What the visible sensors say now, those that are laid out alike in one batch; of many, those that match a
+        contact."""
         return self._readings.touched_groups(self.settings.gizmos.moment, self.are_visible)
 
     @property
