@@ -167,8 +167,9 @@ def handle_keys(shell: Shell) -> None:
         return
     if io.want_text_input or imgui.internal.get_top_most_popup_modal() is not None:
         return
+    held = io.key_ctrl, io.key_shift
     for binding in BINDINGS:
-        if binding.ctrl != io.key_ctrl or binding.shift != io.key_shift:
+        if (binding.ctrl, binding.shift) != held:
             continue
         if imgui.is_key_pressed(binding.key, binding.repeat):
             binding.act(shell)

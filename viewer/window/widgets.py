@@ -14,6 +14,7 @@ from .theme import FONTS, NUMBER_SIZE, dim_color, warning_color
 
 T = TypeVar("T")
 NO_COLOR = ImVec4(0, 0, 0, 0)
+_FOR_TOOLTIP = imgui.HoveredFlags_.for_tooltip.value
 _OVERLAY = (
     imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_docking
     | imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_focus_on_appearing | imgui.WindowFlags_.no_nav
@@ -80,9 +81,10 @@ def paragraph(text: str, color: ImVec4 | None = None) -> None:
         imgui.pop_text_wrap_pos()
 
 
-def tooltip(text: str) -> None:
-    """What the last item does, shown when the mouse rests on it."""
-    imgui.set_item_tooltip(text.replace("%", "%%"))
+def tooltip(text: str | Callable[[], str]) -> None:
+    """What the last item does, shown when the mouse rests on it; a function where it takes long to say."""
+    if imgui.is_item_hovered(_FOR_TOOLTIP):
+        imgui.set_tooltip((text if isinstance(text, str) else text()).replace("%", "%%"))
 
 
 def button(label: str, help_text: str, width: float = 0.0) -> bool:

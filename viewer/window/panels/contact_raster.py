@@ -24,10 +24,12 @@ _GAP = 0.12
 
 def contact_shades(found: Values, force: Values) -> NDArray[np.int8]:
     """How hard sensors are pressed, from 1 to 3, and 0 without contact; all of the shape (sensors, columns)."""
-    pressed = np.where(np.isfinite(force), force, 0.0)
-    strongest = pressed.max(axis=1, keepdims=True)
-    level = np.ceil(pressed * (_SHADES / np.where(strongest > 0, strongest, 1.0)))
-    return np.where(found > 0, np.clip(level, 1, _SHADES), 0).astype(np.int8)
+    strongest = np.fmax.reduce(force, axis=1, initial=0.0, keepdims=True)
+    touches = found > 0
+    shades = touches.astype(np.int8)
+    for shade in range(1, _SHADES):
+        shades += touches & (force > strongest * (shade / _SHADES))
+    return shades
 
 
 def draw_strips(times: NDArray[np.float64], found: Values, force: Values, colors: Sequence[ImVec4]) -> None:

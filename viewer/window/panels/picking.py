@@ -102,6 +102,8 @@ def spread_labels(labels: list[tuple[float, float, str]], letter: float, line: f
 
 def show_labels(viewport: Viewport, labels: list[tuple[float, float, str]]) -> None:
     """Labels beside contacts."""
+    if not labels:
+        return
     scale = imgui.get_io().display_framebuffer_scale
     draw = imgui.get_background_draw_list()
     left, top, right, bottom = viewport.rect

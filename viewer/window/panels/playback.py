@@ -78,7 +78,7 @@ def _show_scrubber(session: Session) -> None:
     if session.stepped_outside and history.marks:
         draw_marks(history)
         inexact = f"\n{len(history.marks)} steps could not be taken again exactly: they are marked."
-    tooltip(f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
+    tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
 
 
 def _show_time(session: Session) -> None:
