@@ -188,6 +188,8 @@ def test_a_column_that_is_not_full_yet_shows_nothing_of_a_lap_before() -> None:
         for begin, low, high in zip(reduced.steps[1:-1].tolist(), reduced.low[1:], reduced.high[1:], strict=True):
             assert high == values[begin]
             assert low >= values[stop - 1]
+
+
 @pytest.mark.parametrize("columns", [8, 200, 2000])
 def test_a_scene_without_sensors_has_columns_without_curves(columns: int) -> None:
     curves = Curves(0, 1000)
