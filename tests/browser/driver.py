@@ -78,7 +78,9 @@ def browse(profile: Path) -> Iterator[Any]:
     options.binary_location = "/usr/bin/chromium"
     for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
-    browser: Any = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    # Without a locale of UTF-8 Chromium has no letters for the names of files. Programs have the locale of the tests.
+    service = Service("/usr/bin/chromedriver", env=os.environ | {"LC_ALL": "C.UTF-8"})
+    browser: Any = webdriver.Chrome(options=options, service=service)
     try:
         browser.downloads = profile / "downloads"
         behavior = {"behavior": "allow", "downloadPath": str(browser.downloads)}
