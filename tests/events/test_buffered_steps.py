@@ -253,6 +253,25 @@ def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
     assert seen == {("one", "end"), ("other", "begin")}
 
 
+def test_a_ball_that_falls_through_a_floor_without_collisions_meets_it_all_the_same() -> None:
+    """Someone switches collisions off while nothing touches: MuJoCo's list stays empty, but surfaces meet."""
+    ball = '<body pos="0 0 .5"><joint type="slide" axis="0 0 1"/><geom name="ball" size=".1" mass="1"/></body>'
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><worldbody><geom name="floor" type="plane" size="2 2 .1"/>{ball}</worldbody></mujoco>'
+    )
+    engine = open_engine(model)
+    tracker = ContactTracker(engine)
+    for i in range(170):
+        if i == 20:
+            model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+        engine.step()
+        tracker.after_step(engine)
+    assert engine.data.ncon == 0
+    (entry,) = tracker.log
+    # It has fallen 0.4 m.
+    assert entry.time == pytest.approx(math.sqrt(2 * 0.4 / 9.81), abs=0.002)
+
+
 def test_forces_of_sensors_are_current_whoever_asks_for_nothing_else() -> None:
     engine = open_engine("bounce")
     tracker = ContactTracker(engine)

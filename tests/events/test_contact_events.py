@@ -52,7 +52,7 @@ def test_initial_cases(distance: float, contact: bool) -> None:
     assert events.in_contact.tolist() == [contact]
     assert events.distance_with_hysteresis.tolist() == [distance if contact else distance + 2 * EPS]
     # When it began, and how fast, is not known: it counts from here.
-    assert events.contacts == ({0: ContactPair(0, PAIR[0], 0.0, 0.0, initial=True)} if contact else {})
+    assert events.contacts == ({0: ContactPair(0, PAIR[0], 0.0, 0.0)} if contact else {})
 
 
 def test_thresholds() -> None:
@@ -117,10 +117,10 @@ def test_contacts_keep_the_velocity_of_their_own_first_event() -> None:
     events = ContactEvents([("a", "b"), ("c", "d"), ("e", "f")])
     events.update(0.0, [1.0, 1.0, -1.0], [-2.0, -3.0, -7.0])
     initial = events.contacts[2]
-    assert (initial.time, initial.normal_velocity, initial.initial) == (0.0, -7.0, True)
+    assert (initial.time, initial.normal_velocity) == (0.0, -7.0)
     events.update(1.0, [-1.0, 1.0, -1.0], [-2.0, -3.0, 0.0])
     first = events.contacts[0]
-    assert (first.time, first.normal_velocity, first.initial) == (0.5, -2.0, False)
+    assert (first.time, first.normal_velocity) == (0.5, -2.0)
     events.update(2.0, [-1.0, -1.0, -1.0], [0.0, -3.0, 0.0])
     assert events.contacts[0] is first
     assert events.contacts[1].normal_velocity == -3.0
@@ -182,7 +182,7 @@ def test_time_running_backwards_drops_contacts() -> None:
     assert event.time == 1.0
     events.reset()
     assert events.update(2.0, [-1.0], [0.0]) == []
-    assert events.contacts[0].initial
+    assert events.contacts[0].time == 2.0
 
 
 def test_unknown_distances() -> None:
@@ -332,13 +332,13 @@ def test_telling_only_of_pairs_that_cross_gives_the_same_events(seed: int) -> No
 
 def test_an_instant_that_was_returned_to_keeps_what_is_known_of_it() -> None:
     events = ContactEvents([("a", "b"), ("c", "d"), ("e", "f"), ("g", "h"), ("i", "j")])
-    known = {i: ContactPair(i, events.pairs[i], 3.0, -2.0, initial=False) for i in (0, 1)}
+    known = {i: ContactPair(i, events.pairs[i], 3.0, -2.0) for i in (0, 1)}
     events.resume({**known, 2: None, 3: None})
     # Within the band a state is kept: 0 in contact, 2 apart; the others have left it. Of 4 nothing is known.
     assert events.update(5.0, [-0.5 * EPS, EPS, -1.5 * EPS, -3 * EPS, -1.5 * EPS], [0.0] * 5) == []
     assert events.in_contact.tolist() == [True, False, False, True, True]
     assert events.contacts[0] is known[0]
-    assert events.contacts[3].initial
+    assert events.contacts[3].time == 5.0
     (end,) = events.update(6.0, [EPS, EPS, -1.5 * EPS, -3 * EPS, -1.5 * EPS], [0.0] * 5)
     assert end.pair_id == 0
     assert end.duration == pytest.approx(end.time - 3.0)

@@ -9,7 +9,7 @@ import mujoco
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.mjmodel.declarations import declared_sensors
-from contact_viewer.mjmodel.names import target_label
+from contact_viewer.mjmodel.names import sensor_targets, target_label
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
@@ -24,6 +24,11 @@ def many_sensors(bodies: int, sensors: int) -> str:
     watching = "".join(f'<contact name="s{i}" body1="b{i % bodies}" data="found force"/>' for i in range(sensors))
     return f"""<mujoco><worldbody><geom name="floor" type="plane" size="50 50 1"/>{balls}</worldbody>
         <sensor>{watching}</sensor></mujoco>"""
+
+
+def test_no_sensor_matches_what_a_sensor_without_targets_matches() -> None:
+    model = mujoco.MjModel.from_xml_string('<mujoco><worldbody/><sensor><contact name="all"/></sensor></mujoco>')
+    assert sensor_targets(model, None) == sensor_targets(model, 0)
 
 
 def test_labels_say_what_each_side_of_a_sensor_matches() -> None:

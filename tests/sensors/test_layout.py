@@ -224,6 +224,14 @@ def test_cross_products_are_those_of_numpy(shape: tuple[int, ...], library: Any)
     np.testing.assert_allclose(np.asarray(product), np.cross(a, b), rtol=0, atol=1e-12)
 
 
+def test_cross_products_of_single_and_double_precision_have_the_better_one() -> None:
+    axes, arm = np.eye(3, dtype=np.float32), np.array([0.1, 0.2, 0.3])
+    for a, b in ((axes, arm), (arm, axes)):
+        product = cross(a, b)
+        assert product.dtype == np.float64
+        np.testing.assert_array_equal(product, np.cross(a, b))
+
+
 @pytest.mark.parametrize(
     ("values", "words"), [(np.zeros(7), "length 7"), (np.zeros((2, 9)), "length 9"), (np.array(1.0), "a single number")]
 )

@@ -59,11 +59,9 @@ class ContactPair(NamedTuple):
     pair_id: int
     geoms: Geoms
     time: float
-    """When contact began [s]; for an `initial` pair, the first update."""
+    """When contact began [s]; the first update for a pair that was in contact before it."""
     normal_velocity: float
     """Rate of change of the distance at `time` [m/s]: minus the approach speed."""
-    initial: bool
-    """True if it was already in contact at the first update, and began before."""
 
 
 class Locate(Protocol):
@@ -254,8 +252,7 @@ class ContactEvents:
             known = self._distances[0].item(pair_id)
             self._set_contact(pair_id, known < -2 * self.eps if contact is None else known <= 0)
         self.contacts = {
-            pair_id: resumed.get(pair_id)
-            or ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]), initial=True)
+            pair_id: resumed.get(pair_id) or ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]))
             for pair_id in np.flatnonzero(self._in_contact).tolist()
         }
 
@@ -274,7 +271,7 @@ class ContactEvents:
         for event in events:
             if event.kind is EventKind.BEGIN:
                 self.contacts[event.pair_id] = ContactPair(
-                    event.pair_id, event.geoms, event.time, event.normal_velocity, initial=False
+                    event.pair_id, event.geoms, event.time, event.normal_velocity
                 )
             else:
                 del self.contacts[event.pair_id]

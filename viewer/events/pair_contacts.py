@@ -82,9 +82,7 @@ class PairContacts:
             contacts[event.pair_id] = None
             if event.kind is EventKind.BEGIN:
                 self._resumed[event.pair_id] = entry.contact
-                contacts[event.pair_id] = ContactPair(
-                    event.pair_id, event.geoms, event.time, event.normal_velocity, initial=False
-                )
+                contacts[event.pair_id] = ContactPair(event.pair_id, event.geoms, event.time, event.normal_velocity)
         self.events.resume(contacts)
         self.distances.reset()
 
