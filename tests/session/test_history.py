@@ -491,6 +491,20 @@ def test_divergence_stops_at_the_last_step_before_it(tmp_path: Path) -> None:
     assert run.current == stable
 
 
+def test_what_made_a_step_fail_is_undone_and_the_scene_plays_on_as_if_nobody_had_done_it(tmp_path: Path) -> None:
+    run = robot(tmp_path, "newton")
+    run.step(150)
+    for _ in range(2):
+        run.engine.data.qvel[:] = 1e12
+        with pytest.raises(UnstableError):
+            run.step(1)
+        assert run.current == 150
+    run.step(20)
+    undisturbed = robot(tmp_path, "newton")
+    undisturbed.step(170)
+    assert shown(run) == shown(undisturbed)
+
+
 def test_a_small_budget_forgets_the_oldest(tmp_path: Path) -> None:
     path = tmp_path / "robot.xml"
     path.write_text(ROBOT.format(**dict.fromkeys(("option", "flag", "actuator", "sensor"), "")))
