@@ -15,7 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PARTS = (
     ("tests/window", "tests/app", "tests/render"),
-    ("tests/browser", "tests/passive", "tests/sweeps", "tests/cli"),
+    (
+        *("tests/browser", "tests/passive", "tests/sweeps", "tests/cli"),
+        *("tests/test_benchmarks.py", "tests/test_examples.py", "tests/test_install.py"),
+    ),
 )
 """Tests that open windows, or draw, and those that wait for other processes. All others are a part of their own."""
 
