@@ -202,8 +202,8 @@ def test_a_bouncing_ball_felt_by_a_touch_sensor() -> None:
 
 def test_an_instant_that_was_returned_to_keeps_its_contacts() -> None:
     trigger = ForceTrigger(4, on=5.0, off=2.0, min_duration=0.01, timestep=STEP)
-    trigger.resume({0: 1.0, 1: 1.5, 2: None})
-    # Between the thresholds a state is kept; of 3 nothing is known.
+    trigger.resume({0: 1.0, 1: 1.5})
+    # Between the thresholds a state is kept; of the last two nothing is known.
     assert trigger.update(3.0, [3.0, 1.0, 3.0, 6.0]) == []
     assert trigger.debounced.tolist() == trigger.raw.tolist() == [True, False, False, True]
     ends = [event for i in range(1, 8) for event in trigger.update(3.0 + i * STEP, [0.0, 0.0, 3.0, 0.0])]

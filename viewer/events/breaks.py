@@ -84,7 +84,7 @@ def sensor_slip(engine: Engine, name: str) -> Slip:
 
 def pair_slip(engine: Engine, pairs: Pairs) -> Slip:
     """Slip of pairs of geoms, (n, 2), by their place: a pair slides if one of its contacts does."""
-    if not engine.has_contact_list or not engine.data.ncon:
+    if not engine.has_contact_list:
         return Slip()
     geoms = np.sort(engine.data.contact.geom, axis=1)
     contacts, owners = np.nonzero((geoms[:, np.newaxis] == np.sort(pairs, axis=1)).all(axis=2))

@@ -128,14 +128,10 @@ class SensorContacts:
         self._peaks = PeakHold(count)
         self._started = False
         self._resumed: dict[int, LoggedContact] = {}
-        begins: dict[int, float | None] = {}
         for entry in last:
-            if entry.sensor is not None and entry.sensor < count:
-                begins[entry.sensor] = None
-                if entry.kind is EventKind.BEGIN:
-                    begins[entry.sensor] = entry.contact.begin
-                    self._resumed[entry.sensor] = entry.contact
-        self.trigger.resume(begins)
+            if entry.sensor is not None and entry.sensor < count and entry.kind is EventKind.BEGIN:
+                self._resumed[entry.sensor] = entry.contact
+        self.trigger.resume({sensor: contact.begin for sensor, contact in self._resumed.items()})
 
     def update(self, engine: Engine, start: float, end: float) -> list[LogEntry]:
         """Read or buffer a step between two times [s], whatever sensors exist now; the events known so far."""

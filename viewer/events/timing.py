@@ -59,17 +59,17 @@ class ForceTrigger:
     def reset(self) -> None:
         """Forget every contact without ending it: the next update is a first one."""
         self._started = False
-        self._resumed: Mapping[int, float | None] = {}
+        self._resumed: Mapping[int, float] = {}
         self._step = 0
         self._pending = False
         self._raw[:] = False
         self._debounced[:] = False
 
-    def resume(self, begin_times: Mapping[int, float | None]) -> None:
+    def resume(self, begin_times: Mapping[int, float]) -> None:
         """Continue from what is known of an instant that was returned to: the next update is a first one there.
 
-        Sensors by position, with the time at which their contact began [s], None without contact. They keep that
-        state until their force passes the other threshold; the others are decided as at the start.
+        Sensors in contact, by position, with the time at which it began [s]. They stay so until their force is below
+        the lower threshold; the others are decided as at the start.
         """
         self.reset()
         self._resumed = dict(begin_times)
@@ -135,10 +135,8 @@ class ForceTrigger:
         self._raw[:] = force > self.on
         self._begin_time[:] = time
         for sensor, begin_time in resumed.items():
-            threshold = self.on if begin_time is None else self.off
-            self._raw[sensor] = force[sensor] > threshold[sensor]
-            if begin_time is not None:
-                self._begin_time[sensor] = begin_time
+            self._raw[sensor] = force[sensor] > self.off[sensor]
+            self._begin_time[sensor] = begin_time
         self._debounced[:] = self._raw
         self._set_levels()
 

@@ -276,7 +276,7 @@ class ContactLayout:
         """
         views, evidence = dict[str, Any](), []
         for field in self.fields:
-            values = ContactLayout([field], self.slots, self.reduce)._checked(parts[field])
+            values = ContactLayout([field], self.slots)._checked(parts[field])
             slots = namespace(values).reshape(values, (*values.shape[:-1], self.slots, field.size))
             evidence.append(slots)
             views[_BATCH_NAMES[field]] = slots[..., 0] if field.size == 1 else slots
