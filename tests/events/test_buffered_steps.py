@@ -233,14 +233,18 @@ def test_curves_of_runge_kutta_are_those_of_the_state_after_each_step() -> None:
         assert tracker.curves[2, -1] == pytest.approx(gap + 2e-8, abs=1e-12)
 
 
-def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
-    """As many contacts as before, and as many forces, but between others."""
+def balls_above_a_floor(**heights: float) -> mujoco.MjModel:
+    """Balls of 0.1 m that can only rise and fall, side by side, at these heights [m]."""
     ball = '<body pos="{x} 0 {z}"><joint type="slide" axis="0 0 1"/><geom name="{name}" size=".1" mass="1"/></body>'
-    balls = ball.format(name="one", x=0, z=0.0995) + ball.format(name="other", x=1, z=0.5)
-    model = mujoco.MjModel.from_xml_string(
+    balls = "".join(ball.format(name=name, x=x, z=z) for x, (name, z) in enumerate(heights.items()))
+    return mujoco.MjModel.from_xml_string(
         f'<mujoco><worldbody><geom name="floor" type="plane" size="2 2 .1"/>{balls}</worldbody></mujoco>'
     )
-    engine = open_engine(model)
+
+
+def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
+    """As many contacts as before, and as many forces, but between others."""
+    engine = open_engine(balls_above_a_floor(one=0.0995, other=0.5))
     tracker = ContactTracker(engine)
     for i in range(60):
         if i == 50:
@@ -255,10 +259,7 @@ def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
 
 def test_a_ball_that_falls_through_a_floor_without_collisions_meets_it_all_the_same() -> None:
     """Someone switches collisions off while nothing touches: MuJoCo's list stays empty, but surfaces meet."""
-    ball = '<body pos="0 0 .5"><joint type="slide" axis="0 0 1"/><geom name="ball" size=".1" mass="1"/></body>'
-    model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><worldbody><geom name="floor" type="plane" size="2 2 .1"/>{ball}</worldbody></mujoco>'
-    )
+    model = balls_above_a_floor(ball=0.5)
     engine = open_engine(model)
     tracker = ContactTracker(engine)
     for i in range(170):

@@ -69,7 +69,7 @@ def point_at_depth(eye: Eye, x: float, y: float, focus: Vector) -> Vector:
     """
     matrices = eye.matrices
     depth = max(float((focus - matrices.position) @ matrices.forward), 1e-9)
-    inverse = np.linalg.inv(matrices.projection @ matrices.view)
+    inverse = np.linalg.inv(matrices.to_clip)
     near, far = (inverse @ np.array([2 * x - 1, 2 * y - 1, z, 1.0]) for z in (-1.0, 1.0))
     start = near[:3] / near[3]
     along = far[:3] / far[3] - start
