@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..engines.contract import Engine
 from ..mjmodel.contact_list import ContactList, ForceSummation
 from ..mjmodel.distances import NO_LIST, PairDistances, poses_of
+from ..mjmodel.names import PAIR
 from ..mjmodel.pair_selection import PairSelection
 from ..mjmodel.state import ComputedPositions, leaves_intermediate
 from ..mjmodel.types import MjData
@@ -49,7 +50,7 @@ class PairContacts:
         """`eps`: half the hysteresis band [m]. `precise`: find instants by taking steps again, where the engine can."""
         model = engine.model
         self.choice = choice
-        self.labels = [" × ".join(geoms) for geoms in choice.labels]
+        self.labels = [PAIR.join(geoms) for geoms in choice.labels]
         """Names of the pairs, for people."""
         self._native = engine.has_contact_list
         self._settings = model.opt

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..sensors.contact_declaration import TargetKind
 from ..sensors.layout import ContactLayout
-from .names import label_sensors, read_names, target_labeller
+from .names import PAIR, label_sensors, read_names, target_labeller
 from .types import MjModel
 
 TARGET_OBJECTS = {
@@ -59,7 +59,7 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
             layouts[kind] = ContactLayout.from_mujoco(model, i)
         if target not in labels:
             first_kind, first, second_kind, second = memoryview(target).cast("i")
-            labels[target] = f"{label(first_kind, first)} × {label(second_kind, second)}"
+            labels[target] = PAIR.join((label(first_kind, first), label(second_kind, second)))
         declarations.append(Declaration(i, names[i], not written[i], labels[target], layouts[kind], num))
     return declarations
 

@@ -11,6 +11,8 @@ from ..sensors.model_names import label_sensors as label_sensors
 from ..sensors.model_names import read_names as read_names
 from .types import MjModel
 
+PAIR = " × "
+"""Between the names of two things that touch."""
 _ANYTHING = int(mujoco.mjtObj.mjOBJ_UNKNOWN)
 _GEOM, _SITE = int(mujoco.mjtObj.mjOBJ_GEOM), int(mujoco.mjtObj.mjOBJ_SITE)
 _BODY, _SUBTREE = int(mujoco.mjtObj.mjOBJ_BODY), int(mujoco.mjtObj.mjOBJ_XBODY)

@@ -4,11 +4,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
+from ..mjmodel.names import PAIR
+
 Measure = Callable[[str], float]
 """Width of a text."""
 
-PAIR = " × "
-"""Between the names of two things that touch, each of which is shortened by itself."""
 _PLACES = (0.5, 0.75, 0.25, 1.0, 0.0)
 """Where names are cut, as a part of what stays of them: the first by which most of those that differ still do."""
 
@@ -18,7 +18,7 @@ _KIND = re.compile(r"(^| )(?:geom|body|subtree|site) (?=\S)")
 def shorten(text: str, room: float, measure: Measure, place: float = _PLACES[0]) -> str:
     """The text if it is no wider than `room`, else with an ellipsis for a part of it.
 
-    A pair first loses the kinds of the two, such as `geom`, then a part of both names.
+    A pair first loses the kinds of the two, such as `geom`, then a part of each of the names.
     """
     if measure(text) <= room:
         return text

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...mjmodel.names import PAIR
 from ...render.camera import Eye
 from ...render.cuts import cut_arrows
 from ...render.glyphs import NO_OWNER, Glyphs, highlight_glyphs
@@ -110,7 +111,7 @@ def legend_notes(session: Session) -> list[str]:
     notes = []
     if session.settings.gizmos.forces and any(session.visible.values()):
         sensors, selected = session.engine.sensors, session.selected
-        first, _, second = sensors[selected].label.partition(" × ") if selected in sensors.names else ("", "", "")
+        first, _, second = sensors[selected].label.partition(PAIR) if selected in sensors.names else ("", "", "")
         named = second and (first, second) != ("any", "any")
         if selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]

@@ -7,11 +7,11 @@ from imgui_bundle import ImVec2, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...mjmodel.matching import full_layout
+from ...mjmodel.names import PAIR
 from ...mjmodel.sensor_suggestions import SensorSuggestions, TouchingBody, TouchingPair
 from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ContactDeclaration, ContactTarget
 from ...sensors.layout import UNITS, Field
-from ..short_names import PAIR
 from ..widgets import (
     Heading,
     checkbox,
