@@ -44,6 +44,15 @@ def test_a_hundred_movements_and_turns_of_the_wheel_are_one_frames_work() -> Non
     assert len(frames(*(message for x in range(5) for message in (move(x), wheel(1.0))))) == 1
 
 
+def test_the_wheel_turns_what_was_under_the_mouse_then() -> None:
+    turn, far = wheel(1.0), {**wheel(2.0), "x": 300.0}
+    assert frames(turn, move(300)) == [[turn], [move(300)]]
+    assert frames(turn, far) == [[turn], [far]]
+    assert frames(turn, {**button(True), "x": 300.0}) == [[turn], [{**button(True), "x": 300.0}]]
+    # Where the mouse came from is no matter.
+    assert frames(move(300), turn) == [[move(300), turn]]
+
+
 def test_a_drag_between_two_frames_begins_and_ends_at_its_places() -> None:
     assert frames(move(1), button(True), move(50), button(False), move(90)) == [
         [move(1), button(True)],

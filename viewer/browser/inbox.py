@@ -9,6 +9,8 @@ _MOST = 10_000
 """Messages that may wait; the oldest are lost."""
 _FARTHEST = 1e5
 """Bound of coordinates and turns: far outside every page."""
+_SAME_PLACE = 16.0
+"""How far the mouse may move while the wheel turns and still be at the same place [pixels]."""
 Message = dict[str, Any]
 
 
@@ -29,25 +31,28 @@ class Inbox:
             kind = message.get("type")
             if kind == before.get("type") == "move":
                 self._messages[-1] = message
-            elif kind == before.get("type") == "wheel":
+            elif kind == before.get("type") == "wheel" and _are_near(before, message):
                 turned = {name: number_of(before, name) + number_of(message, name) for name in ("dx", "dy")}
                 self._messages[-1] = message | turned
             else:
                 self._messages.append(message)
 
     def take(self) -> list[Message]:
-        """What the next frame can take, so that each press is seen at its place, and none is missed."""
+        """What the next frame can take, so that each press and each turn is seen at its place, and none is missed."""
         taken: list[Message] = []
-        seen: set[str] = set()
+        seen: dict[str, Message] = {}
         with self._lock:
             while self._messages and _follows(self._messages[0], seen):
                 taken.append(self._messages.popleft())
         return taken
 
 
-def _follows(message: Message, seen: set[str]) -> bool:
-    """True if a frame that has seen some changes can take this message too; adds it to them."""
+def _follows(message: Message, seen: dict[str, Message]) -> bool:
+    """True if a frame that has seen some changes, by kind and name, can take this message too; adds it to them."""
     kind = message.get("type")
+    if kind in ("move", "wheel", "button") and "wheel" in seen and not _are_near(seen["wheel"], message):
+        # A frame knows one place of the mouse, the last: the wheel would turn what is there.
+        return False
     name = f"{kind} {message.get('button', message.get('code'))}"
     if kind in ("move", "wheel"):
         # A press is where the mouse was then.
@@ -63,8 +68,13 @@ def _follows(message: Message, seen: set[str]) -> bool:
     else:
         return True
     if fits:
-        seen.update((name, str(kind)))
+        seen[name] = seen[str(kind)] = message
     return fits
+
+
+def _are_near(first: Message, second: Message) -> bool:
+    """True if the mouse was at about the same place."""
+    return all(abs(number_of(first, axis) - number_of(second, axis)) <= _SAME_PLACE for axis in ("x", "y"))
 
 
 def number_of(message: Message, name: str) -> float:
