@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -12,6 +13,8 @@ from contact_viewer.events import tracker as tracking
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.contact_events import ContactEvent, EventRule
 from contact_viewer.events.event_log import LogEntry
+from contact_viewer.events.pair_contacts import PairContacts
+from contact_viewer.events.sensor_contacts import SensorForces
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 from contact_viewer.mjmodel.pair_selection import all_pairs, named_pairs
 
@@ -297,6 +300,59 @@ def test_a_long_run_buffers_no_more_steps_than_it_may(monkeypatch: pytest.Monkey
         engine.step()
         tracker.after_step(engine)
         assert tracker._step_count < 10
+
+
+def test_large_arrays_are_not_buffered_without_bound(tmp_path: Path) -> None:
+    """Each sensor has room for 100 contacts: a step of all of them takes some hundred kilobytes."""
+    sensors = "".join(f'<contact name="s{i}" geom1="floor" num="100" data="found force"/>' for i in range(10))
+    path = tmp_path / "wide.xml"
+    path.write_text(SCENES["pyramidal"].replace("</sensor>", f"{sensors}</sensor>"))
+    engine = open_engine(path)
+    tracker = ContactTracker(engine)
+    most = 0
+    for _ in range(300):
+        engine.step()
+        tracker.after_step(engine)
+        most = max(most, sum(len(row) for row in tracker._sensors._rows))
+    assert 2**20 < most <= 2**22
+
+
+def test_a_scene_in_which_nothing_can_touch_is_tracked() -> None:
+    engine = open_engine(mujoco.MjModel.from_xml_string("<mujoco/>"))
+    tracker = ContactTracker(engine)
+    for _ in range(5):
+        engine.step()
+        tracker.after_step(engine)
+    assert len(tracker.log) == 0
+    assert tracker.time == pytest.approx(5 * 0.002)
+
+
+def test_a_scene_at_rest_is_read_many_steps_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As long as nothing begins or ends, a step is only kept: to read each one would cost more than many a step."""
+    path = tmp_path / "drops.xml"
+    path.write_text(SCENES["pyramidal"])
+    engine = open_engine(path)
+    tracker = ContactTracker(engine)
+    for _ in range(1500):
+        engine.step()
+        tracker.after_step(engine)
+    assert len(tracker.log) > 0
+    calls: list[str] = []
+    for owner, name in ((PairContacts, "update"), (SensorForces, "decode"), (SensorForces, "read")):
+        original = getattr(owner, name)
+
+        def count(self: object, *args: object, original: Any = original, name: str = name) -> object:
+            calls.append(name)
+            return original(self, *args)
+
+        monkeypatch.setattr(owner, name, count)
+    for _ in range(400):
+        engine.step()
+        tracker.after_step(engine)
+    assert len(calls) < 10, calls
+    assert tracker.sensors.forces.tolist() == pytest.approx(
+        [float(engine.get_contact_force_magnitude(name)[0]) for name in tracker.sensors.names]
+    )
 
 
 def test_modias_rule_reports_a_begin_where_surfaces_have_sunk_in() -> None:

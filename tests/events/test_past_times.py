@@ -1,6 +1,7 @@
 """Times of sensors at an instant that is looked at again."""
 
 import numpy as np
+import pytest
 from contact_viewer import open_engine
 from contact_viewer.events.timing import ContactTiming
 from contact_viewer.session.session import Session
@@ -21,6 +22,27 @@ def test_times_of_sensors_at_a_past_instant_are_those_that_were_counted_then() -
     for time, expected in then:
         session.go_to_time(time)
         np.testing.assert_allclose(columns(tracker.timing_at(session.engine.time)), expected, atol=1e-9)
+
+
+def test_before_the_first_step_that_was_seen_nothing_has_lasted() -> None:
+    session = Session(open_engine("bounce"), ViewState())
+    session.simulation.step(100)
+    session.track_events()
+    tracker = session.events
+    assert tracker is not None
+    # The heavy ball lies there all the time, the others fly.
+    session.simulation.step(20)
+    live = tracker.sensors.timing
+    assert sorted((live.contact_time + live.air_time).tolist()) == pytest.approx([20 * 0.002] * 5)
+    for step in (100, 99, 0):
+        session.go_to_time(step * 0.002)
+        past = tracker.timing_at(session.engine.time)
+        assert not past.contact_time.any()
+        assert not past.air_time.any()
+        assert not past.duty_factor.any()
+    session.go_to_time(101 * 0.002)
+    past = tracker.timing_at(session.engine.time)
+    assert sorted((past.contact_time + past.air_time).tolist()) == pytest.approx([0.002] * 5)
 
 
 def columns(timing: ContactTiming) -> list[list[float]]:

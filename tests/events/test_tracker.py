@@ -286,6 +286,91 @@ def test_a_break_looks_at_its_own_sensor_alone() -> None:
     assert len(set(expected)) > 2
 
 
+def test_a_break_looks_at_its_own_pair_alone() -> None:
+    """The pairs of `bounce` are pressed by different weights, and at different times."""
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    labels = tracker.pairs.labels
+    hits: list[str] = []
+    tracker.on_break = hits.append
+    tracker.breaks = [Break(BreakWhen.FORCE, pair_id=i, force=30.0) for i in range(len(labels))]
+    above, expected = dict.fromkeys(labels, True), []
+    wrench = np.zeros(6)
+    for _ in range(600):
+        engine.step()
+        tracker.after_step(engine)
+        forces = dict.fromkeys(labels, 0.0)
+        for i in range(engine.data.ncon):
+            mujoco.mj_contactForce(engine.model, engine.data, i, wrench)
+            names = [engine.model.geom(int(geom)).name for geom in engine.data.contact.geom[i]]
+            forces[" × ".join(sorted(names, key="slab".__ne__))] += float(wrench[0])
+        for label in labels:
+            before, above[label] = above[label], forces[label] > 30.0
+            if above[label] and not before:
+                expected.append(label)
+    assert [hit.partition(" exceeds")[0] for hit in hits] == expected
+    assert len(set(expected)) > 2
+
+
+def test_a_break_on_any_pair_feels_each_of_them() -> None:
+    """One box lies on the floor, and another falls on it: the pair that comes last in the list is pressed hardest."""
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco>
+          <worldbody>
+            <geom name="floor" type="plane" size="1 1 .1"/>
+            <body pos="0 0 .099"><freejoint/><geom name="light" type="box" size=".1 .1 .1" mass="1"/></body>
+            <body pos="1 0 .4"><freejoint/><geom name="heavy" type="box" size=".1 .1 .1" mass="20"/></body>
+          </worldbody>
+        </mujoco>""")
+    engine = open_engine(model)
+    tracker = ContactTracker(engine)
+    hits: list[str] = []
+    tracker.on_break = hits.append
+    tracker.breaks = [Break(BreakWhen.FORCE, force=100.0)]
+    while not hits and engine.time < 1:
+        engine.step()
+        tracker.after_step(engine)
+    # It has fallen 0.3 m.
+    assert engine.time == pytest.approx(math.sqrt(2 * 0.3 / 9.81), abs=0.006)
+
+
+def test_breaks_on_pairs_go_with_the_pairs_and_others_stay() -> None:
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    any_pair, of_pair, of_sensor = (
+        Break(BreakWhen.BEGIN),
+        Break(BreakWhen.END, pair_id=1),
+        Break(BreakWhen.END, sensor=1),
+    )
+    tracker.breaks = [any_pair, of_pair, of_sensor]
+    tracker.select(all_pairs(engine.model))
+    assert tracker.breaks == [any_pair, of_sensor]
+
+
+def test_a_contact_that_was_undone_at_an_instant_that_was_returned_to_ends_there() -> None:
+    """Someone returns to a landed ball, and lifts it before the simulation goes on."""
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco>
+          <worldbody>
+            <geom name="floor" type="plane" size="1 1 .1"/>
+            <body pos="0 0 .15"><freejoint/><geom name="ball" size=".1"/></body>
+          </worldbody>
+        </mujoco>""")
+    session, tracker, _ = open_session(model)
+    run_to(session, 0.8)
+    (landing,) = tracker.log
+    assert landing.contact.lasting
+    session.go_to_time(0.4)
+    engine = session.engine
+    session.toggle_paused()
+    engine.data.qpos[2] = 0.5
+    engine.data.qvel[:] = 0.0
+    run_to(session, 0.5)
+    assert tracker.pairs.events.contacts == {}
+    assert not landing.contact.lasting
+    assert landing.contact.end == pytest.approx(0.4, abs=0.003)
+
+
 def test_a_simulation_that_diverges_keeps_its_list() -> None:
     model = mujoco.MjModel.from_xml_string("""
         <mujoco>

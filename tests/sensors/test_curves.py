@@ -15,6 +15,24 @@ ACTIONS = st.one_of(
 )
 
 
+def test_a_plot_without_width_is_one_column() -> None:
+    curves = Curves(1, 100)
+    curves.extend(np.array([[3.0, 1.0, 2.0]]))
+    for columns in (-1, 0, 1):
+        reduced = curves.reduce(0, 0, 3, columns)
+        assert (reduced.low.tolist(), reduced.high.tolist()) == ([1.0], [3.0])
+
+
+def test_of_steps_that_are_not_kept_nothing_is_shown() -> None:
+    curves = Curves(2, 100)
+    curves.extend(np.ones((2, 10)))
+    for start, stop in ((20, 30), (10, 10), (-5, -1), (7, 3)):
+        reduced = curves.reduce([0, 1], start, stop, 50)
+        assert reduced.low.shape == reduced.high.shape == (2, 0)
+        assert reduced.low.dtype == np.float32
+        assert len(reduced.steps) == 1
+
+
 @settings(max_examples=400, deadline=None)
 @given(
     capacity=st.integers(1, 1500),

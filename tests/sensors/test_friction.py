@@ -44,6 +44,15 @@ def test_adhesion_presses_too() -> None:
     np.testing.assert_allclose(use, [0.5, 0.3])
 
 
+@pytest.mark.parametrize("missing", ["force", "torque", "pos", "normal", "tangent"])
+def test_arrays_without_a_field_have_no_cones(missing: str) -> None:
+    fields = [field for field in LAYOUT.fields if field != missing]
+    layout = ContactLayout(fields, 3)
+    friction = np.full((3, 5), 0.5)
+    assert friction_cones(layout.decode(np.ones(layout.size)), friction, Cone.ELLIPTIC) is None
+    assert friction_cones(LAYOUT.decode(np.ones(LAYOUT.size)), friction, Cone.ELLIPTIC) is not None
+
+
 def test_torsion_and_rolling_share_the_cone() -> None:
     wrench = np.array([10.0, 3, 0, 0.2, 0, 0])
     assert friction_use(wrench, (0.5, 0.5, 0.025, 0, 0), Cone.ELLIPTIC) == pytest.approx(1.0)

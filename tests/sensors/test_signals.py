@@ -1,5 +1,6 @@
 """Signals, peaks and means of recorded steps against a simulation that is read step by step."""
 
+from dataclasses import replace
 from typing import Any
 
 import mujoco
@@ -96,6 +97,14 @@ def test_what_a_sensor_does_not_report_is_unknown() -> None:
     # Without directions the components of all contacts are added up as they are.
     signals = measure_signals(ContactLayout("found force", 2).decode(np.array([[2.0, 1, 2, 0, 2.0, 2, 2, 0]])))
     np.testing.assert_array_equal(signals[:5, 0], [3, 4, 0, 5, 2])
+    # One direction does not make a frame; nor do two of which it is not known whether the forces are along them.
+    facing, across = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+    for fields, directions in (("normal", facing), ("tangent", facing), ("normal tangent", facing + across)):
+        layout = ContactLayout(f"found force {fields}", 2)
+        turned = np.roll(directions, 1)
+        batch = layout.decode(np.array([[2.0, 1, 2, 0, *directions, 2.0, 2, 2, 0, *turned]]))
+        signals = measure_signals(replace(batch, frame_known=" " not in fields))
+        np.testing.assert_array_equal(signals[:5, 0], [3, 4, 0, 5, 2])
 
 
 def test_netforce_is_labelled_along_the_world() -> None:

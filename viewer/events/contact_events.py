@@ -91,8 +91,8 @@ class ContactEvents:
     meet or part, distance 0. Only where they met in an earlier step and sank in slowly is it the instant at
     which -2 eps is passed, because an event lies inside the step that makes it.
 
-    The first update sets the state and returns no events: pairs closer than -eps are in contact, and are in
-    `contacts` as `initial`. Their end events count the duration from that update, the least it can have been.
+    The first update sets the state and returns no events: pairs closer than -eps are in contact. Their end events
+    count the duration from that update, the least it can have been.
 
     This is `EventRule.SURFACE`. With `EventRule.MODIA` a begin is always the instant at which -2 eps is passed, and
     the update that shows any event decides all pairs again, by distance < -eps, as the first one does: a pair that is

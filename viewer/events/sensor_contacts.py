@@ -13,8 +13,6 @@ from .contact_events import EventKind
 from .event_log import LogEntry, LoggedContact, PeakHold
 from .timing import ContactTiming, ForceTrigger, SensorEvent
 
-_FEW_SLOTS = 8
-"""Slots up to which adding up all of them is faster than looking for those in use."""
 _FEW_SENSORS = 100
 """Sensors up to which reading all of them is faster than looking for those that are touched."""
 _NOTHING = np.zeros(0)
@@ -60,10 +58,9 @@ class SensorForces:
         for positions, group in self._groups:
             batch = group.decode(rows)
             assert batch.force is not None
-            if group.layout.slots > _FEW_SLOTS:
-                # Slots that no step fills add nothing.
-                used = np.flatnonzero(batch.force[..., 0].any(axis=(0, 1)))
-                batch = batch.cut(0, int(used[-1]) + 1 if len(used) else 1)
+            # Slots that no step fills add nothing, and are the last ones.
+            used = np.flatnonzero(batch.force[..., 0].any(axis=(0, 1)))
+            batch = batch.cut(0, int(used.max(initial=0)) + 1)
             if len(positions) > _FEW_SENSORS:
                 # Most of many are not touched.
                 touched = np.flatnonzero(batch.filled.any(axis=(0, 2)))
@@ -83,7 +80,7 @@ class SensorForces:
         for group in group_by_layout(sources):
             positions = [together[member] for member in group.members]
             # The strongest contact comes first, and a net contact is alone.
-            if group.layout.slots > 1 and group.layout.reduce in (Reduce.MAXFORCE, Reduce.NETFORCE):
+            if group.layout.reduce in (Reduce.MAXFORCE, Reduce.NETFORCE):
                 first = group.layout.shortened(1)
                 (group,) = group_by_layout((sources[member][0], first) for member in group.members)
             self._groups.append((positions, group))

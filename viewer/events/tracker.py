@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from time import monotonic
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,11 +76,9 @@ class ContactTracker:
         self._engine = engine
         self._options = options or TrackingOptions()
         self._curves = np.empty((3, 2 * CURVE_STEPS))
-        self._curve_count = 0
-        self._clock: Any = engine
         self._time = engine.time
-        # Length of the last step, NaN if the next one does not continue it, and by how much the next may differ [s].
-        self._timestep, self._tolerance = math.nan, 0.0
+        self._timestep = math.nan
+        """Length of the last step [s]; NaN if the next one does not continue it."""
         self._jumped = False
         self._entries: list[LogEntry] = []
         """Events of the steps since the last flush."""
@@ -134,7 +131,7 @@ class ContactTracker:
                 state[entry.sensor] = entry.kind is EventKind.BEGIN
             past.skip(step - past.step_count)
             past.update(state)
-        past.skip(max(last + 1 - past.step_count, 0))
+        past.skip(max(last + 1, 0) - past.step_count)
         return past
 
     @property
@@ -169,10 +166,10 @@ class ContactTracker:
         self.after_reset(engine)
 
     def after_step(self, engine: Engine) -> None:
-        time, start = self._clock.time, self._time
+        time, start, timestep = engine.time, self._time, self._timestep
         # Nearly always the step continues the one before, nothing begins or ends in it, and nothing waits for it.
         if (
-            abs(time - start - self._timestep) < self._tolerance
+            abs(time - start - timestep) < 1e-6 * timestep
             and engine.sensors is self._sensors.bufferable
             and engine is self._engine
             and not self.breaks
@@ -193,9 +190,6 @@ class ContactTracker:
             # Another environment is shown, to which nothing belongs that was seen so far.
             self._engine = engine
             self.select(self._pairs.choice)
-        # To read the time from the data takes half as long. They are those of the simulation now: while a past step was
-        # shown they may have been a picture of it.
-        self._clock = engine.data if engine.has_contact_list else engine
         time, timestep = engine.time, engine.timestep
         start = time - timestep
         if abs(start - self._time) < 1e-6 * timestep:
@@ -204,7 +198,7 @@ class ContactTracker:
         # Time that runs backwards is a reset by the program whose steps are observed.
         if self._jumped or time <= self._time:
             self._resume(start)
-        self._time, self._timestep, self._tolerance = time, timestep, 1e-6 * timestep
+        self._time, self._timestep = time, timestep
         if self.breaks:
             # Only what this step shows is a reason to stop.
             self._flush()

@@ -102,10 +102,8 @@ class Curves:
         not flicker. The steps may lie outside of what is kept.
         """
         rows = np.asarray(curves, np.int64)
-        start, stop = max(start, self.first), min(stop, self.stop)
-        if stop <= start:
-            empty = np.empty((*rows.shape, 0), np.float32)
-            return Reduced(np.array([start]), empty, empty)
+        start = max(start, self.first)
+        stop = max(min(stop, self.stop), start)
         width = 1
         while -(-stop // width) - start // width > max(columns, 1):
             width *= 2

@@ -82,7 +82,7 @@ class ModelLayouts(Mapping[str, L], Generic[L]):
             if part_count > 1:
                 yield names, ContactBatch.stack([sensor.decode(sensordata) for sensor in members])
                 continue
-            places = [sensor.parts[0][0] for sensor in members]
+            places = [place for sensor in members for place, _ in sensor.parts]
             if all(first.stop == second.start for first, second in pairwise(places)):
                 arrays = sensordata[..., places[0].start : places[-1].stop]
                 shape = (*sensordata.shape[:-1], len(members), layout.size)
