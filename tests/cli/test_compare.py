@@ -150,3 +150,22 @@ def test_an_unstable_scene_is_one_line(scene: Path, capsys: pytest.CaptureFixtur
     scene.write_text(text)
     assert main(["compare", str(scene), "--duration", "100"]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_net_force_of_all_contacts_stays_while_they_sleep(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sleep.xml"
+    path.write_text("""
+        <mujoco>
+          <option><flag sleep="enable"/></option>
+          <worldbody>
+            <geom name="floor" type="plane" size="1 1 .1"/>
+            <body pos="0 0 .05"><freejoint/><geom name="box" type="box" size=".05 .05 .05" mass="1"/></body>
+          </worldbody>
+          <sensor><contact name="one" geom1="floor" geom2="box" num="1" data="found force"/></sensor>
+        </mujoco>""")
+    assert main(["compare", str(path), "--duration", "2", "--json"]) == 0
+    (sensor,) = json.loads(capsys.readouterr().out)["sensors"]
+    assert sensor["mujoco"]["total_mean"] == pytest.approx(9.81, rel=0.02)
+    assert sensor["mujoco"]["force_mean"] == pytest.approx(9.81 / 4, rel=0.02)

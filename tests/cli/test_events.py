@@ -170,6 +170,8 @@ def test_contacts_of_flexes_are_said_to_make_no_events(tmp_path: Path, capsys: p
     assert main(["events", str(path), "--duration", "0.2"]) == 0
     told = capsys.readouterr()
     assert "contacts of flex cloth make no events of pairs" in told.err
+    assert main(["export", str(path), "--duration", "0.01", "-o", str(tmp_path / "cloth.csv")]) == 0
+    assert "contacts of flex cloth make no events of pairs" in capsys.readouterr().err
 
 
 def test_modia_begins_a_contact_where_the_band_is_passed(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -138,7 +138,7 @@ def test_many_pairs_in_one_step_come_in_order_of_time() -> None:
     found = events.update(1.0, -depth, np.full(count, -1.0))
     assert [event.pair_id for event in found] == list(range(count))[::-1]
     assert np.allclose([event.time for event in found], 1 - depth[::-1])
-    ends = events.update(2.0, depth, np.full(count, 1.0))
+    ends = events.update(2.0, depth, np.full(count, math.nan))
     assert {event.time for event in ends} == {1.5}
     assert [event.pair_id for event in ends] == list(range(count))
 
@@ -360,7 +360,7 @@ def test_a_motion_is_traced_back_where_only_its_end_is_known() -> None:
     (event,) = events.update(4.0, [-1.0], [-4.0])
     assert (event.time, event.normal_velocity) == (3.75, -4.0)
     # Where that leads out of the step, the distance known last has to do.
-    (event,) = events.update(5.0, [1.0], [0.5])
+    (event,) = events.update(5.0, [1.0], [-0.5])
     assert event.time == 4.5
 
 

@@ -66,3 +66,24 @@ def test_a_tumbling_rod_meets_and_leaves_the_floor_to_the_nanosecond() -> None:
     assert times(precise=True) == pytest.approx(expected, abs=1e-9)
     # Between steps of 5 ms the motion is not that simple: this test can tell.
     assert np.abs(times(precise=False) - expected).max() > 1e-7
+
+
+def test_without_taking_parts_of_steps_instants_in_a_stirred_pile_are_nearly_the_same() -> None:
+    """Most pairs that meet there parted a moment ago, and turn round within the step in which they meet again."""
+    events: list[dict[tuple[int | None, str, float], tuple[float, float]]] = []
+    for precise in (False, True):
+        engine = open_engine("pile")
+        engine.step(200)
+        tracker = ContactTracker(engine, options=TrackingOptions(precise=precise), limit=None)
+        for _ in range(100):
+            engine.step()
+            tracker.after_step(engine)
+        entries = [entry for entry in tracker.log if entry.pair_id is not None]
+        events.append({(e.pair_id, e.kind, e.seen): (e.time, e.approach_speed) for e in entries})
+        assert all((entry.approach_speed > 0) == (entry.kind == "begin") for entry in entries)
+    quick, exact = events
+    assert quick.keys() == exact.keys()
+    assert len(exact) > 300
+    times, speeds = np.abs([np.subtract(quick[key], exact[key]) for key in exact]).T
+    assert np.quantile(times, 0.95) < 0.02 * engine.timestep
+    assert np.quantile(speeds, 0.95) < 0.02

@@ -37,3 +37,22 @@ def test_a_straight_motion_passes_where_the_line_does() -> None:
 def test_where_only_the_last_velocity_is_known_the_motion_is_traced_back_from_the_end() -> None:
     crossing = interpolate(trace(Sample(1.0, 0.5, math.nan), Sample(1.01, -0.001, -1.0)), 0.0)
     assert crossing == pytest.approx((1.009, 0.0, -1.0))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["meet", "part"])
+def test_who_turns_round_within_a_step_passes_on_the_way_back(sign: float) -> None:
+    """As Euler moves in a part u of a millisecond: by h (v u + h a u^2), here 2 um away and then back across 10 um."""
+    away, back, gap = 2e-6, -14e-6, 10e-6
+    passage = (away + math.sqrt(away**2 - 4 * back * gap)) / (-2 * back)
+    before = Sample(0.0, sign * gap, sign * away / 1e-3)
+    after = Sample(1e-3, sign * (gap + away + back), sign * (away + back) / 1e-3)
+    crossing = interpolate(trace(before, after), 0.0)
+    assert crossing.time == pytest.approx(passage * 1e-3)
+    assert crossing.normal_velocity * sign < 0
+
+
+def test_a_step_with_a_force_of_another_contact_is_not_continued() -> None:
+    """A kick before made it fast; now it moves evenly, and both velocities and the distances say so."""
+    earlier, before, after = Sample(0.0, 8.4e-3, -0.1), Sample(1e-3, 4.4e-3, -3.975), Sample(2e-3, 0.44e-3, -3.949)
+    crossing = interpolate(trace(before, after, earlier), 2e-3)
+    assert crossing.normal_velocity == pytest.approx(-3.96, abs=0.02)

@@ -11,6 +11,7 @@ import numpy as np
 from ..engines.contract import Engine
 from ..engines.registry import open_engine
 from ..errors import SceneError, UnstableError
+from ..sensors.contacts import Array
 from ..session.simulation import Simulation
 from ..settings import Reduce
 from .parsing import Parser, add_control_arguments, load_controller, number
@@ -73,6 +74,8 @@ class Recorder:
     def __init__(self, engine: Engine, steps: int) -> None:
         self.records = {name: Record() for name in engine.sensors.names}
         self._steps = steps
+        self._totals: dict[str, Array] = {}
+        """Net force of all contacts in the last step, by sensor [N], (3,)."""
 
     def after_step(self, engine: Engine) -> None:
         for name, record in self.records.items():
@@ -80,9 +83,13 @@ class Recorder:
             assert batch.net_force is not None
             total = batch.net_force
             if engine.sensors[name].reduce is not Reduce.NETFORCE and batch.found > batch.filled.sum():
-                dropped = engine.dropped(name).net_force
-                assert dropped is not None
-                total = total + dropped
+                dropped = engine.dropped(name)
+                assert dropped.net_force is not None
+                total = total + dropped.net_force
+                if batch.filled.sum() + dropped.filled.sum() < batch.found:
+                    # Bodies sleep: the array is that of before, and the list is without their contacts.
+                    total = self._totals.get(name, np.full(3, np.nan))
+            self._totals[name] = total
             force, all_force = float(np.linalg.norm(batch.net_force)), float(np.linalg.norm(total))
             record.found_mean += float(batch.found) / self._steps
             record.found_max = max(record.found_max, float(batch.found))

@@ -236,6 +236,8 @@ def report_omissions(data: "DataFile", session: "Session") -> None:
     tracked, total = data.events.pair_count, data.events.pair_total
     if tracked < total:
         report(f"note: events are those of {tracked} of {total} pairs")
+    if data.events.untracked:
+        report(f"note: {data.events.untracked}")
     touch = session.engine.touch_sensors
     for problem in touch.problems if touch is not None else ():
         report(f"note: touch sensor: {problem}")

@@ -165,10 +165,11 @@ class PairContacts:
         read_list, settings = data.contact.geom.data.tobytes, self._settings
         count, listed, size = data.ncon, read_list(), data.efc_force.nbytes
         positions, orientations, centers, velocities = (array.data.tobytes for array in poses_of(data))
+        reach_of, reach = self.distances.reach, self.distances.reach()
         keep, add_time, add_row = self.distances.states.appendleft, steps.times.append, steps.rows.append
 
         def add_step(start: float) -> bool:
-            if data.ncon != count or read_list() != listed:
+            if data.ncon != count or read_list() != listed or reach_of() != reach:
                 return False
             forces = data.efc_force.tobytes()
             if len(forces) != size or (not count and settings.disableflags & NO_LIST):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .matching import contact_forces
+from .sleep import sleep_in_pairs, sleeping_bodies
 from .types import MjData, MjModel
 
 _ONE_STEP = 1.5
@@ -59,6 +60,10 @@ class MujocoForces:
         self._owners = np.append(model.geom_bodyid, -1)
         self._time = -np.inf
         self._qvel_now = np.zeros(model.nv)
+        self._contacts = (np.zeros((0, 2), np.intp), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool))
+        """Of each contact its bodies, the force on the second one [N], its position [m], and True if they touch.
+
+        World frame. Of bodies that sleep as they were before, as MuJoCo's own sensors keep them."""
         self.read()
 
     def refusal(self, body: int, mount: bool) -> str | None:
@@ -73,11 +78,20 @@ class MujocoForces:
         bodies = self._owners[contact.geom]
         forces = contact_forces(model, data, np.arange(len(bodies)))[:, :3]
         world = np.einsum("kij,ki->kj", contact.frame.reshape(-1, 3, 3), forces)
+        listed = (bodies, world, contact.pos, _touching(data))
+        if sleeping_bodies(model, data):
+            held = self._held(bodies)
+            bodies, world, points, touching = (
+                np.concatenate([now, before[held]]) for now, before in zip(listed, self._contacts, strict=True)
+            )
+        else:
+            bodies, world, points, touching = (array.copy() for array in listed)
+        self._contacts = bodies, world, points, touching
         # One row more, for flexes.
         self._sums = np.zeros((model.nbody + 1, 3))
         np.add.at(self._sums, bodies[:, 1], world)
         np.subtract.at(self._sums, bodies[:, 0], world)
-        self._counts = np.bincount(bodies[_touching(data)].ravel() + 1, minlength=model.nbody + 1)
+        self._counts = np.bincount(bodies[touching].ravel() + 1, minlength=model.nbody + 1)
         elapsed = data.time - self._time
         self._qvel_before = self._qvel_now if 0 < elapsed < _ONE_STEP * model.opt.timestep else data.qvel.copy()
         self._qvel_now = data.qvel.copy()
@@ -97,8 +111,18 @@ class MujocoForces:
         return -data.cfrc_int[body, 3:]
 
     def contact_points(self, body: int) -> NDArray[np.float64]:
-        contact = self._data.contact
-        return contact.pos[(self._owners[contact.geom] == body).any(axis=1) & _touching(self._data)]
+        bodies, _, points, touching = self._contacts
+        return points[(bodies == body).any(axis=1) & touching]
+
+    def _held(self, listed: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """True for contacts of the last state that last, though MuJoCo does not list them: their bodies sleep, (n,).
+
+        `listed`: the bodies of the contacts that it lists, (k, 2); -1 for flexes.
+        """
+        before = self._contacts[0]
+        pairs = {tuple(pair) for pair in np.sort(listed, axis=1).tolist()}
+        unlisted = np.array([tuple(pair) not in pairs for pair in np.sort(before, axis=1).tolist()], bool)
+        return (before >= 0).all(axis=1) & sleep_in_pairs(self._data, before) & unlisted
 
 
 def _touching(data: MjData) -> NDArray[np.bool_]:

@@ -46,7 +46,9 @@ def interpolate(trace: Trace, level: float) -> Crossing:
     Assumes that the acceleration is constant, as integrators do within a step: the parabola through both
     distances with the first velocity is then the motion itself. With the second velocity it would not be:
     semi-implicit Euler moves by h v + h^2 a, not h v + h^2 a / 2. Runge-Kutta lets the contact force act in
-    the step in which a pair meets; then the step from `earlier`, if there was no contact in it, is continued.
+    the step in which a pair meets; then the step from `earlier`, if no force of a contact acted in it, is continued.
+    Geoms that turn round within the step pass the level on the way back. The velocity has the sign of the event: geoms
+    that meet approach, geoms that part move away from each other.
     Where only the velocity at the end is known, the motion is traced back from there: that is how far Euler's
     step went, and `before` may be long ago.
 
@@ -69,25 +71,30 @@ def interpolate(trace: Trace, level: float) -> Crossing:
     turn = after.velocity - before.velocity
     lag = 0.0
     fraction = _passage(gap, slope, bend)
+    is_direct = fraction is not None
     if fraction is None:
-        fraction = -gap / change
+        turns = gap * change < 0 and before.velocity * change < 0 < after.velocity * change
+        fraction = _passage_after_turn(gap, slope, bend) if turns else -gap / change
     elif change < 0 and _euler_misfit(before, after) < _runge_kutta_misfit(before, after):
         lag = 0.5
     elif before.distance > 0 and _runge_kutta_misfit(before, after) > FORCE_FREE:
         earlier = recall()
-        if earlier.distance > 0 and earlier.time < before.time:
+        if earlier.distance > 0 and earlier.time < before.time and _is_smooth(earlier, before):
             stretch = step / (before.time - earlier.time)
             bend = (before.distance - earlier.distance - earlier.velocity * step / stretch) * stretch**2
             continued = _passage(gap, slope, bend)
             if continued is not None:
                 fraction, turn = continued, (before.velocity - earlier.velocity) * stretch
     velocity = before.velocity + (fraction + lag) * turn
+    mean = change / step if step else math.nan
+    known = [each for each in (after.velocity, before.velocity, mean) if not math.isnan(each)]
     if math.isnan(velocity):
-        known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
-        velocity = next(known, change / step if step else math.nan)
-    if change < 0 <= velocity:
-        # A force has turned the velocity within the step, or another part of the surface came nearest.
-        velocity = min(before.velocity, change / step) if before.velocity < 0 else change / step
+        velocity = known[0] if known else math.nan
+    if change < 0 and known and (velocity >= 0 or not is_direct):
+        # They did not approach all the way, by a force or because another part of the surface came nearest.
+        velocity = min(known)
+    elif velocity <= 0 < change:
+        velocity = after.velocity if 0 < after.velocity < mean else mean
     return Crossing(min(before.time + fraction * step, after.time), level, velocity)
 
 
@@ -97,6 +104,18 @@ def _passage(gap: float, slope: float, bend: float) -> float | None:
     if not (slope * gap < 0 < slope * (slope + 2 * bend) and square >= 0):
         return None
     return min(2 * abs(gap) / (abs(slope) + math.sqrt(square)), 1.0)
+
+
+def _passage_after_turn(gap: float, slope: float, bend: float) -> float:
+    """The u in [0, 1] at which it is 0, where it runs away from 0 at first, and ends on the other side of it."""
+    return min((abs(slope) + math.sqrt(slope * slope - 4 * bend * gap)) / (2 * abs(bend)), 1.0)
+
+
+def _is_smooth(before: Sample, after: Sample) -> bool:
+    """True if the velocities of a step explain how its distance changed: no contact force has acted within it."""
+    if after.distance == before.distance:
+        return False
+    return min(_euler_misfit(before, after), _runge_kutta_misfit(before, after)) < 10 * FORCE_FREE
 
 
 def _euler_misfit(before: Sample, after: Sample) -> float:

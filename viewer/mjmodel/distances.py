@@ -19,6 +19,8 @@ FARTHEST = 1e6
 """Beyond any scene [m]: where geoms are farther apart, this is their distance."""
 NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 """Flags that leave the contact list empty whatever touches."""
+_OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+"""The flag that gives all contacts the margin `o_margin`."""
 _TOUCHING = 1e-9
 """Nearest points closer than this [m] have no direction from one to the other."""
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
@@ -53,11 +55,10 @@ class PairDistances:
         ]
         self.groups = ContactList(model, choice.geoms)
         """The pairs in the contact list of the latest state."""
-        # The list cannot be relied on for pairs that never collide, nor for those that enter it before they touch: by a
-        # margin, or by a gap, which lists them without a force.
-        reach = np.maximum(model.geom_margin, model.geom_gap)[choice.geoms].max(axis=1, initial=0.0)
-        reach = np.maximum(reach, max(model.pair_margin.max(initial=0.0), model.pair_gap.max(initial=0.0)))
-        self._unsure = frozenset((~choice.able | (reach > 0)).nonzero()[0].tolist())
+        self._able = choice.able
+        self._reach_arrays = (model.geom_margin, model.geom_gap, model.pair_margin, model.pair_gap)
+        self._read_reach = [array.data.tobytes for array in self._reach_arrays if array.size]
+        self._find_unsure()
         self._witness = np.zeros(6)
         self.states: deque[Poses] = deque(maxlen=3)
         """The last three states, the latest first. The caller may add those in which no pair has to be measured."""
@@ -82,6 +83,8 @@ class PairDistances:
         `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
         changed = self.groups.read(data)
+        if self.reach() != self._reach:
+            self._find_unsure()
         started = bool(self.states)
         self.states.appendleft((time, *(array.tobytes() for array in poses_of(data))))
         # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
@@ -191,6 +194,23 @@ class PairDistances:
                 nx * (vx + wy * rz - wz * ry) + ny * (vy + wz * rx - wx * rz) + nz * (vz + wx * ry - wy * rx)
             )
         return velocity
+
+    def reach(self) -> tuple[int, float, list[bytes]]:
+        """What decides from which distance on pairs are listed; the program that is observed may change it."""
+        options = self._options
+        return options.enableflags, options.o_margin, [read() for read in self._read_reach]
+
+    def _find_unsure(self) -> None:
+        """Find the pairs for which the list cannot be relied on.
+
+        They never collide, or enter it before they touch: by a margin, or by a gap, which lists them without a force.
+        """
+        self._reach = self.reach()
+        margins, gaps, pair_margins, pair_gaps = self._reach_arrays
+        reach = np.maximum(margins, gaps)[self._pairs].max(axis=1, initial=0.0)
+        overridden = self._options.o_margin if self._options.enableflags & _OVERRIDE else 0.0
+        reach = np.maximum(reach, max(overridden, pair_margins.max(initial=0.0), pair_gaps.max(initial=0.0)))
+        self._unsure = frozenset((~self._able | (reach > 0)).nonzero()[0].tolist())
 
     def _sample(self, data: MjData, time: float, pair: int, distance: float) -> Sample:
         """A pair in a state, for the distance measured last [m]."""

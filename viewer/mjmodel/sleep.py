@@ -39,6 +39,11 @@ def are_asleep(model: MjModel, data: MjData, geoms: NDArray[np.intp]) -> bool:
     return bool(sleeping_bodies(model, data) and data.body_awake[model.geom_bodyid[geoms]].max() == _ASLEEP)
 
 
+def sleep_in_pairs(data: MjData, bodies: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """True for each pair of bodies, (k, 2), of which none is awake, and one sleeps, (k,)."""
+    return np.asarray(data.body_awake[bodies].max(axis=1, initial=_ASLEEP - 1) == _ASLEEP)
+
+
 def _state(model: MjModel, data: MjData, kind: int, index: int) -> int:
     """mjtSleepState of one side of a sensor: of a subtree, that of the body in it that is most awake."""
     if kind == _SUBTREE:

@@ -61,6 +61,11 @@ class EventCollector:
         """Pairs that should be followed; beyond a limit they are not."""
         return self._tracker.pairs.choice.total
 
+    @property
+    def untracked(self) -> str:
+        """Which contacts of the scene make no events, for people; empty if there are none."""
+        return self._tracker.pairs.choice.untracked
+
     def finish(self, start: float, end: float) -> list[SeenEvent]:
         """The events in a span of time [s] that ends now, in order. Takes one more step and stops observing.
 

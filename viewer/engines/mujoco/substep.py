@@ -94,7 +94,7 @@ class MujocoSubsteps:
         if at_start > at_end and not math.isnan(last - first) and self._model.opt.integrator != _RK4:
             # Velocities of the other integrators lag by half a step; see `events.contact_events`.
             velocity += (last - first) / 2
-        if at_start > at_end and velocity >= 0:
+        if (at_end - at_start) * velocity <= 0:
             # A force has turned it already, or another part of the surface came nearest: the mean is sure.
             velocity = (at_end - at_start) / step
         return Crossing(float(self._data.time), distance, velocity)
