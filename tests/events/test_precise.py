@@ -1,5 +1,7 @@
 """Instants that are found by taking steps again in parts, against a bisection with MuJoCo alone."""
 
+import math
+
 import mujoco
 import numpy as np
 import pytest
@@ -87,3 +89,28 @@ def test_without_taking_parts_of_steps_instants_in_a_stirred_pile_are_nearly_the
     times, speeds = np.abs([np.subtract(quick[key], exact[key]) for key in exact]).T
     assert np.quantile(times, 0.95) < 0.02 * engine.timestep
     assert np.quantile(speeds, 0.95) < 0.02
+
+
+@pytest.mark.parametrize("step", [61, 62, 63, 64])
+def test_rounded_times_of_steps_make_no_instant_less_precise(step: int) -> None:
+    """0.002 s added up 63 times, less 0.002 s, is not the sum of 62: the state before a step is found all the same."""
+    # A ball that falls 0.002 s at a time meets the floor in the middle of this step.
+    height = 9.81 * 0.002**2 * (step + 1) ** 2 / 2
+    model = mujoco.MjModel.from_xml_string(f"""
+        <mujoco>
+          <worldbody>
+            <geom type="plane" size="1 1 .1"/>
+            <body pos="0 0 {0.1 + height}"><joint type="slide" axis="0 0 1"/><geom size=".1"/></body>
+          </worldbody>
+        </mujoco>""")
+    engine = open_engine(model)
+    tracker = ContactTracker(engine, options=TrackingOptions(precise=True))
+    while not tracker.log:
+        engine.step()
+        tracker.after_step(engine)
+    (entry,) = tracker.log
+    # MuJoCo changes the velocity first: a part x of a step ends at d - x (v + g x).
+    speed, rest = 9.81 * 0.002 * step, height - 9.81 * 0.002**2 * step * (step + 1) / 2
+    part = (math.sqrt(speed**2 + 4 * 9.81 * rest) - speed) / (2 * 9.81)
+    assert 0 < part < 0.002
+    assert entry.time == pytest.approx(0.002 * step + part, abs=2e-12)
