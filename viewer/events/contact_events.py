@@ -211,29 +211,22 @@ class ContactEvents:
         locate: Locate | None = None,
         near: Callable[[], Mapping[int, Sample]] = dict,
     ) -> list[ContactEvent]:
-        """As `update`, for pairs that may have met or parted; all others keep their state and the distance known last.
+        """As `update`, for pairs that passed their threshold; all others keep their state and the distance known last.
 
         `traces`: each pair in the last three steps, NaN where something is not known. Only after a first `update`, and
         instead of any further one, for which the velocities before would be missing.
         `near`: measures all pairs that are in contact or penetrate; asked at an event if the rule is Modia3D's.
         """
         self._times = (time, *self._times[:2])
-        crossed = {}
         for pair_id, trace in traces.items():
-            distance = trace.after.distance
-            self._distances[0][pair_id] = distance
-            self._hysteresis[pair_id] = distance + self._offset.item(pair_id)
-            if self._hysteresis.item(pair_id) * self._sign.item(pair_id) > 0:
-                crossed[pair_id] = trace
-        if not crossed:
-            return []
+            self._distances[0][pair_id] = trace.after.distance
         others = {}
         for pair_id, sample in near().items() if self.rule is EventRule.MODIA else ():
             self._distances[0][pair_id] = sample.distance
             self._hysteresis[pair_id] = sample.distance + self._offset.item(pair_id)
             if (sample.distance < -self.eps) != self._in_contact.item(pair_id):
                 others[pair_id] = sample
-        return self._cross(crossed, locate, others)
+        return self._cross(traces, locate, others)
 
     def _start(
         self,

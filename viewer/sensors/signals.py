@@ -139,6 +139,6 @@ def _weights(batch: ContactBatch) -> Array:
 
 
 def _each_slot(batch: ContactBatch, steps: Array) -> ContactBatch:
-    """Each slot as it is in a step of its own, (slots, ...)."""
+    """Each slot as it is in a step of its own, (slots, ...); `found` stays that of all steps."""
     slots = np.arange(batch.filled.shape[1])
-    return batch.mapped(lambda name, array: array[-1] if name == "found" else array[steps, slots])
+    return batch.mapped(lambda name, array: array if name == "found" else array[steps, slots])
