@@ -110,12 +110,7 @@ class ContactEvents:
         count = len(self.pairs)
         self._in_contact = np.zeros(count, bool)
         # Those of the last three updates, the latest first.
-        self._distances = (np.empty(count), np.empty(count), np.empty(count))
-        self._velocities = (np.empty(count), np.empty(count), np.empty(count))
-        self._offset = np.empty(count)
-        self._sign = np.empty(count)
-        self._hysteresis = np.empty(count)
-        self._progress = np.empty(count)
+        self._distances = self._velocities = (np.full(count, math.inf),) * 3
         self.reset()
 
     def reset(self) -> None:
@@ -124,9 +119,9 @@ class ContactEvents:
         self._resumed: Mapping[int, ContactPair | None] = {}
         self.contacts: dict[int, ContactPair] = {}
         """Pairs in contact by id; a new dictionary after every update with events."""
-        self._times = (math.nan, math.nan, math.nan)
-        self._distances[0].fill(math.inf)
-        self._decide()
+        self._times = (math.nan,) * 3
+        self._distances = (np.full(len(self.pairs), math.inf), *self._distances[:2])
+        self._in_contact[:] = False
 
     def resume(self, contacts: Mapping[int, ContactPair | None]) -> None:
         """Continue from what is known of an instant that was returned to: the next update is a first one there.
@@ -150,17 +145,17 @@ class ContactEvents:
     @property
     def distance_with_hysteresis(self) -> NDArray[np.float64]:
         """Distance where in contact, distance + 2 eps elsewhere [m], (pairs,). Infinite where never known."""
-        return self._hysteresis.copy()
+        return np.where(self._in_contact, self._distances[0], self._distances[0] + 2 * self.eps)
 
     @property
     def z1(self) -> float:
         """Largest hysteresis distance of the pairs in contact [m]; above 0 one ends. -inf without any."""
-        return float(self._hysteresis.max(where=self._in_contact, initial=-math.inf))
+        return float(self.distance_with_hysteresis.max(where=self._in_contact, initial=-math.inf))
 
     @property
     def z2(self) -> float:
         """Smallest hysteresis distance of the other pairs [m]; below 0 one begins. inf without any."""
-        return float(self._hysteresis.min(where=~self._in_contact, initial=math.inf))
+        return float(self.distance_with_hysteresis.min(where=~self._in_contact, initial=math.inf))
 
     def update(
         self,
@@ -182,22 +177,17 @@ class ContactEvents:
         if not self._started or time < self._times[0]:
             self._start(time, distance, velocity, {} if self._started else self._resumed)
             return []
-        # This runs after every step: buffers change places, and arrays are made only where there is an event.
+        unknown = np.isnan(distance)
         self._times = (time, *self._times[:2])
-        self._distances = (self._distances[2], *self._distances[:2])
-        self._velocities = (self._velocities[2], *self._velocities[:2])
-        np.copyto(self._distances[0], distance)
-        np.copyto(self._velocities[0], velocity)
-        progress = self._measure()
-        if math.isnan(progress):
-            unknown = np.isnan(distance)
-            np.copyto(self._distances[0], self._distances[1], where=unknown)
-            np.copyto(self._velocities[0], math.nan, where=unknown)
-            progress = self._measure()
-        if not progress > 0:
+        self._distances = (np.where(unknown, self._distances[0], distance), *self._distances[:2])
+        self._velocities = (np.where(unknown, math.nan, velocity), *self._velocities[:2])
+        # How far each pair is past its threshold [m].
+        past = self.distance_with_hysteresis
+        past[~self._in_contact] *= -1
+        if not (past > 0).any():
             return []
         # Past a threshold, distance < -eps is the opposite of the state that led there.
-        crossed = (self._progress >= 0).nonzero()[0].tolist()
+        crossed = np.flatnonzero(past >= 0).tolist()
         traces = {pair_id: self._trace(pair_id) for pair_id in crossed}
         if self.rule is EventRule.SURFACE:
             return self._cross(traces, locate)
@@ -223,7 +213,6 @@ class ContactEvents:
         others = {}
         for pair_id, sample in near().items() if self.rule is EventRule.MODIA else ():
             self._distances[0][pair_id] = sample.distance
-            self._hysteresis[pair_id] = sample.distance + self._offset.item(pair_id)
             if (sample.distance < -self.eps) != self._in_contact.item(pair_id):
                 others[pair_id] = sample
         return self._cross(traces, locate, others)
@@ -238,12 +227,12 @@ class ContactEvents:
         self.reset()
         self._started = True
         self._times = (time, math.nan, math.nan)
-        np.copyto(self._distances[0], distance, where=~np.isnan(distance))
-        np.copyto(self._velocities[0], velocity)
-        self._decide()
+        known = np.where(np.isnan(distance), math.inf, distance)
+        self._distances = (known, *self._distances[:2])
+        self._velocities = (velocity, *self._velocities[:2])
+        self._in_contact = known < -self.eps
         for pair_id, contact in resumed.items():
-            known = self._distances[0].item(pair_id)
-            self._set_contact(pair_id, known < -2 * self.eps if contact is None else known <= 0)
+            self._in_contact[pair_id] = known[pair_id] < -2 * self.eps if contact is None else known[pair_id] <= 0
         self.contacts = {
             pair_id: resumed.get(pair_id) or ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]))
             for pair_id in np.flatnonzero(self._in_contact).tolist()
@@ -256,7 +245,7 @@ class ContactEvents:
         # Events come one or two at a time, for which single values cost less than arrays.
         decided = [pair_id for pair_id in others or () if pair_id not in crossed]
         for pair_id in (*crossed, *decided):
-            self._set_contact(pair_id, not self._in_contact.item(pair_id))
+            self._in_contact[pair_id] ^= True
         events = [self._located(pair_id, trace, locate) for pair_id, trace in crossed.items()]
         events += [self._event(pair_id, Crossing(*others[pair_id])) for pair_id in decided] if others else []
         events.sort(key=lambda event: (event.time, event.pair_id))
@@ -302,28 +291,9 @@ class ContactEvents:
         )
         return Trace(after, before, lambda: earlier)
 
-    def _set_contact(self, pair_id: int, in_contact: bool) -> None:
-        offset = 0.0 if in_contact else 2 * self.eps
-        self._in_contact[pair_id] = in_contact
-        self._offset[pair_id] = offset
-        self._sign[pair_id] = 1.0 if in_contact else -1.0
-        self._hysteresis[pair_id] = self._distances[0].item(pair_id) + offset
-
-    def _decide(self) -> None:
-        """Set the state of all pairs from their distances, as at the first instant."""
-        np.less(self._distances[0], -self.eps, out=self._in_contact)
-        self._offset[:] = np.where(self._in_contact, 0.0, 2 * self.eps)
-        self._sign[:] = np.where(self._in_contact, 1.0, -1.0)
-        self._measure()
-
-    def _measure(self) -> float:
-        """Set hysteresis distances; how far past its threshold the foremost pair is [m], NaN if unknown."""
-        np.add(self._distances[0], self._offset, out=self._hysteresis)
-        np.multiply(self._hysteresis, self._sign, out=self._progress)
-        return float(np.maximum.reduce(self._progress, initial=-math.inf))
-
     def _checked(self, values: ArrayLike, what: str) -> NDArray[np.float64]:
-        array = np.asarray(values, np.float64)
+        # A copy: the caller may use the same array again.
+        array = np.array(values, np.float64)
         if array.shape != self._in_contact.shape:
             raise ValueError(f"{what} of shape {array.shape} for {len(self.pairs)} pairs")
         return array
