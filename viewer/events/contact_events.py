@@ -178,13 +178,14 @@ class ContactEvents:
             self._start(time, distance, velocity, {} if self._started else self._resumed)
             return []
         unknown = np.isnan(distance)
+        np.copyto(distance, self._distances[0], where=unknown)
+        np.copyto(velocity, math.nan, where=unknown)
         self._times = (time, *self._times[:2])
-        self._distances = (np.where(unknown, self._distances[0], distance), *self._distances[:2])
-        self._velocities = (np.where(unknown, math.nan, velocity), *self._velocities[:2])
+        self._distances = (distance, *self._distances[:2])
+        self._velocities = (velocity, *self._velocities[:2])
         # How far each pair is past its threshold [m].
-        past = self.distance_with_hysteresis
-        past[~self._in_contact] *= -1
-        if not (past > 0).any():
+        past = np.where(self._in_contact, distance, -2 * self.eps - distance)
+        if not past.max(initial=-math.inf) > 0:
             return []
         # Past a threshold, distance < -eps is the opposite of the state that led there.
         crossed = np.flatnonzero(past >= 0).tolist()
@@ -227,12 +228,12 @@ class ContactEvents:
         self.reset()
         self._started = True
         self._times = (time, math.nan, math.nan)
-        known = np.where(np.isnan(distance), math.inf, distance)
-        self._distances = (known, *self._distances[:2])
+        distance[np.isnan(distance)] = math.inf
+        self._distances = (distance, *self._distances[:2])
         self._velocities = (velocity, *self._velocities[:2])
-        self._in_contact = known < -self.eps
+        self._in_contact = distance < -self.eps
         for pair_id, contact in resumed.items():
-            self._in_contact[pair_id] = known[pair_id] < -2 * self.eps if contact is None else known[pair_id] <= 0
+            self._in_contact[pair_id] = distance[pair_id] < -2 * self.eps if contact is None else distance[pair_id] <= 0
         self.contacts = {
             pair_id: resumed.get(pair_id) or ContactPair(pair_id, self.pairs[pair_id], time, float(velocity[pair_id]))
             for pair_id in np.flatnonzero(self._in_contact).tolist()
@@ -292,7 +293,7 @@ class ContactEvents:
         return Trace(after, before, lambda: earlier)
 
     def _checked(self, values: ArrayLike, what: str) -> NDArray[np.float64]:
-        # A copy: the caller may use the same array again.
+        # A copy, because the caller may use the same array again.
         array = np.array(values, np.float64)
         if array.shape != self._in_contact.shape:
             raise ValueError(f"{what} of shape {array.shape} for {len(self.pairs)} pairs")
