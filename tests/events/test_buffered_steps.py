@@ -17,6 +17,8 @@ from contact_viewer.events.pair_contacts import PairContacts
 from contact_viewer.events.sensor_contacts import SensorForces
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 from contact_viewer.mjmodel.pair_selection import all_pairs, named_pairs
+from contact_viewer.session.session import Session
+from contact_viewer.settings import ViewState
 
 DROPS = """
 <mujoco>
@@ -131,6 +133,22 @@ def test_curves_keep_the_last_steps_without_a_hole(monkeypatch: pytest.MonkeyPat
     # Other pairs have curves of their own.
     tracker.select(tracker.pairs.choice)
     assert tracker.curves.shape == (3, 0)
+
+
+def test_curves_end_where_a_run_goes_on_from_an_instant_that_was_returned_to() -> None:
+    engine = open_engine("bounce")
+    session = Session(engine, ViewState())
+    tracker = ContactTracker(session.engine)
+    session.simulation.observers.append(tracker)
+    tracker.curves_wanted_until = math.inf
+    session.simulation.step(200)
+    before = tracker.curves.copy()
+    session.go_to_time(0.3)
+    session.toggle_paused()
+    session.simulation.step(10)
+    times = tracker.curves[0]
+    assert times == pytest.approx(np.arange(160) * 0.002)
+    np.testing.assert_allclose(tracker.curves, before[:, :160], atol=1e-12)
 
 
 def test_curves_are_kept_only_while_someone_looks() -> None:

@@ -49,6 +49,12 @@ def test_entries_are_in_order_of_time() -> None:
     assert [entry.time for entry in log.between(1.0, 2.0)] == [1.5, 2.0, 2.0]
 
 
+def test_contacts_that_look_alike_are_two_contacts() -> None:
+    one, other = pair_entry(1.0, "begin"), pair_entry(1.0, "begin")
+    assert one.contact != other.contact
+    assert len({one.contact, other.contact}) == 2
+
+
 def test_the_oldest_are_dropped_and_counted() -> None:
     log = EventLog(limit=100)
     for i in range(1000):

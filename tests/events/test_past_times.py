@@ -40,6 +40,8 @@ def test_before_the_first_step_that_was_seen_nothing_has_lasted() -> None:
         assert not past.contact_time.any()
         assert not past.air_time.any()
         assert not past.duty_factor.any()
+    # Later than all that was seen is now.
+    assert tracker.timing_at(1.0) is tracker.sensors.timing
     session.go_to_time(101 * 0.002)
     past = tracker.timing_at(session.engine.time)
     assert sorted((past.contact_time + past.air_time).tolist()) == pytest.approx([0.002] * 5)

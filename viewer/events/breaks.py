@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -36,8 +36,8 @@ class Break:
     force: float = 0.0
     """For `exceeds` [N]."""
     enabled: bool = True
-    _above: bool = field(default=True, repr=False)
-    _sliding: AbstractSet[int] | None = field(default=None, repr=False)
+    _above: bool = True
+    _sliding: AbstractSet[int] | None = None
 
     def restart(self) -> None:
         """Forget the last step: the next one does not continue it."""

@@ -214,7 +214,7 @@ class ContactTracker:
         """Flush full buffers and extend the curves, after a step that began at a time [s]."""
         if self._step_count >= self._capacity and not self.breaks:
             self._flush()
-        if self.curves_wanted_until > 0 and monotonic() < self.curves_wanted_until:
+        if monotonic() < self.curves_wanted_until:
             self._extend_curves(start)
 
     def after_reset(self, engine: Engine) -> None:
@@ -257,7 +257,8 @@ class ContactTracker:
         self._sensors.resume(last)
         for each in self.breaks:
             each.restart()
-        self._curve_count = int(np.searchsorted(self.curves[0], time, side="right"))
+        # The step from here on is added again.
+        self._curve_count = int(np.searchsorted(self.curves[0], time - self._engine.timestep / 2))
         self._jumped = False
 
     def _check_breaks(self, entries: Iterable[LogEntry]) -> None:
