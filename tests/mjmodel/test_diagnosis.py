@@ -162,6 +162,13 @@ CASES = {
         sensor='nsample="60" delay="0.1"',
         steps=10,
     ),
+    "delay, of a flex that is not the last geom": Case(
+        "Geom floor touches flex cloth now, but the sensor reports 0.1 s late.",
+        FLEX + '<geom name="last" size=".1" pos="0 0 5"/>',
+        'geom1="floor"',
+        sensor='nsample="60" delay="0.1"',
+        steps=60,
+    ),
     "contacts disabled": Case(
         'Contacts are switched off: <flag contact="disable"/>.',
         BOX.format(0.05, ""),

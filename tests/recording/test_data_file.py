@@ -280,6 +280,37 @@ def test_polars_and_duckdb_read_numbers_as_numbers(tmp_path: Path) -> None:
     assert events.schema["approach_speed"].is_numeric()
 
 
+CRATES = "".join(
+    f'<body pos="{0.1 * (i % 6)} {0.1 * (i // 6)} .0449"><freejoint/><geom type="box" size=".045 .045 .045"/></body>'
+    for i in range(30)
+)
+
+
+def test_polars_reads_hundreds_of_contacts_of_a_recording(tmp_path: Path) -> None:
+    """Those of the first step all have a frame, and many later ones have none."""
+    scene = tmp_path / "crates.xml"
+    scene.write_text(f"<mujoco><worldbody><geom type='plane' size='2 2 .1'/>{CRATES}</worldbody></mujoco>")
+    arguments = ["record", scene, "-o", tmp_path / "v.mp4", "--size", "64x64", "--fps", 50, "--duration", 0.1]
+    assert main([*map(str, arguments), "--data", str(tmp_path / "v.csv")]) == 0
+    table = polars.read_csv(tmp_path / "v.csv")
+    frames = table.group_by("step").agg(polars.col("video_frame").unique()).sort("step")
+    assert frames["video_frame"].to_list() == [[None if step % 10 else step // 10] for step in range(41)]
+    assert table["video_frame"][:120].to_list() == [0] * 120
+
+
+def test_polars_reads_what_a_delayed_sensor_finds(tmp_path: Path) -> None:
+    """MuJoCo interpolates the number of its contacts too, in the one step in which they begin."""
+    scene = tmp_path / "delayed.xml"
+    sensor = '<contact name="c" nsample="20" delay="0.011" interp="linear" data="found"/>'
+    scene.write_text(f"""
+        <mujoco><worldbody><geom type="plane" size="1 1 .1"/>
+          <body pos="0 0 .4"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody>
+          <sensor>{sensor}</sensor></mujoco>""")
+    path = export(tmp_path / "contacts.csv", scene, "--duration", 0.5)
+    found = polars.read_csv(path)["found"].to_numpy()
+    assert sorted(set(found)) == pytest.approx([0, 2, 4])
+
+
 def test_columns_have_their_units(tmp_path: Path) -> None:
     scene = tmp_path / "ball.xml"
     scene.write_text(BALL)

@@ -91,7 +91,7 @@ def test_the_fall_of_a_ball(tmp_path: Path) -> None:
     largest = max(float(row["force_normal"] or 0) for row in contacts)
     assert float(begin["peak_force"]) == pytest.approx(largest, rel=1e-6)
     # The contact rows show it from this step on.
-    assert next(int(row["step"]) for row in contacts if row["found"] == "1") == int(begin["step"])
+    assert next(int(row["step"]) for row in contacts if float(row["found"]) == 1) == int(begin["step"])
 
 
 def test_contact_rows_begin_and_end_where_events_say(tmp_path: Path) -> None:

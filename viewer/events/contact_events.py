@@ -49,7 +49,10 @@ class ContactEvent(NamedTuple):
 
     @property
     def approach_speed(self) -> float:
-        """Speed at which the surfaces close in [m/s]; negative when they part."""
+        """Speed at which the surfaces close in [m/s]; negative when they part.
+
+        At a begin never negative, but for a pair in the band that another's event decides, with `EventRule.MODIA`.
+        """
         return -self.normal_velocity
 
 

@@ -61,8 +61,8 @@ def interpolate(trace: Trace, level: float) -> Crossing:
     gap = before.distance - level
     change = after.distance - before.distance
     if change == 0 or not math.isfinite(change):
-        known = (sample.velocity for sample in (after, before) if not math.isnan(sample.velocity))
-        return Crossing(after.time, after.distance, next(known, math.nan))
+        velocity = before.velocity if math.isnan(after.velocity) else after.velocity
+        return Crossing(after.time, after.distance, velocity)
     traced = 1 - (after.distance - level) / (after.velocity * step) if after.velocity * step else math.nan
     if math.isnan(before.velocity) and 0 <= traced <= 1:
         return Crossing(before.time + traced * step, level, after.velocity)

@@ -61,7 +61,8 @@ class TableFile(Protocol):
 class CsvFile(TableFile):
     """Text: a heading, then a line a row. Numbers read back exactly; a number that is not known is NaN.
 
-    Not an empty cell: whoever finds only these in the first rows takes the column for text.
+    Not an empty cell: whoever finds only these in the first rows takes the column for text. For a whole number it is
+    one: the first rows have some, and whoever takes the column for whole numbers by them can read no NaN later.
     """
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
@@ -97,14 +98,12 @@ def _csv_rows(columns: Columns, block: Block) -> Iterable[Sequence[Any]]:
 def _texts(values: Values, kind: Kind) -> list[Any]:
     if isinstance(values, list):
         return values
-    if kind is Kind.COUNT:
-        return [int(value) if value == int(value) else value for value in values.tolist()]
     if kind is Kind.INTEGER:
-        return ["NaN" if value < 0 else value for value in values.tolist()]
+        return ["" if value < 0 else value for value in values.tolist()]
     return ["NaN" if value != value else value for value in values.tolist()]
 
 
-_TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.COUNT: "number", Kind.TEXT: "string"}
+_TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.TEXT: "string"}
 """As the Table Schema standard calls them."""
 
 

@@ -85,8 +85,6 @@ class Kind(Enum):
     """A whole number; negative where there is none."""
     NUMBER = auto()
     """NaN where it is not known."""
-    COUNT = auto()
-    """A number that is nearly always whole, and always known."""
     TEXT = auto()
 
 
@@ -167,7 +165,8 @@ CONTACT_COLUMNS: Columns = {
     "video_frame": Kind.INTEGER,
     "sensor": Kind.TEXT,
     "slot": Kind.INTEGER,
-    "found": Kind.COUNT,
+    # Not always whole: MuJoCo interpolates it for a sensor with a delay.
+    "found": Kind.NUMBER,
     **dict.fromkeys(_NUMBERS[2:], Kind.NUMBER),
     "geom1": Kind.TEXT,
     "geom2": Kind.TEXT,
