@@ -99,9 +99,13 @@ def _texts(values: Values, kind: Kind) -> list[Any]:
         return values
     if kind is Kind.COUNT:
         return [int(value) if value == int(value) else value for value in values.tolist()]
-    if kind is Kind.INTEGER:
-        return ["NaN" if value < 0 else value for value in values.tolist()]
-    return ["NaN" if value != value else value for value in values.tolist()]
+    known = values >= 0 if kind is Kind.INTEGER else values == values
+    if known.all():
+        return values.tolist()
+    # Of many sensors most touch nothing: of their numbers none is looked at.
+    texts = np.full(len(values), "NaN", object)
+    texts[known] = values[known]
+    return texts.tolist()
 
 
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.COUNT: "number", Kind.TEXT: "string"}
@@ -269,7 +273,7 @@ class TableWriter:
 
     def write(self, sample: StepSample) -> None:
         self._samples.append(sample)
-        self._reading_count += len(sample.contacts) + len(sample.touches)
+        self._reading_count += sample.reading_count
         if self._reading_count >= _BUFFERED:
             self._flush()
 

@@ -159,6 +159,10 @@ class Session(Playback):
         contact."""
         return self._readings.touched_groups(self.settings.gizmos.moment, self.are_visible)
 
+    def groups_now(self) -> list[SensorGroup]:
+        """What all visible sensors say at the step that the engine is at, read for the caller alone."""
+        return self._readings.groups_now(self.are_visible)
+
     @property
     def scale(self) -> GlyphScale:
         """Sizes of gizmos in the last picture; before the first, in one of the usual size."""
