@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.session.session import Session
-from contact_viewer.settings import Options, ViewState
+from contact_viewer.settings import Options, Reduce, ViewState
 
 from .layers.test_many_sensors import write_scene
 
@@ -15,7 +15,7 @@ from .layers.test_many_sensors import write_scene
 def test_every_one_of_many_sensors_has_the_mode_that_was_asked_for(tmp_path: Path) -> None:
     path = write_scene(tmp_path / "many.xml", 3000)
     engine = open_engine(path)
-    session = Session(engine, ViewState(), Options(scene=path, sensors=("s0", "s1", "s2999"), reduce="netforce"))
+    session = Session(engine, ViewState(), Options(scene=path, sensors=("s0", "s1", "s2999"), reduce=Reduce.NETFORCE))
     session.simulation.step(400)
     for name in ("s0", "s1"):
         # A box of 8 kg presses with its weight; the mode has one net contact, along the world's axes.
@@ -31,7 +31,7 @@ def test_the_mode_of_eight_times_as_many_sensors_takes_no_more_than_its_share_to
     def duration(count: int) -> float:
         path = write_scene(tmp_path / f"{count}.xml", count)
         engine, best = open_engine(path), float("inf")
-        for mode in ("netforce", "mindist", "maxforce"):
+        for mode in (Reduce.NETFORCE, Reduce.MINDIST, Reduce.MAXFORCE):
             start = time.perf_counter()
             Session(engine, ViewState(), Options(scene=path, reduce=mode), keeps_history=False)
             best = min(best, time.perf_counter() - start)

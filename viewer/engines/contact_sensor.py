@@ -105,6 +105,10 @@ class SensorList(Sequence[ContactSensor]):
         new = {sensor.name: sensor for sensor in sensors}
         return SensorList([new.get(sensor.name, sensor) for sensor in self._sensors])
 
+    def has(self, name: str) -> bool:
+        """True if there is a sensor of that name; found at once, however many there are."""
+        return name in self._positions
+
     def position(self, name: str) -> int:
         """Index of the sensor of that name."""
         if name not in self._positions:

@@ -163,7 +163,7 @@ def _keep_reduce(session: Session, before: Session) -> None:
             sensor.name: sensor.reduce
             for sensor in before.engine.sensors
             if sensor.modified
-            and sensor.name in sensors
+            and sensors.has(sensor.name)
             and sensors[sensor.name].declared.reduce is sensor.declared.reduce
         }
     )

@@ -105,7 +105,7 @@ class Session(Playback):
         self.engine.set_reduce_modes(modes)
         if self.ghost is not None:
             known = self.ghost.sensors
-            self.ghost.set_reduce_modes({name: mode for name, mode in modes.items() if name in known})
+            self.ghost.set_reduce_modes({name: mode for name, mode in modes.items() if known.has(name)})
         self.forget()
 
     def watch_all(self) -> None:

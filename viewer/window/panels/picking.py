@@ -39,7 +39,7 @@ def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: Cam
 
 def show_pointed(session: Session, pointed: Highlight | None) -> None:
     """What the contact under the mouse is, beside the mouse."""
-    if pointed is None or pointed.sensor not in session.engine.sensors:
+    if pointed is None or not session.engine.sensors.has(pointed.sensor):
         return
     batch = session.reading(pointed.sensor).batch
     if pointed.slot >= len(batch.filled) or not batch.filled[pointed.slot] or batch.force is None:
