@@ -130,3 +130,38 @@ def test_it_warns_of_slots_that_mjx_fills_with_what_does_not_touch(
     assert not sensors["net"]["mjx"]["warning"]
     assert main(["inspect", str(scene)]) == 0
     assert "  MJX: with reduce none slots are filled also with pairs that do not touch" in capsys.readouterr().out
+
+
+def many(path: Path, count: int) -> Path:
+    """A scene in which every third sensor sums its contacts up."""
+    sensors = "".join(
+        f'<contact name="pad {i}" geom1="floor" geom2="{"box" if i % 2 else "ball"}" data="found force normal tangent"'
+        f' num="2" reduce="{"none" if i % 3 else "netforce"}"/><contact name="half{i}" geom2="box"/>'
+        for i in range(count)
+    )
+    head, _, _ = SCENE.replace("</worldbody>", '<geom name="ball" size=".1"/></worldbody>').partition("<sensor>")
+    path.write_text(f"{head}<sensor>{sensors}</sensor></mujoco>")
+    return path
+
+
+def test_many_sensors_that_are_alike_are_described_once_and_all_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(many(tmp_path / "many.xml", 300))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(": 600 contact sensors (MuJoCo " + lines[0].rpartition(" ")[2])
+    # Three kinds of them, each with its arrays: the names make most of it.
+    assert sum(line.startswith("  data ") for line in lines) == 3
+    assert len(lines) < 600 + 100
+    labels = dict(line.strip().split(": ", 1) for line in lines if "×" in line)
+    expected = {f"pad {i}": f"geom floor × geom {'box' if i % 2 else 'ball'}" for i in range(300)}
+    assert labels == expected | {f"half{i}": "any × geom box" for i in range(300)}
+    assert "  the same holds for 199 more sensors:" in lines
+    assert lines[lines.index("  the same holds for 299 more sensors:") + 1] == "    half1: any × geom box"
+
+
+def test_fifty_sensors_are_described_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", str(many(tmp_path / "some.xml", 25))]) == 0
+    output = capsys.readouterr().out
+    assert output.count("\n  data ") == 50
+    assert "the same" not in output

@@ -135,6 +135,25 @@ def test_the_mode_is_switched_in_all(path: Path, name: str, mode: str) -> None:
         alone.step(3)
 
 
+@pytest.mark.parametrize("name", ENGINES)
+def test_modes_switched_together_are_those_switched_one_by_one(path: Path, name: str) -> None:
+    together: Any = open_engine(path, name, 3)
+    single: Any = open_engine(path, name, 3)
+    modes = dict(zip(together.sensors.names, ("maxforce", "netforce", "mindist"), strict=True))
+    for engine in (together, single):
+        push(engine, 1)
+        engine.step(30)
+    together.set_reduce_modes(modes)
+    for sensor, mode in modes.items():
+        single.set_reduce(sensor, mode)
+    for _ in range(2):
+        for sensor, mode in modes.items():
+            assert together.sensors[sensor].reduce == mode
+            np.testing.assert_array_equal(together.array(sensor), single.array(sensor))
+        together.step(3)
+        single.step(3)
+
+
 def test_all_contacts_of_many(path: Path) -> None:
     engine = open_engine(path, "mujoco", 3)
     sensor = engine.watch_all()

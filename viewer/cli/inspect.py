@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import zip_longest
 from typing import Any
@@ -17,6 +18,8 @@ from ..settings import Reduce
 from .parsing import Parser
 from .progress import plural, report
 
+_EACH_ALONE = 50
+"""Sensors up to which each is described by itself."""
 _VERDICTS = {Verdict.TAKE: "takes it", Verdict.IGNORE: "ignores it", Verdict.REFUSE: "refuses it"}
 
 
@@ -46,9 +49,25 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({"scene": str(engine.path), "engine": engine.name, "sensors": sensors}, indent=2))
         return 0
     print(f"{engine.path}: {plural(len(declared), 'contact sensor')} ({engine.name})")
-    for sensor in declared:
-        _print_sensor(sensor, verdicts[sensor.name])
+    for sensor, *others in _alike(declared, verdicts):
+        print(f"\n{sensor.name}: {sensor.label}\n{_description(sensor, verdicts[sensor.name])}")
+        if others:
+            print(f"  the same holds for {plural(len(others), 'more sensor')}:")
+        for other in others:
+            print(f"    {other.name}: {other.label}")
     return 0
+
+
+def _alike(declared: Sequence[Declaration], verdicts: Mapping[str, Portability]) -> list[list[Declaration]]:
+    """Sensors that are described together: of many, those of which the same can be said."""
+    if len(declared) <= _EACH_ALONE:
+        return [[sensor] for sensor in declared]
+    groups: dict[str, list[Declaration]] = {}
+    for sensor in declared:
+        # What MotrixSim says names the sensor.
+        text = _description(sensor, verdicts[sensor.name]).replace(f" {sensor.name} ", " ")
+        groups.setdefault(text, []).append(sensor)
+    return list(groups.values())
 
 
 def _as_json(sensor: Declaration, verdict: Portability) -> dict[str, Any]:
@@ -88,18 +107,17 @@ def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
     return {style: layout.restyled(style) for style in Style}
 
 
-def _print_sensor(sensor: Declaration, verdict: Portability) -> None:
+def _description(sensor: Declaration, verdict: Portability) -> str:
+    """What is said of a sensor, beside its name and what it matches."""
     layout = sensor.layout
-    print(f"\n{sensor.name}: {sensor.label}")
-    print(f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame")
+    lines = [f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame"]
     source = "verified" if verdict.verified else "predicted"
     reason = f": {verdict.reason}" if verdict.reason else ""
-    print(f"  MotrixSim {_VERDICTS[verdict.verdict]} ({source}){reason}")
-    for note in verdict.notes:
-        print(f"    {note}")
+    lines.append(f"  MotrixSim {_VERDICTS[verdict.verdict]} ({source}){reason}")
+    lines += [f"    {note}" for note in verdict.notes]
     if warning := _mjx_warning(layout):
-        print(f"  MJX: {warning}")
-    print(_arrays_text(layout))
+        lines.append(f"  MJX: {warning}")
+    return "\n".join([*lines, _arrays_text(layout)])
 
 
 @cache

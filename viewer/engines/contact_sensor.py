@@ -1,6 +1,6 @@
 """Describes contact sensors as an engine reads them now, one and all of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, overload
@@ -99,6 +99,15 @@ class SensorList(Sequence[ContactSensor]):
     def is_net(self) -> NDArray[np.bool_]:
         """Which of them report net contacts, (sensors,)."""
         return np.array([sensor.reduce is Reduce.NETFORCE for sensor in self._sensors], bool)
+
+    def changed(self, sensors: Iterable[ContactSensor]) -> "SensorList":
+        """The same list with these instead of those of their names."""
+        new = {sensor.name: sensor for sensor in sensors}
+        return SensorList([new.get(sensor.name, sensor) for sensor in self._sensors])
+
+    def has(self, name: str) -> bool:
+        """True if there is a sensor of that name; found at once, however many there are."""
+        return name in self._positions
 
     def position(self, name: str) -> int:
         """Index of the sensor of that name."""

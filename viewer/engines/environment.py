@@ -184,8 +184,8 @@ class Environment(SensorValues):
         slots = self.contacts(name).filled.shape[-1]
         return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
 
-    def set_reduce(self, name: str, mode: str) -> None:
-        self.engine.set_reduce(name, mode)
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
+        self.engine.set_reduce_modes(modes)
 
     def watch_all(self) -> ContactSensor:
         return self.engine.watch_all()

@@ -1,7 +1,7 @@
 """Turns decoded contacts into what every engine offers of them, in the same way whichever engine it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,12 @@ class SensorValues(ABC):
     @property
     @abstractmethod
     def data(self) -> MjData: ...
+
+    @abstractmethod
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None: ...
+
+    def set_reduce(self, name: str, mode: str) -> None:
+        self.set_reduce_modes({name: mode})
 
     def get_sensor_value(self, name: str, data: Any = None) -> NDArray[np.float32]:
         if data is not None and data is not self.data:

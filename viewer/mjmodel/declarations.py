@@ -75,3 +75,8 @@ def delayed_sensors(model: MjModel) -> frozenset[int]:
     # MuJoCo before 3.5 has no sensors with a history.
     history = getattr(model, "sensor_history", np.zeros((model.nsensor, 1)))
     return frozenset(np.flatnonzero(history.any(axis=1)).tolist())
+
+
+def is_delayed(model: MjModel, sensor_id: int) -> bool:
+    """True if a sensor is one of `delayed_sensors`, without a look at the others."""
+    return hasattr(model, "sensor_history") and bool(model.sensor_history[sensor_id].any())

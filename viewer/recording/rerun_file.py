@@ -115,8 +115,9 @@ class RerunWriter:
         glyphs, self._glyphs = self._glyphs, []
         if samples:
             times = [sample.time for sample in samples]
-            for i, sensor in enumerate(self._sensors):
-                self._send_sensor(sensor, times, [sample.contacts[i].batch for sample in samples])
+            batches = [sample.batches() for sample in samples]
+            for sensor in self._sensors:
+                self._send_sensor(sensor, times, [step[sensor.name] for step in batches])
             for i, touch in enumerate(self._touches):
                 values = [sample.touches[i] for sample in samples]
                 self._send_touch(touch.name, "value", times, [each.values for each in values])

@@ -98,9 +98,13 @@ def _csv_rows(columns: Columns, block: Block) -> Iterable[Sequence[Any]]:
 def _texts(values: Values, kind: Kind) -> list[Any]:
     if isinstance(values, list):
         return values
-    if kind is Kind.INTEGER:
-        return ["" if value < 0 else value for value in values.tolist()]
-    return ["NaN" if value != value else value for value in values.tolist()]
+    known = values >= 0 if kind is Kind.INTEGER else values == values
+    if known.all():
+        return values.tolist()
+    # Of many sensors most touch nothing: of their numbers none is looked at.
+    texts = np.full(len(values), "" if kind is Kind.INTEGER else "NaN", object)
+    texts[known] = values[known]
+    return texts.tolist()
 
 
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.TEXT: "string"}
@@ -268,7 +272,7 @@ class TableWriter:
 
     def write(self, sample: StepSample) -> None:
         self._samples.append(sample)
-        self._reading_count += len(sample.contacts) + len(sample.touches)
+        self._reading_count += sample.reading_count
         if self._reading_count >= _BUFFERED:
             self._flush()
 

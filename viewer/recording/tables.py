@@ -8,23 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.contact_sensor import ContactSensor
 from ..sensors.contacts import Array, ContactBatch
+from ..session.sensor_reading import SensorGroup
 from ..session.session import Session
 from ..touch.touch_sensors import SceneTouch
 
 NO_FRAME = -1
 """In place of a video frame's number: no frame shows this step."""
-
-
-@dataclass(frozen=True)
-class ContactSample:
-    """One contact sensor."""
-
-    sensor: ContactSensor
-    batch: ContactBatch
-    geoms: Sequence[tuple[str, str]]
-    """Names of the two geoms of each slot; empty strings where unknown."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +39,23 @@ class StepSample:
     """Simulated time [s]."""
     video_frame: int
     """The first video frame that shows this step, or NO_FRAME."""
-    contacts: list[ContactSample]
+    names: tuple[str, ...]
+    """Of all contact sensors of the engine."""
+    groups: list[SensorGroup]
+    """Contacts of the shown sensors, each of which is in one group."""
+    geoms: Mapping[int, Sequence[tuple[str, str]]]
+    """Names of the two geoms of each slot, empty strings where unknown: of the sensors that report contacts, by their
+    places in `names`."""
     touches: list[TouchSample]
+
+    @property
+    def reading_count(self) -> int:
+        """How many sensors were read."""
+        return sum(len(numbers) for numbers, _ in self.groups) + len(self.touches)
+
+    def batches(self) -> dict[str, ContactBatch]:
+        """The contacts of each shown sensor, by its name."""
+        return {self.names[number]: batch.at(i) for numbers, batch in self.groups for i, number in enumerate(numbers)}
 
 
 def running_touches(session: Session) -> list[SceneTouch]:
@@ -60,22 +65,20 @@ def running_touches(session: Session) -> list[SceneTouch]:
 
 def take_sample(session: Session, step: int, time: float, video_frame: int = NO_FRAME) -> StepSample:
     """The values of the sensors now."""
-    engine = session.engine
-    contacts = []
-    for sensor in session.shown_sensors:
-        batch = engine.contacts(sensor.name)
-        # Most of many touch nothing.
-        geoms = session.details(sensor.name).geoms if batch.filled.any() else [("", "")] * sensor.slots
-        contacts.append(ContactSample(sensor, batch, geoms))
+    groups = session.groups_now()
+    names = session.engine.sensors.names
+    # Most of many touch nothing.
+    touched = [number for numbers, batch in groups for number in numbers[batch.filled.any(axis=-1)].tolist()]
+    geoms = {number: session.details(names[number]).geoms for number in touched}
     touches: list[TouchSample] = []
-    sensors = engine.touch_sensors
+    sensors = session.engine.touch_sensors
     if sensors is not None:
         touches = [
             # No negative zeros.
             TouchSample(touch.name, sensors.value(touch.name), sensors.true(touch.name) + 0.0, touch.found)
             for touch in running_touches(session)
         ]
-    return StepSample(step, time, video_frame, contacts, touches)
+    return StepSample(step, time, video_frame, names, groups, geoms, touches)
 
 
 class Kind(Enum):
@@ -180,7 +183,7 @@ def contact_rows(samples: Iterable[StepSample]) -> Block:
 
     So every sensor has a row at every step, and sums over rows are sums over contacts.
     """
-    blocks = [_sensor_rows(sample, contacts) for sample in samples for contacts in sample.contacts]
+    blocks = [_step_rows(sample) for sample in samples if sample.groups]
     integers = np.concatenate([part for part, _, _ in blocks] or [np.zeros((0, len(_INTEGERS)), np.int64)])
     numbers = np.concatenate([part for _, part, _ in blocks] or [np.zeros((0, len(_NUMBERS)))])
     texts = [row for _, _, part in blocks for row in part]
@@ -190,39 +193,50 @@ def contact_rows(samples: Iterable[StepSample]) -> Block:
     return block
 
 
-def _sensor_rows(
-    sample: StepSample, contacts: ContactSample
-) -> tuple[NDArray[np.int64], NDArray[np.float64], list[tuple[str, str, str]]]:
-    batch = contacts.batch
-    slots = np.flatnonzero(batch.filled)
-    empty = not slots.size
-    slots = np.zeros(1, np.intp) if empty else slots
+def _step_rows(sample: StepSample) -> tuple[NDArray[np.int64], NDArray[np.float64], list[tuple[str, str, str]]]:
+    """Integers, numbers and texts of the rows of a step, in the order of the sensors."""
+    places, slots, numbers = (np.concatenate(part) for part in zip(*map(_group_rows, sample.groups), strict=True))
+    order = np.argsort(places, kind="stable")
+    places, slots, numbers = places[order], slots[order], numbers[order]
     integers = np.empty((len(slots), len(_INTEGERS)), np.int64)
     integers[:] = sample.step, sample.video_frame, 0
     integers[:, 2] = slots
-    numbers = np.full((len(slots), len(_NUMBERS)), np.nan)
     numbers[:, 0] = sample.time
-    numbers[:, 1] = batch.found
-    name = contacts.sensor.name
-    if empty:
-        return integers, numbers, [(name, "", "")]
+    texts = [
+        (sample.names[place], *(sample.geoms[place][slot] if place in sample.geoms else ("", "")))
+        for place, slot in zip(places.tolist(), slots.tolist(), strict=True)
+    ]
+    return integers, numbers, texts
+
+
+def _group_rows(group: SensorGroup) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
+    """Place of the sensor, slot and numbers of each row; without the time."""
+    batch = group.batch
+    rows = batch.filled.copy()
+    rows[~rows.any(axis=-1), 0] = True
+    members, slots = rows.nonzero()
+    numbers = np.full((len(members), len(_NUMBERS)), np.nan)
+    numbers[:, 1] = batch.found[members]
+    filled = batch.filled[members, slots]
+    # What they all hold, (contacts, ...): of many sensors, few have any.
+    contacts = batch.mapped(lambda name, array: array if name == "found" else array[batch.filled])
     local = not batch.in_world_frame
     vectors = (
-        batch.force if local else None,
-        batch.force_world,
-        batch.torque if local else None,
-        batch.torque_world,
-        batch.pos,
-        batch.normal if local else None,
-        batch.tangent0 if local else None,
-        batch.tangent1 if local else None,
+        contacts.force if local else None,
+        contacts.force_world,
+        contacts.torque if local else None,
+        contacts.torque_world,
+        contacts.pos,
+        contacts.normal if local else None,
+        contacts.tangent0 if local else None,
+        contacts.tangent1 if local else None,
     )
-    if batch.dist is not None:
-        numbers[:, _DIST] = batch.dist[slots]
+    if contacts.dist is not None:
+        numbers[filled, _DIST] = contacts.dist
     for at, vector in zip(_VECTORS, vectors, strict=True):
         if vector is not None:
-            numbers[:, at : at + 3] = vector[slots]
-    return integers, numbers, [(name, *contacts.geoms[slot]) for slot in slots.tolist()]
+            numbers[filled, at : at + 3] = vector
+    return group.numbers[members], slots, numbers
 
 
 TOUCH_COLUMNS: Columns = {

@@ -157,12 +157,16 @@ def _copy_changes(simulation: Simulation, before: Simulation) -> None:
 
 def _keep_reduce(session: Session, before: Session) -> None:
     """Reduce modes that were switched, of sensors that are still declared as they were."""
-    for sensor in before.engine.sensors:
-        if not sensor.modified or sensor.name not in session.engine.sensors.names:
-            continue
-        new = session.engine.sensors[sensor.name]
-        if new.declared.reduce is sensor.declared.reduce:
-            session.set_reduce(sensor.name, sensor.reduce)
+    sensors = session.engine.sensors
+    session.set_reduce_modes(
+        {
+            sensor.name: sensor.reduce
+            for sensor in before.engine.sensors
+            if sensor.modified
+            and sensors.has(sensor.name)
+            and sensors[sensor.name].declared.reduce is sensor.declared.reduce
+        }
+    )
 
 
 def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:

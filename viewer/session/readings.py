@@ -79,17 +79,19 @@ class Readings:
         """The contacts of all sensors, those that are laid out alike in one batch."""
         self._refresh(moment)
         if self._groups is None:
-            engine = self._simulation.shown
-            sensors = engine.sensors
             if moment is Moment.INSTANT:
-                grouped = engine.grouped_contacts()
-                self._groups = [SensorGroup(self._places(names), batch) for names, batch in grouped]
+                self._groups = self._read()
             else:
                 self._groups = [
                     SensorGroup(np.array([i]), ContactBatch.stack([self.reading(sensor.name, moment).batch]))
-                    for i, sensor in enumerate(sensors)
+                    for i, sensor in enumerate(self._simulation.shown.sensors)
                 ]
         return self._groups
+
+    def groups_now(self, visible: NDArray[np.bool_]) -> list[SensorGroup]:
+        """The visible sensors, (sensors,), as they are now, whichever moment is shown. Read for the caller alone."""
+        groups = self._read()
+        return _kept(groups, [visible[numbers] for numbers, _ in groups])
 
     def totals(self, moment: Moment) -> SensorTotals:
         """What every sensor reports in all."""
@@ -114,6 +116,10 @@ class Readings:
         if self._touched is None:
             self._touched = [touched for group in groups for touched in _touched_of(group)]
         return self._touched
+
+    def _read(self) -> list[SensorGroup]:
+        grouped = self._simulation.shown.grouped_contacts()
+        return [SensorGroup(self._places(names), batch) for names, batch in grouped]
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
         sensors = self._simulation.shown.sensors

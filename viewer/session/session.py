@@ -98,9 +98,14 @@ class Session(Playback):
 
     def set_reduce(self, name: str, mode: str) -> None:
         """Switch a sensor's reduce mode, in all environments."""
-        self.engine.set_reduce(name, mode)
-        if self.ghost is not None and name in self.ghost.sensors.names:
-            self.ghost.set_reduce(name, mode)
+        self.set_reduce_modes({name: mode})
+
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
+        """Switch the reduce modes of some sensors, by name, in all environments and in the ghost."""
+        self.engine.set_reduce_modes(modes)
+        if self.ghost is not None:
+            known = self.ghost.sensors
+            self.ghost.set_reduce_modes({name: mode for name, mode in modes.items() if known.has(name)})
         self.forget()
 
     def watch_all(self) -> None:
@@ -154,6 +159,10 @@ class Session(Playback):
         contact."""
         return self._readings.touched_groups(self.settings.gizmos.moment, self.are_visible)
 
+    def groups_now(self) -> list[SensorGroup]:
+        """What all visible sensors say at the step that the engine is at, read for the caller alone."""
+        return self._readings.groups_now(self.are_visible)
+
     @property
     def scale(self) -> GlyphScale:
         """Sizes of gizmos in the last picture; before the first, in one of the usual size."""
@@ -206,9 +215,7 @@ class Session(Playback):
         if options.sensors:
             self.visible = {name: name in options.sensors for name in sensors.names}
         if options.reduce is not None:
-            for name, shown in self.visible.items():
-                if shown:
-                    self.set_reduce(name, options.reduce)
+            self.set_reduce_modes({name: options.reduce for name, shown in self.visible.items() if shown})
         if options.camera is not None:
             if options.camera not in self.view.cameras:
                 known = ", ".join(self.view.cameras) or "none"

@@ -51,6 +51,8 @@ class Shell(Protocol):
     """What draws: the OpenGL renderer's name."""
     quality: str
     """Quality in force, low or high."""
+    label_count: tuple[int, int]
+    """Labels in the last picture, and how many there would be if all had room."""
     audience: Audience | None
     """Who watches where there is no display; None on a display."""
 

@@ -92,6 +92,7 @@ class Window:
         self.help_shown = False
         self.help_page: str | None = None
         self.info_shown = self.profiler_shown = False
+        self.label_count = 0, 0
         self.renderer = ""
         self.quality = str(Quality.AUTO)
         self.frame_count = 0
@@ -335,7 +336,8 @@ class Window:
         see_through = session.settings.gizmos.see_through
         with self._profiler.measure("picture"):
             self.canvas.draw(glyphs, matrices, pixels, see_through=see_through, add=self._add_to_scene)
-        labels = contact_labels(session, self.viewport, matrices)
+        labels, wanted = contact_labels(session, self.viewport, matrices)
+        self.label_count = len(labels), wanted
         self._take_picture(pixels, whole_window=False, labels=labels)
         show_labels(self.viewport, labels)
         # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.

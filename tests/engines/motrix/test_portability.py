@@ -1,11 +1,13 @@
 """What MotrixSim will make of a sensor: predicted by rules, and those rules judged by the engine."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
 from contact_viewer.engines.motrix.portability import predict, verify
+from contact_viewer.engines.motrix.probe import ProbedScene
 from contact_viewer.mjmodel.declarations import declared_sensors
 from contact_viewer.scene_files.scene import load_scene
 
@@ -179,3 +181,36 @@ def test_of_thousands_of_refused_sensors_only_some_are_asked_about(everything: P
     refused = [verdicts[one.name].verified for one in declared if verdicts[one.name].verdict == "refuse"]
     assert refused == [True] * 3 + [False] * (len(refused) - 3)
     assert all(verdicts[one.name].verified for one in declared if verdicts[one.name].verdict == "take")
+
+
+def test_what_the_engine_says_of_a_sensor_is_found_by_its_whole_name() -> None:
+    log = ("warn: sensors: Contact sensor s1 is odd", "warn: Contact sensor s11 is odd", "Contact sensor s1 is back")
+    scene = ProbedScene(None, {}, (*log, "Contact sensor left foot is odd", "at last foot"))
+    assert scene.line_about("s1") == log[0]
+    assert scene.line_about("s11") == log[1]
+    assert scene.line_about("left foot") == "Contact sensor left foot is odd"
+    assert scene.line_about("foot") == "Contact sensor left foot is odd"
+    assert scene.line_about("s") == scene.line_about("at") == scene.line_about("last foot") == ""
+
+
+@pytest.mark.alone
+def test_verdicts_on_sixteen_times_as_many_sensors_take_no_more_than_their_share(tmp_path: Path) -> None:
+    def duration(count: int) -> float:
+        kinds = ('geom1="floor" geom2="box"', 'geom2="box"')
+        path = tmp_path / f"{count}.xml"
+        sensors = "".join(f'<contact name="s{i}" {kinds[i % 2]}/>' for i in range(count))
+        path.write_text(SCENE.format(assets="", sensors=sensors))
+        model = load_scene(path).model
+        declared = [sensor for sensor in declared_sensors(model) if sensor.name.startswith("s")]
+        best = float("inf")
+        for _ in range(3):
+            probed = ProbedScene(None, {}, tuple(f"sensors: Contact sensor s{i} is ignored" for i in range(count)))
+            start = time.perf_counter()
+            for sensor in declared:
+                predict(model, sensor)
+                assert probed.line_about(sensor.name)
+            best = min(best, time.perf_counter() - start)
+        return best
+
+    # 256 times as long if each sensor looks at all.
+    assert duration(8000) < 40 * duration(500)

@@ -9,6 +9,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.contract import Engine
+from contact_viewer.errors import SceneError
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Reduce
 from numpy.typing import NDArray
@@ -65,10 +66,11 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def compiled(path: Path, sensor: str, mode: Reduce) -> tuple[Any, Any]:
-    """A model whose sensor has that mode from the start, and its data."""
+def compiled(path: Path, modes: dict[str, Reduce]) -> tuple[Any, Any]:
+    """A model whose sensors have these modes from the start, and its data."""
     spec = mujoco.MjSpec.from_file(str(path))
-    spec.sensor(sensor).intprm[1] = list(Reduce).index(mode)
+    for sensor, mode in modes.items():
+        spec.sensor(sensor).intprm[1] = list(Reduce).index(mode)
     model = spec.compile()
     return model, mujoco.MjData(model)
 
@@ -101,7 +103,7 @@ def test_arrays_are_those_of_a_model_compiled_so(scene: str, mode: Reduce) -> No
         engine = open_engine(path, control=lambda model, data: None)
         if mujoco.mjtIntegrator.mjINT_RK4 == engine.model.opt.integrator:
             continue
-        model, data = compiled(path, name, mode)
+        model, data = compiled(path, {name: mode})
         mujoco.mj_forward(model, data)
         for count in (0, 1, 60, 140):
             engine.step(count)
@@ -110,6 +112,40 @@ def test_arrays_are_those_of_a_model_compiled_so(scene: str, mode: Reduce) -> No
                 engine.set_reduce(name, before)
                 engine.set_reduce(name, mode)
                 np.testing.assert_array_equal(engine.array(name), data.sensor(name).data)
+
+
+@pytest.mark.parametrize("scene", ["quadruped", "hand", "pile", "stack"])
+def test_sensors_that_switch_together_say_what_a_model_compiled_so_does(scene: str) -> None:
+    path = find_scene(scene)
+    engine = open_engine(path, control=lambda model, data: None)
+    names = engine.sensors.names
+    # A scene's first sensor stays as it is, the others have different modes.
+    modes = {name: list(Reduce)[i % 4] for i, name in enumerate(names) if i}
+    model, data = compiled(path, modes)
+    mujoco.mj_forward(model, data)
+    for count in (0, 1, 60, 140):
+        engine.step(count)
+        mujoco.mj_step(model, data, count)
+        engine.set_reduce_modes(dict.fromkeys(modes, Reduce.MINDIST))
+        engine.set_reduce_modes(modes)
+        for name in names:
+            np.testing.assert_array_equal(engine.array(name), data.sensor(name).data)
+    assert [sensor.name for sensor in engine.sensors if sensor.modified] == [
+        name for name, mode in modes.items() if engine.sensors[name].declared.reduce is not mode
+    ]
+
+
+@pytest.mark.parametrize("wrong", [{"nobody": "none"}, {"last": "most"}])
+def test_a_name_or_mode_that_does_not_exist_switches_nothing(tmp_path: Path, wrong: dict[str, str]) -> None:
+    engine = open_engine(written(tmp_path, CROWDED.format(integrator="Euler", more="")))
+    engine.step(20)
+    before, sensors = engine.data.sensordata.copy(), list(engine.sensors)
+    with pytest.raises((SceneError, ValueError)):
+        engine.set_reduce_modes({"first": "netforce", **wrong})
+    assert list(engine.sensors) == sensors
+    np.testing.assert_array_equal(engine.data.sensordata, before)
+    engine.step()
+    assert engine.array("first")[0] == engine.contacts("first").found
 
 
 @pytest.mark.parametrize("mode", Reduce)
@@ -166,7 +202,7 @@ def test_a_delayed_sensor_keeps_its_array_until_the_delay_has_passed(tmp_path: P
 def test_sensors_of_sleeping_objects_switch_too(tmp_path: Path, mode: Reduce) -> None:
     path = written(tmp_path, ASLEEP)
     engine = open_engine(path)
-    model, data = compiled(path, "switched", mode)
+    model, data = compiled(path, {"switched": mode})
     while engine.data.ntree_awake:
         engine.step()
         mujoco.mj_step(model, data)

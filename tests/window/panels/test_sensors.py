@@ -10,6 +10,7 @@ import pytest
 
 from ...session.layers.test_many_sensors import write_scene
 from ..driver import drive, make_window, wait
+from ..text_room import recorded_text
 
 BIPED = """
 <mujoco>
@@ -71,6 +72,24 @@ def test_many_sensors_are_filtered_by_name(tmp_path: Path) -> None:
         ctx.key_chars_replace("")
         ctx.yield_(2)
         assert len(window.sensors.listed(names)) == 40
+
+    drive(window, test)
+
+
+def test_the_buttons_of_the_list_have_room_beside_the_number_of_ten_thousand(tmp_path: Path) -> None:
+    window = make_window(write_scene(tmp_path / "many.xml", 10_000), width=1280, height=720)
+
+    def test(ctx: Any) -> None:
+        with recorded_text() as drawn:
+            ctx.yield_(2)
+            drawn.clear()
+            ctx.yield_(1)
+            texts = [each for each in drawn if each.panel == "Sensors"]
+        assert any(each.text == "10000 of 10000" for each in texts)
+        assert not [each.text for each in texts if each.cut]
+        for button in ("###each body", "###new"):
+            item = ctx.item_info(f"//Sensors/{button}")
+            assert item.rect_clipped.get_width() == item.rect_full.get_width() > 0
 
     drive(window, test)
 

@@ -261,8 +261,8 @@ class MotrixEngine(SensorValues):
     def details(self, name: str, env: int = 0) -> ContactDetails:
         return self._reader.details(name, env)
 
-    def set_reduce(self, name: str, mode: str) -> None:
-        self._reader.set_reduce(name, mode)
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
+        self._reader.set_reduce_modes(modes)
 
     def watch_all(self) -> ContactSensor:
         raise SceneError("MotrixSim has no sensor that matches every contact")

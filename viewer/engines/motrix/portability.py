@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mjmodel.declarations import Declaration, delayed_sensors
+from ...mjmodel.declarations import Declaration, is_delayed
 from ...mjmodel.matching import subtree
 from ...mjmodel.names import sensor_targets
 from ...mjmodel.types import MjModel
@@ -143,7 +143,7 @@ def _observed(declared: Declaration, predicted: dict[str, Portability], scene: P
         return Portability(Verdict.TAKE, notes=tuple(notes), verified=True)
     if declared.unnamed:
         return replace(expected, verified=True)
-    words = next((line for line in scene.log if f" {declared.name} " in line), "").rpartition("sensors: ")[2]
+    words = scene.line_about(declared.name).rpartition("sensors: ")[2]
     return Portability(Verdict.IGNORE, _explained(expected, Verdict.IGNORE, words), verified=True)
 
 
@@ -189,7 +189,7 @@ def _notes(model: MjModel, declared: Declaration, kind: int, targets: list[NDArr
             if (subtree(model, target)[model.geom_bodyid] & ~covered).any():
                 notes.append("a subtree is the body and its direct children only: geoms of deeper bodies are left out")
                 break
-    if i in delayed_sensors(model):
+    if is_delayed(model, i):
         notes.append("delay and interval are ignored: it is read at once, in every step")
     fields = declared.layout.fields
     if declared.layout.reduce is Reduce.NETFORCE and (Field.FORCE in fields or Field.TORQUE in fields):

@@ -1,6 +1,7 @@
 """Asks MotrixSim whether it runs some scenes, in a process of its own: a scene may kill the process that loads it."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...worker import Limits, Worker, describe_signal
@@ -20,6 +21,17 @@ class ProbedScene:
     """`size` and `collider_pairs` of the contact sensors that the engine has, by name."""
     log: tuple[str, ...]
     """Lines that the engine wrote while it loaded the scene."""
+
+    def line_about(self, name: str) -> str:
+        """The first line of the log that has a sensor's name among its words; empty if none has."""
+        if " " in name:
+            return next((line for line in self.log if f" {name} " in line), "")
+        return self._first_lines.get(name, "")
+
+    @cached_property
+    def _first_lines(self) -> dict[str, str]:
+        """The first line with each word: there may be ten thousand lines, a sensor each."""
+        return {word: line for line in reversed(self.log) for word in line.split(" ")[1:-1]}
 
 
 class Probe:

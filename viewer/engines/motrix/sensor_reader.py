@@ -1,6 +1,6 @@
 """Turns the arrays that MotrixSim writes into contacts, and into the rows that history keeps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -96,12 +96,14 @@ class SensorReader:
                 geoms[slot] = pair
         return ContactDetails(tuple(geoms), np.full((len(geoms), 5), np.nan))
 
-    def set_reduce(self, name: str, mode: str) -> None:
-        sensor, reading = self.sensors[name], self._readings[name]
-        order = reading.layout.pair_order
-        layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
-        changed = sensor._replace(layout=layout)
-        self.sensors = SensorList([changed if old.name == name else old for old in self.sensors])
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
+        changed = []
+        for name, mode in modes.items():
+            sensor, reading = self.sensors[name], self._readings[name]
+            order = reading.layout.pair_order
+            layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
+            changed.append(sensor._replace(layout=layout))
+        self.sensors = self.sensors.changed(changed)
 
     def _values(self, name: str) -> Array:
         with running_calls(f"read {name}"):

@@ -1,5 +1,6 @@
 """Shows one environment of a batch that another engine steps: what that engine says, and the rest solved again."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import mujoco
@@ -90,8 +91,8 @@ class BatchEngine(MujocoEngine):
         slots = self.sensors[name].slots
         return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
 
-    def set_reduce(self, name: str, mode: str) -> None:
-        super().set_reduce(name, mode)
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
+        super().set_reduce_modes(modes)
         self._mark_sensors()
 
     def watch_all(self) -> ContactSensor:

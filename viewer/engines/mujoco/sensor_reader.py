@@ -251,21 +251,27 @@ class SensorReader(SensorValues):
         self._sensors.position(name)
         return self._readings[name].sensor_id
 
-    def set_reduce(self, name: str, mode: str) -> None:
-        sensor, reading = self._sensors[name], self._readings[name]
-        layout = _layout(sensor.fields, sensor.slots, mode)
-        self._replace(sensor._replace(layout=layout))
-        if reading.sensor_id is None or not self._owned:
+    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
+        old = [(self._sensors[name], mode) for name, mode in modes.items()]
+        new = [sensor._replace(layout=_layout(sensor.fields, sensor.slots, mode)) for sensor, mode in old]
+        self._sensors = self._sensors.changed(new)
+        if not self._owned:
             return
-        sensor_ids = reading.sensor_ids
-        for i in sensor_ids:
-            self.model.sensor_intprm[i, 1] = _REDUCE_NUMBERS[layout.reduce]
-            # Without the later stage, forces of a sensor declared without them would stay stale.
-            self.model.sensor_needstage[i] = _ACC
-        if not reading.delayed:
-            self._sense_again(sensor_ids)
-            if self.model.nflex:
-                self._correct_velocities(name)
+        written: list[tuple[ContactSensor, _Reading]] = []
+        numbers, stages = self.model.sensor_intprm, self.model.sensor_needstage
+        for sensor in new:
+            reading = self._readings[sensor.name]
+            for i in reading.sensor_ids:
+                numbers[i, 1] = _REDUCE_NUMBERS[sensor.reduce]
+                # Without the later stage, forces of a sensor declared without them would stay stale.
+                stages[i] = _ACC
+            if reading.sensor_id is not None and not reading.delayed:
+                written.append((sensor, reading))
+        if written:
+            self._sense_again([i for _, reading in written for i in reading.sensor_ids])
+        if self.model.nflex:
+            for sensor, reading in written:
+                self._correct_velocities(sensor, reading)
 
     def watch_all(self) -> ContactSensor:
         if _WATCH_ALL not in self._readings:
@@ -282,11 +288,8 @@ class SensorReader(SensorValues):
             # Twice as many at least, because contacts come one by one, and whoever reads sensors plans for the slots.
             slots = max(needed, 2 * sensor.slots)
             sensor = sensor._replace(layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots))
-            self._replace(sensor)
+            self._sensors = self._sensors.changed([sensor])
         return sensor
-
-    def _replace(self, sensor: ContactSensor) -> None:
-        self._sensors = SensorList([sensor if old.name == sensor.name else old for old in self._sensors])
 
     def _declared_sensors(self) -> SensorList:
         # All of them stay: to search a hundred thousand for garbage takes longer than to make them.
@@ -355,12 +358,11 @@ class SensorReader(SensorValues):
         if flags & SLEEP:
             options.enableflags = flags
 
-    def _correct_velocities(self, name: str) -> None:
+    def _correct_velocities(self, sensor: ContactSensor, reading: _Reading) -> None:
         """Write velocities of a sensor's contacts as of the state before the step, to which all else in it belongs.
 
         MuJoCo computes those of flexes from the joints, which the step has moved on.
         """
-        sensor, reading = self._sensors[name], self._readings[name]
         for data in self._datas:
             rebuilt = rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
             for i in reading.sensor_ids:

@@ -66,7 +66,7 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
     if others:
         glyphs = Glyphs.concat([glyphs, *others])
     pointed, sensors = session.highlight, session.engine.sensors
-    if pointed is None or pointed.sensor not in sensors.names:
+    if pointed is None or not sensors.has(pointed.sensor):
         return glyphs
     return highlight_glyphs(glyphs, (sensors.position(pointed.sensor), pointed.slot, pointed.component))
 
@@ -111,7 +111,8 @@ def legend_notes(session: Session) -> list[str]:
     notes = []
     if session.settings.gizmos.forces and any(session.visible.values()):
         sensors, selected = session.engine.sensors, session.selected
-        first, _, second = sensors[selected].label.partition(PAIR) if selected in sensors.names else ("", "", "")
+        label = sensors[selected].label if selected is not None and sensors.has(selected) else ""
+        first, _, second = label.partition(PAIR)
         named = second and (first, second) != ("any", "any")
         if selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]

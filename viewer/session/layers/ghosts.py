@@ -28,7 +28,7 @@ def _other_engine(context: DrawContext) -> list[SensorGlyphs]:
     return [
         SensorGlyphs(i, ghost.contacts(sensor.name), sensor_color(i), ghost=True)
         for i, sensor in context.shown
-        if sensor.name in ghost.sensors.names
+        if ghost.sensors.has(sensor.name)
     ]
 
 

@@ -58,7 +58,7 @@ class Inspector:
 
     def show(self, session: Session) -> None:
         """The window's content."""
-        if session.selected is None or session.selected not in session.engine.sensors.names:
+        if session.selected is None or not session.engine.sensors.has(session.selected):
             paragraph("Select a sensor to see its contacts and its array.")
             return
         reading, tints = session.reading(session.selected), component_tints(session)

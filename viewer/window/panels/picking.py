@@ -1,10 +1,12 @@
 """Contacts under the mouse: pointed at, clicked, and named; and labels beside them."""
 
+import math
 from bisect import insort
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
 
+from ...app.recorder import Label
 from ...render.camera import CameraMatrices
 from ...render.glyphs import Glyphs, pick_glyph
 from ...session.session import Highlight, Session
@@ -15,6 +17,8 @@ _TOLERANCE = 4.0
 """How near to a gizmo the mouse must be [px]."""
 _LABEL_OFFSET = 8
 _MOST_LABELS = 200
+_FARTHEST = 10
+"""Lines that a label may stand below its contact: farther down nobody knows whose it is."""
 
 
 def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: CameraMatrices) -> Highlight | None:
@@ -35,7 +39,7 @@ def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: Cam
 
 def show_pointed(session: Session, pointed: Highlight | None) -> None:
     """What the contact under the mouse is, beside the mouse."""
-    if pointed is None or pointed.sensor not in session.engine.sensors.names:
+    if pointed is None or not session.engine.sensors.has(pointed.sensor):
         return
     batch = session.reading(pointed.sensor).batch
     if pointed.slot >= len(batch.filled) or not batch.filled[pointed.slot] or batch.force is None:
@@ -56,51 +60,73 @@ def show_pointed(session: Session, pointed: Highlight | None) -> None:
         imgui.end_tooltip()
 
 
-def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> list[tuple[float, float, str]]:
-    """The force of each shown contact, and where it stands in the scene's picture, from the top left [px].
+def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> tuple[list[Label], int]:
+    """The force of each contact in the picture as a label, and how many there would be if all had room.
 
     Labels that would cover each other stand below each other.
     """
     if not session.settings.gizmos.labels:
-        return []
-    left, bottom, _, height = viewport.pixels
+        return [], 0
     scale = imgui.get_io().display_framebuffer_scale.x
-    offset = _LABEL_OFFSET * scale
-    labels: list[tuple[float, float, str]] = []
-    for name in [name for name, visible in session.visible.items() if visible]:
-        batch = session.reading(name).batch
-        if batch.pos is None or batch.force is None:
-            continue
-        pixels, depths = matrices.project(batch.pos[batch.filled], viewport.pixels)
-        sizes = np.linalg.norm(batch.force[batch.filled], axis=-1)
-        for (x, y), depth, size in zip(pixels.tolist(), depths, sizes, strict=True):
-            if depth > 0 and size >= session.settings.gizmos.min_force and len(labels) < _MOST_LABELS:
-                labels.append((x - left + offset, bottom + height - y, f"{size:.3g} N"))
+    wanted = _wanted_labels(session, viewport, matrices, _LABEL_OFFSET * scale)
     with number_font():
         letter = imgui.calc_text_size("0")
-    return spread_labels(labels, letter.x * scale, letter.y * scale)
+    line = letter.y * scale
+    placed = spread_labels(wanted[:_MOST_LABELS], letter.x * scale, line, _FARTHEST * line)
+    # Of a crowd some may have moved down out of the picture.
+    return [label for label in placed if label[1] < viewport.pixels[3]], len(wanted)
 
 
-def spread_labels(labels: list[tuple[float, float, str]], letter: float, line: float) -> list[tuple[float, float, str]]:
+def _wanted_labels(session: Session, viewport: Viewport, matrices: CameraMatrices, offset: float) -> list[Label]:
+    """Labels of all contacts that the picture shows, in the order of the sensors; two that are the same once.
+
+    `offset`: from a contact to its label [px].
+    """
+    groups = [
+        (group, pos, force)
+        for group in session.shown_groups
+        if (pos := group.batch.pos) is not None and (force := group.batch.force) is not None
+    ]
+    if not groups:
+        return []
+    places = np.concatenate([np.repeat(group.numbers, group.batch.filled.sum(axis=-1)) for group, _, _ in groups])
+    order = np.argsort(places, kind="stable")
+    positions = np.concatenate([pos[group.batch.filled] for group, pos, _ in groups])[order]
+    forces = np.concatenate([force[group.batch.filled] for group, _, force in groups])[order]
+    pixels, depths = matrices.project(positions, viewport.pixels)
+    sizes = np.linalg.norm(forces, axis=-1)
+    left, bottom, width, height = viewport.pixels
+    x, y = pixels[:, 0] - left, bottom + height - pixels[:, 1]
+    seen = (depths > 0) & (x >= 0) & (x < width) & (y >= 0) & (y < height)
+    seen &= sizes >= session.settings.gizmos.min_force
+    rows = zip((x[seen] + offset).tolist(), y[seen].tolist(), sizes[seen].tolist(), strict=True)
+    return list(dict.fromkeys((right, down, f"{size:.3g} N") for right, down, size in rows))
+
+
+def spread_labels(labels: list[Label], letter: float, line: float, farthest: float = math.inf) -> list[Label]:
     """The same labels moved down where they would cover another one; of two that say the same at one place, one.
 
-    `letter`, `line`: width of a letter and height of a line [px].
+    `letter`, `line`: width of a letter and height of a line [px]. `farthest`: labels that would have to move more than
+    that [px] are left out.
     """
-    placed: list[tuple[float, float, str]] = []
+    placed: list[Label] = []
     taken: list[tuple[float, float, float]] = []
     """Top, left and right of those, from above downwards."""
-    for x, y, text in sorted(set(labels), key=lambda label: label[1]):
+    for x, place, text in sorted(set(labels), key=lambda label: label[1]):
+        y = place
         end = x + letter * (len(text) + 0.5)
         # One that has moved down below a label meets none of those above it again.
         for top, left, right in taken:
             if left < end and x < right and top - line < y < top + line:
                 y = top + line
+        if y - place > farthest:
+            continue
         placed.append((x, y, text))
         insort(taken, (y, x, end))
     return placed
 
 
-def show_labels(viewport: Viewport, labels: list[tuple[float, float, str]]) -> None:
+def show_labels(viewport: Viewport, labels: list[Label]) -> None:
     """Labels beside contacts."""
     if not labels:
         return

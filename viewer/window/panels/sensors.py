@@ -165,12 +165,16 @@ def _show_header(shell: Shell) -> None:
     if small_button(icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH, help_text):
         session.visible = dict.fromkeys(session.visible, not everything)
     imgui.same_line()
-    dim_text(f"{shown} of {len(session.visible)} shown")
     style = imgui.get_style()
     shoes, plus = icons.ICON_FA_SHOE_PRINTS, icons.ICON_FA_PLUS
-    right_of_line(
+    width = (
         imgui.calc_text_size(shoes).x + imgui.calc_text_size(plus).x + 2 * style.frame_padding.x + style.item_spacing.x
     )
+    room = imgui.get_content_region_avail().x - width - 2 * style.frame_padding.x - style.item_spacing.x
+    count = f"{shown} of {len(session.visible)}"
+    dim_text(f"{count} shown" if imgui.calc_text_size(f"{count} shown").x <= room else count)
+    tooltip(f"{count} sensors are shown")
+    right_of_line(width)
     if small_button(f"{shoes}###each body", EACH_BODY_HELP):
         shell.make_for_bodies()
     imgui.same_line()

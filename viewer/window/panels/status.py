@@ -44,6 +44,11 @@ def show_status(shell: Shell) -> None:
     rate = f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps" if shell.audience is None else ""
     dim_text(f"{rate}{_SEPARATOR}{_contacts_text(session)}")
     tooltip("Frames per second; contacts that the shown sensors report, each counted once")
+    labels, wanted = shell.label_count
+    if labels < wanted:
+        imgui.same_line(0, 0)
+        imgui.text_colored(warning_color(), f", {labels} of {wanted} labels")
+        tooltip("There is no room for all labels: go nearer, or hide some of the sensors")
     if shell.audience is not None and shell.audience.text:
         imgui.same_line(0, 0)
         dim_text(f"{_SEPARATOR}{shell.audience.text}")
