@@ -115,6 +115,77 @@ def test_two_programs_that_start_at_once_take_different_names(tmp_path: Path) ->
     assert free_path(tmp_path, "slope", ".mp4").name == "slope-001.mp4"
 
 
+def test_one_of_many_programs_that_are_given_one_name_at_once_writes_it(tmp_path: Path) -> None:
+    """Threads are as good as programs here, as above."""
+    for number in range(20):
+        path, start = tmp_path / f"{number}.mp4", threading.Barrier(8)
+        files: list[PartFile] = []
+        refusals: list[str] = []
+
+        def take(path: Path, start: threading.Barrier, files: list[PartFile], refusals: list[str]) -> None:
+            start.wait()
+            try:
+                files.append(PartFile(path))
+            except RecordingError as error:
+                refusals.append(str(error))
+
+        threads = [threading.Thread(target=take, args=(path, start, files, refusals)) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(files) == 1
+        assert refusals == [f"{path}: is being written already, here or by another program"] * 7
+        files[0].discard()
+
+
+def test_a_name_of_two_lines_is_reserved_and_its_stray_told(tmp_path: Path) -> None:
+    path = tmp_path / "two\nlines.mp4"
+    running = PartFile(path)
+    with pytest.raises(RecordingError, match="is being written already"):
+        PartFile(path)
+    running._let_go()
+    assert running.part.name in str(describe_strays(tmp_path))
+
+
+@pytest.mark.parametrize("length", [240, 300])
+def test_a_name_that_is_too_long_is_one_clear_line(tmp_path: Path, length: int) -> None:
+    with pytest.raises(RecordingError, match=r"x\.mp4: cannot be written \(File name too long\)"):
+        PartFile(tmp_path / f"{length * 'x'}.mp4")
+
+
+@pytest.mark.parametrize("name", ["clip.mp4", "frames", "data.csv", "run.cvrun"])
+def test_a_closed_folder_of_an_ordinary_user_is_one_clear_line(tmp_path: Path, name: str) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    ordinary = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.getuid() == 0 else []
+    arguments = {
+        "data.csv": ["export", "slope", "-o", str(closed / name)],
+        "run.cvrun": ["events", "slope", "--save-run", str(closed / name)],
+    }.get(name, ["record", "slope", "-o", str(closed / name)])
+    command = [*ordinary, sys.executable, "-m", "contact_viewer", *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    closed.chmod(0o700)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"contact-viewer: {closed}")
+    assert result.stderr.endswith(": cannot be written (Permission denied)\n")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_complete_file_that_cannot_have_its_name_is_kept_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    file = PartFile(path)
+    file.part.write_text("recorded")
+    # Somebody makes a folder of that name meanwhile; a folder that becomes read-only is no other case.
+    path.mkdir()
+    (path / "theirs").touch()
+    with pytest.raises(RecordingError) as raised:
+        file.commit()
+    assert str(raised.value).startswith(f"{path}: cannot be written (")
+    assert str(raised.value).endswith(f"; what was recorded is complete in {file.part}")
+    assert file.part.read_text() == "recorded"
+
+
 KILLED = """
 import os, signal, sys
 from contact_viewer.files import PartFile

@@ -10,6 +10,7 @@ import re
 import shutil
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +25,9 @@ except ImportError:  # Not on Windows: whose parts are whose is not known there.
     fcntl = None  # type: ignore[assignment]
 
 _numbers = itertools.count()
-_PART = re.compile(r"\.(?P<name>.+)\.\d+-\d+\.part")
+_naming = threading.local()
+"""The folders in which this thread chooses names."""
+_PART = re.compile(r"\.(?P<name>.+)\.\d+-\d+\.part", re.DOTALL)
 """Name of a part: that of the file, and the process and number of whoever writes it."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PATIENCE = 1.0
@@ -63,18 +66,19 @@ class PartFile:
         """Fails here, not after the work is done, where nothing can be written. `spare`: see `reserve`."""
         self.path = Path(path)
         """As it was asked for; a link stays, and what it leads to is written."""
-        self.final = Path(os.path.realpath(self.path)) if self.path.is_symlink() else self.path
+        self.final = Path(os.path.realpath(self.path)) if os.path.islink(self.path) else self.path
         self.full = False
         """True if the disk is full: the file is to be completed now, with the room that was reserved for that."""
         self._folder = self.final.absolute().parent
         self._is_folder = is_folder
         self._spare: IO[bytes] | None = None
         self._lock: int | None = None
-        self._check_target()
         self.part = self._folder / f".{self.final.name}.{os.getpid()}-{next(_numbers)}.part"
         """Where to write."""
         try:
-            self._create()
+            with naming(self._folder):
+                self._check_target()
+                self._create()
             if spare:
                 self._spare = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
                 self._allocate(spare)
@@ -112,6 +116,11 @@ class PartFile:
                     raise
                 self.release()
 
+    def lend(self, size: int) -> None:
+        """Keep only so many bytes reserved, while a library writes that could not ask for the rest."""
+        if self._spare is not None:
+            self._spare.truncate(size)
+
     def release(self) -> bool:
         """Give up the reserved room, because the disk is full; False if there is none left."""
         self.full = True
@@ -134,34 +143,43 @@ class PartFile:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:
-            self.discard()
-            raise write_error(self.path, error) from None
-        return self.commit()
-
-    def commit(self) -> Path:
-        """Give the complete file its name, in place of what had it before; returns the path as it was asked for."""
-        try:
-            if not self._is_folder:
-                _copy_owner(self.final, self.part)
-            elif self.final.is_dir():
-                # A folder cannot be replaced at once; the recorder has checked what is in it.
-                shutil.rmtree(self.final)
-            os.replace(self.part, self.final)
+            self._replace()
         except OSError as error:
             self.discard()
             raise write_error(self.path, error) from None
         self._let_go()
         return self.path
 
+    def commit(self) -> Path:
+        """Give the complete file its name, in place of what had it before; returns the path as it was asked for.
+
+        Where that cannot be, as in a folder that has become read-only, the part stays, and the error names it.
+        """
+        try:
+            self._replace()
+        except OSError as error:
+            kept = f"; what was recorded is complete in {self.part}" if os.path.lexists(self.part) else ""
+            raise RecordingError(f"{write_error(self.path, error)}{kept}") from None
+        finally:
+            self._let_go()
+        return self.path
+
     def discard(self) -> None:
         """Remove what was written. Safe at any time."""
-        if self.part.is_dir():
+        if os.path.isdir(self.part):
             shutil.rmtree(self.part, ignore_errors=True)
         else:
             with contextlib.suppress(OSError):
                 self.part.unlink()
         self._let_go()
+
+    def _replace(self) -> None:
+        if not self._is_folder:
+            _copy_owner(self.final, self.part)
+        elif self.final.is_dir():
+            # A folder cannot be replaced at once; the recorder has checked what is in it.
+            shutil.rmtree(self.final)
+        os.replace(self.part, self.final)
 
     def _check_target(self) -> None:
         if not self.final.name:
@@ -229,12 +247,21 @@ class PartStream(io.FileIO):
 
 @contextmanager
 def naming(folder: Path) -> Iterator[None]:
-    """Lets one program at a time choose names in a folder: inside, `free_path` and the PartFile that takes the path."""
+    """Lets one program at a time choose names in a folder: inside, `free_path` and the PartFile that takes the path.
+
+    A PartFile does so itself, also inside.
+    """
+    held: set[str] = _naming.__dict__.setdefault("folders", set())
+    key = os.path.realpath(folder)
+    if key in held:
+        yield
+        return
     try:
         lock = os.open(folder, os.O_RDONLY)
     except OSError:  # Whoever writes there will say why not.
         yield
         return
+    held.add(key)
     try:
         deadline = time.monotonic() + _PATIENCE
         while fcntl is not None and time.monotonic() < deadline:
@@ -247,6 +274,7 @@ def naming(folder: Path) -> Iterator[None]:
                 break
         yield
     finally:
+        held.remove(key)
         os.close(lock)
 
 

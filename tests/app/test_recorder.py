@@ -122,6 +122,30 @@ def test_closing_the_window_tells_of_every_file(
         assert int(probe(path)["nb_read_frames"]) > 0
 
 
+def test_closing_the_window_says_what_it_waits_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A long animation takes its time to be completed; a video does not, and nothing is said of it."""
+    close = VideoEncoder.close
+    for seconds, said in ((0.0, []), (1.6, [f"completing {tmp_path / 'slow.mp4'} ..."])):
+
+        def close_later(encoder: VideoEncoder, seconds: float = seconds) -> None:
+            threading.Event().wait(seconds)
+            close(encoder)
+
+        monkeypatch.setattr(VideoEncoder, "close", close_later)
+        window = make_window("slope", steps=300)
+        app = window.app
+        app.start_recording(tmp_path / ("slow.mp4" if seconds else "fast.mp4"))
+        app.take_picture(lambda: np.zeros((300, 400, 3), np.uint8), whole_window=False)
+        assert app.begin_closing() == bool(said)
+        assert any("completing slow.mp4" in notice.text for notice in app.notices.items) == bool(said)
+        app.close()
+        told = capsys.readouterr()
+        assert told.err.splitlines() == said
+        assert told.out.startswith(f"recorded {tmp_path}")
+
+
 def test_a_gif_is_recorded_from_the_window(tmp_path: Path) -> None:
     window = make_window("slope", steps=300)
     app = window.app

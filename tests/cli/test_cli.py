@@ -199,6 +199,21 @@ def test_closed_streams_are_no_trouble(tmp_path: Path, arguments: str, closed: s
         assert {line.count(",") for line in lines} == {lines[0].count(",")}
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_for_the_output_is_one_clear_line(unbuffered: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "contact_viewer", "scenes"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    said = "contact-viewer: the standard output cannot be written (No space left on device)\n"
+    assert (result.returncode, result.stderr) == (2, said)
+
+
 def test_what_a_closed_terminal_no_longer_accepts_is_dropped() -> None:
     """Python would try to write it again at its end, and replace the exit code."""
     run = """

@@ -1,5 +1,9 @@
 """Commands that keep a run, and show one again."""
 
+import os
+import pty
+import signal
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -55,3 +59,31 @@ def test_bad_arguments_are_one_line(
     assert words in said
     assert "\n" not in said
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        (["export", "-o", "d.csv"], ["d.csv", "d.events.csv", "d.schema.json"]),
+        (["record", "-o", "v.mp4", "--size", "64x64"], ["v.mp4"]),
+        (["events", "-o", "e.csv"], ["e.csv"]),
+    ],
+    ids=lambda value: value[0],
+)
+def test_a_closed_terminal_leaves_the_run_and_the_files(tmp_path: Path, command: list[str], files: list[str]) -> None:
+    """Nothing can be printed any more, and the system and the shell both send their signal."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        os.chdir(tmp_path)
+        arguments = [command[0], "slope", *command[1:], "--duration", "3000", "--save-run", "run.cvrun"]
+        os.execv(sys.executable, [sys.executable, "-m", "contact_viewer", *arguments])
+    seen = b""
+    while b"time left" not in seen or b" 0/" in seen[-400:]:
+        seen += os.read(terminal, 4096)
+    os.close(terminal)
+    os.kill(pid, signal.SIGHUP)
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*files, "run.cvrun"])
+    assert main(["inspect", str(tmp_path / "run.cvrun")]) == 0

@@ -275,8 +275,17 @@ class Application:
         if done is not None:
             self.notices.add(done)
 
+    def begin_closing(self) -> bool:
+        """Record no more. True if closing has to wait for files, which is said on the terminal and in a notice."""
+        for path in (paths := self.recorder.begin_closing()):
+            self.notices.add(f"completing {path.name}: the window closes then")
+            with suppress(OSError):  # The terminal may be closed.
+                print(f"completing {path.absolute()} ...", file=sys.stderr, flush=True)
+        return bool(paths)
+
     def finish_recording(self) -> None:
         """Complete what is being recorded, at the end of the program."""
+        self.begin_closing()
         done, errors = self.recorder.close()
         with suppress(OSError):  # The terminal may be closed.
             for line in done:
@@ -308,7 +317,7 @@ class Application:
     def _recording_folder(self) -> Path:
         """The folder of the last recording, while it is there."""
         folder = Path(self.session.settings.record_folder or self.working_folder)
-        return folder if folder.is_dir() else self.working_folder
+        return folder if os.path.isdir(folder) else self.working_folder
 
     def _free_path(self, suffix: str) -> Path:
         """A new file named after the scene."""

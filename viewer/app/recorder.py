@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from ..recording.video_writer import LiveVideoWriter
 
 FPS = 60
+_CLOSING_TIME = 1.0
+"""Longest that files may be completed without a word about it [s]."""
 Label = tuple[float, float, str]
 
 
@@ -78,6 +81,7 @@ class Recorder:
         self.running: LiveVideoWriter | None = None
         """The recording that goes on, or is paused."""
         self._completing: list[LiveVideoWriter] = []
+        self._closing = False
         self._screenshot: PartFile | None = None
         self._shot: tuple[Session, bool] | None = None
         """What the screenshot is of, and whether with panels."""
@@ -157,6 +161,8 @@ class Recorder:
 
         `read` gives the picture, RGB, (height, width, 3). `labels`: see `Overlay.compose`.
         """
+        if self._closing:
+            return None
         if self._screenshot is not None and self._shot is not None and whole_window == self._shot[1]:
             from ..recording.overlay import Overlay
             from ..recording.video_writer import png_bytes
@@ -196,6 +202,15 @@ class Recorder:
                 return self._finish(completed)
         return None
 
+    def begin_closing(self) -> list[Path]:
+        """Take no more pictures: the files whose completion takes long, once."""
+        if self._closing:
+            return []
+        self._closing = True
+        self.stop()
+        deadline = monotonic() + _CLOSING_TIME
+        return [writer.path for writer in self._completing if not writer.wait(deadline - monotonic())]
+
     def close(self) -> tuple[list[str], list[RecordingError]]:
         """Complete all that is being recorded: what it was, for a person, and what could not be."""
         if self._screenshot is not None:
@@ -214,7 +229,7 @@ class Recorder:
     def _finish(self, writer: "LiveVideoWriter") -> str:
         path = writer.finish()
         self._saved.append(path)
-        why = "; it ends there because the disk is full" if writer.full else ""
+        why = "; it ends there because the disk is full" if writer.is_cut_short else ""
         return f"recorded {path.absolute()} ({writer.seconds:.1f} s, {writer.frames} frames){why}"
 
 

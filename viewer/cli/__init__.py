@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+from typing import TextIO
 
 COMMANDS = {
     "scenes": "list the bundled scenes",
@@ -24,6 +25,8 @@ COMMANDS = {
     "report": "show what came of a sweep, as a page and a table",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -47,7 +50,9 @@ def _run(argv: Sequence[str] | None) -> int:
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "view"
     try:
         command = import_module(f".{name}", __name__)
-        return int(command.run(command.parser().parse_args(arguments)))
+        code = int(command.run(command.parser().parse_args(arguments)))
+        sys.stdout.flush()
+        return code
     except (UsageError, SceneError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
@@ -55,9 +60,14 @@ def _run(argv: Sequence[str] | None) -> int:
         return 130
     except BrokenPipeError:
         # The reader of a pipe left early, as `| head` does; what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop(sys.stdout)
         return 0
     except OSError as error:
+        if error.errno in _FULL and error.filename is None:
+            # Errors of files name them, and those of the standard output do not.
+            _drop(sys.stdout)
+            print(f"{PROGRAM}: the standard output cannot be written ({error.strerror})", file=sys.stderr)
+            return 2
         if error.errno != errno.EIO:
             raise
         # The terminal was closed. Whatever was written to files is complete.
@@ -71,7 +81,12 @@ def _drop_unwritten() -> None:
             stream.flush()
         except OSError as error:
             if error.errno == errno.EIO:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+                _drop(stream)
+
+
+def _drop(stream: TextIO) -> None:
+    """Let what is written to a stream go nowhere, also what is still buffered."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _prepare_streams() -> None:

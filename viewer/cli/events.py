@@ -99,19 +99,22 @@ def run(arguments: argparse.Namespace) -> int:
     count = math.ceil(seconds / engine.timestep - 1e-9) + (engine.logged is None)
     with interruption() as interrupt:
         trouble, code = work_through(_steps(simulation, count), count, "steps", interrupt)
-    entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
-    if output is not None:
-        save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))
-        print(f"{output}: {plural(len(entries), 'event')} of {plural(len(choice.labels), 'pair')}")
-    elif arguments.json:
-        sys.stdout.write(events_as_json(entries))
-    else:
-        _print_table(entries, len(choice.labels))
-    report_warnings(engine)
-    if trouble:
-        report(f"warning: {trouble}; the list ends there")
-    report_verdicts(engine)
-    save_run(arguments, simulation)
+        # Signals come more than once: until all is written they are caught.
+        entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
+        saved = save_run(arguments, simulation)
+        if output is not None:
+            save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))
+            print(f"{output}: {plural(len(entries), 'event')} of {plural(len(choice.labels), 'pair')}")
+        elif arguments.json:
+            sys.stdout.write(events_as_json(entries))
+        else:
+            _print_table(entries, len(choice.labels))
+        report_warnings(engine)
+        if trouble:
+            report(f"warning: {trouble}; the list ends there")
+        report_verdicts(engine)
+        for line in saved:
+            print(line)
     return interrupt.exit_code or code
 
 

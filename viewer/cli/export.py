@@ -8,7 +8,7 @@ from ..engines.registry import ENGINES
 from ..settings import Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
 from .progress import report, report_warnings, work_through
-from .record import DISK_FULL, add_output_arguments, print_data, report_omissions, report_strays
+from .record import DISK_FULL, add_output_arguments, data_lines, report_omissions, report_strays
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
 
 _EPILOG = """formats:
@@ -70,14 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
         trouble, code = work_through(steps(), schedule.frame_count, "steps", interrupt)
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
-        # Before one more step is taken, for the events.
-        save_run(arguments, session.simulation)
-        data.finish()
-    if data.full and not trouble:
-        trouble = "the disk is full"
+        try:
+            # Before one more step is taken, for the events.
+            lines = save_run(arguments, session.simulation)
+        finally:
+            data.finish()
     report_warnings(session.engine)
     if trouble:
         report(f"warning: {trouble}; the file ends there")
-    print_data(data)
+    print(*lines, *data_lines(data), sep="\n")
     report_verdicts(session.engine)
-    return interrupt.exit_code or (DISK_FULL if data.full else code)
+    return interrupt.exit_code or (DISK_FULL if data.full and trouble else code)

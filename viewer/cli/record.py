@@ -2,14 +2,16 @@
 
 import argparse
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
+from ..errors import RecordingError, SceneError
 from ..files import describe_strays, size_text
 from ..settings import Options, Quality, Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
@@ -133,9 +135,9 @@ def run(arguments: argparse.Namespace) -> int:
             report(f"note: a {kind.name} has an even width and height, so {size[0]}x{size[1]}")
         if data is not None:
             report_omissions(data, session)
-        code = _record(film, schedule.frame_count, recorder, data, session.engine, interrupt)
+        save = partial(save_run, arguments, session.simulation)
+        code = _record(film, schedule.frame_count, recorder, data, session.engine, interrupt, save)
     report_verdicts(session.engine)
-    save_run(arguments, session.simulation)
     return code
 
 
@@ -175,7 +177,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
         film = stack.enter_context(WindowFilm(app, schedule))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
-        code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt)
+        code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt, list)
     report_verdicts(app.session.engine)
     return code
 
@@ -187,9 +189,12 @@ def _record(
     data: "DataFile | None",
     engine: "Engine",
     interrupt: Interruption,
+    save: Callable[[], list[str]],
 ) -> int:
-    """Record until the film, the simulation ends, or a person interrupts it; complete what there is."""
+    """Record until the film, the simulation ends, or a person interrupts it; complete what there is. Of video and data
+    one may fail: then the other is completed all the same, and the failure raised. `save`: see `save_run`."""
     started = time.monotonic()
+    trouble, code, failures = "", 0, list[SceneError]()
 
     def frames() -> Iterator[int]:
         for picture in film.pictures(frame_count - 1 if recorder.format.last_only else 0):
@@ -197,31 +202,52 @@ def _record(
                 recorder.add(picture)
             yield recorder.frames
 
-    trouble, code = work_through(frames(), frame_count, "frames", interrupt)
+    try:
+        trouble, code = work_through(frames(), frame_count, "frames", interrupt)
+    except RecordingError as error:
+        failures.append(error)
     if not recorder.frames and interrupt.requested:
         report("interrupted before the first frame: nothing is written")
         return interrupt.exit_code
-    if not recorder.frames:
+    if not recorder.frames and not failures:
         raise UsageError(f"{trouble}, before the first frame")
-    recorder.finish()
+    is_complete = [_completes(file.finish, failures) for file in (recorder, data) if file is not None]
     seconds = time.monotonic() - started
-    if data is not None:
-        data.finish()
-    full = recorder.full or (data is not None and data.full)
+    saved = []
+    try:
+        saved = save()
+    except SceneError as error:
+        failures.append(error)
+    full = recorder.is_cut_short or (data is not None and data.full and bool(trouble))
     if full and not trouble:
         trouble = "the disk is full"
     report_warnings(engine)
     if trouble:
         report(f"warning: {trouble}; the recording ends there")
     size = size_text(recorder.bytes_written)
-    if recorder.format.last_only:
-        print(f"{recorder.path}: {size}")
-    else:
-        count = plural(recorder.frames, "frame")
-        print(f"{recorder.path}: {count}, {recorder.seconds:.2f} s, {size}; {recorder.frames / seconds:.0f} frames/s")
-    if data is not None:
-        print_data(data)
+    lines = []
+    if is_complete[0] and recorder.format.last_only:
+        lines.append(f"{recorder.path}: {size}")
+    elif is_complete[0]:
+        frames_text, rate = plural(recorder.frames, "frame"), recorder.frames / seconds
+        lines.append(f"{recorder.path}: {frames_text}, {recorder.seconds:.2f} s, {size}; {rate:.0f} frames/s")
+    if data is not None and is_complete[1]:
+        lines += data_lines(data)
+    for line in [*lines, *saved]:
+        print(line)
+    if failures:
+        raise failures[0]
     return interrupt.exit_code or (DISK_FULL if full else code)
+
+
+def _completes(finish: Callable[[], Path], failures: list[SceneError]) -> bool:
+    """True if a file could be completed; else why not is among the failures."""
+    try:
+        finish()
+    except RecordingError as error:
+        failures.append(error)
+        return False
+    return True
 
 
 def report_strays(*outputs: str | None) -> None:
@@ -243,7 +269,7 @@ def report_omissions(data: "DataFile", session: "Session") -> None:
         report(f"note: touch sensor: {problem}")
 
 
-def print_data(data: "DataFile") -> None:
+def data_lines(data: "DataFile") -> list[str]:
     """Every file that was written, and what it holds."""
     from ..recording.table_files import Table
 
@@ -252,10 +278,13 @@ def print_data(data: "DataFile") -> None:
         Table.EVENTS: plural(data.event_count, "event"),
         Table.TOUCH: plural(data.touch_count, "touch sensor"),
     }
-    for path in dict.fromkeys(data.paths.values()):
-        print(f"{path}: {', '.join(contents[table] for table, own in data.paths.items() if own == path)}")
+    lines = [
+        f"{path}: {', '.join(contents[table] for table, own in data.paths.items() if own == path)}"
+        for path in dict.fromkeys(data.paths.values())
+    ]
     if data.schema_path is not None:
-        print(f"{data.schema_path}: types and units of the columns")
+        lines.append(f"{data.schema_path}: types and units of the columns")
+    return lines
 
 
 def _check_camera(arguments: argparse.Namespace) -> None:

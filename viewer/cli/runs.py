@@ -93,14 +93,15 @@ def report_verdicts(engine: "Engine") -> None:
         report(f"{logged.path.name}: {logged.summary()}")
 
 
-def save_run(arguments: argparse.Namespace, simulation: "Simulation") -> None:
-    """Keep the run, if that was asked for."""
+def save_run(arguments: argparse.Namespace, simulation: "Simulation") -> list[str]:
+    """Keep the run, if that was asked for; the lines to print of it. Print nothing before all files are written: where
+    the terminal is closed, that ends the program."""
     if arguments.save_run is None:
-        return
+        return []
     from ..session.saved_run import RunSaver
 
     saver = RunSaver(simulation, arguments.save_run)
     path = saver.write()
     if saver.forgotten:
         report(f"note: the oldest {plural(saver.forgotten, 'step')} did not fit into memory: the run begins later")
-    print(f"{path}: {plural(saver.steps, 'step')}, {size_text(path.stat().st_size)}")
+    return [f"{path}: {plural(saver.steps, 'step')}, {size_text(path.stat().st_size)}"]

@@ -1,6 +1,7 @@
 """The half of a film that lives in the user's process: hands over every step of an episode to the one that draws it."""
 
 import json
+import os
 import select
 import sys
 import weakref
@@ -127,5 +128,5 @@ def check_path(pattern: str, size: tuple[int, int] | None, fps: float | None) ->
     check_rate(kind, frame_rate(fps or kind.fps))
     check_size(kind, size or kind.size)
     folder = Path(first).absolute().parent
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise RecordingError(f"{folder}: no such folder")

@@ -1,7 +1,10 @@
 """Turns contacts, touch values and contact events of every step into a data file in the format of its suffix."""
 
 import math
+import os
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol, Self
@@ -69,7 +72,7 @@ class DataFile:
             names[Table.CONTACTS] = self.path.name
             self.paths = {table: self.path.with_name(name) for table, name in names.items()}
         for each in self.paths.values():
-            if each.is_dir():
+            if os.path.isdir(each):
                 raise RecordingError(f"{each}: is a folder")
         self._session = session
         self._video = video
@@ -126,17 +129,12 @@ class DataFile:
                 self.event_count = len(events)
                 self._writer.write_events(events)
                 self._writer.close()
-                if self._schema is not None:
-                    names = {table: path.name for table, path in self.paths.items()}
-                    self._schema.write(csv_schema(names, self._video is not None).encode())
-                # The contacts come last: where they are, the other files are too.
-                for file in reversed(self._files.values()):
-                    file.commit()
             except BaseException as error:
                 self._discard()
                 if isinstance(error, OSError):
                     raise write_error(self.path, error) from None
                 raise
+            self._commit()
         return self.path
 
     def abort(self) -> None:
@@ -156,7 +154,7 @@ class DataFile:
         if suffix == ".rrd":
             from .rerun_file import RerunWriter
 
-            return RerunWriter(self._files[self.path].part, session)
+            return RerunWriter(self._files[self.path], session)
         notes = {
             "engine": session.engine.name,
             "scene": str(session.engine.path or ""),
@@ -164,6 +162,23 @@ class DataFile:
         }
         parts = {table: self._files[path] for table, path in self.paths.items()}
         return TableWriter(_FILES[suffix], parts, notes, has_video=self._video is not None)
+
+    def _commit(self) -> None:
+        """Give the complete files their names; each that can have it does, whatever becomes of the others."""
+        commits: list[Callable[[], Path]] = []
+        if self._schema is not None:
+            names = {table: path.name for table, path in self.paths.items()}
+            commits.append(partial(self._schema.write, csv_schema(names, self._video is not None).encode()))
+        # The contacts come last: where they are, the other files are too.
+        commits += [file.commit for file in reversed(self._files.values())]
+        failure: RecordingError | None = None
+        for commit in commits:
+            try:
+                commit()
+            except RecordingError as error:
+                failure = error
+        if failure is not None:
+            raise failure
 
     def _discard(self) -> None:
         self.events.close()

@@ -14,9 +14,9 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 from PIL import Image
 
-from ..errors import RecordingError
+from ..errors import RecordingError, write_error
 from ..files import PartFile
-from .formats import FOLDER, GIF, PNG, Codec, Format
+from .formats import FOLDER, GIF, PNG, WEBP, Codec, Format
 
 Picture = NDArray[np.uint8]
 """RGB, (height, width, 3), top row first; rows may be stored from the bottom up, and pixels with alpha behind them."""
@@ -26,6 +26,8 @@ _SPARE = 1 << 21
 """Bytes of the pictures that an encoder holds back."""
 _INDEX_SIZE = 64
 """Bytes of a frame in a video's index, which is written last."""
+_MEASURED = 10
+"""Pictures of an animation, the size of one of which is measured."""
 _KEY_SECONDS = 2
 """Time between two pictures that a player can jump to."""
 
@@ -52,6 +54,8 @@ def open_encoder(kind: Format, file: PartFile, size: tuple[int, int], fps: Fract
         return FolderEncoder(file)
     if kind is GIF:
         return GifEncoder(file, size, fps)
+    if kind is WEBP:
+        return WebpEncoder(file, kind, size, fps)
     return VideoEncoder(file, kind, size, fps)
 
 
@@ -107,6 +111,31 @@ class VideoEncoder(Encoder):
             self._stream_file.close()
 
 
+class WebpEncoder(VideoEncoder):
+    """An animation that the encoder holds in memory until its end: room for it is kept on the disk meanwhile."""
+
+    def __init__(self, file: PartFile, kind: Format, size: tuple[int, int], fps: Fraction) -> None:
+        super().__init__(file, kind, size, fps)
+        self._options = dict(_available(kind).options)
+        self._pictures = self._picture_size = 0
+
+    def write(self, picture: Picture, count: int = 1) -> None:
+        # Most take less, because only what has changed is stored.
+        if self._pictures % _MEASURED == 0:
+            self._picture_size = self._measure(picture)
+        self._pictures += 1
+        self._spare += self._picture_size
+        super().write(picture, count)
+
+    def _measure(self, picture: Picture) -> int:
+        """Bytes of a picture by itself."""
+        frame = rgb_frame(picture).reformat(format=self._pixel_format)
+        context = av.VideoCodecContext.create("libwebp", "w")
+        context.width, context.height, context.pix_fmt = frame.width, frame.height, self._pixel_format
+        context.time_base, context.options = Fraction(1), self._options
+        return sum(packet.size for packet in [*context.encode(frame), *context.encode(None)])
+
+
 class StillEncoder(Encoder):
     """The last picture."""
 
@@ -139,7 +168,10 @@ class FolderEncoder(Encoder):
     @staticmethod
     def owns(path: Path) -> bool:
         """True if a folder holds frames of an earlier recording, or nothing."""
-        return all(re.fullmatch(r"frame-\d{6,}\.png", entry.name) for entry in path.iterdir())
+        try:
+            return all(re.fullmatch(r"frame-\d{6,}\.png", name) for name in os.listdir(path))
+        except OSError as error:
+            raise write_error(path, error) from None
 
 
 def rgb_frame(picture: Picture) -> av.VideoFrame:

@@ -1,5 +1,6 @@
 """Turns a file name into its format: container, codecs, and their limits."""
 
+import os
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -87,7 +88,7 @@ def format_of(path: str | Path) -> Format:
     if any(Path(name).name.lower() == candidate.suffix for candidate in FORMATS):
         raise RecordingError(f"{name}: a name is missing before the suffix")
     suffix = Path(name).suffix.lower()
-    if name.endswith(("/", "\\")) or Path(name).is_dir() or not suffix:
+    if name.endswith(("/", "\\")) or os.path.isdir(name) or not suffix:
         return FOLDER
     for candidate in FORMATS:
         if candidate.suffix == suffix:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..engines.contact_sensor import ContactSensor
 from ..events.contact_events import EventKind
 from ..events.event_log import LogEntry
+from ..files import PartFile
 from ..mjmodel.names import geom_names
 from ..render.glyphs import Floats, Glyphs
 from ..render.style import palette_colors
@@ -30,6 +31,7 @@ from ..touch.touch_sensors import SceneTouch
 from .event_table import SeenEvent
 from .overlay_shapes import Color, rgba
 from .rerun_shapes import drawn_geoms, geom_shape
+from .table_files import SPARE
 from .tables import StepSample, running_touches
 
 _STEPS = 256
@@ -46,10 +48,11 @@ _TOUCH: Color = (224, 226, 229, 255)
 class RerunWriter:
     """Writes a recording that opens in Rerun's viewer with a layout of its own."""
 
-    def __init__(self, path: Path, session: Session) -> None:
+    def __init__(self, file: PartFile, session: Session) -> None:
         # On a full disk Rerun never returns from writing the first bytes.
-        if shutil.disk_usage(path.parent).free < _ROOM:
+        if shutil.disk_usage(file.part.parent).free < _ROOM:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._file = file
         self._rerun: Any = _import_rerun()
         self._session = session
         self._colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
@@ -68,10 +71,12 @@ class RerunWriter:
         self._next_pose = -np.inf
         name = Path(session.engine.path or "scene").stem
         self._stream = self._rerun.RecordingStream("contact-viewer", recording_id=f"contact-viewer-{name}")
-        self._stream.save(path, default_blueprint=self._blueprint())
+        self._stream.save(file.part, default_blueprint=self._blueprint())
         self._stream.send_recording_name(name)
         self._moving = self._send_shapes()
         self._send_styles()
+        # How large a block is shows only when it is written.
+        self._file.reserve(2 * SPARE)
 
     def write(self, sample: StepSample) -> None:
         time = sample.time
@@ -86,6 +91,8 @@ class RerunWriter:
 
     def write_events(self, events: list[SeenEvent]) -> None:
         """A line of text and a mark for each, under the names of its geoms."""
+        # The events and the last block are all that is still written.
+        self._file.lend(0)
         pairs: dict[str, list[LogEntry]] = {}
         for event in events:
             pairs.setdefault(event.entry.subject, []).append(event.entry)
@@ -98,7 +105,7 @@ class RerunWriter:
             self._stream.log(self._rerun.new_entity_path(list(entity)), marks, static=True)
 
     def close(self) -> None:
-        self._flush()
+        self._send_block()
         self.abort()
 
     def abort(self) -> None:
@@ -110,6 +117,14 @@ class RerunWriter:
         return [(each or Glyphs()).arrows for each in glyphs]
 
     def _flush(self) -> None:
+        """Write a block. Rerun gives up for good on a full disk: so there is room for a block before it is sent, and
+        where there is none for the next one, the file ends."""
+        before = self._file.size
+        self._file.lend(SPARE)
+        self._send_block()
+        self._file.reserve(SPARE + 2 * (self._file.size - before))
+
+    def _send_block(self) -> None:
         samples, self._samples = self._samples, []
         poses, self._poses = self._poses, []
         glyphs, self._glyphs = self._glyphs, []
@@ -128,7 +143,6 @@ class RerunWriter:
         try:
             self._stream.flush()
         except (RuntimeError, ValueError) as error:
-            # Rerun's writer has given up, most likely because the disk is full.
             raise OSError(errno.EIO, "Rerun could not write the file") from error
 
     def _send_sensor(self, sensor: ContactSensor, times: list[float], batches: list[ContactBatch]) -> None:

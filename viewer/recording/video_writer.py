@@ -1,6 +1,7 @@
 """Turns pictures into a file that appears when it is complete; encodes in a thread of its own."""
 
 import io
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -35,9 +36,10 @@ class VideoWriter:
         """Width and height of the video [px]."""
         self.path = Path(path)
         """Where the file will be."""
-        if kind is FOLDER and self.path.is_dir() and not FolderEncoder.owns(self.path):
+        if kind is FOLDER and os.path.isdir(self.path) and not FolderEncoder.owns(self.path):
             raise RecordingError(f"{path}: the folder holds other files than frames")
         self._added = self._dropped = 0
+        self._refused = False
         self._file = PartFile(path, is_folder=kind is FOLDER, spare=spare_room(kind, self.size))
         self._queue: Queue[tuple[Picture, int] | None] = Queue(_QUEUE_LENGTH)
         self._error: Exception | None = None
@@ -64,6 +66,11 @@ class VideoWriter:
         return self._file.full
 
     @property
+    def is_cut_short(self) -> bool:
+        """True if pictures were not taken because the disk is full."""
+        return self._refused or self._dropped > 0
+
+    @property
     def seconds(self) -> float:
         """Length of what was added so far [s]."""
         return float(self.frames / self.fps)
@@ -85,6 +92,7 @@ class VideoWriter:
         self._raise_error()
         self._file.check()
         if self.full:
+            self._refused = True
             raise DiskFullError(self.path)
         try:
             self._queue.put((picture, count), timeout=timeout)
@@ -103,6 +111,11 @@ class VideoWriter:
     def completed(self) -> bool:
         """True if the encoder is done: `finish` will not wait."""
         return self._stopped and not self._thread.is_alive()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the encoder, for so long at the most; True if it is done."""
+        self._thread.join(max(0.0, seconds))
+        return self.completed
 
     def finish(self) -> Path:
         """Complete the file under its final name; returns its path."""

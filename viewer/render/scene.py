@@ -91,7 +91,10 @@ class ScenePass:
             mujoco.mjr_setBuffer(self._buffer, self._context)
 
     def read_pixels(self, viewport: Viewport) -> NDArray[np.uint8]:
-        """RGB of a part of the framebuffer, (height, width, 3), top row first: a view, where it can be of RGBA."""
+        """RGB of a part of the framebuffer, (height, width, 3), top row first: a view, where it can be of RGBA.
+
+        What lies outside, as in a window that has become smaller during the frame, is black.
+        """
         gl = self._gl
         left, bottom, width, height = viewport
         gl.glPushClientAttrib(gl.GL_CLIENT_PIXEL_STORE_BIT)
@@ -105,7 +108,7 @@ class ScenePass:
                 mujoco.mjr_readPixels(pixels, None, mujoco.MjrRect(*viewport), self._context)
             else:
                 # As they are stored: to leave out alpha takes four times as long.
-                pixels = np.empty((height, width, 4), np.uint8)
+                pixels = np.zeros((height, width, 4), np.uint8)
                 gl.glReadPixels(left, bottom, width, height, gl.GL_RGBA, gl.GL_UNSIGNED_BYTE, pixels)
         finally:
             gl.glPopClientAttrib()

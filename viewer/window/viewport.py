@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
-from imgui_bundle import imgui
+from imgui_bundle import ImVec2, imgui
 from numpy.typing import NDArray
+
+# After imgui_bundle, so that both use one GLFW library.
+import glfw  # isort: skip
 
 from ..render.camera import Eye
 from ..render.camera_motion import point_at_depth
@@ -159,4 +162,12 @@ def window_pixels() -> tuple[int, int, int, int]:
     """The whole window in the framebuffer: left, bottom, width, height [px]."""
     io = imgui.get_io()
     scale = io.display_framebuffer_scale
-    return 0, 0, round(io.display_size.x * scale.x), round(io.display_size.y * scale.y)
+    return 0, 0, max(round(io.display_size.x * scale.x), 1), max(round(io.display_size.y * scale.y), 1)
+
+
+def undo_odd_scale() -> None:
+    """Call it when a frame begins. On X11 a window has as many pixels as it is large; ImGui asks for both sizes, one
+    after the other. If it is resized in between, their quotient would be the scale of text and pictures."""
+    scale = imgui.get_io().display_framebuffer_scale
+    if (scale.x, scale.y) != (1.0, 1.0) and glfw.get_platform() == glfw.PLATFORM_X11:
+        imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(1.0, 1.0)

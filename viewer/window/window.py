@@ -45,10 +45,12 @@ from .panels.status import show_status
 from .panels.touch import TouchPanel
 from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
 from .theme import FONT_SIZE, Look
-from .viewport import Viewport, window_pixels
-from .window_errors import only_window, opening_window
+from .viewport import Viewport, undo_odd_scale, window_pixels
+from .window_errors import failed_window, only_window, opening_window
 
 _SAVED = "view_state"
+_LAST_FRAMES = 3
+"""Frames that show what closing waits for."""
 
 
 def open_window(options: Options) -> None:
@@ -74,8 +76,19 @@ def run_window(window: "Window") -> None:
             while not (params.app_shall_exit or interrupt.requested):
                 if idling.wait():
                     render.render()
+            if window.app.begin_closing():
+                # A notice has its size from the second frame on.
+                for _ in range(_LAST_FRAMES):
+                    render.render()
+        except RuntimeError as error:
+            window.error = window.error or failed_window(error)
         finally:
-            render.tear_down()
+            # First what was recorded: a window that has failed inside a frame cannot be taken down in order.
+            window.prepare_closing()
+            try:
+                render.tear_down()
+            except RuntimeError as error:
+                window.error = window.error or failed_window(error)
     if window.error is not None:
         raise window.error
     interrupt.pass_on()
@@ -225,6 +238,13 @@ class Window:
         if self._params is not None:
             self._params.app_shall_exit = True
 
+    def prepare_closing(self) -> None:
+        """Complete what is being recorded or saved; why that fails is raised once the window is closed."""
+        self._at_ends(self.app.close)()
+        if self.canvas is not None:
+            # Hello ImGui reads a last picture. Mesa would only then see that the window has become smaller, and crash.
+            self.canvas.scene_pass.read_pixels((0, 0, 1, 1))
+
     def close(self) -> None:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
         self.app.close()
@@ -285,6 +305,7 @@ class Window:
         """Input, commands, physics: the frame's state, before anything is drawn."""
         assert self._params is not None
         app = self.app
+        undo_odd_scale()
         self._profiler.begin_frame()
         # From the first frame on: Hello ImGui sets its own theme after it has called `post_init`.
         scale = self._look.update(app.session.settings)

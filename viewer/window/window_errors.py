@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -26,6 +27,15 @@ _window = threading.Lock()
 
 class DisplayError(SceneError):
     """There is no display, or it has no usable OpenGL."""
+
+
+def failed_window(error: RuntimeError) -> Exception:
+    """What to raise of an error that the window's libraries ended it with: one line if it is an assertion of theirs."""
+    text = str(error)
+    if "IM_ASSERT" not in text:
+        return error
+    said = re.search('"(.*?)"', text)
+    return DisplayError(f"the window failed ({said[1] if said else text.splitlines()[0]})")
 
 
 @contextmanager
