@@ -26,8 +26,9 @@ _NO_DISPLAY = (
 )
 
 _CORE_PROFILE = (
-    "this program opened a Hello ImGui window with an OpenGL core profile before, all later ones get the same, and MuJoCo "
-    "cannot draw there: open this one first, or use launch_passive or launch(serve=True), which have their own process"
+    "this program opened a Hello ImGui window with an OpenGL core profile before, all later ones get the same, and "
+    "MuJoCo cannot draw there: open this one first, or use launch_passive or launch(serve=True), which have a process "
+    "of their own"
 )
 
 _window = threading.Lock()
