@@ -277,3 +277,30 @@ def test_an_impact_below_zero_is_cut_and_marked_at_the_plots_bottom(tmp_path: Pa
         assert widths[0] >= 5
 
     drive(window, test)
+
+
+def test_numbers_of_one_impact_of_many_sensors_stay_inside_their_plot(tmp_path: Path) -> None:
+    """Twelve boxes that fall alike: what is between plot and raster is grey."""
+    boxes = "".join(
+        f'<body pos="{0.3 * k} 0 .2"><freejoint/><geom name="box{k}" type="box" size=".1 .1 .1" mass="2"/></body>'
+        for k in range(12)
+    )
+    sensors = "".join(f'<contact name="s{k}" geom1="floor" geom2="box{k}" num="4"/>' for k in range(12))
+    world = f'<light pos="0 0 3"/><geom name="floor" type="plane" size="5 5 .1"/>{boxes}'
+    path = tmp_path / "boxes.xml"
+    path.write_text(f"<mujoco><worldbody>{world}</worldbody><sensor>{sensors}</sensor></mujoco>")
+    window = make_window(path, quality="low", width=1280, height=716)
+
+    def test(ctx: Any) -> None:
+        window.app.session._step(1800)
+        ctx.yield_(4)
+        strips = window.plots._strips
+        left, top = round(strips.x), round(strips.y)
+        picture = screenshot(ctx, tmp_path / "plots.png")[:, left : left + round(strips.z)].astype(int)
+        colorful = (np.ptp(picture, axis=-1) > 60).any(axis=1)
+        assert not colorful[top - 11 : top - 1].any()
+        # Names and numbers above, strips below.
+        assert colorful[top - 100 : top - 30].any()
+        assert colorful[top + 2]
+
+    drive(window, test)

@@ -93,7 +93,9 @@ def draw_marks(
                 written.append((is_above, left, left + width))
                 # At the top below the curves' names.
                 place = corner.y + (row + 1) * line if is_above else foot - (row + 1 + _MARK) * line
-                _write(left, place, color, text)
+                # Of many curves with one impact, as many numbers as the plot has room for.
+                if corner.y <= place <= corner.y + size.y - (1 + _MARK) * line:
+                    _write(left, place, color, text)
 
 
 def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> None:
