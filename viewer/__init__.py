@@ -1,6 +1,19 @@
 """contact-viewer: see what a scene's contact sensors say.
 
-The map; docs/ARCHITECTURE.md explains it. A line imports only from the lines after it:
+What a program can use; `help(contact_viewer.launch)` explains one of them:
+
+    launch(scene)                    a window on a scene, until it is closed
+    launch_passive(model, data)      a window on your own loop, which calls `sync` after every step
+    launch_batch(model, num_envs)    a window on one environment of a batch, whichever engine steps it
+    open_engine(scene)               a scene to step, and its contacts to read, without a window
+    ContactLayout, ContactBatch      flat arrays of contact sensors to contacts
+    ContactEvents, ContactEvent      when contacts begin and end
+    TouchSensor                      what a touch sensor would report
+    metrics                          contacts over time to times, slip, peaks and impulses
+    sweep(scenes, seeds)             many runs to tables
+    gymnasium.ContactViewer(env)     a window, films and contact events for environments
+
+How it is built. A line imports only from the lines after it:
 
     gymnasium       Gymnasium's wrapper, under its public name
     cli             one file a command

@@ -2,7 +2,7 @@
 
 Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording. In
 what is called "over time", the first dimension is the step: (steps, ...), one physics step after the other. `timestep`
-is the time from one to the next [s]. Definitions are those of the window: docs/tensors.md has them with formulas.
+is the time from one to the next [s]. Definitions are those of the window.
 """
 
 import math

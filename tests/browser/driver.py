@@ -166,13 +166,37 @@ def move(page: Any, x: float, y: float) -> None:
 def click(page: Any, x: float, y: float) -> None:
     """As a person does, who sees what is under the mouse before it is clicked."""
     move(page, x, y)
-    ActionChains(page).pause(0.2).perform()
+    be_taken(page)
     mouse(page, "mousePressed", x, y, 1)
     mouse(page, "mouseReleased", x, y)
 
 
+JOIN = """
+if (window.heard === undefined) {
+  window.heard = 0;
+  const before = obey;
+  obey = (order) => { heard += order.type === "cursor"; before(order); };
+}
+flushMove();
+send({ type: "joined" });
+return heard;
+"""
+
+
+def be_taken(page: Any) -> None:
+    """Waits until the window has drawn all that was done on the page, however long its frames take.
+
+    Input is taken in order, and who joins is told the cursor's shape. The first answer may be a new shape alone; the
+    last comes after a frame with all that was sent before.
+    """
+    for _ in range(3):
+        heard = page.execute_script(JOIN)
+        wait(lambda heard=heard: page.execute_script("return heard") > heard)  # type: ignore[misc]
+
+
 def is_still(page: Any) -> bool:
-    """True if no new picture came in a while."""
+    """True if, after all input, no new picture came in a while."""
+    be_taken(page)
     before = number(page)
     ActionChains(page).pause(0.5).perform()
     return number(page) == before

@@ -55,7 +55,8 @@ def test_the_wheel_turns_what_was_under_the_mouse_then() -> None:
 
 def test_a_drag_between_two_frames_begins_and_ends_at_its_places() -> None:
     assert frames(move(1), button(True), move(50), button(False), move(90)) == [
-        [move(1), button(True)],
+        [move(1)],
+        [button(True)],
         [move(50)],
         [button(False)],
         [move(90)],
@@ -74,6 +75,13 @@ def test_typing_keeps_its_order() -> None:
         [key("Backspace", False)],
     ]
     assert frames(button(True), text("x")) == [[button(True)], [text("x")]]
+
+
+def test_a_key_comes_after_what_a_click_has_opened() -> None:
+    assert frames(button(False, 2), key("Escape", True)) == [[button(False, 2)], [key("Escape", True)]]
+    # Ctrl is still held when the button is released.
+    held = frames(key("ControlLeft", True), button(True), button(False), key("ControlLeft", False))
+    assert held == [[key("ControlLeft", True), button(True)], [button(False)], [key("ControlLeft", False)]]
 
 
 def test_nonsense_is_taken() -> None:

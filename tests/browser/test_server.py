@@ -322,9 +322,8 @@ def test_a_stream_takes_pictures_at_the_pace_of_who_looks(server: Server) -> Non
         ):
             for shade in range(20):
                 show(10 * shade)
-                await asyncio.sleep(0.02)
-            for _ in range(2):
-                numbers.append(int.from_bytes((await stream.receive()).data[8:12], "little"))
+                if shade < 2:
+                    numbers.append(int.from_bytes((await stream.receive()).data[8:12], "little"))
             with pytest.raises(asyncio.TimeoutError):
                 await stream.receive(0.3)
             await stream.send_json({"type": "shown", "number": numbers[-1]})
@@ -340,8 +339,7 @@ def test_a_stream_takes_pictures_at_the_pace_of_who_looks(server: Server) -> Non
         return numbers
 
     numbers = asyncio.run(watch())
-    assert numbers[2:] == [20, 21]
-    assert numbers[0] < numbers[1] < 20
+    assert numbers == [1, 2, 20, 21]
 
 
 def test_the_same_picture_is_not_sent_twice(server: Server) -> None:

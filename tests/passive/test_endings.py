@@ -61,7 +61,7 @@ def record_on(ctx: Any, window: Window) -> Any:
     window.app.start_recording(folder / "video.mp4")
     running = window.app.recorder
     wait(ctx, lambda: running.running is not None)
-    ctx.yield_(6)
+    wait(ctx, lambda: running.running is not None and running.running.frames > 2)
     (folder / "recording").touch()
     loop = window.app.session.loop
     assert loop is not None
@@ -91,7 +91,6 @@ def test_the_window_completes_its_recording_however_the_program_ends(
     until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
     window = int((tmp_path / "pid").read_text())
     if signal_sent is not None:
-        time.sleep(0.3)
         program.send_signal(signal_sent)
     program.wait(60)
     until(lambda: not is_alive(window))

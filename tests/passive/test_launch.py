@@ -125,3 +125,63 @@ def test_a_run_of_a_loop_is_saved_with_every_step(tmp_path: Path) -> None:
         assert engine.data.efc_force.tobytes() == forces[step]
     assert engine.logged is not None
     assert engine.logged.summary() == "all 150 steps are exact"
+
+
+CORE_WINDOW = """
+def open_core_window():
+    from imgui_bundle import hello_imgui
+    params = hello_imgui.RunnerParams()
+    params.ini_disable = True
+    frames = []
+    def show():
+        frames.append(0)
+        params.app_shall_exit = len(frames) > 2
+    params.callbacks.show_gui = show
+    hello_imgui.run(params)
+
+def open_viewer():
+    from contact_viewer.settings import Options
+    from contact_viewer.window.window import open_window
+    open_window(Options(scene="slope", frames=3))
+
+import contact_viewer, mujoco
+"""
+
+
+def run_after_core_window(code: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    environment = os.environ | {"XDG_CONFIG_HOME": str(folder)}
+    command = [sys.executable, "-c", CORE_WINDOW + code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_program_that_had_a_core_profile_window_is_told_what_to_do(tmp_path: Path) -> None:
+    """Hello ImGui takes the OpenGL options of a process' first window for all; MuJoCo cannot draw with those."""
+    code = (
+        "open_core_window()\n"
+        "from contact_viewer.errors import SceneError\n"
+        "try: contact_viewer.launch('slope')\n"
+        "except SceneError as error: print(error)\n"
+    )
+    run = run_after_core_window(code, tmp_path)
+    assert run.stderr == ""
+    assert run.returncode == 0
+    (line,) = run.stdout.splitlines()
+    assert "core profile" in line
+    assert "launch_passive" in line
+
+
+def test_what_that_line_advises_works(tmp_path: Path) -> None:
+    first = run_after_core_window("open_viewer(); open_core_window(); open_viewer(); print('drawn')", tmp_path)
+    assert (first.stdout, first.stderr) == ("drawn\n", "")
+    code = (
+        "open_core_window()\n"
+        "model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size=\".1\"/></worldbody></mujoco>')\n"
+        "data = mujoco.MjData(model)\n"
+        "with contact_viewer.launch_passive(model, data) as viewer:\n"
+        "    for _ in range(20): mujoco.mj_step(model, data); viewer.sync()\n"
+        "    print(viewer.is_running())\n"
+        "with contact_viewer.launch('slope', serve=True) as served: print(served.url[:17])\n"
+    )
+    other = run_after_core_window(code, tmp_path)
+    assert [other.stdout.splitlines()[0], other.stdout.splitlines()[-1]] == ["True", "http://127.0.0.1:"]
+    assert other.returncode == 0

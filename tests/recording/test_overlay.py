@@ -1,5 +1,7 @@
 """What is drawn beside the scene: legend, scale, time and curves, by the pixels."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from contact_viewer.engines.registry import open_engine
@@ -7,7 +9,8 @@ from contact_viewer.errors import RecordingError
 from contact_viewer.recording.encoders import Picture
 from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, text_font
-from contact_viewer.recording.plots import CurveStrip, nice_above
+from contact_viewer.recording.plots import CurveStrip
+from contact_viewer.session.force_scale import nice_above
 from contact_viewer.session.layers import legend_entries, session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ColorMode, Reduce, ViewState
@@ -146,11 +149,11 @@ def centre(pixels: Picture, column: int) -> float:
 def test_a_curve_is_where_its_values_are() -> None:
     curve, pixels = strip()
     for step in range(100):
-        curve.sample(step * 0.01, np.array([10.0 * step / 100]))
+        curve.sample(step * 0.01, np.array([9.5 * step / 100]))
     curve.paint()
     assert (curve.bottom, curve.top) == (0.0, 10.0)
     for column in (10, 50, 90):
-        assert centre(pixels, column) == pytest.approx(49 - 48 * column / 100, abs=0.8)
+        assert centre(pixels, column) == pytest.approx(49 - 48 * 0.95 * column / 100, abs=0.8)
 
 
 def test_a_peak_between_two_pictures_is_seen() -> None:
@@ -189,12 +192,85 @@ def test_painting_often_and_once_give_the_same_strip() -> None:
 def test_the_axis_grows_with_the_values_and_shrinks_when_they_are_gone() -> None:
     curve, _ = strip()
     for step in range(1000):
-        value = 95.0 if step == 100 else -30.0 if step == 120 else 5.0
+        value = 95.0 if 100 <= step < 110 else -28.0 if 120 <= step < 130 else 5.0
         curve.sample(step * 0.01, np.array([value]))
         curve.paint()
-        if step == 130:
+        if step == 135:
             assert (curve.bottom, curve.top) == (-30.0, 100.0)
     assert (curve.bottom, curve.top) == (0.0, 10.0)
+
+
+def green(pixels: Picture) -> NDArray[np.bool_]:
+    return np.asarray(pixels[..., 1].astype(int) > pixels[..., 0].astype(int) + 80)
+
+
+def hit(force: float, at: int = 70) -> tuple[CurveStrip, Picture]:
+    """A steady 20 N with one impact."""
+    curve, pixels = strip(width=200, height=60, seconds=2.0)
+    for step in range(200):
+        curve.sample(step * 0.01, np.array([force if step == at else 20.0]))
+    curve.paint()
+    return curve, pixels
+
+
+def test_one_impact_leaves_a_steady_force_readable() -> None:
+    curve, pixels = hit(900.0)
+    # It stands where its numbers say, far from the lower edge, ...
+    assert curve.top < 60
+    assert centre(pixels, 150) == pytest.approx(59 - 58 * 20.0 / curve.top, abs=0.8)
+    assert centre(pixels, 150) < 40
+    # ... and the impact leaves the strip at its top, below a mark that is wider there than the curve.
+    assert green(pixels)[:11, 70].all()
+    assert green(pixels)[8, 64:76].sum() >= 6
+
+
+def test_a_cut_impact_tells_its_number() -> None:
+    small, large = hit(800.0)[1], hit(900.0)[1]
+    left, top, right, bottom = box(changed(small, large))
+    # Only a digit beside the mark differs: both curves leave the strip.
+    assert 70 < left < right < 90
+    assert bottom - top <= 14
+    assert top < 10
+
+
+def test_an_impact_at_the_right_edge_has_its_number_in_sight() -> None:
+    small, large = hit(800.0, at=199)[1], hit(900.0, at=199)[1]
+    left, _, right, _ = box(changed(small, large))
+    assert 140 < left < right <= 200
+
+
+def test_a_cut_pull_is_marked_at_the_bottom() -> None:
+    pixels = hit(-900.0)[1]
+    assert green(pixels)[-9, 64:76].sum() >= 6
+    left, top, right, _ = box(changed(pixels, hit(-800.0)[1]))
+    assert 70 < left < right < 95
+    assert top > 40
+
+
+DROPPED_BOX = """<mujoco><worldbody><light pos="0 0 3"/><geom name="floor" type="plane" size="2 2 .1"/>
+<body pos="0 0 1"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="2"/></body></worldbody>
+<sensor><contact name="box" geom1="floor" geom2="box" num="4" data="found force normal tangent"/></sensor></mujoco>"""
+
+
+@pytest.mark.parametrize("fit_usual", [True, False])
+def test_the_weight_of_a_dropped_box_is_seen_beside_its_impact(tmp_path: Path, fit_usual: bool) -> None:
+    """The curve of 19.6 N after an impact of some 900; whoever wants impacts in full has them, as in the window."""
+    (tmp_path / "box.xml").write_text(DROPPED_BOX)
+    session = Session(open_engine(tmp_path / "box.xml"), ViewState(), keeps_history=False)
+    session.settings.plots.fit_usual = fit_usual
+    overlay = Overlay(session, SIZE, plot_seconds=4.0)
+    for step in range(1, 2001):
+        session.simulation.step()
+        overlay.sample(step, session.engine.time)
+    picture = overlay.compose(grey(overlay.scene_size), session.engine.time)
+    curves = picture[overlay.scene_size[1] :, 250:1260].astype(int)
+    normal = curves[..., 1] > np.maximum(curves[..., 0], curves[..., 2]) + 60
+    tangent = curves[..., 0] > np.maximum(curves[..., 1], curves[..., 2]) + 60
+    weight, zero = (np.flatnonzero(mask[:, 900]).mean() for mask in (normal, tangent))
+    if fit_usual:
+        assert zero - weight > 20
+    else:
+        assert zero - weight < 5
 
 
 @pytest.mark.parametrize(("value", "nice"), [(1.0, 1.0), (1.1, 2.0), (10.0, 10.0), (47.0, 50.0), (0.003, 0.005)])

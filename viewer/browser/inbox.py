@@ -63,8 +63,11 @@ def _follows(message: Message, seen: dict[str, Message]) -> bool:
     elif kind in ("button", "key"):
         # Down and up are two frames; a key after text, such as Backspace, acts on that text.
         fits = name not in seen and not (kind == "key" and message.get("down") and "text" in seen)
-        # What is dragged comes to where it is released before it is.
-        fits &= not (kind == "button" and not message.get("down") and "move" in seen)
+        # A key acts on what a click has opened, such as Escape on a menu.
+        fits &= not (kind == "key" and "button" in seen)
+        # What is dragged comes to where it is released before it is. What is clicked is under the mouse before: of
+        # items that lie on each other, ImGui presses the one that was under it in the frame before.
+        fits &= not (kind == "button" and "move" in seen)
     else:
         return True
     if fits:

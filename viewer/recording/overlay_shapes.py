@@ -103,6 +103,12 @@ class Canvas:
         tip = [(x + length - head, y - 0.5 * head), (x + length, y), (x + length - head, y + 0.5 * head)]
         self._draw.polygon([(px * _FINE, py * _FINE) for px, py in tip], color)
 
+    def triangle(self, tip: Point, width: float, height: float, color: Color) -> None:
+        """It stands on a horizontal foot, `height` below its tip, or above if that is negative."""
+        (x, y), half = tip, 0.5 * width
+        corners = [(x, y), (x + half, y + height), (x - half, y + height)]
+        self._draw.polygon([(px * _FINE, py * _FINE) for px, py in corners], color)
+
     def text(self, position: Point, text: str, font: Font, color: Color = TEXT, anchor: str = "lm") -> None:
         """Text over all shapes; `anchor` as in `write_text`."""
         self._texts.append((position, text, font, color, anchor))

@@ -10,11 +10,13 @@ from PIL import Image, ImageDraw
 
 from ..engines.contact_sensor import ContactSensor
 from ..render.style import palette_colors, reference_force
+from ..session.force_scale import nice_above
 from ..session.layers.contacts import force_arrows
 from ..session.session import Session
+from ..session.value_axis import ValueRange, linear_range, marks_beyond
 from ..settings import Reduce
 from .encoders import Picture
-from .overlay_shapes import DIM, TEXT, Color, elided, number_font, rgba, text_font
+from .overlay_shapes import DIM, TEXT, Canvas, Color, Patch, elided, number_font, rgba, text_font, text_width
 
 _GROUND = (27, 28, 30)
 _SHARE = 0.32
@@ -95,9 +97,11 @@ class Plots:
         # Rows of one kind share an axis: equal heights are equal forces.
         for is_net in (False, True):
             strips = [row.strip for row in self._rows if (row.sensor.reduce is Reduce.NETFORCE) is is_net]
-            ranges = [strip.values for strip in strips]
-            for strip in strips:
-                strip.paint(min(low for low, _ in ranges), max(high for _, high in ranges))
+            if strips:
+                low, high = (np.concatenate(ends) for ends in zip(*(strip.columns for strip in strips), strict=True))
+                values = linear_range(low, high, self._session.settings.plots.fit_usual)
+                for strip in strips:
+                    strip.paint(values)
         if time >= self._next_text:
             self._next_text = time + self._text_time * (1 - 1e-6)
             for row in self._rows:
@@ -139,11 +143,10 @@ class Plots:
 
 _GRID: Color = (255, 255, 255, 26)
 _ZERO: Color = (255, 255, 255, 64)
-_AXIS_STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
-_NOISE = 1e-3
-"""Values this small a part of the axis do not stretch it below zero."""
 _SHRINK = 0.4
 """The axis shrinks when it needs less than this part of its length."""
+_MARK, _NUMBER = 5.0, 6.5
+"""Size of a mark where a curve leaves the strip, and of the number beside it, by the curve's thickness."""
 
 
 class CurveStrip:
@@ -154,7 +157,9 @@ class CurveStrip:
 
     def __init__(self, pixels: Picture, colors: Sequence[Color], seconds: float, thickness: float, top: float) -> None:
         """`pixels`: where to paint, filled with the ground's colour; `seconds`: time across; `top`: least range."""
-        self._pixels = pixels
+        self._shown = pixels
+        self._pixels = pixels.copy()
+        """The curves without marks, which stand elsewhere in every picture."""
         self._ground = pixels[0, 0].astype(float)
         self._height, self._width = pixels.shape[:2]
         self._colors = colors
@@ -195,23 +200,23 @@ class CurveStrip:
         self._last = values
 
     @property
-    def values(self) -> tuple[float, float]:
-        """The smallest and the largest value that is shown."""
+    def columns(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The smallest and the largest value of each column that is shown, (curves, columns) each; NaN if unknown."""
         shown = slice(0, max(self._newest + 1 - self._first, 1))
-        low, high = np.fmin.reduce(self._low[:, shown], axis=None), np.fmax.reduce(self._high[:, shown], axis=None)
-        return float(np.nan_to_num(low)), float(np.nan_to_num(high))
+        return self._low[:, shown], self._high[:, shown]
 
-    def paint(self, lowest: float | None = None, highest: float | None = None) -> None:
+    def paint(self, values: ValueRange | None = None) -> None:
         """Bring the strip up to date, with an axis for these values, or for its own."""
         if self._newest < 0:
             return
-        shown = slice(0, self._newest + 1 - self._first)
-        own_lowest, own_highest = self.values
-        if self._fit_axis(own_lowest if lowest is None else lowest, own_highest if highest is None else highest):
+        low, high = self.columns
+        if self._fit_axis(values or linear_range(low, high, fit_usual=True)):
             self._stale = self._first
-        self._paint(max(self._stale - self._first, 0), shown.stop)
+        self._paint(max(self._stale - self._first, 0), low.shape[1])
         # The newest column may still grow.
         self._stale = self._newest
+        self._shown[...] = self._pixels
+        self._draw_marks()
 
     def _scroll(self, column: int) -> None:
         shift = column - self._first - self._width + 1
@@ -221,10 +226,9 @@ class CurveStrip:
         for values in (self._low, self._high, self._pixels):
             values[:, :-shift] = values[:, shift:].copy()
 
-    def _fit_axis(self, lowest: float, highest: float) -> bool:
-        """Give the axis room for what is shown. True if it has changed."""
-        top = max(nice_above(highest, _AXIS_STEPS), self._top_min)
-        bottom = -nice_above(-lowest, _AXIS_STEPS) if lowest < -_NOISE * top else 0.0
+    def _fit_axis(self, values: ValueRange) -> bool:
+        """Give the axis room for these values. True if it has changed."""
+        bottom, top = values.low, max(values.high, self._top_min)
         fits = top <= self.top and bottom >= self.bottom
         # An axis that has become much too long shrinks; a little too long it stays, or it would jump back and forth.
         if fits and top - bottom > _SHRINK * (self.top - self.bottom):
@@ -250,19 +254,39 @@ class CurveStrip:
             _cover(colors, self._colors[curve], coverage)
         self._pixels[:, start:end] = np.rint(colors)
 
+    def _draw_marks(self) -> None:
+        """A triangle at the edge where a curve leaves the strip, and at each edge the value of the farthest."""
+        (low, high), values = self.columns, ValueRange(self.bottom, self.top)
+        size, font = _MARK * self._thickness, number_font(round(_NUMBER * self._thickness))
+        written: list[tuple[bool, float, float]] = []
+        """At which edge, and from where to where, numbers stand: none covers another."""
+        for curve, color in enumerate(self._colors):
+            marks = marks_beyond(low[curve], high[curve], values)
+            for is_above in (True, False):
+                here = [mark for mark in marks if mark.is_above is is_above]
+                if not here:
+                    continue
+                triangle = Canvas(size, size)
+                triangle.triangle((size / 2, 0.0 if is_above else size), size, size if is_above else -size, color)
+                image, top = triangle.image(), 0.0 if is_above else self._height - size
+                for mark in here:
+                    Patch(image, mark.column + 0.5 - size / 2, top).blend(self._shown)
+                farthest = max(here, key=lambda mark: abs(mark.value))
+                text = f"{farthest.value:.{0 if abs(farthest.value) >= 1000 else 1}f}"
+                number = Canvas(text_width(text, font) + size, _NUMBER * self._thickness)
+                number.panel(0.0)
+                number.text((size / 2, number.size[1] / 2), text, font, color)
+                left = min(farthest.column + size / 2, self._width - number.size[0])
+                right = left + number.size[0]
+                row = sum(edge is is_above and begin < right and left < end for edge, begin, end in written)
+                written.append((is_above, left, right))
+                y = row * number.size[1] if is_above else self._height - (row + 1) * number.size[1]
+                Patch(number.image(), left, y).blend(self._shown)
+
     def _row(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Distance from the strip's upper edge [px]."""
         room = self._height - self._thickness
         return self._thickness / 2 + room * (self.top - values) / (self.top - self.bottom)
-
-
-def nice_above(value: float, steps: Sequence[float] = (1.0, 2.0, 5.0, 10.0)) -> float:
-    """The smallest number not below a positive value whose digits are one of the steps."""
-    if not 1e-300 < value < math.inf:
-        return 1.0
-    decade = 10.0 ** math.floor(math.log10(value))
-    # A hair of tolerance: 10 must not become 20 because of rounding.
-    return float(next(step * decade for step in steps if step * decade * (1 + 1e-9) >= value))
 
 
 def _cover(colors: NDArray[np.float64], paint: Color, coverage: NDArray[np.floating] | NDArray[np.bool_]) -> None:

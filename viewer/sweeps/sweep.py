@@ -113,7 +113,7 @@ def run_sweep(
     each: Each = lambda finished, failed: True,
     command: Sequence[str] = (),
 ) -> Outcome:
-    """Take all runs and leave their figures in a place; see docs/sweeps.md for what is in it.
+    """Take all runs and leave their figures in a place; `contact-viewer sweep --help` lists what is in it.
 
     Whatever ends it, the runs that had finished are there. Raises SceneError, DiskFullError among them.
     """

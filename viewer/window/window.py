@@ -46,7 +46,7 @@ from .panels.touch import TouchPanel
 from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
-from .window_errors import failed_window, only_window, opening_window
+from .window_errors import check_profile, failed_window, only_window, opening_window
 
 _SAVED = "view_state"
 _LAST_FRAMES = 3
@@ -283,6 +283,7 @@ class Window:
         self.renderer = current_renderer()
         implot.create_context()
         zoom_by_dragging()
+        check_profile()
         options = self.app.options
         self.canvas = Canvas(self.app.session.engine.model, options.quality if options else Quality.AUTO, self.renderer)
         self.quality = str(self.canvas.quality)

@@ -10,6 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
+from imgui_bundle import glfw_utils
+
+# After imgui_bundle, so that both use one GLFW library.
+import glfw  # isort: skip
+
 from ..errors import SceneError
 from ..standard_error import redirect_stderr
 
@@ -21,6 +26,11 @@ _NO_DISPLAY = (
     "`contact-viewer record SCENE` makes a video"
 )
 
+_CORE_PROFILE = (
+    "this program opened a Hello ImGui window with an OpenGL core profile before, all later ones get the same, and "
+    "MuJoCo cannot draw there: open this one first, or use launch_passive or launch(serve=True), which have a process "
+    "of their own"
+)
 
 _window = threading.Lock()
 
@@ -47,6 +57,12 @@ def only_window() -> Iterator[None]:
         yield
     finally:
         _window.release()
+
+
+def check_profile() -> None:
+    """Raises DisplayError if the window that was opened is none that MuJoCo can draw in."""
+    if glfw.get_window_attrib(glfw_utils.glfw_window_hello_imgui(), glfw.OPENGL_PROFILE) == glfw.OPENGL_CORE_PROFILE:
+        raise DisplayError(_CORE_PROFILE)
 
 
 @contextmanager

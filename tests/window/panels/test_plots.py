@@ -1,4 +1,4 @@
-"""Plots of long histories in the real window: what they cost, and what their axes show."""
+"""Plots of long histories in the real window: what they cost, and what they show."""
 
 import time
 from pathlib import Path
@@ -8,9 +8,8 @@ from unittest.mock import patch
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.settings import PlotSettings, ValueAxis
+from contact_viewer.settings import ValueAxis
 from contact_viewer.window.panels.plot_details import curve_color
-from contact_viewer.window.panels.value_axis import few_ticks, marks_above, value_range
 from imgui_bundle import ImVec2, implot
 
 from ..driver import drive, make_window, screenshot
@@ -63,69 +62,6 @@ def test_ten_minutes_of_ten_sensors_leave_two_thirds_of_the_frame(tmp_path: Path
         assert np.median(shares) < frame / 3
 
     drive(window, test)
-
-
-def ranged(*curves: list[float], **chosen: Any) -> tuple[float, float]:
-    """What the axis of some curves shows, one value a column each."""
-    values = np.array(curves, np.float32)
-    return value_range(values, values, PlotSettings(**chosen))
-
-
-def test_value_axes_hold_zero_and_every_value() -> None:
-    # Noise on a constant force must not fill the plot.
-    low, high = ranged([2.4525, 2.45250001, 2.4525])
-    assert low == 0.0
-    assert 2.46 < high <= 3
-    low, high = ranged([-3, 1], [np.nan, 8])
-    assert -4 <= low < -3
-    assert 8 < high <= 10
-    assert ranged([]) == ranged([0, 0]) == ranged([np.nan, np.nan]) == (0.0, 1.0)
-    low, high = ranged([-1e-4, -2e-4])
-    assert -3e-4 < low < -2e-4
-    assert high == 0.0
-
-
-def test_a_value_axis_seldom_changes() -> None:
-    """A force that grows by a half in 500 small steps moves the axis a few times."""
-    tops = [ranged([force])[1] for force in np.linspace(100, 150, 500)]
-    assert len(set(tops)) <= 3
-    assert all(top >= force for top, force in zip(tops, np.linspace(100, 150, 500), strict=True))
-
-
-def test_one_impact_does_not_flatten_the_rest() -> None:
-    steady = [30.0 + i % 3 for i in range(300)]
-    impact = [*steady[:100], 2500.0, 1800.0, *steady[102:]]
-    low, high = ranged(impact)
-    assert low == 0.0
-    assert 32 < high < 50
-    assert ranged(impact, fit_usual=False)[1] > 2500
-    marks = marks_above(np.array(impact), high)
-    assert [(mark.column, mark.value) for mark in marks] == [(100, 2500.0)]
-    # What is high often is not rare, and a few contacts of different strength are no outliers.
-    assert ranged([*steady, *[200.0] * 20])[1] > 200
-    assert ranged([0.0] * 200 + [5.0, 80.0, 4.0])[1] > 80
-    assert marks_above(np.array(steady), 50.0) == []
-
-
-def test_a_logarithmic_and_a_fixed_axis() -> None:
-    low, high = ranged([0.0, 0.5, 3.0, 700.0], axis=ValueAxis.LOG)
-    assert 0 < low <= 0.5
-    assert high > 700
-    low, high = ranged([1e-9, 1000.0], axis=ValueAxis.LOG)
-    assert low >= 0.1
-    assert ranged([-5.0, 5.0], axis=ValueAxis.LOG)[0] < -5
-    assert ranged([0.0, 0.0], axis=ValueAxis.LOG)[0] > 0
-    assert ranged([700.0], axis=ValueAxis.FIXED, value_low=-2.0, value_high=9.0) == (-2.0, 9.0)
-    assert ranged([700.0], axis=ValueAxis.FIXED, value_low=9.0, value_high=9.0)[1] > 700
-
-
-def test_numbers_of_a_low_axis_do_not_cover_each_other() -> None:
-    for low, high in ((0.0, 50.0), (-25.0, 50.0), (-1.0, 50.0), (-50.0, 2.0), (3.0, 4.0), (-4.0, -3.0)):
-        places = sorted(few_ticks(low, high))
-        assert len(places) >= 2
-        assert min(np.diff(places)) >= 0.3 * (high - low)
-        assert low <= places[0]
-        assert places[-1] <= high
 
 
 DROP = """
@@ -294,5 +230,77 @@ def test_marks_of_what_is_above_are_in_sight_beside_the_names(drop: Path, tmp_pa
             color = curve_color(session, name)
             ink = np.array([255 * color.x, 255 * color.y, 255 * color.z])
             assert (np.abs(picture - ink).max(axis=-1) < 8).sum() > 4, name
+
+    drive(window, test)
+
+
+PULL = """
+<mujoco>
+  <option gravity="-3 0 -9.81"/>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body pos="0 0 .6"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="1"/></body>
+  </worldbody>
+  <sensor><contact name="box" geom1="floor" geom2="box" num="4" data="found force normal tangent"/></sensor>
+</mujoco>"""
+
+
+def test_an_impact_below_zero_is_cut_and_marked_at_the_plots_bottom(tmp_path: Path) -> None:
+    """Friction along a tangent's other direction: -3 N, and far more in the impact."""
+    (tmp_path / "pull.xml").write_text(PULL)
+    window = make_window(tmp_path / "pull.xml", quality="low")
+    session = window.app.session
+    plots: list[tuple[float, float, float]] = []
+    original = implot.end_plot
+
+    def end_plot() -> None:
+        corner, size = implot.get_plot_pos(), implot.get_plot_size()
+        plots.append((corner.x, corner.y + size.y, implot.get_plot_limits().y.min))
+        original()
+
+    def test(ctx: Any) -> None:
+        session.settings.plots.signals = "tangent force 1"
+        session._step(2000)
+        ctx.yield_(2)
+        with patch.object(implot, "end_plot", end_plot):
+            ctx.yield_(1)
+        left, bottom, lowest = plots[0]
+        assert -6 < lowest < -3
+        place = slice(round(bottom) - 5, round(bottom) - 1), slice(round(left), round(left) + 150)
+        picture = screenshot(ctx, tmp_path / "marks.png")[place].astype(int)
+        color = curve_color(session, "box")
+        ink = np.array([255 * color.x, 255 * color.y, 255 * color.z])
+        # A mark is wider towards the plot's inside; the curve is as wide as it is long.
+        widths = (np.abs(picture - ink).max(axis=-1) < 30).sum(axis=1)
+        assert widths[0] > widths[-1]
+        assert widths[0] >= 5
+
+    drive(window, test)
+
+
+def test_numbers_of_one_impact_of_many_sensors_stay_inside_their_plot(tmp_path: Path) -> None:
+    """Twelve boxes that fall alike: what is between plot and raster is grey."""
+    boxes = "".join(
+        f'<body pos="{0.3 * k} 0 .2"><freejoint/><geom name="box{k}" type="box" size=".1 .1 .1" mass="2"/></body>'
+        for k in range(12)
+    )
+    sensors = "".join(f'<contact name="s{k}" geom1="floor" geom2="box{k}" num="4"/>' for k in range(12))
+    world = f'<light pos="0 0 3"/><geom name="floor" type="plane" size="5 5 .1"/>{boxes}'
+    path = tmp_path / "boxes.xml"
+    path.write_text(f"<mujoco><worldbody>{world}</worldbody><sensor>{sensors}</sensor></mujoco>")
+    window = make_window(path, quality="low", width=1280, height=716)
+
+    def test(ctx: Any) -> None:
+        window.app.session._step(1800)
+        ctx.yield_(4)
+        strips = window.plots._strips
+        left, top = round(strips.x), round(strips.y)
+        picture = screenshot(ctx, tmp_path / "plots.png")[:, left : left + round(strips.z)].astype(int)
+        colorful = (np.ptp(picture, axis=-1) > 60).any(axis=1)
+        assert not colorful[top - 11 : top - 1].any()
+        # Names and numbers above, strips below.
+        assert colorful[top - 100 : top - 30].any()
+        assert colorful[top + 2]
 
     drive(window, test)

@@ -249,7 +249,11 @@ canvas.addEventListener("pointerdown", (event) => {
   canvas.setPointerCapture(event.pointerId);
   if (event.pointerType !== "touch") return pressed(event);
   fingers.set(event.pointerId, event);
-  if (fingers.size === 1) button(event, 0, true);
+  if (fingers.size === 1) {
+    // A finger points at nothing before it presses; the window wants to know.
+    send({ type: "move", ...place(event) });
+    button(event, 0, true);
+  }
   if (fingers.size === 2) {
     button(event, 0, false);
     twoFingers = { ...spread(), begin: spread(), panning: false, due: false };

@@ -1,5 +1,6 @@
 """Shows first steps, and what this program is."""
 
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 
 from imgui_bundle import ImVec2, imgui
@@ -27,9 +28,21 @@ _FIRST_STEPS = (
     ("Keep", "F9 records a video, Ctrl+P a screenshot; `contact-viewer export` writes tables."),
 )
 _DOCUMENTATION = (
-    "README.md is one page: what is drawn, the keys, the command line, the Python interface.",
-    "docs/ has a page for each subject: touch sensors, Python, recording, scenes, speed, architecture.",
-    "`contact-viewer COMMAND --help` lists the options of a command.",
+    ("In this window", "F1 lists keys and mouse. Point at a control to read what it does."),
+    (
+        "On the command line",
+        "`contact-viewer --help` lists the commands and the options of the window, `contact-viewer COMMAND --help` "
+        "those of a command, its file formats and the columns of its tables.",
+    ),
+    (
+        "Scenes",
+        "`contact-viewer scenes` lists the bundled ones. `contact-viewer inspect SCENE` describes the contact sensors "
+        "of a scene and every value of their arrays.",
+    ),
+    (
+        "In Python",
+        "`help(contact_viewer)` lists what a program can use, `help(contact_viewer.launch)` explains one of them.",
+    ),
 )
 FIRST_STEPS, DOCUMENTATION, ABOUT = "First steps", "Documentation", "About"
 
@@ -43,7 +56,10 @@ def show_help_page(shell: Shell) -> None:
     flags = imgui.WindowFlags_.no_docking | imgui.WindowFlags_.no_collapse | imgui.WindowFlags_.no_saved_settings
     expanded, opened = imgui.begin(f"{shell.help_page}###help page", True, flags)
     if expanded:
-        {FIRST_STEPS: _show_first_steps, DOCUMENTATION: _show_documentation, ABOUT: _show_about}[shell.help_page]()
+        if shell.help_page == ABOUT:
+            _show_about()
+        else:
+            _show_subjects(_FIRST_STEPS if shell.help_page == FIRST_STEPS else _DOCUMENTATION)
     imgui.end()
     if not opened:
         shell.help_page = None
@@ -72,16 +88,10 @@ def about_text() -> str:
     return "\n".join(lines)
 
 
-def _show_first_steps() -> None:
-    for title, text in _FIRST_STEPS:
+def _show_subjects(subjects: Iterable[tuple[str, str]]) -> None:
+    for title, text in subjects:
         imgui.text_unformatted(title)
         paragraph(text)
-        imgui.spacing()
-
-
-def _show_documentation() -> None:
-    for line in _DOCUMENTATION:
-        paragraph(line)
         imgui.spacing()
 
 

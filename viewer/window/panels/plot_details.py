@@ -1,4 +1,4 @@
-"""Draws what stands on a plot besides its curves: names, marks of what is above it, and values at the crosshair."""
+"""Draws what stands on a plot besides its curves: names, marks of what is beyond it, and values at the crosshair."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from ...render.style import palette_colors, sensor_color
 from ...sensors.signals import Signal
 from ...session.history import History
 from ...session.session import Session
+from ...session.value_axis import Mark
 from ..theme import curve_tint, dim_color
 from ..widgets import dim_text, fit_text, format_number, text_right
 from .plotted_curves import Line
-from .value_axis import Mark
 
 _MOST_READ = 24
 """Curves whose values are listed at the mouse."""
@@ -67,30 +67,35 @@ def _row(label: str, color: ImVec4, *values: float) -> None:
 
 
 def draw_marks(
-    times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4, written: list[tuple[float, float]]
+    times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4, written: list[tuple[bool, float, float]]
 ) -> None:
-    """A triangle at the plot's top where a curve leaves it, and how high the highest is.
+    """A triangle at the plot's edge where a curve leaves it, and at each edge the value of the farthest.
 
-    `written`: from where to where such numbers stand in the plot already [px]; one that would cover another is lower.
+    `written`: at which edge, and from where to where [px], such numbers stand already: none covers another.
     """
-    if not marks:
-        return
     corner, size, line = implot.get_plot_pos(), implot.get_plot_size(), imgui.get_text_line_height()
     draw, ink, half = implot.get_plot_draw_list(), imgui.get_color_u32(color), 0.5 * _MARK * line
-    highest = max(marks, key=lambda mark: mark.value)
-    for mark in marks[-_MOST_MARKS:]:
-        x = implot.plot_to_pixels(float(times[mark.column]), 0.0).x
-        if corner.x <= x <= corner.x + size.x:
-            tip = ImVec2(x, corner.y + 1)
-            foot = corner.y + _MARK * line
-            draw.add_triangle_filled(tip, ImVec2(x + half, foot), ImVec2(x - half, foot), ink)
-            if mark is highest:
+    for is_above in (True, False):
+        here = [mark for mark in marks if mark.is_above is is_above]
+        farthest = max(here, key=lambda mark: abs(mark.value), default=None)
+        tip, inwards = (corner.y + 1, 1) if is_above else (corner.y + size.y - 1, -1)
+        foot = tip + inwards * (_MARK * line - 1)
+        for mark in here[-_MOST_MARKS:]:
+            x = implot.plot_to_pixels(float(times[mark.column]), 0.0).x
+            if not corner.x <= x <= corner.x + size.x:
+                continue
+            draw.add_triangle_filled(ImVec2(x, tip), ImVec2(x + half, foot), ImVec2(x - half, foot), ink)
+            if mark is farthest:
                 text = format_number(mark.value, 1)
                 width = imgui.calc_text_size(text).x
                 left = min(x + half + 3, corner.x + size.x - width - 2)
-                row = 1 + sum(begin < left + width and left < end for begin, end in written)
-                written.append((left, left + width))
-                _write(left, corner.y + row * line, color, text)
+                row = sum(edge is is_above and begin < left + width and left < end for edge, begin, end in written)
+                written.append((is_above, left, left + width))
+                # At the top below the curves' names.
+                place = corner.y + (row + 1) * line if is_above else foot - (row + 1 + _MARK) * line
+                # Of many curves with one impact, as many numbers as the plot has room for.
+                if corner.y <= place <= corner.y + size.y - (1 + _MARK) * line:
+                    _write(left, place, color, text)
 
 
 def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> None:

@@ -8,6 +8,7 @@ from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from ...sensors.signals import Signal
 from ...session.history import History
 from ...session.session import Session
+from ...session.value_axis import ValueRange, few_ticks, marks_beyond, value_range
 from ...settings import PlotSettings, ValueAxis
 from ..theme import dim_color, faded, plain_color
 from ..widgets import button, dim_text, flow, number_font, paragraph, tooltip
@@ -16,7 +17,6 @@ from .plot_controls import chosen_signals, show_plot_controls
 from .plot_details import Readout, curve_color, draw_marks, draw_names, show_readouts, signal_color
 from .plotted_curves import Line, PlottedCurves, curves_csv, value_at
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
-from .value_axis import ValueRange, few_ticks, marks_above, value_range
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
 """Sensors that have a plot, and a row in the raster, of their own."""
@@ -221,10 +221,11 @@ class Plots:
         self._show_events(session)
         self._show_cursor(session, history)
         draw_names(title + unit, lines, colors)
-        written: list[tuple[float, float]] = []
-        tops = self._curves.high[names, signals]
-        for i in np.flatnonzero((tops > limits.y.max).any(axis=1)).tolist():
-            draw_marks(self._curves.times, marks_above(tops[i], limits.y.max), colors[i], written)
+        written: list[tuple[bool, float, float]] = []
+        tops, bottoms = self._curves.high[names, signals], self._curves.low[names, signals]
+        shown = ValueRange(limits.y.min, limits.y.max)
+        for i in np.flatnonzero(((tops > shown.high) | (bottoms < shown.low)).any(axis=1)).tolist():
+            draw_marks(self._curves.times, marks_beyond(bottoms[i], tops[i], shown), colors[i], written)
         self._show_crosshair()
         hovered = bool(implot.is_plot_hovered())
         if hovered:
