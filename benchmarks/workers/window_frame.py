@@ -16,7 +16,8 @@ from typing import Any
 
 # Before MuJoCo, so that ImGui's GLFW library is used.
 from contact_viewer.window.guard import Guard
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 
 import mujoco  # isort: skip
 from contact_viewer import open_engine

@@ -45,7 +45,8 @@ from contact_viewer.browser.inbox import Inbox
 from contact_viewer.browser.serve import Audience
 from contact_viewer.settings import Options, Quality
 from contact_viewer.window.null_display import use_null_display
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 
 options = Options(scene=Path(sys.argv[1]), paused=True, frames=60, width=1280, height=716, quality=Quality.LOW)
 window = Window(open_application(options))

@@ -141,7 +141,7 @@ def open_core_window():
 
 def open_viewer():
     from contact_viewer.settings import Options
-    from contact_viewer.window.window import open_window
+    from contact_viewer.window.main_loop import open_window
     open_window(Options(scene="slope", frames=3))
 
 import contact_viewer, mujoco

@@ -11,7 +11,8 @@ import av
 import pytest
 from contact_viewer.app.application import open_application
 from contact_viewer.settings import Options
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 from contact_viewer.window.window_errors import DisplayError
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
@@ -30,7 +31,8 @@ def test_a_closed_window_is_freed_with_its_scene() -> None:
 RESIZED = """
 import ctypes, sys
 from pathlib import Path
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 from contact_viewer.app.application import open_application
 from contact_viewer.settings import Options
 from imgui_bundle import glfw_utils

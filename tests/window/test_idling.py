@@ -15,7 +15,8 @@ from pathlib import Path
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.settings import Options
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 
 scene = Path(sys.argv[1])
 window = Window(Application(open_engine(scene), Options(scene, paused=True, width=480, height=360)))

@@ -16,7 +16,8 @@ from pathlib import Path
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.settings import Options
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 
 # Jobs in the background of a shell start with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -80,7 +81,8 @@ import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 
 window = Window(Application(open_engine("slope")))
 window.keeps_settings = False
@@ -187,7 +189,8 @@ from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.errors import SceneError
 from contact_viewer.settings import Options
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 
 drawn = threading.Event()
 

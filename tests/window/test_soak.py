@@ -71,7 +71,8 @@ from pathlib import Path
 import psutil
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 from contact_viewer.settings import Options
 
 options = Options(Path("turntable"), width=320, height=240, frames={frames})

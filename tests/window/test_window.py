@@ -374,7 +374,8 @@ import contact_viewer
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.settings import Options
-from contact_viewer.window.window import Window, run_window
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
 from pathlib import Path
 
 window = Window(Application(open_engine("slope"), Options(Path("slope"), frames=3, width=480, height=360)))

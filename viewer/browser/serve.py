@@ -10,8 +10,9 @@ from imgui_bundle import imgui
 from ..app.application import PHYSICS_BUDGET, open_application
 from ..recording.encoders import Picture
 from ..settings import Options
+from ..window.main_loop import run_window
 from ..window.null_display import Surface, focus, use_null_display
-from ..window.window import Window, run_window
+from ..window.window import Window
 from .input import apply, cursor, text_of
 from .server import Server
 

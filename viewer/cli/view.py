@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Modules stay: searching them for garbage would take a fifteenth of the time to the first frame.
     gc.disable()
     # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's, and looks for it.
-    from ..window.window import open_window
+    from ..window.main_loop import open_window
 
     from ..scene_files.scene import find_scene  # isort: skip
 

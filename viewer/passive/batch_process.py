@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable
 
 # Before MuJoCo, so that both use one GLFW library.
-from ..window.window import Window, run_window  # isort: skip
+from ..window.main_loop import run_window  # isort: skip
+from ..window.window import Window  # isort: skip
 
 import mujoco
 import numpy as np

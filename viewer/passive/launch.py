@@ -56,7 +56,8 @@ def launch(
     if serve is not False:
         return _serve(path_or_model, data, control, host, _port(serve))
     # Not at the top: a program that opens a passive viewer has the window in another process.
-    from ..window.window import Window, run_window  # isort: skip
+    from ..window.main_loop import run_window  # isort: skip
+    from ..window.window import Window  # isort: skip
 
     from ..app.application import Application
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 # Before MuJoCo, so that both use one GLFW library.
-from ..window.window import Window, run_window  # isort: skip
+from ..window.main_loop import run_window  # isort: skip
+from ..window.window import Window  # isort: skip
 
 import glfw
 

@@ -1,4 +1,4 @@
-"""Runs the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
+"""Shows the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -8,8 +8,7 @@ from imgui_bundle import glfw_utils, hello_imgui, imgui, implot
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
 
-from ..app.application import Application, open_application
-from ..app.interruption import interruption
+from ..app.application import Application
 from ..app.recorder import Label
 from ..render.camera import Eye
 from ..render.canvas import Canvas
@@ -19,10 +18,9 @@ from ..render.view import Pick
 from ..scene_files.scene import SUFFIXES
 from ..session.layers import add_volumes, session_glyphs
 from ..session.session import Highlight
-from ..settings import Options, Quality, Theme, ViewState
+from ..settings import Quality, Theme, ViewState
 from .file_dialog import FileDialog, Purpose
 from .guard import Guard
-from .idling import Idling
 from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, Docks, dock_panels, settings_trouble, window_params
 from .panels.body_menu import BodyMenu
@@ -46,52 +44,9 @@ from .panels.touch import TouchPanel
 from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
-from .window_errors import check_profile, failed_window, only_window, opening_window
+from .window_errors import check_profile
 
 _SAVED = "view_state"
-_LAST_FRAMES = 3
-"""Frames that show what closing waits for."""
-
-
-def open_window(options: Options) -> None:
-    """Open a scene in a window, until it is closed."""
-    run_window(Window(open_application(options)))
-
-
-def run_window(window: "Window") -> None:
-    """Run a window until it is closed. Raises what ended it otherwise, after closing it in order."""
-    # Not `hello_imgui.run`: it first looks through the call stack for a tutorial, which takes as long as a frame.
-    render, params = hello_imgui.manual_render, window.runner_params()
-    # Ctrl-C, or a closed terminal, ends it after the present frame, half of which could not be closed.
-    with (
-        only_window(),
-        opening_window(window.app.finish_recording, needs_display=window.audience is None) as window.when_open,
-        interruption() as interrupt,
-    ):
-        render.setup_from_runner_params(params)
-        try:
-            # One frame at least: a window that never drew cannot be closed.
-            render.render()
-            idling = Idling(window.app, window.audience.sleep if window.audience is not None else None)
-            while not (params.app_shall_exit or interrupt.requested):
-                if idling.wait():
-                    render.render()
-            if window.app.begin_closing():
-                # A notice has its size from the second frame on.
-                for _ in range(_LAST_FRAMES):
-                    render.render()
-        except RuntimeError as error:
-            window.error = window.error or failed_window(error)
-        finally:
-            # First what was recorded: a window that has failed inside a frame cannot be taken down in order.
-            window.prepare_closing()
-            try:
-                render.tear_down()
-            except RuntimeError as error:
-                window.error = window.error or failed_window(error)
-    if window.error is not None:
-        raise window.error
-    interrupt.pass_on()
 
 
 class Window:
