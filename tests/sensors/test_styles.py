@@ -317,8 +317,11 @@ def test_documented_counts_what_is_reported() -> None:
 
 def test_a_frame_is_not_rewritten_into_another() -> None:
     contacts = ContactLayout("force normal tangent", 1).decode(np.ones(9))
-    with pytest.raises(ValueError, match="netforce does not report"):
+    with pytest.raises(ValueError, match=r"holds contacts in frames of their own, .* netforce does not report"):
         ContactLayout("force", 1, "netforce").encode(contacts)
+    net = ContactLayout("force", 1, "netforce").decode(np.ones(3))
+    with pytest.raises(ValueError, match=r"holds a net force in the world frame, .* maxforce does not report"):
+        ContactLayout("force", 1, "maxforce").encode(net)
     unknown = ContactLayout("force", 1, "netforce", "motrix").decode(np.ones(3))
     with pytest.raises(ValueError, match="direction"):
         ContactLayout("force", 1, "netforce").encode(unknown)

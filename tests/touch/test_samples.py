@@ -89,6 +89,9 @@ def test_thin_curves_do_not_shimmer_as_they_scroll() -> None:
 def test_short_curves_and_missing_values_stay() -> None:
     times, values = thin(np.arange(100.0), np.arange(100.0), 0, 400)
     assert times.tolist() == values.tolist() == list(range(100))
+    # As many values as points: they stay in their order.
+    _, values = thin(np.arange(100.0), np.arange(100.0)[::-1], 0, 100)
+    assert values.tolist() == list(range(99, -1, -1))
     broken = np.full(1000, np.nan)
     broken[500] = 1.0
     _, values = thin(np.arange(1000.0), broken, 0, 100)

@@ -191,6 +191,7 @@ def test_mujocos_own_touch_sensors_are_listed_in_newtons(robot: Write) -> None:
     assert [sensor.name for sensor in touch] == ["0", "under", "0'", "sensor-3"]
     assert [sensor.native for sensor in touch] == [False, True, True, True]
     assert [sensor.shows_axes for sensor in touch] == [True, False, False, False]
+    assert touch["under"].label == "MuJoCo touch, site sole, body foot"
     engine.step(1000)
     device = touch.device("under")
     assert device.get_value() == engine.data.sensordata[1] == pytest.approx(49.05, rel=1e-3)
