@@ -49,6 +49,15 @@ def test_entries_are_in_order_of_time() -> None:
     assert [entry.time for entry in log.between(1.0, 2.0)] == [1.5, 2.0, 2.0]
 
 
+def test_an_empty_log_has_dropped_nothing() -> None:
+    log = EventLog(limit=10)
+    for i in range(100):
+        log.add(pair_entry(float(i), "begin"))
+    assert log.dropped > 0
+    log.clear()
+    assert (len(log), log.dropped) == (0, 0)
+
+
 def test_contacts_that_look_alike_are_two_contacts() -> None:
     one, other = pair_entry(1.0, "begin"), pair_entry(1.0, "begin")
     assert one.contact != other.contact

@@ -44,6 +44,23 @@ def test_of_many_sensors_those_that_are_touched_say_the_same(monkeypatch: pytest
     assert {1, 5} <= touched
 
 
+def test_contacts_without_friction_press_in_every_slot(tmp_path: Path) -> None:
+    """A box on four corners: all of its weight counts, though nothing acts along the floor."""
+    scene = tmp_path / "ice.xml"
+    scene.write_text("""
+        <mujoco>
+          <worldbody>
+            <geom name="floor" type="plane" size="1 1 .1" condim="1"/>
+            <body pos="0 0 .1"><freejoint/><geom name="box" type="box" size=".1 .1 .1" mass="2" condim="1"/></body>
+          </worldbody>
+          <sensor><contact name="box" geom1="floor" geom2="box" num="12" data="found force"/></sensor>
+        </mujoco>""")
+    engine = open_engine(scene)
+    engine.step(500)
+    assert engine.data.ncon == 4
+    assert SensorForces(engine).read() == pytest.approx([2 * 9.81], rel=1e-6)
+
+
 def test_sensors_of_all_modes_and_slots_beside_each_other(tmp_path: Path) -> None:
     """Boxes that rub on a floor, read by sensors of every mode, with fewer slots than contacts and with more."""
     boxes = "".join(

@@ -371,6 +371,38 @@ def test_a_contact_that_was_undone_at_an_instant_that_was_returned_to_ends_there
     assert landing.contact.end == pytest.approx(0.4, abs=0.003)
 
 
+def test_a_sensor_between_its_thresholds_stays_without_contact_after_a_return() -> None:
+    """The heavy ball presses with 39 N from the start: more than ends a contact, and less than begins one."""
+    session, tracker, _ = open_session("bounce", TrackingOptions(on=60.0, off=5.0))
+    heavy = tracker.sensors.names.index("heavy_ball")
+    # The others have landed, and are in contact.
+    run_to(session, 0.32)
+    assert tracker.pairs.events.in_contact.sum() == 5
+    for _ in range(2):
+        assert 5.0 < tracker.sensors.forces[heavy] < 60.0
+        assert not tracker.sensors.trigger.debounced[heavy]
+        session.go_to_time(0.31)
+        session.toggle_paused()
+        run_to(session, 0.32)
+
+
+def test_a_sensor_that_is_read_in_another_way_goes_on_in_contact() -> None:
+    session, tracker, _ = open_session("bounce")
+    heavy = tracker.sensors.names.index("heavy_ball")
+    run_to(session, 0.1)
+    session.engine.set_reduce("heavy_ball", "netforce")
+    run_to(session, 0.2)
+    assert tracker.sensors.timing.contact_time[heavy] == pytest.approx(0.2)
+    assert not [entry for entry in tracker.log if entry.sensor == heavy]
+
+
+def test_contact_of_a_sensor_is_more_than_one_newton_until_less_than_half_of_one() -> None:
+    trigger = ContactTracker(open_engine("bounce")).sensors.trigger
+    forces = [[force] * 5 for force in (0.0, 1.0, 1.01, 0.5, 0.49)]
+    kinds = [[str(event.kind) for event in trigger.update(0.002 * i, row)] for i, row in enumerate(forces)]
+    assert kinds == [[], [], ["begin"] * 5, [], ["end"] * 5]
+
+
 def test_a_simulation_that_diverges_keeps_its_list() -> None:
     model = mujoco.MjModel.from_xml_string("""
         <mujoco>
