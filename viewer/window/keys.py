@@ -153,6 +153,7 @@ _MOUSE = (
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
     ("Wheel, middle drag", "Zoom, the wheel towards the pointer"),
     ("Left double click", "Select a body"),
+    ("Right click", "A body's menu"),
     ("Right double click", "Centre the view"),
     ("Ctrl+right double click", "Track a body"),
     ("Ctrl+left drag", "Turn the selected body"),

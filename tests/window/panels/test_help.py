@@ -69,3 +69,23 @@ def test_no_text_of_the_package_names_a_file_that_is_not_installed() -> None:
     assert len(texts) > 150
     for path in texts:
         assert not _FILES.findall(path.read_text(encoding="utf-8")), path
+
+
+def test_first_steps_name_the_button_that_pulls() -> None:
+    """What a new user is told first is what the list of keys says: with the other button a body turns."""
+    window = make_window("slope", width=900, height=700, quality="low")
+    texts: list[str] = []
+
+    def test(ctx: Any) -> None:
+        window.help_shown = True
+        ctx.menu_click("//##MainMenuBar/Help/First steps")
+        ctx.yield_(2)
+        with recorded_text() as drawn:
+            ctx.yield_(2)
+            texts.extend(each.text for each in drawn)
+
+    drive(window, test)
+    pull = texts[texts.index("Pull the selected body") - 1]
+    assert pull == "Ctrl+right drag"
+    assert any(f"{pull} pulls it" in text for text in texts)
+    assert "A body's menu" in texts

@@ -18,7 +18,7 @@ from contact_viewer.window.theme import apply_theme, load_fonts
 from imgui_bundle import ImVec2, hello_imgui, imgui, implot
 from numpy.typing import NDArray
 
-from ..driver import run, screenshot, undrawn
+from ..driver import drive, make_window, run, screenshot, undrawn
 
 SCENE = """<mujoco>
   <custom>
@@ -179,6 +179,8 @@ def test_wrong_entries_are_shown(scene: Path, tmp_path: Path) -> None:
 
 def test_rows_select_and_eyes_hide(scene: Path, tmp_path: Path) -> None:
     window = Window(scene)
+    # Curves of two seconds, one fifth of the plot.
+    window.engine.step(500)
 
     def test(ctx: Any) -> None:
         assert window.panel.selected == "sole"
@@ -347,3 +349,36 @@ def test_a_narrow_window_and_mujocos_own_sensors(tmp_path: Path) -> None:
         assert not ctx.item_exists("//Touch/**/Copy MJCF")
 
     window.drive(test, (360, 1000))
+
+
+def test_curves_begin_at_the_first_sample_and_then_follow(tmp_path: Path) -> None:
+    window = make_window("touch", quality="low", width=1400, height=860)
+    spans: list[tuple[float, float]] = []
+    original = implot.end_plot
+
+    def end_plot() -> None:
+        limits = implot.get_plot_limits().x
+        spans.append((limits.min, limits.max))
+        original()
+
+    def shown(ctx: Any) -> list[tuple[float, float]]:
+        spans.clear()
+        with patch.object(implot, "end_plot", end_plot):
+            ctx.yield_(2)
+        # Not the lookup table's.
+        return [(start, end) for start, end in spans if end - start == pytest.approx(10.0)]
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        ctx.window_focus("//Touch")
+        session._step(800)
+        ctx.yield_(3)
+        first = shown(ctx)
+        assert first
+        assert all(0.0 <= start < 0.1 for start, _ in first)
+        screenshot(ctx, tmp_path / "touch.png")
+        session._step(6000)
+        ctx.yield_(3)
+        assert [end for _, end in shown(ctx)] == pytest.approx([session.engine.time] * len(first), abs=0.1)
+
+    drive(window, test)

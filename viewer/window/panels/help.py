@@ -14,7 +14,10 @@ _FIRST_STEPS = (
         "Play",
         "Space plays and pauses, Right and Left step, Backspace resets. Drag the slider below to go back in time.",
     ),
-    ("Look", "Left drag orbits, right drag pans, the wheel zooms. A double click selects a body; Ctrl+drag pulls it."),
+    (
+        "Look",
+        "Left drag orbits, right drag pans, the wheel zooms. A double click selects a body; Ctrl+right drag pulls it.",
+    ),
     (
         "Read",
         "White spheres are contacts, green arrows normal forces, red and blue friction. Point at one for its numbers; "

@@ -262,7 +262,9 @@ def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
     """True force and device values inside a plot, and where an earlier time `now` is; `bare`: without axes."""
     history = sensor.history
     times = history.times
-    end = float(times[-1]) if len(times) else 0.0
+    last = float(times[-1]) if len(times) else 0.0
+    # Nothing is before the first sample: curves begin at the left, as in other plots.
+    end = max(last, (float(times[0]) if len(times) else 0.0) + SECONDS)
     shown = int(np.searchsorted(times, end - SECONDS))
     times, true, values = times[shown:], history.true[shown:], history.values(sensor.device, shown)
     slope, offset = _device_axis(sensor, true, values)
@@ -291,7 +293,7 @@ def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
     for i, color in enumerate(colors):
         x, y = thin(times, values[:, i], first, points)
         implot.plot_line(f"##device{i}", x, y, implot.Spec(line_color=color, line_weight=1.5))
-    if now < end:
+    if now < last:
         implot.plot_inf_lines("##now", np.array([now]), implot.Spec(line_color=dim_color()))
 
 
