@@ -3,9 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
+import mujoco
+import numpy as np
 import pytest
 from contact_viewer.engines.registry import open_engine
-from contact_viewer.events.breaks import Break, BreakWhen
+from contact_viewer.events.breaks import Break, BreakWhen, pair_slip
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
@@ -107,3 +109,20 @@ def test_an_engine_that_does_not_tell_slip_runs_on() -> None:
     for _ in range(50):
         session._step(1)
     assert not session.paused
+
+
+def test_whatever_the_order_of_contacts_each_pair_slips_for_itself() -> None:
+    """A box lies on another one and both stick, while the geom that comes last slides on the floor."""
+    box = '<body pos="{x} 0 {z}"><freejoint/><geom name="{name}" type="box" size=".1 .1 .1" friction=".5"/></body>'
+    boxes = [box.format(name=name, x=x, z=z) for name, x, z in (("lower", 0, 0.1), ("upper", 0, 0.3), ("last", 1, 0.1))]
+    model = mujoco.MjModel.from_xml_string(f"""
+        <mujoco>
+          <worldbody><geom name="floor" type="plane" size="9 9 .1" friction=".5"/>{"".join(boxes)}</worldbody>
+        </mujoco>""")
+    engine = open_engine(model)
+    engine.step(300)
+    engine.data.qvel[12] = 3.0
+    engine.step(3)
+    floor, lower, upper, last = (model.geom(name).id for name in ("floor", "lower", "upper", "last"))
+    slip = pair_slip(engine, np.array([[last, floor], [upper, lower], [floor, lower]]))
+    assert (slip.sliding, slip.sticking) == ({0}, {1, 2})
