@@ -48,7 +48,7 @@ test-torch: $(TORCH)/.torch
 
 # A batch on mujoco_warp, on the processor: its kernels take minutes to compile.
 test-warp: $(WARP)/.warp
-	ARRAY_LIBRARIES=warp WARP_CACHE_PATH=$(abspath $(WARP))/kernels $(WARP)/bin/python tests/run.py -s tests/passive/test_warp.py
+	ARRAY_LIBRARIES=warp WARP_CACHE_PATH="$(CURDIR)/$(WARP)/kernels" $(WARP)/bin/python tests/run.py -s tests/passive/test_warp.py
 
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev
