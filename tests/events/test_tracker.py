@@ -150,6 +150,18 @@ def test_a_reset_without_notice_starts_again() -> None:
     assert tracker.time == engine.time
 
 
+def test_a_reset_after_the_first_step_starts_again() -> None:
+    """A second first step ends at the same time as the one before."""
+    engine = open_engine("bounce")
+    tracker = ContactTracker(engine)
+    for _ in range(2):
+        engine.reset()
+        engine.step()
+        tracker.after_step(engine)
+        assert tracker.time == engine.time == pytest.approx(0.002)
+        assert tracker.sensors.timing.step_count == 1
+
+
 def test_a_contact_that_is_open_at_reset_ends_without_an_event() -> None:
     session, tracker, clock = open_session("bounce")
     play(session, clock, 0.3, 60)

@@ -182,8 +182,10 @@ def test_a_mean_position_is_nearest_to_where_it_pressed_hardest() -> None:
     steps[:, 0, 1] = 1, 3, 0
     steps[:, 0, 4:] = [[0, 0, 1], [4, 8, 1], [9, 9, 9]]
     steps[:2, 1, 4:] = [[2, 0, 0], [4, 0, 6]]
-    shown: Any = mean(layout.decode(steps.reshape(3, -1)))
-    np.testing.assert_allclose(shown.pos, [[3, 6, 1], [3, 0, 3]])
+    for strength in (1.0, 1e-3):
+        scaled = steps * np.where(np.isin(np.arange(7), (1, 2, 3)), strength, 1.0)
+        shown: Any = mean(layout.decode(scaled.reshape(3, -1)))
+        np.testing.assert_allclose(shown.pos, [[3, 6, 1], [3, 0, 3]])
     # Where no forces are reported, all steps count alike.
     bare = ContactLayout("found pos", 1)
     shown = mean(bare.decode(np.array([[1.0, 2, 0, 0], [0.0, 0, 0, 0], [1.0, 4, 6, 0]])))
