@@ -292,7 +292,8 @@ def test_logs_are_taken_again(tmp_path: Path, capfd: pytest.CaptureFixture[str])
 
 def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
     peaks = []
-    for count in (2048, 4096):
+    counts = (2048, 6144)
+    for count in counts:
         plan = make_plan(["slope"], range(count), 1.0, vary=["friction=0.5:1.5"])
         row = dict.fromkeys(METRICS, 0.125)
         results = Results(Place(tmp_path / str(count)), plan, {"plan": {}, "files": {}}, resume=False)
@@ -304,5 +305,5 @@ def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
         tracemalloc.stop()
         results.close()
         assert columns(tmp_path / str(count)).height == 2 * count
-    # A byte a run says whether it has finished.
-    assert peaks[1] < peaks[0] + 60_000
+    # A byte a run says whether it has finished. Python's garbage, of up to 80 kB, is not collected at the same instants.
+    assert peaks[1] < peaks[0] + 29 * (counts[1] - counts[0])
