@@ -305,5 +305,5 @@ def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
         tracemalloc.stop()
         results.close()
         assert columns(tmp_path / str(count)).height == 2 * count
-    # A byte a run says whether it has finished. Python's garbage, of up to 80 kB, is not collected at the same instants.
+    # A byte a run says whether it has finished. Python's garbage, up to 80 kB, is not collected at the same instants.
     assert peaks[1] < peaks[0] + 29 * (counts[1] - counts[0])
