@@ -1,4 +1,4 @@
-# run, test, test-torch, test-warp, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, test-one, test-torch, test-warp, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test test-torch test-warp test-long test-ray dev bench lint format clean
+.PHONY: run test test-one test-torch test-warp test-long test-ray dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -29,6 +29,10 @@ run: $(VENV)/.run
 # SHUFFLE=7 runs them in another order.
 test: $(VENV)/.test lint
 	SHUFFLE=$(SHUFFLE) $(BIN)/python tests/run.py $(TESTS)
+
+# Some tests, on a display of their own, without the checks of the source: T=tests/cli, or T="tests/cli -k word".
+test-one: $(VENV)/.test
+	$(BIN)/python tests/run.py $(or $(T),$(error T: which test? For example T=tests/window/panels/test_events.py))
 
 # What takes too long for every change: bundled scenes for an hour of simulated time, thousands of random scenes.
 test-long: $(VENV)/.test

@@ -2,9 +2,10 @@
 
 import contextlib
 import io
+import itertools
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import mujoco
@@ -40,13 +41,13 @@ def running_window(run: Run) -> list[Row]:
 
 
 def export_speed(run: Run) -> list[Row]:
-    """Steps a second of `contact-viewer export`, from the scene file to the complete CSV files."""
-    return _command_rows(run, "export-speed", "export", "contacts.csv")
+    """Steps a second of `contact-viewer export`, from the scene file to the complete data files of each format."""
+    return _command_rows(run, "export-speed", "export", ("contacts.csv", "contacts.npz", "contacts.parquet"))
 
 
 def events_speed(run: Run) -> list[Row]:
     """Steps a second of `contact-viewer events`, from the scene file to the complete CSV file."""
-    return _command_rows(run, "events-speed", "events", "events.csv")
+    return _command_rows(run, "events-speed", "events", ("events.csv",))
 
 
 class _FrameClock:
@@ -115,21 +116,21 @@ def _processor_milliseconds(work: Callable[[float], None], duration: float) -> f
     return 1e3 * (time.process_time() - start) / duration
 
 
-def _command_rows(run: Run, name: str, command: str, output: str) -> list[Row]:
+def _command_rows(run: Run, name: str, command: str, outputs: Sequence[str]) -> list[Row]:
+    """Measure a command on each scene, once for each file name; a bare loop takes turns with every one."""
     rows = []
-    for scene in _COMMAND_SCENES:
-        duration = run.sized(5.0, 0.05)
+    for scene, output in itertools.product(_COMMAND_SCENES, outputs):
+        duration, path = run.sized(5.0, 0.05), run.folder / output
         steps = _BareLoop(scene).steps(duration)
-        words = [command, scene, "--duration", str(duration), "-o", str(run.folder / output)]
         works: dict[str, Callable[[], object]] = {
-            OURS: partial(_run_command, words),
+            OURS: partial(_run_command, [command, scene, "--duration", str(duration), "-o", str(path)]),
             BARE: partial(_run_bare, scene, steps),
         }
         # Imports are made in a first run, which is not measured.
-        _run_command([command, scene, "--duration", "0.01", "-o", str(run.folder / output)])
-        rates = {name: partial(_steps_per_second, work, steps) for name, work in works.items()}
+        _run_command([command, scene, "--duration", "0.01", "-o", str(path)])
+        rates = {peer: partial(_steps_per_second, work, steps) for peer, work in works.items()}
         measured = take_turns(rates, run.sized(5, 1))
-        case = f"contact-viewer {command} {scene}, {duration:g} s to .csv"
+        case = f"contact-viewer {command} {scene}, {duration:g} s to {path.suffix}"
         rows.append(measured.row(name, case, BARE, "steps/s", higher_is_better=True))
     return rows
 

@@ -7,8 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactLayout, metrics, open_engine
-from contact_viewer.events.sensor_contacts import SensorContacts
-from contact_viewer.events.timing import ContactTiming, ForceTrigger
+from contact_viewer.events.sensor_contacts import ForceTrigger, SensorContacts
 from contact_viewer.sensors.signals import Signal, measure_signals
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
@@ -56,14 +55,16 @@ def record(steps: int, speed: float = 0.0, **options: Any) -> tuple[ContactLayou
     return ContactLayout.from_mujoco(model, "c"), np.array(arrays), np.array(positions), np.array(velocities)
 
 
-def check_window(forces: np.ndarray, min_steps: int) -> tuple[np.ndarray, ContactTiming]:
+def check_window(forces: np.ndarray, min_steps: int) -> tuple[np.ndarray, metrics.ContactTimes]:
     """What the window makes of forces: debounced contact in each step, and the times after the last."""
     trigger = ForceTrigger(forces.shape[1], 1.0, 0.5, min_steps * STEP, STEP)
-    timing, states = ContactTiming(forces.shape[1], STEP), []
+    states = []
     for step, row in enumerate(forces):
         trigger.update(step * STEP, row)
-        timing.update(trigger.debounced)
         states.append(trigger.debounced)
+    timing = metrics.start_times(states[0], STEP)
+    for state in states[1:]:
+        timing = timing.next(state)
     return np.array(states), timing
 
 
@@ -190,7 +191,7 @@ def test_equal_to_what_the_window_shows(scene: str) -> None:
     for _ in range(600):
         start = engine.time
         engine.step(1)
-        entries += tracked.update(engine, start, engine.time)
+        entries += tracked.add(start)
         for name in batches:
             batches[name].append(engine.contacts(name))
     entries += tracked.flush()
@@ -202,7 +203,9 @@ def test_equal_to_what_the_window_shows(scene: str) -> None:
         times = metrics.contact_times(contact, engine.timestep)
         for quantity in TIMES:
             assert getattr(times, quantity)[-1] == getattr(tracked.timing, quantity)[i], quantity
-        np.testing.assert_allclose(metrics.slip_speed(batch), measure_signals(batch)[list(Signal).index(Signal.SLIP)])
+        if not batch.in_world_frame:
+            shown = measure_signals(batch)[list(Signal).index(Signal.SLIP)]
+            np.testing.assert_allclose(metrics.slip_speed(batch), shown)
         assert metrics.dropped(batch, reduce)[-1] == session.reading(name).dropped
         begun = [entry for entry in entries if entry.sensor == i and not entry.contact.lasting]
         for entry in begun:
@@ -221,4 +224,11 @@ def test_what_is_missing_is_named() -> None:
         metrics.sliding(ContactLayout("force", 1, "netforce").decode(np.zeros(3)), 1.0)
     with pytest.raises(ValueError, match="unknown reduce mode"):
         metrics.dropped(batch, "some")
-    assert np.isnan(metrics.slip_speed(batch)).all()
+
+
+def test_slip_speed_without_velocities_says_why() -> None:
+    batch = ContactLayout("found force", 2).decode(np.ones((4, 8)))
+    with pytest.raises(ValueError, match="slip speed needs velocities: add linvel to the sensor's data"):
+        metrics.slip_speed(batch)
+    with pytest.raises(ValueError, match="slip speed needs single contacts"):
+        metrics.slip_speed(ContactLayout("force", 1, "netforce").decode(np.ones(3)))

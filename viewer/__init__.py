@@ -13,26 +13,7 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     sweep(scenes, seeds)             many runs to tables
     gymnasium.ContactViewer(env)     a window, films and contact events for environments
 
-How it is built. A line imports only from the lines after it:
-
-    gymnasium       Gymnasium's wrapper, under its public name
-    cli             one file a command
-    sweeps          many runs: one pure task, local workers, Ray, the report
-    passive         the viewer inside a user's own program: launch, launch_passive, launch_batch
-    window          the face: Hello ImGui, keys, layout; window/panels one file a panel
-    app             what a person can do, without a toolkit: open and reload scenes, record
-    recording       frames to video, steps to data files
-    session         one open scene: simulation, history, what is drawn of it, choices
-    events          steps to contact begins and ends
-    render          glyphs to pixels
-    engines         contract, registry; mujoco, motrix
-    touch           contacts to what a touch sensor would report
-    scene_files     any file to a scene that is safe to step
-    mjmodel         what can be read off an mjModel and its mjData
-    metrics         contacts over time to what rewards and reports are made of
-    sensors         flat arrays to contacts: no engine; of numpy, torch and JAX
-    files, standard_error, worker    complete files, captured output, processes that may crash
-    settings, assets, version, errors
+How it is built is described in its repository.
 """
 
 from importlib import import_module

@@ -34,9 +34,26 @@ _PATIENCE = 1.0
 """Longest wait for another program that chooses a name in the same folder [s]."""
 
 
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that would drive a terminal, or reorder text: all control characters but tabs and ends of lines."""
+
+
 def printable(text: str) -> str:
     """Text for the screen of one with a file's name in it, which may hold any bytes."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return without_controls(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+
+
+def without_controls(text: str) -> str:
+    """Text that a terminal shows and does not obey, whatever names are in it: with `\\x1b` for an escape."""
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def folder_of(path: Path) -> Path:
+    """The folder of a file, absolute. Raises RecordingError for a relative path once the working folder is removed."""
+    try:
+        return path.absolute().parent
+    except FileNotFoundError:
+        raise RecordingError(f"{path}: cannot be written (the working folder was removed)") from None
 
 
 def save_text(path: Path, text: str) -> Path:
@@ -48,6 +65,15 @@ def hash_of(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync(path: Path) -> None:
+    """Have a file, or the names in a folder, on the disk, so that they survive a loss of power."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def replace_file(path: Path, data: bytes) -> Path:
@@ -69,7 +95,7 @@ class PartFile:
         self.final = Path(os.path.realpath(self.path)) if os.path.islink(self.path) else self.path
         self.full = False
         """True if the disk is full: the file is to be completed now, with the room that was reserved for that."""
-        self._folder = self.final.absolute().parent
+        self._folder = folder_of(self.final)
         self._is_folder = is_folder
         self._spare: IO[bytes] | None = None
         self._lock: int | None = None
@@ -223,6 +249,24 @@ class PartFile:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+class UnnamedPart(PartFile):
+    """A part that never has a name: nothing of it is left behind, whatever ends the process."""
+
+    def __init__(self) -> None:
+        self.full = False
+        self._spare = self._lock = None
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+
+    def open(self, suffix: str = "") -> "PartStream":
+        """A stream that writes it."""
+        return PartStream(os.dup(self._file.fileno()), self)
+
+    def read(self) -> bytes:
+        """All that was written."""
+        self._file.seek(0)
+        return self._file.read()
 
 
 class PartStream(io.FileIO):

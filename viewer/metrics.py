@@ -33,8 +33,7 @@ def in_contact(forces: Any, on: float = ON, off: float = OFF, min_steps: int = 0
     `forces` [N], (steps, ...); booleans of the same shape. A change counts once it has held for `min_steps` further
     steps; shorter ones never show. A NaN force changes nothing. In the first step there is contact if F > on.
     """
-    if not 0 < off <= on:
-        raise ValueError("off must be above 0 N, or contact could never end, and no larger than on")
+    check_thresholds(on, off)
     above = forces > on
     raw = _held(above, above | (forces < off) | _first(above))
     if not min_steps:
@@ -44,9 +43,14 @@ def in_contact(forces: Any, on: float = ON, off: float = OFF, min_steps: int = 0
 
 def next_in_contact(before: Any, forces: Any, on: float = ON, off: float = OFF) -> Any:
     """The same for one step, inside a loop: contact, (...), after `before`, (...); begin with `forces > on`."""
+    check_thresholds(on, off)
+    return (forces > on) | (before & ~(forces < off))
+
+
+def check_thresholds(on: float, off: float) -> None:
+    """Raise ValueError for forces [N] between which there is no hysteresis."""
     if not 0 < off <= on:
         raise ValueError("off must be above 0 N, or contact could never end, and no larger than on")
-    return (forces > on) | (before & ~(forces < off))
 
 
 @tree()
@@ -100,9 +104,10 @@ class ContactTimes:
 
     @property
     def duty_factor(self) -> Any:
-        """Share of the time spent in contact, 0 to 1, (...)."""
+        """Share of the time spent in contact, 0 to 1, (...); 0 before the first step."""
         xp, dtype = namespace(self.steps), self.timestep.dtype
-        return xp.astype(self.contact_steps, dtype) / xp.astype(self.steps, dtype)
+        steps = xp.where(self.steps > 0, self.steps, xp.ones_like(self.steps))
+        return xp.astype(self.contact_steps, dtype) / xp.astype(steps, dtype)
 
     def next(self, in_contact: Any) -> "ContactTimes":
         """The times after a further step, (...), with contact or without."""
@@ -119,6 +124,19 @@ class ContactTimes:
             contact_steps=self.contact_steps + xp.astype(in_contact, age.dtype),
             steps=self.steps + 1,
             contact_count=self.contact_count + xp.astype(landed, age.dtype),
+        )
+
+    def held(self, steps: int) -> "ContactTimes":
+        """The times after further steps in which nothing changes; after -1, those before the first step."""
+        never = self.in_contact & ~self.in_contact
+        counted = namespace(self.age).astype(self.in_contact, self.age.dtype) * steps
+        return replace(
+            self,
+            first_contact=never,
+            first_air=never,
+            age=self.age + steps,
+            contact_steps=self.contact_steps + counted,
+            steps=self.steps + steps,
         )
 
     def restarted(self, where: Any) -> "ContactTimes":
@@ -179,22 +197,28 @@ def sliding(batch: ContactBatch, friction: Any, cone: str = Cone.ELLIPTIC) -> An
     """True for contacts that slide, (..., slots): on the edge of the friction cone, faster than soft contacts creep.
 
     `friction` coefficients along both tangents, broadcast to (..., slots, 2). Where velocities are not in the array,
-    friction use decides alone. ValueError for netforce and without force.
+    friction use decides alone. A contact whose friction is NaN, not known, is not said to slide. ValueError for
+    netforce and without force.
     """
     if batch.force is None or batch.in_world_frame:
         raise ValueError("friction use needs the force of single contacts")
     use = friction_use(batch.force, friction, member(Cone, cone, "cone"))
-    return is_sliding(batch.force[..., 0], use, contact_slip_speed(batch)) & batch.filled
+    slides = is_sliding(batch.force[..., 0], use, contact_slip_speed(batch)) & batch.filled
+    xp = namespace(batch.force)
+    return slides & ~xp.any(xp.isnan(batch.force[..., 1:] * 0 + as_array_like(friction, batch.force)), axis=-1)
 
 
 def slip_speed(batch: ContactBatch, where: Any = None) -> Any:
-    """Largest tangential speed of a sensor's contacts [m/s], (...); NaN without contact or velocities.
+    """Largest tangential speed of a sensor's contacts [m/s], (...); NaN without contact.
 
     With `where`, (..., slots), such as `sliding`, of those contacts alone; 0 if there are contacts but none of those.
+    ValueError for netforce, and for an array without velocities.
     """
-    xp, speed = namespace(batch.found), contact_slip_speed(batch)
     if batch.in_world_frame:
-        speed = speed + math.nan
+        raise ValueError("slip speed needs single contacts, which a sensor with reduce netforce does not report")
+    if batch.linvel is None:
+        raise ValueError("slip speed needs velocities: add linvel to the sensor's data (MuJoCo has it since 3.16)")
+    xp, speed = namespace(batch.found), contact_slip_speed(batch)
     counted = batch.filled if where is None else batch.filled & where
     largest = xp.max(xp.where(counted & ~xp.isnan(speed), speed, xp.zeros_like(speed)), axis=-1)
     known = xp.any(batch.filled & ~xp.isnan(speed), axis=-1)

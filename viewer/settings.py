@@ -162,6 +162,8 @@ class GizmoSettings:
     """Weight, contact forces and m·a of the selected sensor's body."""
     dropped: bool = True
     """Ghosts of the contacts for which a sensor has no slot."""
+    beside: bool = True
+    """Contacts of the runs beside this one."""
     scale_mode: ScaleMode = ScaleMode.AUTO
     fixed_scale: float = 0.01
     """Arrow length per force in `fixed` mode [m/N]."""

@@ -163,8 +163,8 @@ def main() -> None:
 
     window._look.update = next_frame  # type: ignore[method-assign]
     if "--empty" in sys.argv:
-        window.plots.show = window.inspector.show = window.sensors.show = lambda *_: None  # type: ignore[method-assign]
-        window._events_panel.show = window._touch_panel.show = lambda *_: None  # type: ignore[method-assign]
+        for title in ("Plots", "Inspector", "Sensors", "Events", "Touch"):
+            window.contents[title].show = lambda *_: None
     run_window(window)
     whole, callback, in_imgui = (statistics.median(times) for times in (wholes, callbacks, imguis))
     print(json.dumps({"frame": whole, "python": callback - in_imgui, "imgui": in_imgui}))

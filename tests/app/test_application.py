@@ -14,10 +14,12 @@ from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.app.notices import Notices
 from contact_viewer.errors import SceneError
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.settings import Options, ViewState
 from PIL import Image
 
 from ..passive.loops import StillLoop
+from ..scene_files.odd_logs import saved_runs
 
 SIZE = (64, 48)
 
@@ -107,7 +109,7 @@ def test_engines_are_switched() -> None:
     pytest.importorskip("motrixsim")
     app = make_app("slope")
     app.switch_engine("both")
-    run(app, lambda: app.session.ghost is not None)
+    run(app, lambda: bool(app.session.beside))
     assert app.loader.choice == "both"
     app.close()
 
@@ -157,7 +159,7 @@ def test_what_a_new_sensor_costs_of_the_history_is_told(tmp_path: Path, monkeypa
 
 def test_a_sensor_of_all_contacts_where_the_model_stays_as_it_is() -> None:
     app = make_app("slope")
-    app.session.loop = StillLoop()
+    app.session.simulation.source = LoopSteps(app.session.simulation.engine, StillLoop())
     assert app.show_all_contacts() is None
     assert app.session.selected is not None
     assert app.session.engine.sensors[app.session.selected].virtual
@@ -241,3 +243,35 @@ def test_notices_are_few_and_warnings_stay(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(time, "monotonic", lambda: now + 60)
     notices.drop_expired()
     assert [notice.text for notice in notices.items] == ["why"]
+
+
+@pytest.mark.parametrize("name", ["parts-qpos-infinite", "no-columns", "states_0-header-none", "rest-shorter"])
+def test_a_damaged_run_that_is_opened_leaves_a_notice_with_its_name_and_the_old_scene(name: str) -> None:
+    app = make_app("slope", paused=False)
+    app.save_run(Path("good.cvrun"))
+    run(app, lambda: Path("good.cvrun").exists() and not app.run_saving.is_busy)
+    path = Path(f"{name}.cvrun").absolute()
+    dict(saved_runs(Path("good.cvrun")))[path.name](path)
+    app.notices.items.clear()
+    app.open_scene(str(path))
+    run(app, lambda: any(notice.warning for notice in app.notices.items))
+    assert [path.name in notice.text for notice in app.notices.items] == [True]
+    before = app.session.engine.time
+    run(app, lambda: app.session.engine.time > before)
+
+
+def test_damage_that_only_shows_while_a_file_is_opened_is_a_notice_with_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = make_app("slope")
+
+    def fail(*_: object) -> None:
+        raise OverflowError("made on purpose")
+
+    monkeypatch.setattr("contact_viewer.scene_files.safe_open.survey_scene", fail)
+    Path("odd.xml").write_text("<mujoco/>")
+    app.open_scene("odd.xml")
+    run(app, lambda: app.notices.items)
+    notice = app.notices.items[0]
+    assert "odd.xml: cannot be opened (OverflowError: made on purpose)" in notice.text
+    assert "Traceback" in notice.details

@@ -26,8 +26,8 @@ class Rig:
         self.file.write_text(text)
         options = Options(scene=self.scene, control=str(self.file), engine=engine)
         controllers = Controllers(options)
-        engine_, ghost = open_engines(self.scene, engine, 1, *controllers.load())
-        self.app = Application(engine_, options, ghost, controllers)
+        engine_, *beside = open_engines(self.scene, engine, 1, *controllers.load())
+        self.app = Application(engine_, options, beside, controllers)
         self.app.start()
 
     @property
@@ -124,21 +124,21 @@ def test_a_second_engine_that_is_chosen_later_is_driven_too(rig: Rig) -> None:
     rig.app.switch_engine("both")
     rig.until(lambda: rig.app.session is not before)
     session = rig.app.session
-    assert session.ghost is not None
+    (ghost,) = session.beside
     session.simulation.step(400)
-    assert session.ghost.data.qpos[0] == pytest.approx(0.6, abs=0.1)
+    assert ghost.engine.data.qpos[0] == pytest.approx(0.6, abs=0.1)
     # Stopped, neither is driven; what sliders say stays.
-    rig.app.controllers.set_drives(False, session.simulation.engine, session.ghost)
+    rig.app.controllers.set_drives(False, session.engines)
     session.drive.set_controls({0: 0.1})
     session.simulation.step(600)
-    for engine in (session.engine, session.ghost):
+    for engine in session.engines:
         assert engine.data.qpos[0] == pytest.approx(0.1, abs=0.1)
     rig.save(GOOD.format(level=-0.4))
     rig.until(lambda: any(text.startswith("read ") for text in rig.notices))
     assert session.engine.data.ctrl[0] == 0.1
-    rig.app.controllers.set_drives(True, session.simulation.engine, session.ghost)
+    rig.app.controllers.set_drives(True, session.engines)
     session.simulation.step(600)
-    assert session.ghost.data.ctrl[0] == session.engine.data.ctrl[0] == -0.4
+    assert ghost.engine.data.ctrl[0] == session.engine.data.ctrl[0] == -0.4
 
 
 def test_a_second_engine_is_driven_along_with_a_state_of_its_own(tmp_path: Path) -> None:
@@ -146,8 +146,8 @@ def test_a_second_engine_is_driven_along_with_a_state_of_its_own(tmp_path: Path)
     rig = Rig(tmp_path, text, "both")
     session = rig.app.session
     session.simulation.step(300)
-    assert session.ghost is not None
-    assert session.engine.data.ctrl[0] == session.ghost.data.ctrl[0] == pytest.approx(0.3)
+    (ghost,) = session.beside
+    assert session.engine.data.ctrl[0] == ghost.engine.data.ctrl[0] == pytest.approx(0.3)
     rig.app.close()
 
 
@@ -165,14 +165,14 @@ def test_sliders_drive_a_second_engine_too(tmp_path: Path) -> None:
     path.write_text(ARM)
     app = Application(*_both(path))
     session = app.session
-    assert session.ghost is not None
+    (ghost,) = session.beside
     session.drive.set_controls({0: 0.7})
     session.simulation.step(800)
-    assert session.engine.data.qpos[0] == pytest.approx(session.ghost.data.qpos[0], abs=0.02)
-    assert session.ghost.data.qpos[0] > 0.65
+    assert session.engine.data.qpos[0] == pytest.approx(ghost.engine.data.qpos[0], abs=0.02)
+    assert ghost.engine.data.qpos[0] > 0.65
     app.close()
 
 
 def _both(path: Path) -> tuple[Any, Options, Any]:
-    engine, ghost = open_engines(path, "both")
-    return engine, Options(scene=path, engine="both"), ghost
+    engine, *beside = open_engines(path, "both")
+    return engine, Options(scene=path, engine="both"), beside

@@ -86,7 +86,7 @@ def test_undo_takes_back_what_was_done_last(tmp_path: Path) -> None:
         app.keyframes.make(app.session, name)
         posed.append(state_of(app))
     app.keyframes.remove("first")
-    assert app.undoable == "remove keyframe first"
+    assert app.undo_stack.last == "remove keyframe first"
     app.undo()
     assert set(app.keyframes.made) == {"first", "second"}
     app.keyframes.go_to(app.session, "first")
@@ -98,7 +98,7 @@ def test_undo_takes_back_what_was_done_last(tmp_path: Path) -> None:
     assert list(app.keyframes.made) == ["first"]
     app.undo()
     assert app.keyframes.made == {}
-    assert app.undoable is None
+    assert app.undo_stack.last is None
     drive.begin("pose")
     drive.set_position(place, [0.9])
     app.keyframes.make(app.session, "third")

@@ -89,7 +89,7 @@ def test_f9_again_while_the_last_file_completes_loses_nothing(tmp_path: Path, mo
             ctx.yield_(2)
         assert not list(tmp_path.glob("*.mp4"))
         gate.set()
-        wait(ctx, lambda: not app.recorder.is_completing)
+        wait(ctx, lambda: not app.recorder.is_busy)
         told = " ".join(notice.text for notice in app.notices.items)
         assert [name in told for name in names] == [True] * 3
 
@@ -273,7 +273,7 @@ def test_the_last_seconds_are_recorded_from_the_history(tmp_path: Path, panels: 
         session = app.session
         assert session.history is not None
         session.settings.record_panels = panels
-        session._step(700)
+        session.take_steps(700)
         state = session.engine.data.qpos.copy(), session.engine.time
         session.paused = False
         session.settings.record_last = 1.2
@@ -304,7 +304,7 @@ def test_the_last_seconds_may_be_stopped_or_lost_to_a_reset(tmp_path: Path) -> N
     app = window.app
 
     def test(ctx: Any) -> None:
-        app.session._step(1500)
+        app.session.take_steps(1500)
         app.record_last(tmp_path / "stopped.mp4")
         ctx.yield_(10)
         app.recorder.stop()

@@ -37,7 +37,7 @@ def test_a_save_is_shown_with_the_state_kept(scene: Path) -> None:
     app = window.app
 
     def test(ctx: Any) -> None:
-        app.session._step(100)
+        app.session.take_steps(100)
         app.session.view.orbit(0.3, 0.1)
         app.session.visible["c"] = False
         azimuth, height = app.session.view.camera.azimuth, float(app.session.engine.data.qpos[2])
@@ -93,7 +93,7 @@ def test_other_joints_start_from_the_beginning(scene: Path) -> None:
     app = window.app
 
     def test(ctx: Any) -> None:
-        app.session._step(100)
+        app.session.take_steps(100)
         more = '<body pos="1 0 1"><freejoint/><geom size=".1"/></body>'
         scene.write_text(SCENE.format(mass=5, more=more, sensors=""))
         wait(ctx, lambda: mass(app) == 5)
@@ -122,7 +122,7 @@ def test_two_hundred_saves_end_with_the_last_good_one(scene: Path) -> None:
     app = window.app
 
     def test(ctx: Any) -> None:
-        app.session._step(50)
+        app.session.take_steps(50)
         for number in range(200):
             text = SCENE.format(mass=10 + number, more="", sensors="")
             if number % 3 == 1:

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import os
 import signal
 import subprocess
@@ -20,6 +21,9 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 
+from . import watched
+from .watched import Rect
+
 Pixels = NDArray[np.uint8]
 PROGRAM = Path(sys.executable).with_name("contact-viewer")
 FLAGS = (
@@ -36,22 +40,58 @@ BOXES = 12
 class Served:
     """A window that is served by a process."""
 
-    def __init__(self, process: "subprocess.Popen[str]", lines: list[str]) -> None:
-        self.process, self.lines = process, lines
+    def __init__(self, process: "subprocess.Popen[str]", lines: list[str], folder: Path | None) -> None:
+        self.process, self.lines, self._folder = process, lines, folder
+        self._found: list[Rect] = []
         self.url = next(word for word in lines[0].split() if word.startswith("http"))
         self.address = self.url.partition("?")[0].rstrip("/")
         self.token = self.url.partition("token=")[2]
 
+    def rect(self, name: str) -> Rect:
+        """Edges of a panel such as `Sensors`, or of the first control of a name such as `##filter` or `Plots/save`.
+
+        Left, upper, right, lower [px]. Waits until it is drawn.
+        """
+        wait(lambda: self._find(name))
+        return self._found[0]
+
+    def middle(self, name: str) -> tuple[float, float]:
+        """Where to click on a panel or control, as for `rect`."""
+        left, upper, right, lower = self.rect(name)
+        return (left + right) / 2, (upper + lower) / 2
+
+    def part(self, name: str) -> Callable[[Pixels], Pixels]:
+        """Cut a panel out of pictures of the whole window."""
+        left, upper, right, lower = map(round, self.rect(name))
+        return lambda pixels: pixels[upper:lower, left:right]
+
+    def _find(self, name: str) -> bool:
+        assert self._folder is not None, "it was not asked to say where its panels are"
+        places = json.loads((self._folder / watched.FILE).read_text())
+        self._found = [rect for key in places if name in (key, key.partition("/")[2]) for rect in places[key]]
+        return bool(self._found)
+
 
 @contextmanager
-def serve(scene: str | Path, *arguments: str, folder: Path | None = None, display: bool = False) -> Iterator[Served]:
-    """`contact-viewer SCENE --serve`, without a display unless one is asked for."""
+def serve(
+    scene: str | Path, *arguments: str, folder: Path | None = None, display: bool = False, places: bool = False
+) -> Iterator[Served]:
+    """`contact-viewer SCENE --serve`, without a display unless one is asked for.
+
+    Args:
+        folder: Where it starts, and keeps its layout, as at a first start.
+        places: True if it also says where its panels and controls are. It needs a folder for that.
+    """
     environment = {key: value for key, value in os.environ.items() if display or "DISPLAY" not in key}
     if folder is not None:
         # As at a first start, whatever layout another window has saved.
         environment["XDG_CONFIG_HOME"] = str(folder)
+    program = [str(PROGRAM)]
+    if places:
+        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        program = [sys.executable, "-m", watched.__name__]
     process = subprocess.Popen(
-        [PROGRAM, str(scene), *(() if "--serve" in arguments else ("--serve",)), *arguments],
+        [*program, str(scene), *(() if "--serve" in arguments else ("--serve",)), *arguments],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -63,7 +103,7 @@ def serve(scene: str | Path, *arguments: str, folder: Path | None = None, displa
     try:
         lines = [process.stdout.readline(), process.stdout.readline()]
         assert lines[0], "it did not start"
-        yield Served(process, lines)
+        yield Served(process, lines, folder if places else None)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMessage, WSMsgType
-from contact_viewer.browser.client import Client
+from contact_viewer.browser.client import Client, Screen
 from contact_viewer.browser.encoders import DELTA, JPEG, KEY, H264Encoder
-from contact_viewer.browser.screen import Screen
 from contact_viewer.browser.server import Server
 
 from .driver import leave, wait

@@ -14,6 +14,7 @@ from .driver import (
     BOXES,
     PROGRAM,
     REST,
+    Served,
     boxes,
     changes,
     click,
@@ -29,9 +30,6 @@ from .driver import (
     wait,
 )
 
-SAVE_CURVES = (834, 398)
-"""The button, in a window of 1280 pixels at its first start."""
-
 
 def downloaded(page: Any, suffix: str) -> Path:
     """The file of that suffix, once the browser has it whole."""
@@ -44,15 +42,15 @@ def test_recordings_screenshots_curves_and_runs_come_as_downloads(browser: Any, 
     # Letters that not every header can have.
     name = "boîtes à 12.xml"
     (tmp_path / name).write_text(boxes())
-    with serve(name, folder=tmp_path) as served:
+    with serve(name, folder=tmp_path, places=True) as served:
         open_page(browser, served.url)
         wait(lambda: count_green(scene_part(picture(browser))) > 50)
         move(browser, *REST)
         press(browser, Keys.SPACE)
-        save_all(browser)
+        save_all(browser, served)
 
 
-def save_all(page: Any) -> None:
+def save_all(page: Any, served: Served) -> None:
     wait(lambda: is_still(page))
     # One wish after the other; all come in the end.
     press(page, Keys.F9, Keys.SPACE)
@@ -60,7 +58,7 @@ def save_all(page: Any) -> None:
     wait(lambda: number(page) > first + 10)
     press(page, Keys.F9, Keys.SPACE)
     ActionChains(page).key_down(Keys.CONTROL).send_keys("p").key_up(Keys.CONTROL).perform()
-    click(page, *SAVE_CURVES)
+    click(page, *served.middle("Plots/save"))
     move(page, *REST)
     probe = ["ffprobe", "-v", "error", "-show_streams", "-of", "json", str(downloaded(page, ".mp4"))]
     streams = json.loads(subprocess.run(probe, capture_output=True, check=True).stdout)["streams"]

@@ -44,25 +44,33 @@ from contact_viewer.app.application import open_application
 from contact_viewer.browser.inbox import Inbox
 from contact_viewer.browser.serve import Audience
 from contact_viewer.settings import Options, Quality
-from contact_viewer.window.null_display import use_null_display
+from contact_viewer.window.opening import use_null_display
 from contact_viewer.window.main_loop import run_window
 from contact_viewer.window.window import Window
+from tests.browser.watched import PlaceWatch
 
+places = PlaceWatch(Path(sys.argv[1]).with_name("places.json"))
 options = Options(scene=Path(sys.argv[1]), paused=True, frames=60, width=1280, height=716, quality=Quality.LOW)
 window = Window(open_application(options))
 window.keeps_settings = False
 use_null_display()
 inbox = Inbox()
-server = SimpleNamespace(inbox=inbox, clients=[], wake=threading.Event())
+screen = SimpleNamespace(show=lambda picture: False)
+server = SimpleNamespace(inbox=inbox, clients=[], wake=threading.Event(), screen=screen)
+
+def row(number):
+    # The middle of a sensor's row.
+    left, upper, right, lower = places.last["Sensors/##row"][number]
+    return {"x": (left + right) / 2, "y": (upper + lower) / 2}
 
 class Watcher(Audience):
     def before_frame(self):
         if window.frame_count == 20:
-            inbox.add({"type": "move", "x": 120, "y": 246})
+            inbox.add({"type": "move", **row(2)})
         if window.frame_count == 40:
             # All at once, as between two frames that take long.
             for message in ({"type": "move"}, {"type": "button", "down": True}, {"type": "button", "down": False}):
-                inbox.add({"button": 0, "x": 120, "y": 180, **message})
+                inbox.add({"button": 0, **row(1), **message})
         super().before_frame()
 
 window.audience = Watcher(window, server, lambda server: None)
@@ -75,6 +83,7 @@ def test_a_click_that_comes_in_one_frame_with_its_movement_is_not_lost(tmp_path:
     """From one row of the sensors to another. Rows lie below their icons: ImGui asks what was pointed at before."""
     (tmp_path / "boxes.xml").write_text(boxes())
     environment = {key: value for key, value in os.environ.items() if "DISPLAY" not in key}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[2])
     command = [sys.executable, "-c", CLICKED, str(tmp_path / "boxes.xml")]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert run.stdout == "s1\n", run.stderr

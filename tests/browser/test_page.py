@@ -1,5 +1,8 @@
 """The real page in a real browser: see the scene, click, type, come back."""
 
+import base64
+import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,10 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer.assets import bundled_scene
+from imgui_bundle import icons_fontawesome_6 as icons
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from .driver import (
+    PROGRAM,
     REST,
     Pixels,
     Served,
@@ -32,13 +37,18 @@ from .driver import (
     serve,
     wait,
 )
+from .watched import SCENE
 
-FLOOR = (500, 345)
-"""On the floor, at the lower end of the scene, also where other sizes of the page have left it larger. Above, the
-legend grows and shrinks with what it says, and a right click on a box opens its menu, a while later."""
 WATCH_SENT = """
 if (!window.sent) { const before = send; send = (data) => { sent.push(data); before(data); }; }
 window.sent = [];
+"""
+DROP_BYTES = """
+const bytes = Uint8Array.from(atob(arguments[1]), (letter) => letter.charCodeAt(0));
+const transfer = new DataTransfer();
+transfer.items.add(new File(["notes"], "notes.txt"));
+transfer.items.add(new File([bytes], arguments[0]));
+window.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
 """
 DROP = """
 const transfer = new DataTransfer();
@@ -51,7 +61,7 @@ window.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: tr
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("served")
     (folder / "boxes.xml").write_text(boxes())
-    with serve("boxes.xml", folder=folder) as served:
+    with serve("boxes.xml", folder=folder, places=True) as served:
         yield served
 
 
@@ -84,12 +94,18 @@ def look_from_above(page: Any) -> None:
     press(page, Keys.HOME)
 
 
-def inspector(pixels: Pixels) -> Pixels:
-    return pixels[90:, 940:]
+def floor(served: Served) -> tuple[float, float]:
+    """On the floor, at the lower end of the scene. Above, the legend grows and shrinks with what it says, and a right
+    click on a box opens its menu, a while later."""
+    left, _, right, lower = served.rect(SCENE)
+    return left + 0.4 * (right - left), lower - 15
 
 
-def sensor_list(pixels: Pixels) -> Pixels:
-    return pixels[90:340, :220]
+def leave_filter(page: Any, served: Served) -> None:
+    """Click where the menu bar has no menu, so that keys are no longer typed into the filter."""
+    _, upper, right, lower = served.rect("Help")
+    click(page, right + 40, (upper + lower) / 2)
+    press(page, Keys.ESCAPE)
 
 
 def status(pixels: Pixels) -> Pixels:
@@ -114,70 +130,65 @@ def test_the_token_is_in_a_cookie_and_no_longer_in_the_address(page: Any, served
     assert cookie["sameSite"] == "Strict"
 
 
-def test_a_click_on_the_eye_of_all_sensors_takes_their_arrows_away(page: Any) -> None:
+def test_a_click_on_the_eye_of_all_sensors_takes_their_arrows_away(page: Any, served: Served) -> None:
     assert count_green(scene_part(picture(page))) > 50
-    # The icons of the sensors are in the left panel's first columns; that of all sensors is the first.
-    bright = (picture(page)[40:200, 14:40].min(axis=-1) > 180).any(axis=1)
-    eye = 24, 40 + int(np.argmax(bright)) + 6
-    click(page, *eye)
+    click(page, *served.middle(icons.ICON_FA_EYE))
     wait(lambda: count_green(scene_part(picture(page))) == 0)
-    click(page, *eye)
+    click(page, *served.middle(icons.ICON_FA_EYE_SLASH))
     wait(lambda: count_green(scene_part(picture(page))) > 50)
 
 
-def test_typing_filters_the_sensors(page: Any) -> None:
-    before = picture(page)
-    click(page, 80, 86)
+def test_typing_filters_the_sensors(page: Any, served: Served) -> None:
+    before, sensor_list = picture(page), served.part("Sensors")
+    click(page, *served.middle("##filter"))
     press(page, "s11")
     changes(page, before, sensor_list)
     press(page, Keys.BACKSPACE * 3)
     move(page, *REST)
-    click(page, 300, 10)
-    press(page, Keys.ESCAPE)
+    leave_filter(page, served)
     wait(lambda: differs(picture(page), before, sensor_list) < 1)
 
 
 def count_amber(pixels: Pixels) -> int:
-    """Of net forces, below the legend."""
-    red, green, blue = (pixels[110:340, 300:900, i].astype(int) for i in range(3))
+    """Of net forces, in the middle of the scene."""
+    red, green, blue = (scene_part(pixels)[..., i].astype(int) for i in range(3))
     return int(((red > green + 40) & (green > blue + 60)).sum())
 
 
-def test_a_reduce_switch_changes_array_and_picture(page: Any) -> None:
+def test_a_reduce_switch_changes_array_and_picture(page: Any, served: Served) -> None:
     before = picture(page)
     assert count_amber(before) == 0
-    click(page, 45, 150)
-    # Below the tooltip, which comes before the list.
-    wait(lambda: differs(picture(page), before, lambda pixels: pixels[195:246, 22:110]) > 5)
-    # Of the four, the last is netforce: one contact in place of four.
-    click(page, 45, 233)
+    click(page, *served.middle("##reduce"))
+    # One contact in place of four.
+    click(page, *served.middle("netforce"))
     move(page, *REST)
-    changes(page, before, inspector, 1.0)
+    changes(page, before, served.part("Inspector"), 1.0)
     wait(lambda: count_amber(picture(page)) > 20)
 
 
-def test_scrubbing_shows_the_past_and_comes_back(page: Any) -> None:
+def test_scrubbing_shows_the_past_and_comes_back(page: Any, served: Served) -> None:
     # The legend may still say what the test before has changed.
     wait(lambda: is_still(page))
-    before = picture(page)
-    row = before.shape[0] - 50
-    move(page, 1150, row)
-    mouse(page, "mousePressed", 1150, row, 1)
-    for x in (1000, 700, 495):
-        mouse(page, "mouseMoved", x, row, 1)
+    before, inspector = picture(page), served.part("Inspector")
+    left, _, right, _ = served.rect("##scrub")
+    _, row = served.middle("##scrub")
+    move(page, right - 20, row)
+    mouse(page, "mousePressed", right - 20, row, 1)
+    for part in (0.8, 0.3, 0.0):
+        mouse(page, "mouseMoved", left + 3 + part * (right - left), row, 1)
     # At first they are in the air.
     wait(lambda: count_green(scene_part(picture(page))) == 0)
-    for x in (700, 1000, 1190):
-        mouse(page, "mouseMoved", x, row, 1)
-    mouse(page, "mouseReleased", 1190, row)
+    for part in (0.3, 0.8, 1.0):
+        mouse(page, "mouseMoved", left + part * (right - left), row, 1)
+    mouse(page, "mouseReleased", right, row)
     move(page, *REST)
     # The numbers are those of before; the arrows' scale follows the pictures that were drawn meanwhile.
     wait(lambda: differs(picture(page), before, inspector) < 0.7 and count_green(scene_part(picture(page))) > 50)
 
 
-def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
+def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any, served: Served) -> None:
     start = picture(page)
-    x, y = FLOOR
+    x, y = floor(served)
     mouse(page, "mousePressed", x, y, 1)
     try:
         mouse(page, "mouseMoved", x + 60, y + 10, 1)
@@ -191,7 +202,7 @@ def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
     wait(lambda: is_still(page))
     outside = picture(page)
     # Released out there: the mouse comes back without the camera.
-    move(page, 600, 150)
+    move(page, *served.middle(SCENE))
     move(page, *REST)
     wait(lambda: is_still(page))
     assert differs(picture(page), outside) < 2
@@ -207,9 +218,9 @@ def test_a_drag_orbits_the_camera_also_outside_the_page(page: Any) -> None:
     look_from_above(page)
 
 
-def test_several_buttons_are_pressed_and_released_one_by_one(page: Any) -> None:
+def test_several_buttons_are_pressed_and_released_one_by_one(page: Any, served: Served) -> None:
     page.execute_script(WATCH_SENT)
-    x, y = FLOOR
+    x, y = floor(served)
     for kind, name, held in (
         *(("mousePressed", "left", 1), ("mousePressed", "right", 3), ("mouseReleased", "left", 2)),
         *(("mousePressed", "middle", 6), ("mouseReleased", "right", 4), ("mouseReleased", "middle", 0)),
@@ -226,7 +237,7 @@ def test_several_buttons_are_pressed_and_released_one_by_one(page: Any) -> None:
     wait(lambda: is_still(page))
 
 
-def test_one_finger_orbits_and_two_pinch_and_pan(page: Any) -> None:
+def test_one_finger_orbits_and_two_pinch_and_pan(page: Any, served: Served) -> None:
     page.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 5})
 
     page.execute_script(WATCH_SENT)
@@ -259,7 +270,7 @@ def test_one_finger_orbits_and_two_pinch_and_pan(page: Any) -> None:
         wait(lambda: is_still(page))
 
     try:
-        x, y = FLOOR
+        x, y = floor(served)
         drag(((x, y), (x + 60, y)))
         assert pointed()
         assert buttons() == [(0, True), (0, False)]
@@ -280,16 +291,14 @@ def test_a_key_turns_the_forces_off_and_on(page: Any) -> None:
     wait(lambda: count_green(scene_part(picture(page))) > 50)
 
 
-def test_the_cursor_has_the_shape_that_the_window_wants(page: Any) -> None:
+def test_the_cursor_has_the_shape_that_the_window_wants(page: Any, served: Served) -> None:
     def shape() -> str:
         return str(page.execute_script("return canvas.style.cursor"))
 
-    # The panel's edge is where its ground ends; other sizes of the page leave it another width.
-    row = picture(page)[330, 200:300].astype(int).sum(axis=-1)
-    edge = 201 + int(np.argmax(np.abs(np.diff(row)) > 20))
-    move(page, edge, 250)
+    _, upper, edge, lower = served.rect("Sensors")
+    move(page, edge, (upper + lower) / 2)
     wait(lambda: shape() == "ew-resize")
-    move(page, 80, 86)
+    move(page, *served.middle("##filter"))
     wait(lambda: shape() == "text")
     move(page, *REST)
     wait(lambda: shape() == "default")
@@ -303,13 +312,12 @@ def test_the_clipboard_goes_both_ways(page: Any, served: Served) -> None:
     ActionChains(page).key_down(Keys.CONTROL).send_keys("c").key_up(Keys.CONTROL).perform()
     wait(lambda: str(page.execute_async_script(read)).startswith("<key name="))
     page.execute_async_script("const done = arguments[0]; navigator.clipboard.writeText('s7').then(done, done)")
-    before = picture(page)
-    click(page, 80, 86)
+    before, sensor_list = picture(page), served.part("Sensors")
+    click(page, *served.middle("##filter"))
     ActionChains(page).key_down(Keys.CONTROL).send_keys("v").key_up(Keys.CONTROL).perform()
     changes(page, before, sensor_list)
     press(page, Keys.BACKSPACE * 2)
-    click(page, 300, 10)
-    press(page, Keys.ESCAPE)
+    leave_filter(page, served)
     wait(lambda: differs(picture(page), before, sensor_list) < 1)
 
 
@@ -404,6 +412,63 @@ def test_dropped_files_open_as_a_scene_with_what_it_includes(browser: Any, tmp_p
         )
         browser.execute_script(DROP, [["notes.txt", "no scene"]])
         wait(lambda: "No scene" in message(browser))
+
+
+def test_a_dropped_run_opens_and_shows_its_steps(browser: Any, tmp_path: Path) -> None:
+    run = [str(PROGRAM), "export", "bounce", "-o", "steps.csv", "--duration", "1", "--save-run", "run.cvrun"]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
+    data = base64.b64encode((tmp_path / "run.cvrun").read_bytes()).decode()
+    with serve("slope", "--paused", "--save-run", "again.cvrun", folder=tmp_path) as served:
+        open_page(browser, served.url)
+        wait(lambda: is_still(browser))
+        before = picture(browser)
+        browser.execute_script(DROP_BYTES, "run.cvrun", data)
+        changes(browser, before, least=3.0)
+        assert message(browser) == ""
+        # All of it is read before it is saved again.
+        wait(lambda: is_still(browser))
+    again = subprocess.run([PROGRAM, "events", "again.cvrun"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    once = subprocess.run([PROGRAM, "events", "run.cvrun"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert again.stdout == once.stdout
+    assert " begin " in once.stdout
+
+
+def test_ctrl_q_of_one_watcher_leaves_and_the_others_go_on(browser: Any, tmp_path: Path) -> None:
+    with serve("slope", folder=tmp_path, places=True) as served:
+        open_page(browser, served.url)
+        first = browser.current_window_handle
+        browser.switch_to.new_window("tab")
+        try:
+            open_page(browser, served.url)
+            ActionChains(browser).key_down(Keys.CONTROL).send_keys("q").key_up(Keys.CONTROL).perform()
+            wait(lambda: "You have left" in message(browser))
+            left = number(browser)
+            browser.switch_to.window(first)
+            assert served.process.poll() is None
+            before = number(browser)
+            wait(lambda: number(browser) > before + 5)
+            assert message(browser) == ""
+            # No key is held for them: this one pauses and goes on.
+            press(browser, Keys.SPACE)
+            wait(lambda: is_still(browser))
+            press(browser, Keys.SPACE)
+            browser.switch_to.window(browser.window_handles[1])
+            assert "You have left" in message(browser)
+            assert number(browser) == left
+            mouse(browser, "mousePressed", *REST, 1)
+            mouse(browser, "mouseReleased", *REST)
+            wait(lambda: message(browser) == "" and number(browser) > left)
+            browser.close()
+        finally:
+            browser.switch_to.window(first)
+        # The last one, too.
+        open_page(browser, served.url)
+        click(browser, *served.middle("File"))
+        click(browser, *served.middle("Leave"))
+        wait(lambda: "You have left" in message(browser))
+        assert served.process.poll() is None
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(20) == 130
 
 
 def test_a_server_that_went_away_is_missed_and_found_again(browser: Any, tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ import pytest
 from aiohttp import ClientSession, WSMsgType, WSServerHandshakeError
 from contact_viewer.browser.server import Server
 from contact_viewer.errors import SceneError
+from contact_viewer.scene_files.safe_open import open_safely
 
-from .driver import wait
+from .driver import serve, wait
 
 Headers = dict[str, str]
 
@@ -106,6 +107,32 @@ def test_headers_that_are_none_are_refused_without_a_word(
     assert capfd.readouterr().err == ""
 
 
+MALFORMED = {
+    "no HTTP": b"\x16\x03\x01\x02\x00\x01\xff\r\n\r\n",
+    "another version": b"GET / HTTP/9.9\r\nHost: {host}\r\n\r\n",
+    "a long line": b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: {host}\r\n\r\n",
+    "a length that is none": b"POST /upload HTTP/1.1\r\nHost: {host}\r\nContent-Length: -1\r\n\r\n",
+    "a chunk that is none": b"POST /upload HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
+    "no gzip": b"POST /upload HTTP/1.1\r\nHost: {host}\r\nContent-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+    "an address that is none": b"GET http://[::1/ HTTP/1.1\r\nHost: {host}\r\n\r\n",
+    "the token and a byte": b"GET /?token={token}&x=\xe9 HTTP/1.1\r\nHost: {host}\r\n\r\n",
+    "a header with a byte": b"GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\xe9: {token}\r\n\r\n",
+}
+"""What no browser sends."""
+
+
+def test_malformed_requests_leave_no_traceback_and_no_token_on_the_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serve("slope", "--paused", folder=tmp_path) as served:
+        host, _, port = served.address.rpartition("/")[2].partition(":")
+        for request in MALFORMED.values():
+            with socket.create_connection((host, int(port)), timeout=10) as connection:
+                connection.sendall(request.replace(b"{host}", host.encode()).replace(b"{token}", served.token.encode()))
+                assert connection.recv(100).partition(b" ")[2][:3] in (b"400", b"403"), request
+        assert capfd.readouterr().err == ""
+
+
 def test_no_page_of_this_machine_can_hold_ours_without_the_token(server: Server) -> None:
     """One of another port is of the same site: the browser adds our cookie to what it asks for."""
     assert ask(server, "/?token=", cookie(server))[0] == 403
@@ -173,6 +200,34 @@ def test_a_dropped_file_is_kept_under_its_name_and_opened_by_it(server: Server) 
 def test_a_page_opens_nothing_but_what_it_dropped(server: Server, name: object) -> None:
     server._receive({"type": "open", "name": name})
     assert not server.inbox
+
+
+@pytest.mark.parametrize(
+    "scene",
+    [
+        '<mujoco><include file="{name}"/></mujoco>',
+        '<mujoco><asset><mesh name="m" file="{name}"/></asset></mujoco>',
+        '<mujoco><compiler texturedir="{folder}"/><asset><texture name="t" type="2d" file="{last}"/></asset></mujoco>',
+        '<mujoco><asset><model name="m" file="{name}"/></asset></mujoco>',
+        '<mujoco><asset><hfield name="h" file="../../../../../../../../..{name}" size="1 1 1 1"/></asset></mujoco>',
+        '<mujoco><include file="{name}"/></mujoco><',
+    ],
+    ids=["include", "mesh", "folder", "model", "dots", "broken"],
+)
+def test_a_dropped_scene_does_not_say_which_files_the_server_has(server: Server, tmp_path: Path, scene: str) -> None:
+    (tmp_path / "there").write_text("no scene")
+    (tmp_path / "place").mkdir()
+    said = set()
+    for last in ("there", "empty", "place"):
+        name = tmp_path / last
+        text = scene.replace("{name}", str(name)).replace("{folder}", str(tmp_path)).replace("{last}", last)
+        assert ask(server, "/upload?name=scene.xml", origin(server), "POST", text.encode())[0] == 200
+        server._receive({"type": "open", "name": "scene.xml"})
+        with pytest.raises(SceneError) as refused:
+            open_safely(Path(server.inbox.take()[-1]["path"]), apart=True)
+        said.add(str(refused.value).replace(last, "NAME"))
+    (line,) = said
+    assert "was not dropped with it" in line or "broken XML" in line
 
 
 def test_only_offered_files_can_be_downloaded(server: Server, tmp_path: Path) -> None:
@@ -261,7 +316,7 @@ def test_strangers_cannot_take_the_room_of_others(server: Server) -> None:
 
 
 def test_a_stranger_has_some_seconds_to_show_the_token(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contact_viewer.browser.door._TIME_TO_SHOW", 0.3)
+    monkeypatch.setattr("contact_viewer.browser.server._TIME_TO_SHOW", 0.3)
     with socket.create_connection(("127.0.0.1", server.port), 10) as stranger:
         stranger.sendall(b"GET / HTTP/1.1\r\n")
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -234,3 +235,82 @@ cli._run = command
 sys.exit(cli.main())
 """
     assert subprocess.run([sys.executable, "-c", run], check=False).returncode == 7
+
+
+HOSTILE = """<mujoco><worldbody><geom name="floor&#27;[31m" type="plane" size="1 1 1"/>
+<body name="box&#155;2J" pos="0 0 .05"><freejoint/><geom name="ball&#13;" size=".1"/></body></worldbody>
+<keyframe><key name="k&#27;c"/></keyframe>
+<sensor><contact name="a&#27;]0;title&#7;b" geom1="ball&#13;" geom2="floor&#27;[31m" data="found"/>
+</sensor></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "inspect SCENE",
+        "events SCENE --duration 0.1",
+        "compare SCENE --duration 0.1",
+        "export SCENE -o FOLDER/x.csv --duration 0.1 --sensor none",
+        "export SCENE -o FOLDER/x.csv --duration 0.1 --key none",
+        "export FOLDER/\x1b[31mnone.xml -o FOLDER/x.csv",
+        "record SCENE -o FOLDER/\x1b[31mx.none",
+    ],
+)
+def test_names_in_a_scene_do_not_drive_the_terminal(tmp_path: Path, arguments: str) -> None:
+    (tmp_path / "scene.xml").write_text(HOSTILE)
+    words = arguments.replace("SCENE", str(tmp_path / "scene.xml")).replace("FOLDER", str(tmp_path)).split()
+    result = run(*words)
+    assert result.returncode in (0, 2), result.stderr
+    said = result.stdout + result.stderr
+    assert not [letter for letter in said if letter != "\n" and (letter < " " or "\x7f" <= letter <= "\x9f")]
+    assert "\\x1b" in said or arguments.startswith("compare")
+
+
+def test_a_bar_is_still_drawn_on_a_terminal(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    arguments = ["export", "stack", "-o", str(tmp_path / "x.csv"), "--duration", "0.5"]
+    with subprocess.Popen(
+        [*COMMAND, *arguments], stdout=theirs, stderr=theirs, env=os.environ | {"TERM": "xterm"}
+    ) as process:
+        os.close(theirs)
+        said = b""
+        # Linux reports the end of a terminal as an error.
+        with suppress(OSError):
+            while part := os.read(ours, 4096):
+                said += part
+        assert process.wait() == 0
+    os.close(ours)
+    assert b"\x1b[" in said
+    assert b"\\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "export stack -o x.csv",
+        "record stack -o x.png",
+        "events stack -o x.csv",
+        "export stack -o /tmp/x.csv --save-run x.cvrun",
+    ],
+)
+def test_a_working_folder_that_was_removed_is_one_line(tmp_path: Path, arguments: str) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    script = f'cd "{folder}" && rmdir "{folder}" && exec "$0" -m contact_viewer {arguments} --duration 0.01'
+    result = subprocess.run(["sh", "-c", script, sys.executable], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "cannot be written (the working folder was removed)" in result.stderr
+
+
+@pytest.mark.parametrize("attribute", ["meshdir", "assetdir", "texturedir"])
+def test_a_zero_byte_in_a_folder_of_a_scene_is_one_line(
+    tmp_path: Path, attribute: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assets = '<mesh name="m" file="m.stl"/><texture name="t" type="2d" file="t.png"/>'
+    scene = tmp_path / "scene.xml"
+    scene.write_text(f'<mujoco><compiler {attribute}="a&#0;b"/><asset>{assets}</asset></mujoco>')
+    assert main(["inspect", str(scene)]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "scene.xml" in said

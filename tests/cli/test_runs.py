@@ -23,6 +23,41 @@ def test_a_run_is_exported_as_the_scene_was(tmp_path: Path, capsys: pytest.Captu
     assert first.with_suffix(".events.csv").read_bytes() == again.with_suffix(".events.csv").read_bytes()
 
 
+LEG = """<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body name="trunk" pos="0 0 .5"><freejoint/>
+      <geom type="box" size=".2 .2 .05" mass="8"/>
+      <body name="leg" pos="0 0 -.05"><joint name="knee" type="slide" axis="0 0 1" range="-.2 .2"/>
+        <geom name="foot" type="box" size=".1 .1 .2" pos="0 0 -.2" mass="1"/></body>
+    </body>
+  </worldbody>
+  <actuator><position name="knee" joint="knee" kp="3000" kv="50" ctrlrange="-.2 .2"/></actuator>
+  <keyframe><key name="home" qpos="0 0 .4499 1 0 0 0 0" ctrl="0.01"/></keyframe>
+</mujoco>"""
+PUSHES = """
+def control(model, data):
+    data.ctrl[:] = -0.2
+    data.xfrc_applied[1, 0] = 30.0
+"""
+
+
+def test_a_run_with_keyframe_and_controller_is_exported_as_it_was_from_the_first_state_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also of all contacts of a scene without sensors, which are solved in the first state."""
+    scene, pushes = tmp_path / "leg.xml", tmp_path / "pushes.py"
+    scene.write_text(LEG)
+    pushes.write_text(PUSHES)
+    first, again, run = tmp_path / "first.csv", tmp_path / "again.csv", tmp_path / "run.cvrun"
+    words = ["export", str(scene), "--key", "home", "--control", str(pushes), *DURATION]
+    assert main([*words, "-o", str(first), "--save-run", str(run)]) == 0
+    assert main(["export", str(run), "-o", str(again)]) == 0
+    assert "run.cvrun: all 150 steps are exact" in capsys.readouterr().err
+    assert first.read_text().splitlines()[:6] == again.read_text().splitlines()[:6]
+    assert first.read_bytes() == again.read_bytes()
+
+
 def test_events_and_pictures_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run, log = tmp_path / "run.cvrun", tmp_path / "log.npz"
     assert main(["events", "bounce", *DURATION, "--save-run", str(run)]) == 0

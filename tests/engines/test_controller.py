@@ -163,7 +163,8 @@ def test_a_file_gives_functions_and_constants(file: Path) -> None:
     assert source.constants == {"KP": 2.0, "LIMIT": 4.0}
     # A second engine has a state of its own.
     other = source.copy()
-    other.load().control(None, mujoco.MjData(mujoco.MjModel.from_xml_string(ARM)))
+    arm = mujoco.MjModel.from_xml_string(ARM)
+    other.load().control(arm, mujoco.MjData(arm))
     assert (other.module.count, source.module.count) == (1, 0)
 
 

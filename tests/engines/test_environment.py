@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.mujoco.thread_pool import ThreadPool
+from contact_viewer.engines.mujoco.engine import ThreadPool
 from contact_viewer.errors import EngineError, SceneError, UnstableError
 
 SCENE = """

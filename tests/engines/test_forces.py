@@ -24,7 +24,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     if request.param == "motrix":
         engine._motrix.reports.contact_forces = True
     engine.step(STEPS)
-    return engine
+    return engine  # type: ignore[no-any-return]
 
 
 def forces_on_thing(engine: Any, kind: str) -> np.ndarray:
@@ -164,6 +164,7 @@ def test_the_force_on_a_sensor_without_a_companion_is_that_of_its_contacts(scene
             engine.step(20)
             for name in engine.sensors.names:
                 expected = engine.contacts(name).force_magnitude(mode)
+                assert expected is not None
                 np.testing.assert_allclose(engine.get_contact_force_magnitude(name), [expected], rtol=1e-9, atol=1e-9)
                 pressed += bool(expected)
     assert pressed > 50

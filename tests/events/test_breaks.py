@@ -4,9 +4,8 @@ import math
 
 import pytest
 from contact_viewer.events.breaks import Break, BreakWhen
-from contact_viewer.events.contact_events import ContactEvent, EventKind
+from contact_viewer.events.contact_events import ContactEvent, EventKind, SensorEvent
 from contact_viewer.events.event_log import LogEntry, LoggedContact
-from contact_viewer.events.timing import SensorEvent
 
 
 def pair_event(pair: int, kind: EventKind) -> LogEntry:

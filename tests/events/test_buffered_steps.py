@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.steps import StepBlock
 from contact_viewer.events import tracker as tracking
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.contact_events import ContactEvent, EventRule
 from contact_viewer.events.event_log import LogEntry
 from contact_viewer.events.pair_contacts import PairContacts
-from contact_viewer.events.sensor_contacts import SensorForces
-from contact_viewer.events.timing import ForceTrigger
+from contact_viewer.events.sensor_contacts import ForceTrigger
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 from contact_viewer.mjmodel.pair_selection import all_pairs, named_pairs
 from contact_viewer.session.session import Session
@@ -46,7 +46,7 @@ SCENES = {
 
 def pair_forces(engine: Engine) -> dict[frozenset[int], float]:
     """Normal forces between geoms by MuJoCo's own function [N]."""
-    model, data = engine.model, engine.data
+    model, data = engine.model, engine.contact_data()
     forces: dict[frozenset[int], float] = {}
     wrench = np.zeros(6)
     for i in range(data.ncon):
@@ -176,7 +176,7 @@ def test_other_options_count_from_now_on() -> None:
     assert tracker.options is options
     assert len(tracker.log) == 0
     assert tracker.pairs.events.eps == 1e-3
-    assert (tracker.sensors.trigger.on[0], tracker.sensors.trigger.off[0]) == (7.0, 6.0)
+    assert (tracker.sensors.trigger.on, tracker.sensors.trigger.off) == (7.0, 6.0)
 
 
 def test_a_sensor_that_is_added_while_others_are_tracked_is_tracked_too() -> None:
@@ -234,8 +234,8 @@ def test_to_track_another_pair_stops_no_run_because_that_one_is_pressed() -> Non
     assert hits == []
 
 
-def test_curves_of_runge_kutta_are_those_of_the_state_after_each_step() -> None:
-    """It leaves the positions of an intermediate state behind, here those of a pendulum with long steps."""
+def test_curves_of_runge_kutta_are_those_of_the_state_before_each_step() -> None:
+    """As with every integrator. It leaves the positions of another one behind, here of a pendulum with long steps."""
     model = mujoco.MjModel.from_xml_string("""
         <mujoco>
           <option integrator="RK4" timestep="0.05"/>
@@ -249,9 +249,10 @@ def test_curves_of_runge_kutta_are_those_of_the_state_after_each_step() -> None:
     tracker.curves_wanted_until = math.inf
     engine.data.qvel[0] = 3.0
     for _ in range(10):
+        gap, time = 1 - 0.5 * math.cos(engine.data.qpos[0]) - 0.1, engine.time
         engine.step()
         tracker.after_step(engine)
-        gap = 1 - 0.5 * math.cos(engine.data.qpos[0]) - 0.1
+        assert tracker.curves[0, -1] == time
         assert tracker.curves[2, -1] == pytest.approx(gap + 2e-8, abs=1e-12)
 
 
@@ -332,7 +333,7 @@ def test_large_arrays_are_not_buffered_without_bound(tmp_path: Path) -> None:
     for _ in range(300):
         engine.step()
         tracker.after_step(engine)
-        most = max(most, sum(len(row) for row in tracker._sensors._rows))
+        most = max(most, sum(len(row) for row in tracker._sensors._buffer._rows))
     assert 0.75 * 2**22 < most <= 2**22
 
 
@@ -368,7 +369,7 @@ def test_steps_in_which_nothing_happens_are_read_many_at_a_time(
             tracker.after_step(engine)
     assert (engine.data.ncon == 0) == lifted
     calls: list[str] = []
-    spied = [(PairContacts, "update"), (SensorForces, "decode"), (SensorForces, "read"), (ForceTrigger, "update")]
+    spied = [(PairContacts, "update"), (StepBlock, "forces"), (ForceTrigger, "update")]
     for owner, name in spied:
         original = getattr(owner, name)
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from contact_viewer.events.contact_events import ContactEvent, EventKind
+from contact_viewer.events.contact_events import ContactEvent, EventKind, SensorEvent
 from contact_viewer.events.event_log import (
     EventLog,
     LogEntry,
@@ -14,7 +14,6 @@ from contact_viewer.events.event_log import (
     PeakHold,
     events_as_json,
 )
-from contact_viewer.events.timing import SensorEvent
 from contact_viewer.recording.table_files import events_as_csv
 
 COLUMNS = [

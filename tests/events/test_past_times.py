@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.events.timing import ContactTiming
+from contact_viewer.metrics import ContactTimes
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
@@ -47,7 +47,7 @@ def test_before_the_first_step_that_was_seen_nothing_has_lasted() -> None:
     assert sorted((past.contact_time + past.air_time).tolist()) == pytest.approx([0.002] * 5)
 
 
-def columns(timing: ContactTiming) -> list[list[float]]:
+def columns(timing: ContactTimes) -> list[list[float]]:
     return [
         column.tolist()
         for column in (

@@ -7,17 +7,27 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
-from contact_viewer.events import sensor_contacts
-from contact_viewer.events.sensor_contacts import SensorForces
+from contact_viewer.engines import steps as reading
+from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.steps import StepBuffer
 from contact_viewer.settings import Reduce
 
 SCENES = [scene.name for scene in bundled_scenes()]
 
 
+def read_forces(engine: Engine, buffer: StepBuffer | None = None) -> np.ndarray:
+    """How hard the sensors are pressed after the present step, (sensors,)."""
+    buffer = buffer or StepBuffer(engine, only_forces=True)
+    block = buffer.add() or buffer.take()
+    assert block is not None
+    forces: np.ndarray = block.forces()[-1]
+    return forces
+
+
 @pytest.mark.parametrize("scene", SCENES)
 def test_forces_are_those_of_each_sensor(scene: str) -> None:
     engine = open_engine(scene)
-    forces = SensorForces(engine)
+    buffer = StepBuffer(engine, only_forces=True)
     strongest = 0.0
     for mode in (None, *Reduce):
         for name in engine.sensors.names if mode is not None else ():
@@ -25,21 +35,21 @@ def test_forces_are_those_of_each_sensor(scene: str) -> None:
         for _ in range(40):
             engine.step(3)
             expected = [engine.get_contact_force_magnitude(name)[0] for name in engine.sensors.names]
-            assert forces.read() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+            assert read_forces(engine, buffer) == pytest.approx(expected, rel=1e-12, abs=1e-12)
             strongest = max(strongest, *expected)
     assert strongest > 1.0
 
 
 def test_of_many_sensors_those_that_are_touched_say_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a hundred, those that nothing touches are not read at all."""
-    monkeypatch.setattr(sensor_contacts, "_FEW_SENSORS", 0)
+    monkeypatch.setattr(reading, "_FEW_SENSORS", 0)
     engine = open_engine("bounce")
-    forces = SensorForces(engine)
+    buffer = StepBuffer(engine, only_forces=True)
     touched = set()
     for _ in range(200):
         engine.step()
         expected = [float(engine.get_contact_force_magnitude(name)[0]) for name in engine.sensors.names]
-        assert forces.read().tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        assert read_forces(engine, buffer).tolist() == pytest.approx(expected, rel=1e-12, abs=1e-12)
         touched.add(sum(force > 0 for force in expected))
     assert {1, 5} <= touched
 
@@ -58,7 +68,7 @@ def test_contacts_without_friction_press_in_every_slot(tmp_path: Path) -> None:
     engine = open_engine(scene)
     engine.step(500)
     assert engine.data.ncon == 4
-    assert SensorForces(engine).read() == pytest.approx([2 * 9.81], rel=1e-6)
+    assert read_forces(engine) == pytest.approx([2 * 9.81], rel=1e-6)
 
 
 def test_sensors_of_all_modes_and_slots_beside_each_other(tmp_path: Path) -> None:
@@ -81,15 +91,16 @@ def test_sensors_of_all_modes_and_slots_beside_each_other(tmp_path: Path) -> Non
           <sensor>{sensors}</sensor>
         </mujoco>""")
     engine = open_engine(scene)
-    forces = SensorForces(engine)
-    assert forces.find_sensors()
-    rows, expected = [], []
+    buffer, blocks, expected = StepBuffer(engine, only_forces=True), [], []
     for _ in range(200):
         engine.step()
-        rows.append(forces.values().copy())
+        blocks.append(buffer.add())
         expected.append([engine.get_contact_force_magnitude(name)[0] for name in engine.sensors.names])
-        assert forces.read() == pytest.approx(expected[-1], rel=1e-12, abs=1e-12)
-    decoded = forces.decode(np.array(rows))
+        assert read_forces(engine) == pytest.approx(expected[-1], rel=1e-12, abs=1e-12)
+    complete = [block for block in (*blocks, buffer.take()) if block is not None]
+    assert len(complete) > 1
+    assert not any(block.read_alone for block in complete)
+    decoded = np.concatenate([block.forces() for block in complete])
     np.testing.assert_allclose(decoded, expected, rtol=1e-12, atol=1e-12)
     assert (decoded[-1] > 1.0).all()
     # A sensor sums the forces in its slots, and more slots hold more of them.
@@ -123,29 +134,27 @@ def test_sensors_without_companions_and_without_names() -> None:
           <sensor><contact data="found" num="4"/><contact data="force" reduce="maxforce" num="1"/></sensor>
         </mujoco>""")
     engine = open_engine(model)
-    forces = SensorForces(engine)
+    buffer = StepBuffer(engine, only_forces=True)
     engine.step(1000)
-    assert forces.read() == pytest.approx([19.62, 19.62 / 4], rel=1e-3)
+    assert read_forces(engine, buffer) == pytest.approx([19.62, 19.62 / 4], rel=1e-3)
     engine.watch_all()
-    assert forces.read() == pytest.approx([19.62, 19.62 / 4, 19.62], rel=1e-3)
+    assert read_forces(engine, buffer) == pytest.approx([19.62, 19.62 / 4, 19.62], rel=1e-3)
 
 
 def test_environments_are_read_one_by_one() -> None:
     engine = open_engine("stack", num_envs=2)
     engine.pose(1).qvel[2] = 3.0
     engine.step(20)
-    shown = [SensorForces(engine.environment(i)).read() for i in range(2)]
+    shown = [read_forces(engine.environment(i)) for i in range(2)]
     for i in range(2):
         expected = [engine.get_contact_force_magnitude(name)[i] for name in engine.sensors.names]
         assert shown[i] == pytest.approx(expected, rel=1e-12)
     assert not np.allclose(shown[0], shown[1])
-    assert all(SensorForces(engine.environment(i)).find_sensors() for i in range(2))
 
 
 def test_another_engine_is_asked_sensor_by_sensor() -> None:
     engine = open_engine("gripper", "motrix")
-    assert not SensorForces(engine).find_sensors()
     engine.step(500)
     expected = [engine.get_contact_force_magnitude(name)[0] for name in engine.sensors.names]
-    assert SensorForces(engine).read() == pytest.approx(expected)
+    assert read_forces(engine) == pytest.approx(expected)
     assert max(expected) > 1.0

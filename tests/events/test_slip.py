@@ -43,7 +43,7 @@ def run(session: Session, seconds: float) -> None:
     """Push harder and harder, until a time or a break."""
     while session.engine.time < seconds and not session.paused:
         session.engine.data.ctrl[0] = RATE * session.engine.time
-        session._step(1)
+        session.take_steps(1)
 
 
 def test_a_push_breaks_loose_at_the_friction_limit(session: Session) -> None:
@@ -107,7 +107,7 @@ def test_an_engine_that_does_not_tell_slip_runs_on() -> None:
     assert session.events is not None
     session.events.breaks += [Break(BreakWhen.SLIP), Break(BreakWhen.SLIP, sensor=0)]
     for _ in range(50):
-        session._step(1)
+        session.take_steps(1)
     assert not session.paused
 
 

@@ -6,11 +6,23 @@ from itertools import groupby
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.events.timing import ContactTiming, ForceTrigger, SensorEvent
+from contact_viewer import metrics, open_engine
+from contact_viewer.events.contact_events import SensorEvent
+from contact_viewer.events.sensor_contacts import ForceTrigger
+from contact_viewer.events.tracker import ContactTracker
 from hypothesis import given
 from hypothesis import strategies as st
 
 STEP = 0.002
+
+
+def count_times(states: list[list[bool]], timestep: float = STEP) -> metrics.ContactTimes:
+    """Count step by step, as the window does."""
+    first, *others = map(np.array, states)
+    times = metrics.start_times(first, timestep)
+    for state in others:
+        times = times.next(state)
+    return times
 
 
 def feed(trigger: ForceTrigger, forces: list[float]) -> list[SensorEvent]:
@@ -54,14 +66,8 @@ def test_spikes_and_dropouts_shorter_than_the_minimum_do_not_show() -> None:
     assert events[1].duration == pytest.approx(17 * STEP)
 
 
-def test_reset_and_bad_thresholds() -> None:
-    trigger = ForceTrigger(2, on=[1.0, 10.0], off=0.5)
-    trigger.update(0.0, [5.0, 5.0])
-    assert trigger.raw.tolist() == trigger.debounced.tolist() == [True, False]
-    assert trigger.update(-1.0, [0.0, 20.0]) == []
-    assert trigger.raw.tolist() == [False, True]
-    (event,) = trigger.update(0.0, [0.0, 0.0])
-    assert (event.sensor, event.kind, event.duration) == (1, "end", 1.0)
+def test_bad_thresholds_and_durations() -> None:
+    trigger = ForceTrigger(2, on=1.0, off=0.5)
     for on, off in ((1.0, 2.0), (0.0, 0.0), (1.0, math.nan)):
         with pytest.raises(ValueError, match="off"):
             ForceTrigger(1, on, off)
@@ -70,27 +76,8 @@ def test_reset_and_bad_thresholds() -> None:
     for duration, timestep in ((0.0, 0.0), (0.1, -1.0), (0.1, math.inf), (math.inf, STEP), (0.1, math.nan)):
         with pytest.raises(ValueError, match="steps"):
             ForceTrigger(1, 1.0, 1.0, duration, timestep)
-    for timestep in (0.0, -STEP, math.inf, math.nan):
-        with pytest.raises(ValueError, match="timestep"):
-            ContactTiming(1, timestep)
-    with pytest.raises(ValueError, match="2 sensors"):
-        ContactTiming(2, STEP).update([True])
     with pytest.raises(ValueError, match="2 sensors"):
         trigger.update(1.0, [0.0])
-
-
-def test_nothing_is_in_contact_after_a_reset() -> None:
-    trigger = ForceTrigger(2, on=1.0, off=0.5, min_duration=2 * STEP, timestep=STEP)
-    trigger.update(0.0, [5.0, 0.0])
-    # A change that waits for its confirmation is forgotten too.
-    trigger.update(STEP, [5.0, 5.0])
-    trigger.reset()
-    assert not trigger.raw.any()
-    assert not trigger.debounced.any()
-    assert trigger.update(0.0, [0.0, 0.0]) == []
-    assert [event for i in range(1, 6) for event in trigger.update(i * STEP, [0.0, 0.0])] == []
-    (event,) = (event for i in range(6, 12) for event in trigger.update(i * STEP, [0.0, 5.0]))
-    assert (event.sensor, event.time) == (1, 6 * STEP)
 
 
 FORCES = st.lists(st.sampled_from([0.0, 0.4, 0.7, 1.2, 9.0]), min_size=1, max_size=60)
@@ -117,29 +104,18 @@ def test_debouncing(forces: list[float], min_steps: int) -> None:
 
 
 def test_timing_of_a_gait() -> None:
-    timing = ContactTiming(2, STEP)
     # One foot is down for 3 and up for 2 steps; the other is never down.
-    for i in range(13):
-        down = i % 5 < 3
-        timing.update([down, False])
+    timing = count_times([[i % 5 < 3, False] for i in range(13)])
     assert timing.contact_time == pytest.approx([3 * STEP, 0])
     assert timing.air_time == pytest.approx([0, 13 * STEP])
     assert timing.last_contact_time == pytest.approx([3 * STEP, 0])
     assert timing.last_air_time == pytest.approx([2 * STEP, 0])
     assert timing.contact_count.tolist() == [3, 0]
     assert timing.duty_factor == pytest.approx([9 / 13, 0])
-    timing.reset()
-    assert timing.duty_factor.tolist() == timing.contact_time.tolist() == [0, 0]
-    timing.update([True, True])
-    assert timing.contact_count.tolist() == [1, 1]
 
 
-def test_after_a_reset_nothing_was_counted() -> None:
-    timing = ContactTiming(2, STEP)
-    for state in ([True, False], [False, True], [True, True]):
-        timing.update(state)
-    timing.reset()
-    assert timing.step_count == 0
+def test_before_the_first_step_nothing_was_counted() -> None:
+    timing = ContactTracker(open_engine("bounce")).sensors.timing
     assert not timing.in_contact.any()
     assert not timing.contact_count.any()
     for column in (timing.air_time, timing.contact_time, timing.last_air_time, timing.last_contact_time):
@@ -148,17 +124,15 @@ def test_after_a_reset_nothing_was_counted() -> None:
 
 
 def test_times_do_not_drift() -> None:
-    timing = ContactTiming(1, 0.001)
-    for _ in range(100_000):
-        timing.update([True])
-    assert timing.contact_time[0] == 100.0
+    timing = metrics.start_times(np.array([True]), 0.001)
+    for _ in range(9_999):
+        timing = timing.next(timing.in_contact)
+    assert timing.held(90_000).contact_time[0] == 100.0
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=80))
 def test_timing_against_runs(states: list[bool]) -> None:
-    timing = ContactTiming(1, STEP)
-    for state in states:
-        timing.update([state])
+    timing = count_times([[state] for state in states])
     runs = [(value, len(list(run))) for value, run in groupby(states)]
     closed = runs[:-1]
     assert timing.contact_count[0] == sum(value for value, _ in runs)
@@ -182,14 +156,14 @@ def test_a_bouncing_ball_felt_by_a_touch_sensor() -> None:
           <sensor><touch site="s"/></sensor>
         </mujoco>""")
     data = mujoco.MjData(model)
-    timing = ContactTiming(1, model.opt.timestep)
     trigger = ForceTrigger(1, 2.0, 1.0, 0.004, model.opt.timestep)
-    loads, events = [], []
+    loads, events, states = [], [], []
     for _ in range(1000):
         mujoco.mj_step(model, data)
         loads.append(float(data.sensordata[0]))
         events += trigger.update(data.time, data.sensordata)
-        timing.update(trigger.debounced)
+        states.append(trigger.debounced.tolist())
+    timing = count_times(states, model.opt.timestep)
     first = next(i for i, load in enumerate(loads) if load > 2.0)
     assert events[0].time == pytest.approx((first + 1) * model.opt.timestep)
     assert events[0].time == pytest.approx(math.sqrt(2 * 0.5 / 9.81), abs=0.005)
@@ -201,8 +175,7 @@ def test_a_bouncing_ball_felt_by_a_touch_sensor() -> None:
 
 
 def test_an_instant_that_was_returned_to_keeps_its_contacts() -> None:
-    trigger = ForceTrigger(4, on=5.0, off=2.0, min_duration=0.01, timestep=STEP)
-    trigger.resume({0: 1.0, 1: 1.5})
+    trigger = ForceTrigger(4, 5.0, 2.0, 0.01, STEP, begin_times={0: 1.0, 1: 1.5})
     # Between the thresholds a state is kept; of the last two nothing is known.
     assert trigger.update(3.0, [3.0, 1.0, 3.0, 6.0]) == []
     assert trigger.debounced.tolist() == trigger.raw.tolist() == [True, False, False, True]
@@ -219,30 +192,29 @@ def test_an_instant_that_was_returned_to_keeps_its_contacts() -> None:
 def test_quiet_steps_can_be_skipped(forces: list[list[float]], min_duration: float, block: int) -> None:
     """Whatever is skipped as quiet, in blocks of any size, all that can be asked is as if it had been updated."""
     triggers = [ForceTrigger(2, 5.0, 2.0, min_duration, STEP) for _ in range(2)]
-    timings = [ContactTiming(2, STEP) for _ in range(2)]
     events: list[list[SensorEvent]] = [[], []]
+    states = []
     for i, force in enumerate(forces):
         events[0] += triggers[0].update(i * STEP, force)
-        timings[0].update(triggers[0].debounced)
-    i = 0
+        states.append(triggers[0].debounced.tolist())
+    i, skipped = 0, metrics.start_times(np.array(states[0]), STEP).held(-1)
     while i < len(forces):
         quiet = triggers[1].quiet_steps(np.array(forces[i : i + block]))
         if quiet:
             i += quiet
-            triggers[1].skip((i - 1) * STEP, quiet)
-            timings[1].skip(quiet)
+            triggers[1].skip(quiet)
+            skipped = skipped.held(quiet)
         else:
             events[1] += triggers[1].update(i * STEP, forces[i])
-            timings[1].update(triggers[1].debounced)
+            state = triggers[1].debounced
+            skipped = skipped.next(state) if i else metrics.start_times(state, STEP)
             i += 1
     assert events[1] == events[0]
     for name in ("raw", "debounced"):
         np.testing.assert_array_equal(getattr(triggers[1], name), getattr(triggers[0], name))
+    counted = count_times(states)
     for name in ("air_time", "contact_time", "last_air_time", "last_contact_time", "duty_factor", "contact_count"):
-        np.testing.assert_array_equal(getattr(timings[1], name), getattr(timings[0], name))
-    # Both know how late it is: what is earlier is a new start, without events.
-    for trigger in triggers:
-        assert trigger.update((len(forces) - 1.5) * STEP, [9.0, 9.0]) == []
+        np.testing.assert_array_equal(getattr(skipped, name), getattr(counted, name))
 
 
 def test_steady_forces_are_quiet() -> None:
@@ -252,7 +224,8 @@ def test_steady_forces_are_quiet() -> None:
     trigger.update(0.0, steps[0])
     assert trigger.quiet_steps(steps) == 3
     assert trigger.quiet_steps(steps[:2]) == 2
-    assert trigger.quiet_steps(np.array([[math.nan, 0.0]])) == 0
+    # What is not known changes nothing.
+    assert trigger.quiet_steps(np.array([[math.nan, 0.0]])) == 1
 
 
 def test_a_begin_has_lasted_no_time_and_an_end_as_long_as_the_contact() -> None:

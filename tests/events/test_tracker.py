@@ -51,7 +51,7 @@ def play(session: Session, clock: Clock, seconds: float, fps: float) -> None:
 def run_to(session: Session, time: float) -> None:
     """Take single steps up to a time."""
     while session.engine.time < time - 1e-9:
-        session._step(1)
+        session.take_steps(1)
 
 
 def row(entry: LogEntry) -> Row:
@@ -159,7 +159,7 @@ def test_a_reset_after_the_first_step_starts_again() -> None:
         engine.step()
         tracker.after_step(engine)
         assert tracker.time == engine.time == pytest.approx(0.002)
-        assert tracker.sensors.timing.step_count == 1
+        assert tracker.sensors.timing.steps.tolist() == [1] * 5
 
 
 def test_a_contact_that_is_open_at_reset_ends_without_an_event() -> None:
@@ -444,12 +444,12 @@ def test_environments_are_tracked_one_at_a_time() -> None:
     session = Session(open_engine("bounce", num_envs=2), ViewState())
     tracker = ContactTracker(session.engine)
     session.simulation.observers.append(tracker)
-    session._step(200)
+    session.take_steps(200)
     assert len(tracker.log) > 4
     session.show_environment(1)
-    session._step(1)
+    session.take_steps(1)
     assert len(tracker.log) == 0
-    session._step(300)
+    session.take_steps(300)
     assert {entry.subject for entry in tracker.log} >= {"slab × soft", "soft_ball"}
 
 

@@ -13,5 +13,5 @@ def test_a_shape_has_its_name_in_mjcf(shape: str) -> None:
 
 
 def test_an_unknown_number_has_no_name() -> None:
-    assert shape_name(mujoco.mjtGeom.mjGEOM_MESH) == "mesh"
+    assert shape_name(mujoco.mjtGeom.mjGEOM_MESH.value) == "mesh"
     assert shape_name(-5) == ""

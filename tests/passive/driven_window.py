@@ -1,7 +1,6 @@
 """The program of a passive viewer's window with a test that drives it."""
 
 import json
-import os
 import sys
 import traceback
 from importlib import import_module
@@ -15,8 +14,8 @@ from tests.window.driver import drive
 
 
 def run(window: Window) -> None:
-    test, report = sys.argv[6:8]
-    module, name = test.split(":")
+    request = json.loads(sys.argv[2])
+    report, (module, name) = request["report"], request["test"].split(":")
     result: dict[str, Any] = {"failure": None, "result": None}
     window.keeps_settings = False
 
@@ -34,6 +33,4 @@ def run(window: Window) -> None:
 
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:], run)
-    sys.stdout.flush()
-    os._exit(code)
+    main(run)

@@ -1,6 +1,7 @@
 """Loops of other programs, and windows on them that are driven in a process of their own."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -37,6 +38,16 @@ class StillLoop:
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None: ...
 
 
+def driven_request(test: DrivenTest, report: Path, *arguments: str) -> dict[str, Any]:
+    """Ask the program of a driven window for a test."""
+    return {"test": f"{test.__module__}:{test.__name__}", "report": str(report), "arguments": arguments}
+
+
+def driven_argument() -> str:
+    """Return the first argument of the test that drives this process."""
+    return str(json.loads(sys.argv[2])["arguments"][0])
+
+
 class DrivenViewer:
     """A passive viewer whose window a test drives, in that window's process, until the test is over."""
 
@@ -56,7 +67,7 @@ class DrivenViewer:
             model,
             data,
             module="tests.passive.driven_window",
-            arguments=(f"{test.__module__}:{test.__name__}", str(self._report), *arguments),
+            request=driven_request(test, self._report, *arguments),
             **options,
         )
 

@@ -9,11 +9,13 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactLayout, launch_batch
+from contact_viewer.events.contact_events import EventKind
 from contact_viewer.passive.batch import BatchViewer
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
 from ..window.driver import wait
+from .loops import driven_request
 from .test_viewer import load, press
 
 ENVS = 6
@@ -71,8 +73,8 @@ class DrivenBatch:
 
     def __init__(self, model: Any, test: Any, folder: Path, num_envs: int = ENVS) -> None:
         self._report = folder / "driven.json"
-        arguments = (f"{test.__module__}:{test.__name__}", str(self._report))
-        self.viewer = BatchViewer(model, num_envs, module="tests.passive.driven_batch", arguments=arguments)
+        request = driven_request(test, self._report)
+        self.viewer = BatchViewer(model, num_envs, module="tests.passive.driven_window", request=request)
 
     def finish(self) -> Any:
         self.viewer.close()
@@ -148,6 +150,48 @@ def test_without_sensordata_all_is_solved_again_and_marked(tmp_path: Path) -> No
     marks, forces = driven.finish()
     assert marks == [True, True]
     np.testing.assert_allclose(forces["all"][2], 2 * 9.81, rtol=0.05)
+
+
+def see_times(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    history, events = session.history, session.events
+    assert history is not None
+    assert events is not None
+    wait(ctx, lambda: history.last > 40)
+    session.go_to(20)
+    past = session.engine.time
+    # Steps arrive also while another one is looked at.
+    wait(ctx, lambda: history.last > 60)
+    times, seconds = history.times(np.arange(history.first, history.last + 1)), history.seconds
+    at = history.step_at(float(times[20]))
+    landed = [entry.time for entry in events.log if entry.sensor == 0 and entry.kind is EventKind.BEGIN]
+    air = float(events.sensors.timing.last_air_time[0])
+    return {"times": times.tolist(), "at": at, "seconds": seconds, "landed": landed, "air": air, "past": past}
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+def test_curves_history_and_events_use_the_times_that_were_handed_over(uneven: bool, tmp_path: Path) -> None:
+    """Several steps a sync, as frameworks with decimation do."""
+    theirs, given = OtherEngine(), []
+    for data in theirs.datas:
+        data.qpos[2] = 0.3
+    driven = DrivenBatch(theirs.model, see_times, tmp_path)
+    while driven.viewer.is_running():
+        theirs.sync(driven.viewer)
+        given.append(theirs.datas[0].time)
+        for _ in range(5 + len(given) % 3 if uneven else 5):
+            theirs.step()
+        time.sleep(0.005)
+    seen = driven.finish()
+    times = seen["times"]
+    np.testing.assert_allclose(times, given[: len(times)], atol=1e-6)
+    assert seen["seconds"] == pytest.approx(times[-1] - times[0])
+    assert (seen["at"], seen["past"]) == (20, pytest.approx(given[20]))
+    # Dropped from 0.2 m.
+    falling = np.sqrt(2 * 0.2 / 9.81)
+    assert seen["landed"][0] == pytest.approx(falling, abs=0.03)
+    if not uneven:
+        assert seen["air"] == pytest.approx(falling, abs=0.03)
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:

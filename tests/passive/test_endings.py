@@ -15,10 +15,11 @@ import av
 import contact_viewer
 import mujoco
 import pytest
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.window.window import Window
 
 from ..window.driver import wait
-from .loops import DrivenViewer
+from .loops import DrivenViewer, driven_argument
 from .test_viewer import load, run
 
 REPOSITORY = Path(__file__).parents[2]
@@ -57,14 +58,15 @@ def is_alive(pid: int) -> bool:
 
 def record_on(ctx: Any, window: Window) -> Any:
     """Record until the window is closed."""
-    folder = Path(sys.argv[8])
+    folder = Path(driven_argument())
     window.app.start_recording(folder / "video.mp4")
     running = window.app.recorder
     wait(ctx, lambda: running.running is not None)
     wait(ctx, lambda: running.running is not None and running.running.frames > 2)
     (folder / "recording").touch()
-    loop = window.app.session.loop
-    assert loop is not None
+    source = window.app.session.source
+    assert isinstance(source, LoopSteps)
+    loop = source.loop
     # The test engine does not close a window while a test goes on.
     while loop.running:
         ctx.yield_(1)
@@ -124,7 +126,7 @@ def test_a_window_that_is_stopped_holds_nobody_up() -> None:
 
 
 def stay_alive(ctx: Any, window: Window) -> Any:
-    folder = Path(sys.argv[8])
+    folder = Path(driven_argument())
     wait(ctx, (folder / "stopped").exists, 2000)
     frames = window.frame_count
     history = window.app.session.history

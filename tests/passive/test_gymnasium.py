@@ -1,5 +1,6 @@
 """Gymnasium's own environments in the wrapper, against the same environments stepped bare."""
 
+import copy
 import pickle
 import subprocess
 import sys
@@ -14,14 +15,16 @@ import gymnasium
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer import open_engine
 from contact_viewer.errors import RecordingError, SceneError
 from contact_viewer.gymnasium import ContactViewer
 from contact_viewer.passive.viewer import PassiveViewer
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.window.window import Window
 
 from ..engines.mujoco.test_arrivals import forces
 from ..window.driver import count_green, wait
-from .loops import DrivenViewer
+from .loops import DrivenViewer, driven_argument
 
 STEPS = 100
 """Of an environment; five of the physics each."""
@@ -64,10 +67,10 @@ def see_each_step(ctx: Any, window: Window) -> Any:
     session = window.app.session
     history = session.history
     assert history is not None
-    expected = pickle.loads(Path(sys.argv[8]).read_bytes())
+    expected = pickle.loads(Path(driven_argument()).read_bytes())
     wait(ctx, lambda: history.last >= len(expected), 2000)
-    assert session.loop is not None
-    assert session.loop.skipped == 0
+    assert isinstance(session.source, LoopSteps)
+    assert session.source.loop.skipped == 0
     assert session.view.tracking == "torso"
     touching = 0
     for step, contacts in enumerate(expected, 1):
@@ -169,13 +172,15 @@ def touching_pairs(model: Any, data: Any) -> set[frozenset[str]]:
 
 
 def test_events_of_the_steps_are_in_the_info() -> None:
+    """A step shows the contacts of the positions from which it starts, as contact sensors do."""
     expected: list[set[tuple[str, frozenset[str]]]] = []
     before: set[frozenset[str]] = set()
+    start: set[frozenset[str]] = set()
     for step in stepped_bare("Ant-v5", touching_pairs):
         expected.append(set())
         for pairs in step:
-            expected[-1] |= {("begin", pair) for pair in pairs - before} | {("end", pair) for pair in before - pairs}
-            before = pairs
+            expected[-1] |= {("begin", pair) for pair in start - before} | {("end", pair) for pair in before - start}
+            before, start = start, pairs
     env = ContactViewer(make("Ant-v5"), events=True, window=False)
     _, info = env.reset(seed=3)
     assert info["contacts"] == []
@@ -188,6 +193,94 @@ def test_events_of_the_steps_are_in_the_info() -> None:
     env.close()
     assert seen == expected[1:]
     assert sum(map(len, seen)) > 15
+
+
+def test_a_second_environment_can_be_made_while_the_first_is_shown() -> None:
+    env = ContactViewer(make("Ant-v5"), events=True, window=False)
+    env.reset(seed=3)
+    env.step(env.action_space.sample())
+    evaluation = make("Hopper-v5")
+    evaluation.reset(seed=1)
+    copied = copy.deepcopy(env.unwrapped)
+    copied.reset(seed=3)
+    spec = mujoco.MjSpec.from_string(
+        "<mujoco><worldbody><body><freejoint/><geom size='0.1'/></body></worldbody></mujoco>"
+    )
+    assert spec.compile().nq == 7
+    open_engine("quadruped").step(1)
+    # As when a cell of a notebook is run again: the first one is still there.
+    again = ContactViewer(make("Ant-v5"), events=True, window=False)
+    observations = []
+    for each in (env, again):
+        each.reset(seed=3)
+        for action in actions(each, 20):
+            observations.append(each.step(action)[0])
+            evaluation.step(evaluation.action_space.sample())
+            copied.step(action)
+        each.close()
+    assert np.array_equal(observations[:20], observations[20:])
+    assert mujoco.get_mjcb_control() is None
+
+
+class MakesAgain(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Makes its data again in every second reset, and its model and data in the others."""
+
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        inner: Any = self.unwrapped
+        self.resets = getattr(self, "resets", 0) + 1
+        if self.resets % 2:
+            inner.model = mujoco.MjModel.from_xml_path(inner.fullpath)
+        inner.data = mujoco.MjData(inner.model)
+        return self.env.reset(**options)
+
+
+@pytest.mark.parametrize("serve", [False, True])
+def test_an_environment_that_makes_its_data_again_keeps_its_window(serve: bool, tmp_path: Path) -> None:
+    env = ContactViewer(MakesAgain(make("Ant-v5")), serve=serve, wait=True)
+    seen = set()
+    for episode in range(4):
+        env.reset(seed=episode)
+        assert env.viewer is not None
+        seen.add((id(env.viewer), env.viewer._process.pid, env.viewer.url))
+        for action in actions(env, 12):
+            env.step(action)
+        # All physics steps of this episode, and only those.
+        saved = env.viewer.save_run(tmp_path / f"{episode}.cvrun")
+        assert (saved.steps, saved.skipped, saved.forgotten) == (60, 0, 0)
+        states = open_run(tmp_path / f"{episode}.cvrun")
+        assert states == pytest.approx(env.unwrapped.data.qpos, abs=0)  # type: ignore[attr-defined]
+    assert len(seen) == 1
+    env.close()
+    assert mujoco.get_mjcb_control() is None
+
+
+def open_run(path: Path) -> Any:
+    """The positions with which a saved run ends."""
+    engine = open_engine(path)
+    assert engine.log is not None
+    logged = engine.resimulate(engine.log)
+    while not logged.done:
+        logged.take()
+    return engine.data.qpos
+
+
+@pytest.mark.parametrize("wrapped", ["before the first reset", "while it is shown"])
+def test_a_wrapper_can_be_pickled_and_copied(wrapped: str) -> None:
+    env = ContactViewer(make("Ant-v5"), events=True, window=False)
+    if wrapped == "while it is shown":
+        env.reset(seed=3)
+    for other in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+        other.reset(seed=3)
+        assert "contacts" in other.step(other.action_space.sample())[-1]
+        other.close()
+    env.close()
+
+
+def test_a_misspelt_option_is_refused_at_construction() -> None:
+    with pytest.raises(TypeError, match=r"ContactViewer takes no 'sreve'; .*serve"):
+        ContactViewer(make("Ant-v5"), sreve=True)
+    with pytest.raises(TypeError, match="takes no 'every_step'"):
+        ContactViewer(make("Ant-v5"), every_step=False)
 
 
 def test_it_is_a_standard_wrapper() -> None:

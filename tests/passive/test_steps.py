@@ -1,23 +1,24 @@
 """Steps of a loop in a real window's process: bit for bit what the loop had, and none lost."""
 
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import contact_viewer
 import mujoco
 import numpy as np
 import pytest
 from contact_viewer.errors import SceneError
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 from contact_viewer.window.window import Window
 
 from ..engines.mujoco.test_arrivals import Theirs
 from ..window.driver import wait
-from .loops import DrivenViewer
+from .loops import DrivenViewer, driven_argument
 from .test_viewer import load
 
 STEPS = 500
@@ -40,7 +41,7 @@ def compare_steps(ctx: Any, window: Window) -> Any:
     wait(ctx, lambda: history.last >= STEPS, 2000)
     ctx.yield_(5)
     contacts = 0
-    with np.load(Path(sys.argv[8])) as theirs:
+    with np.load(Path(driven_argument())) as theirs:
         for step in range(1, STEPS + 1):
             session.go_to(step)
             expected = theirs[str(step)]
@@ -78,11 +79,12 @@ def test_contacts_of_random_steps_are_those_of_the_loop_to_the_last_bit(scene: s
 
 def count_steps(ctx: Any, window: Window) -> Any:
     session = window.app.session
-    history, loop = session.history, session.loop
+    history, source = session.history, session.source
     assert history is not None
-    assert loop is not None
+    assert isinstance(source, LoopSteps)
+    loop = source.loop
     wait(ctx, lambda: history.last > 100, 1000)
-    wait(ctx, lambda: Path(sys.argv[8]).exists() and loop.pending == 0, 5000)
+    wait(ctx, lambda: Path(driven_argument()).exists() and loop.pending == 0, 5000)
     ctx.yield_(5)
     return {"kept": history.last, "skipped": loop.skipped, "marks": len(history.marks)}
 
@@ -101,6 +103,68 @@ def test_of_a_hundred_thousand_steps_each_is_kept_or_counted(tmp_path: Path) -> 
     assert driven.result["kept"] + driven.result["skipped"] == 100_000
     assert driven.result["kept"] > 1000
     assert driven.result["marks"] == 0
+
+
+def look_slowly(ctx: Any, window: Window) -> Any:
+    """In the window's process: as on a machine that is loaded."""
+    source = window.app.session.source
+    assert isinstance(source, LoopSteps)
+    loop = source.loop
+    while not Path(driven_argument()).exists():
+        ctx.yield_(1)
+        time.sleep(0.3)
+    return {"skipped": loop.skipped}
+
+
+FAST = 20_000
+"""Steps of a loop that is faster than its window."""
+
+
+@pytest.mark.parametrize("every_step", [False, True])
+def test_a_loop_that_waits_saves_every_step(every_step: bool, tmp_path: Path) -> None:
+    model, data = load("bounce")
+    options: dict[str, Any] = {"ring_bytes": 2**17, "wait": True, "every_step": every_step}
+    with (driven := DrivenViewer(model, data, look_slowly, tmp_path, str(tmp_path / "done"), **options)) as viewer:
+        for _ in range(FAST // 5):
+            for _ in range(5):
+                mujoco.mj_step(model, data)
+                if not every_step:
+                    viewer.sync()
+            viewer.sync()
+        saved = viewer.save_run(tmp_path / "run.cvrun")
+        (tmp_path / "done").touch()
+        while viewer.is_running():
+            time.sleep(0.01)
+    assert (saved.steps, saved.skipped, saved.forgotten) == (FAST, 0, 0)
+    assert driven.result["skipped"] == 0
+
+
+def test_a_run_with_steps_left_out_says_how_many(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    model, data = load("bounce")
+    options: dict[str, Any] = {"ring_bytes": 2**17, "wait": False}
+    with DrivenViewer(model, data, look_slowly, tmp_path, str(tmp_path / "done"), **options) as viewer:
+        for _ in range(FAST):
+            mujoco.mj_step(model, data)
+            viewer.sync()
+        saved = viewer.save_run(tmp_path / "run.cvrun")
+        (tmp_path / "done").touch()
+        while viewer.is_running():
+            time.sleep(0.01)
+    assert saved.skipped > FAST // 4
+    assert saved.steps + saved.skipped == FAST
+    (line,) = capfd.readouterr().err.splitlines()
+    assert f"{saved.steps} steps; missing: {saved.skipped}" in line
+    assert "wait=True" in line
+
+
+def test_a_served_loop_that_nobody_looks_at_saves_every_step(tmp_path: Path) -> None:
+    model, data = load("bounce")
+    with contact_viewer.launch_passive(model, data, serve=True, ring_megabytes=0.1) as viewer:
+        for _ in range(FAST):
+            mujoco.mj_step(model, data)
+            viewer.sync()
+        saved = viewer.save_run(tmp_path / "run.cvrun")
+    assert (saved.steps, saved.skipped, saved.forgotten) == (FAST, 0, 0)
 
 
 def stay_with_it(ctx: Any, window: Window) -> Any:

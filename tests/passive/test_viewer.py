@@ -1,6 +1,5 @@
 """A user's loop in this process, and its window in another."""
 
-import sys
 import time
 from itertools import count
 from pathlib import Path
@@ -10,18 +9,21 @@ import contact_viewer
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer.errors import SceneError
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.mjmodel.model_values import ModelValues
+from contact_viewer.passive.program import check_simulation
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.window.keys import BINDINGS
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
 from ..window.driver import count_green, scene_part, screenshot, wait
-from .loops import DrivenViewer
+from .loops import DrivenViewer, driven_argument
 
 
 def load(scene: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
@@ -31,7 +33,7 @@ def load(scene: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 def argument() -> str:
     """In the window's process: what the test has handed over."""
-    return sys.argv[8]
+    return driven_argument()
 
 
 def press(ctx: Any, key: Any) -> None:
@@ -53,6 +55,116 @@ def run(
     raise AssertionError
 
 
+class Wrapped:
+    """As dm_control (`ptr`) and robosuite (`_model`, `_data`) wrap MuJoCo's objects."""
+
+    def __init__(self, **parts: Any) -> None:
+        self.__dict__.update(parts)
+
+
+def follow_what_is_shown(ctx: Any, window: Window) -> Any:
+    """In the window's process: what is chosen stays while other models are shown, and every step arrives."""
+    app, seen = window.app, []
+    bodies = app.session.engine.model.nbody
+    wait(ctx, lambda: app.session.history is not None and app.session.history.last >= 50)
+    app.session.view.camera.azimuth = 33.0
+    floor = ContactTarget(TargetKind.GEOM, "floor")
+    app.sensor_edits.make([SensorChange(ContactDeclaration("ground", second=floor, num=8))])
+    wait(ctx, lambda: "ground" in app.session.engine.sensors.names)
+    app.session.selected = app.session.engine.sensors.names[0]
+    for name in ("second", "third"):
+        (Path(argument()) / f"ready for the {name}").touch()
+        if name == "second":
+            wait(ctx, lambda: app.session.engine.model.nbody > bodies)
+        wait(ctx, lambda: app.session.history is not None and app.session.history.last == 50)
+        assert app.session.history is not None
+        assert app.session.view.camera.azimuth == 33.0
+        assert not app.session.history.marks
+        wait(ctx, lambda: "ground" in app.session.engine.sensors.names)
+        picture = scene_part(window, screenshot(ctx, Path(argument()) / f"{name}.png")).astype(int)
+        purple = int((np.minimum(picture[..., 0], picture[..., 2]) > picture[..., 1] + 60).sum())
+        assert purple > 200, "the ball is not in the picture"
+        seen.append([app.session.selected, app.session.engine.model.nbody, app.session.engine.data.qpos[:3].tolist()])
+    return seen
+
+
+def test_other_models_and_data_are_shown_in_the_same_window(tmp_path: Path) -> None:
+    model, data = load("quadruped")
+    with_ball = mujoco.MjSpec.from_file(str(find_scene("quadruped")))
+    ball = with_ball.worldbody.add_body(pos=[0.5, 0, 0.3])
+    ball.add_freejoint()
+    ball.add_geom(size=[0.1, 0, 0], rgba=[1, 0, 1, 1])
+    expected = []
+    with (driven := DrivenViewer(model, data, follow_what_is_shown, tmp_path, str(tmp_path))) as viewer:
+        first = viewer._process.pid
+        run(viewer, model, data, 50)
+        for name in ("second", "third"):
+            while not (tmp_path / f"ready for the {name}").exists() and viewer.is_running():
+                viewer.sync()
+                time.sleep(0.005)
+            if name == "second":
+                model = with_ball.compile()
+            data = mujoco.MjData(model)
+            # Later than what was shown before: no step leads there.
+            data.time, data.qpos[2] = 10.0, 0.5
+            viewer.show(Wrapped(ptr=model), Wrapped(ptr=data))  # type: ignore[arg-type]
+            assert (viewer.m, viewer.d) == (model, data)
+            run(viewer, model, data, 50)
+            expected.append([model.nbody, data.qpos[:3].tolist()])
+        while viewer.is_running():
+            viewer.sync()
+            time.sleep(0.005)
+        assert viewer._process.pid == first
+    assert [seen[1:] for seen in driven.result] == expected
+    assert {seen[0] for seen in driven.result} == {mujoco.MjModel.sensor(model, 0).name}
+
+
+@pytest.mark.parametrize("steps", [0, 20])
+def test_data_that_the_program_no_longer_has_is_noticed(steps: int, capfd: pytest.CaptureFixture[str]) -> None:
+    model, data = load("bounce")
+
+    def sync(seconds: float) -> str:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            viewer.sync()
+            time.sleep(0.01)
+        return capfd.readouterr().err
+
+    with contact_viewer.launch_passive(model, data) as viewer:
+        run(viewer, model, data, steps)
+        # It is still there, whatever the program does with it.
+        assert sync(1.0) == ""
+        data = mujoco.MjData(model)
+        (line,) = sync(1.5).splitlines()
+        assert "viewer.show(model, data)" in line
+        viewer.show(model, data)
+        run(viewer, model, data, 20)
+        assert sync(1.0) == ""
+        assert viewer.d is data
+
+
+def test_what_other_libraries_wrap_is_unwrapped_and_what_is_neither_is_named() -> None:
+    model, data = load("bounce")
+    with pytest.raises(
+        SceneError, match=r"an MjData are needed, not mujoco._structs.MjModel and mujoco._structs.MjModel"
+    ):
+        contact_viewer.launch_passive(model, model)  # type: ignore[arg-type]
+    with pytest.raises(SceneError, match=r"not tests.passive.test_viewer.Wrapped and NoneType"):
+        contact_viewer.launch_passive(Wrapped(sim=model), None)  # type: ignore[arg-type]
+    assert check_simulation(Wrapped(_model=model), Wrapped(_data=data)) == (model, data)
+    assert check_simulation(Wrapped(ptr=model), Wrapped(ptr=data)) == (model, data)
+    with pytest.raises(SceneError, match="another model: qpos"):
+        check_simulation(Wrapped(ptr=load("quadruped")[0]), Wrapped(ptr=data))
+
+
+@pytest.mark.parametrize("display", [None, ":987"])
+def test_without_a_display_the_program_reads_of_serve(display: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("DISPLAY", raising=False) if display is None else monkeypatch.setenv("DISPLAY", display)
+    with pytest.raises(SceneError, match=r"no display .* `serve=True`"):
+        contact_viewer.launch_passive(*load("bounce"))
+
+
 def see_everything(ctx: Any, window: Window) -> Any:
     session = window.app.session
     history, events = session.history, session.events
@@ -60,7 +172,7 @@ def see_everything(ctx: Any, window: Window) -> Any:
     assert events is not None
     wait(ctx, lambda: history.last >= 600)
     assert not history.marks
-    assert session.loop is not None
+    assert isinstance(session.source, LoopSteps)
     while not history.curves.update():
         pass
     engine = session.engine
@@ -69,7 +181,11 @@ def see_everything(ctx: Any, window: Window) -> Any:
     with np.load(Path(argument())) as theirs:
         # As its own sensors have them, which report fewer fields than the window has.
         np.testing.assert_array_equal(arrays, theirs["sensordata"])
-    return {"events": len(events.log), "sensors": list(session.engine.sensors.names), "skipped": session.loop.skipped}
+    return {
+        "events": len(events.log),
+        "sensors": list(session.engine.sensors.names),
+        "skipped": session.source.loop.skipped,
+    }
 
 
 def test_every_step_is_in_the_windows_history_with_events_and_curves(tmp_path: Path) -> None:
@@ -99,8 +215,8 @@ def hold_and_step(ctx: Any, window: Window) -> Any:
     wait(ctx, lambda: history.last > 20)
     press(ctx, imgui.Key.space)
     assert session.paused
-    loop = session.loop
-    assert loop is not None
+    assert isinstance(session.source, LoopSteps)
+    loop = session.source.loop
     ctx.yield_(5)
     wait(ctx, lambda: loop.pending == 0)
     ctx.yield_(5)
@@ -155,8 +271,8 @@ def break_on_contact(ctx: Any, window: Window) -> Any:
     assert session.history is not None
     time = session.engine.time
     begun = next(entry.seen for entry in session.events.log)
-    assert session.loop is not None
-    assert session.loop.skipped == 0
+    assert isinstance(session.source, LoopSteps)
+    assert session.source.loop.skipped == 0
     return {"time": time, "begun": begun, "last": session.history.time(session.history.last)}
 
 
@@ -251,7 +367,7 @@ def take_the_place(ctx: Any, window: Window) -> Any:
     press(ctx, imgui.Key.f8)
     press(ctx, imgui.Key.x)
     shown = [name for name in ("Sensors", "Display", "Inspector") if window.is_panel_shown(name)]
-    assert session.loop is not None
+    assert isinstance(session.source, LoopSteps)
     wait(ctx, lambda: session.view.camera.azimuth == 12.5)
     return shown, session.view.camera.azimuth
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ import polars
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.engines.registry import open_engine
-from contact_viewer.recording import data_file
 from contact_viewer.recording.tables import CONTACT_COLUMNS
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.session.session import Session
@@ -88,7 +86,7 @@ def test_rows_are_the_contact_forces_of_every_step(tmp_path: Path) -> None:
             mujoco.mj_step(model, data)
         for name, pair in sensors.items():
             own = steps[name][step]
-            assert all(float(row["time"]) == round(0.002 * step, 3) for row in own)
+            assert all(float(row["time"]) == data.time for row in own)
             judged = contact_forces(model, data, *pair)
             assert all(float(row["found"]) == len(judged) for row in own)
             if not judged:
@@ -207,6 +205,33 @@ def test_data_names_the_frame_that_shows_it(tmp_path: Path) -> None:
     assert sum(row["video_frame"] == "" for row in rows) == 121 - 30
 
 
+@pytest.mark.parametrize("timestep", ["0.002", "0.0033333333333333335"])
+def test_times_in_tables_join_with_data_time_bit_for_bit(timestep: str, tmp_path: Path) -> None:
+    spec = mujoco.MjSpec.from_file(str(find_scene("touch")))
+    spec.option.timestep = float(timestep)
+    spec.compile()
+    scene = tmp_path / "touch.xml"
+    scene.write_text(spec.to_xml())
+    bare = mujoco.MjModel.from_xml_path(str(scene))
+    data, times = mujoco.MjData(bare), [0.0]
+    for _ in range(300):
+        mujoco.mj_step(bare, data)
+        times.append(data.time)
+    duration = ("--duration", 300.5 * float(timestep))
+    for suffix in (".csv", ".npz", ".parquet"):
+        path = export(tmp_path / f"c{suffix}", scene, *duration)
+        tables = [path] if suffix == ".npz" else [path, path.with_name(f"c.touch{suffix}")]
+        for table in tables:
+            if suffix == ".csv":
+                rows = read_csv(table)
+                steps, read = [int(row["step"]) for row in rows], [float(row["time"]) for row in rows]
+            else:
+                columns: Any = np.load(table) if suffix == ".npz" else parquet.read_table(table).to_pydict()
+                steps, read = list(columns["step"]), list(columns["time"])
+            assert set(steps) == set(range(301))
+            assert read == [times[step] for step in steps]
+
+
 def test_times_go_on_from_a_keyframe(tmp_path: Path) -> None:
     scene = tmp_path / "ball.xml"
     scene.write_text(BALL)
@@ -234,14 +259,18 @@ def test_a_diverging_scene_leaves_what_came_before(tmp_path: Path, capsys: pytes
     assert "warning: the simulation became unstable" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("suffix", "extra"), [(".parquet", "parquet"), (".rrd", "rerun")])
+@pytest.mark.parametrize(
+    ("suffix", "extra", "module"), [(".parquet", "parquet", "pyarrow"), (".rrd", "rerun", "rerun")]
+)
 def test_a_missing_extra_names_the_command(
-    suffix: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    suffix: str,
+    extra: str,
+    module: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def find(name: str) -> ModuleSpec | None:
-        return None
-
-    monkeypatch.setattr(data_file, "find_spec", find)
+    monkeypatch.setitem(sys.modules, module, None)
     assert main(["export", "slope", "-o", str(tmp_path / f"c{suffix}")]) == 2
     assert f"pip install 'contact-viewer[{extra}]'" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -86,8 +86,8 @@ def test_observers_see_every_step_once(tmp_path: Path) -> None:
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
         list(Film(session, schedule, renderer, calls=[observe]).pictures())
     assert [step for step, _, _ in seen] == list(range(50, schedule.last_step + 1))
-    assert all(time == float(Fraction(step, 500)) for step, time, _ in seen)
-    np.testing.assert_allclose([own for _, own, _ in seen], [engine for _, _, engine in seen], rtol=0, atol=1e-12)
+    assert all(time == pytest.approx(step / 500, abs=1e-12) for step, time, _ in seen)
+    assert [own for _, own, _ in seen] == [engine for _, _, engine in seen]
 
 
 def test_time_goes_on_from_a_keyframe(tmp_path: Path) -> None:

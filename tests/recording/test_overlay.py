@@ -7,9 +7,8 @@ import pytest
 from contact_viewer.engines.registry import open_engine
 from contact_viewer.errors import RecordingError
 from contact_viewer.recording.encoders import Picture
-from contact_viewer.recording.overlay import Overlay
+from contact_viewer.recording.overlay import CurveStrip, Overlay
 from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, text_font
-from contact_viewer.recording.plots import CurveStrip
 from contact_viewer.session.force_scale import nice_above
 from contact_viewer.session.layers import legend_entries, session_glyphs
 from contact_viewer.session.session import Session

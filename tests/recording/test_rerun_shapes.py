@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import pytest
 import rerun
-from contact_viewer.recording.rerun_shapes import drawn_geoms, geom_shape
+from contact_viewer.recording.rerun_file import drawn_geoms, geom_shape
 
 SCENE = """
 <mujoco>

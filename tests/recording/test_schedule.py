@@ -49,11 +49,10 @@ def test_a_step_names_the_first_frame_that_shows_it(
         assert schedule.frame(number) == first.get(number)
 
 
-def test_every_step_has_its_time_without_rounding() -> None:
+def test_every_step_has_its_frame_without_rounding() -> None:
     schedule = Schedule.every_step(0.002, 1.0, 0.5)
     assert (schedule.first_step, schedule.last_step, schedule.frame_count) == (250, 750, 501)
     assert [schedule.step(frame) for frame in range(501)] == list(range(250, 751))
-    assert schedule.time(700) == 1.4
 
 
 def test_rates_and_decimals_are_the_numbers_that_were_meant() -> None:

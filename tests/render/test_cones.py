@@ -3,6 +3,7 @@
 import dataclasses
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
@@ -34,7 +35,7 @@ from .pictures import (
 )
 
 SCALE = GlyphScale(force=0.1, torque=1.0, radius=0.02, width=0.03, lift=0.0, reference=10.0)
-COLORS = palette_colors(None, Palette.STANDARD)
+COLORS = palette_colors(mujoco.MjSpec().compile(), Palette.STANDARD)
 VIEWPORT = (0, 0, SIDE, SIDE)
 STATE_COLORS = {
     ContactState.OPEN: COLORS.open,
@@ -159,7 +160,7 @@ def test_the_rim_is_a_clear_line_in_the_colour_of_the_state(state: ContactState,
 
 def test_states_have_colours_that_stay_apart() -> None:
     for palette in (Palette.STANDARD, Palette.COLORBLIND):
-        colors = palette_colors(None, palette)
+        colors = palette_colors(mujoco.MjSpec().compile(), palette)
         sticking, sliding, still = (np.array(color[:3]) for color in (colors.sticking, colors.sliding, colors.open))
         assert np.abs(sticking - sliding).max() > 0.4
         # Warm: more red than blue. Calm: not.

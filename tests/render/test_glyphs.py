@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from .pictures import make_contacts
 
 SCALE = GlyphScale(force=0.1, torque=2.0, radius=0.02, width=0.01, lift=0.03, reference=10.0)
-COLORS = palette_colors(None, Palette.STANDARD)
+COLORS = palette_colors(mujoco.MjSpec().compile(), Palette.STANDARD)
 EVERYTHING = GizmoSettings(total=True, torque=True)
 AT_ORIGIN = make_contacts([[0.0, 0.0, 0.0]], [3.0, 2.0, -1.0], torque=[0.1, 0.0, 0.2])
 COLOR_OF: dict[int, str] = {
@@ -89,7 +89,7 @@ def test_total_and_torque_are_world_vectors() -> None:
 
 @pytest.mark.parametrize("palette", [Palette.STANDARD, Palette.COLORBLIND])
 def test_components_have_their_colours(palette: Palette) -> None:
-    colors = palette_colors(None, palette)
+    colors = palette_colors(mujoco.MjSpec().compile(), palette)
     glyphs = build(AT_ORIGIN, EVERYTHING, colors)
     for component, name in COLOR_OF.items():
         assert arrow(glyphs, component)[8:] == pytest.approx(getattr(colors, name))

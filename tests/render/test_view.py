@@ -6,9 +6,8 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.render.flags import RENDER_FLAGS, VISUAL_FLAGS
 from contact_viewer.render.offscreen import OffscreenRenderer
-from contact_viewer.render.view import View
+from contact_viewer.render.view import RENDER_FLAGS, VISUAL_FLAGS, View
 from contact_viewer.settings import Quality
 from numpy.typing import NDArray
 
@@ -109,7 +108,7 @@ def test_orbiting_is_mujocos(dx: float, dy: float) -> None:
     arguments: list[Any] = [model, mujoco.mjtMouse.mjMOUSE_ROTATE_V, dx, dy]
     if "scn" in str(mujoco.mjv_moveCamera.__doc__):
         arguments.append(mujoco.MjvScene(model, 1))
-    mujoco.mjv_moveCamera(*arguments, camera)
+    mujoco.mjv_moveCamera(*[*arguments, camera])
     view.orbit(dx, dy)
     assert np.cos(np.radians(view.camera.azimuth - camera.azimuth)) == pytest.approx(1)
     assert view.camera.elevation == pytest.approx(camera.elevation)

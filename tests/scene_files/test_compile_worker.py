@@ -18,13 +18,13 @@ import psutil
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
 from contact_viewer.errors import SceneError
+from contact_viewer.processes import Limits, Worker
 from contact_viewer.scene_files import safe_open
 from contact_viewer.scene_files.compile_worker import Compilation, compile_scene
 from contact_viewer.scene_files.error_messages import NOT_UTF8
 from contact_viewer.scene_files.preflight import survey_scene
 from contact_viewer.scene_files.safe_open import Opening, OpeningCancelled, open_safely
 from contact_viewer.scene_files.scene import LoadedScene, load_scene, one_line
-from contact_viewer.worker import Limits, Worker
 
 ENDLESS = """<mujoco><compiler><lengthrange inttotal="1000000000"/></compiler>
   <worldbody><body><joint name="j" limited="true" range="-1 1"/><geom size=".1"/></body></worldbody>
@@ -56,10 +56,11 @@ def test_the_model_is_the_same_to_the_bit(bundled: BundledScene) -> None:
     here = load_scene(path)
     with closing(Compilation(path)) as compilation:
         there = compilation.result()
-    assert there.scene.companions == here.companions
+    assert there.companions == here.companions
+    assert there.survey is not None
     assert there.survey.files == survey_scene(path).files
     states = []
-    for model in (here.model, there.scene.model):
+    for model in (here.model, there.model):
         data = mujoco.MjData(model)
         mujoco.mj_step(model, data, 200)
         states.append((data.qpos.copy(), data.sensordata.copy()))
@@ -90,7 +91,7 @@ def test_addresses_that_are_only_reserved_are_no_memory(scene: Path) -> None:
         "<body pos='0 0 .05'><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
     )
     with closing(Compilation(scene)) as compilation:
-        assert compilation.result().scene.model.narena == 6 * 2**30
+        assert compilation.result().model.narena == 6 * 2**30
 
 
 LIMITED = """
@@ -100,7 +101,7 @@ from contact_viewer.errors import SceneError
 from contact_viewer.scene_files.compile_worker import Compilation
 compilation = Compilation(Path(sys.argv[1]), ("an innocent element",))
 try:
-    print(compilation.result().scene.model.nbody)
+    print(compilation.result().model.nbody)
 except SceneError as error:
     print(error)
 compilation.close()

@@ -8,7 +8,9 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.mujoco.engine import MujocoEngine
+from contact_viewer.errors import SceneError
 from contact_viewer.mjmodel.names import COMPANION, read_names
+from contact_viewer.scene_files import compiled_sensors
 from contact_viewer.scene_files.compiled_sensors import companions_of, with_sensors
 from contact_viewer.scene_files.scene import LoadedScene, compile_spec, find_scene
 from contact_viewer.scene_files.spec_changes import SensorChange, read_declarations
@@ -50,7 +52,7 @@ EVERY_KIND = """<mujoco><size nuser_sensor="2"/>
   <actuator><motor name="push" joint="up" nsample="4" delay=".01"/></actuator>
   <sensor><contact name="f\N{LATIN SMALL LETTER U WITH DIAERESIS}" body1="a" data="found" user="1 2"/>
     <gyro name="turn" site="here"/><contact geom1="floor" subtree2="b" num="7" reduce="netforce" data="force"/>
-    <contact name="late" body1="a" num="3" data="found force" nsample="5" delay=".01" interval=".004"/>
+    <contact name="late" body1="a" num="3" data="found force"{delay}/>
     <contact name="any" reduce="mindist" cutoff="3" noise="1"/></sensor>
   <custom><numeric name="n" data="1 2"/><text name="t" data="x"/>
     <tuple name="both"><element objtype="body" objname="a"/></tuple></custom>
@@ -58,8 +60,9 @@ EVERY_KIND = """<mujoco><size nuser_sensor="2"/>
 
 
 def test_appended_companions_are_those_that_mujoco_compiles() -> None:
-    compiled = compile_spec(mujoco.MjSpec.from_string(EVERY_KIND), None)
-    appended = with_sensors(LoadedScene(None, mujoco.MjModel.from_xml_string(EVERY_KIND)), delayed=True)
+    text = EVERY_KIND.format(delay="")
+    compiled = compile_spec(mujoco.MjSpec.from_string(text), None)
+    appended = with_sensors(LoadedScene(None, mujoco.MjModel.from_xml_string(text)))
     assert appended.companions == compiled.companions == {0: 5, 2: 6, 3: 7, 4: 8}
     ours, theirs = appended.model, compiled.model
     for field in theirs._all_fields:
@@ -73,6 +76,16 @@ def test_appended_companions_are_those_that_mujoco_compiles() -> None:
         for i, name in enumerate(names):
             if name and not name.startswith(COMPANION):
                 assert mujoco.mj_name2id(ours, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), name) == i
+
+
+def test_a_sensor_with_a_delay_gets_no_companion_and_keeps_its_past() -> None:
+    """A companion with a past of its own would make a state longer than those of the program that steps the model."""
+    model = mujoco.MjModel.from_xml_string(EVERY_KIND.format(delay=' nsample="5" delay=".01" interval=".004"'))
+    appended = with_sensors(LoadedScene(None, model))
+    assert appended.companions == {0: 5, 2: 6, 4: 7}
+    np.testing.assert_array_equal(appended.model.sensor_historyadr[:5], model.sensor_historyadr)
+    kind = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+    assert mujoco.mj_stateSize(appended.model, kind) == mujoco.mj_stateSize(model, kind)
 
 
 def test_names_of_many_sensors_are_found_by_mujoco() -> None:
@@ -124,3 +137,16 @@ def test_sensors_are_made_changed_and_refused() -> None:
     again = with_sensors(LoadedScene(None, scene.model, scene.companions, hidden=scene.hidden))
     assert again.model is scene.model
     assert companions_of(with_sensors(LoadedScene(None, model)).model) == {0: 5, 1: 6, 2: 7, 3: 8, 4: 9}
+
+
+def test_a_model_that_mujoco_reads_otherwise_than_it_was_written_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where a later MuJoCo stores models in another form."""
+    parts_of, calls = compiled_sensors._parts, []
+
+    def other_parts(model: mujoco.MjModel) -> dict[str, bytes | memoryview]:
+        calls.append(model)
+        return parts_of(model) | ({"qpos0": bytes(8 * model.nq)} if len(calls) > 1 else {})
+
+    monkeypatch.setattr(compiled_sensors, "_parts", other_parts)
+    with pytest.raises(SceneError, match=r"cannot be added to this compiled model \(qpos0 would change\)"):
+        with_sensors(LoadedScene(None, load("quadruped")))

@@ -272,9 +272,9 @@ def serve() -> None:
 
     from contact_viewer.engines.mujoco.engine import MujocoEngine
     from contact_viewer.errors import EngineError, SceneError, UnstableError
+    from contact_viewer.processes import Limits
     from contact_viewer.scene_files import compile_worker
     from contact_viewer.scene_files.safe_open import open_safely
-    from contact_viewer.worker import Limits
 
     compile_worker.DEFAULT_LIMITS = Limits(time=4, memory=10**9)
     for line in sys.stdin:

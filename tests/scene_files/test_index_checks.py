@@ -39,6 +39,7 @@ def test_models_of_the_compiler_pass() -> None:
         ("flex_dim", 0, 9),
         ("geom_bodyid", 0, 1000),
         ("geom_type", 0, 99),
+        ("geom_dataid", 0, -1),
         ("site_type", 0, -1),
         ("dof_bodyid", 0, -2),
         ("sensor_intprm", 0, 0),

@@ -7,14 +7,17 @@ import sys
 import time
 from pathlib import Path
 
+import mujoco
+import numpy as np
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.engines.mujoco.engine import MujocoEngine
 from contact_viewer.errors import SceneError
+from contact_viewer.processes import Limits
 from contact_viewer.scene_files import compile_worker
+from contact_viewer.scene_files.model_checks import check_model
 from contact_viewer.scene_files.safe_open import open_safely
 from contact_viewer.scene_files.scene import find_scene
-from contact_viewer.worker import Limits
 
 from .inputs import OPENS, REFUSED, Input
 
@@ -147,3 +150,17 @@ def test_a_file_without_permission(forbidden: str, tmp_path: Path) -> None:
     assert run() == "opened\n"
     (tmp_path / forbidden).chmod(0)
     assert run() == f"SceneRefused {tmp_path / forbidden}: cannot be read (Permission denied)\n"
+
+
+def test_nan_in_an_array_of_a_mesh_is_reported_by_the_name_of_the_array() -> None:
+    cube = "-1 -1 -1 1 -1 -1 -1 1 -1 1 1 -1 -1 -1 1 1 -1 1 -1 1 1 1 1 1"
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><asset><mesh name="cube" vertex="{cube}"/></asset>'
+        '<worldbody><body><freejoint/><geom type="mesh" mesh="cube"/></body></worldbody></mujoco>'
+    )
+    # As MuJoCo 3.5.0 leaves it of triangles without area: nothing that a scene could be refused for.
+    model.mesh_polynormal[-1] = np.nan
+    check_model(model)
+    model.mesh_vert[-1] = np.nan
+    with pytest.raises(SceneError, match=r"^mesh_vert is not a finite number$"):
+        check_model(model)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.errors import SceneError
-from contact_viewer.mjmodel.state_log import StateLog, state_parts
+from contact_viewer.mjmodel.state import state_parts
+from contact_viewer.mjmodel.state_log import StateLog
 from contact_viewer.scene_files.log_files import read_log
 from numpy.typing import NDArray
 

@@ -11,8 +11,7 @@ import mujoco
 import pytest
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.cli import main
-from contact_viewer.scene_files.file_heads import png_pixels
-from contact_viewer.scene_files.preflight import NESTING_MAX, SceneRefused, Survey, survey_scene
+from contact_viewer.scene_files.preflight import NESTING_MAX, SceneRefused, Survey, png_pixels, survey_scene
 from contact_viewer.scene_files.safe_open import open_safely
 from contact_viewer.scene_files.xml_tags import find_tags
 

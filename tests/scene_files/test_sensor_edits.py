@@ -30,6 +30,7 @@ SCENE = """<mujoco>
 """
 PART = "<mujocoinclude>\n  <sensor>\n    <contact name='part' reduce=\"netforce\"/>\n  </sensor>\n</mujocoinclude>\n"
 NEW = SensorChange(ContactDeclaration("new", ContactTarget(TargetKind.GEOM, "floor"), num=3))
+BAD = SensorChange(ContactDeclaration("bad", ContactTarget(TargetKind.GEOM, "nose")))
 OTHER = SensorChange(ContactDeclaration("other", fields=(Field.DIST,)))
 
 
@@ -60,20 +61,20 @@ def changed(model: mujoco.MjModel, sensor: str, **values: object) -> SensorChang
 
 def test_making_and_undoing(scene: Path) -> None:
     sensor_edits = SensorEdits()
-    assert sensor_edits.undo() is None
+    assert sensor_edits.undo_stack.undo() is None
     sensor_edits.make([NEW, OTHER])
     assert list(sensor_edits.unsaved) == ["new", "other"]
-    assert sensor_edits.last == "make new, other"
+    assert sensor_edits.undo_stack.last == "make new, other"
     model = running(scene, sensor_edits)
     sensor_edits.make([changed(model, "new", name="newer", num=7)])
     assert list(sensor_edits.unsaved) == ["newer", "other"]
     assert read_declarations(running(scene, sensor_edits))["newer"].num == 7
-    sensor_edits.undo()
+    sensor_edits.undo_stack.undo()
     assert list(sensor_edits.changes) == [NEW, OTHER]
     sensor_edits.revert("new")
     assert list(sensor_edits.changes) == [OTHER]
-    sensor_edits.undo()
-    sensor_edits.undo()
+    sensor_edits.undo_stack.undo()
+    sensor_edits.undo_stack.undo()
     assert list(sensor_edits.changes) == []
     assert scene.read_text() == SCENE
 
@@ -110,7 +111,7 @@ def test_saving_touches_nothing_else_and_undo_restores_the_bytes(scene: Path) ->
     assert (scene.parent / "part.xml").read_text() == PART.replace("'part' reduce=\"netforce\"", "'renamed'")
     # What the file says now is what ran before.
     assert read_declarations(running(scene, sensor_edits)) == before
-    assert sensor_edits.undo() == "save into scene.xml"
+    assert sensor_edits.undo_stack.undo() == "save into scene.xml"
     assert scene.read_text() == SCENE
     assert (scene.parent / "part.xml").read_text() == PART
     assert sensor_edits.changes == made
@@ -149,18 +150,22 @@ def test_what_somebody_else_has_changed_is_not_undone(scene: Path) -> None:
     text = scene.read_text().replace("0 0 .1", "0 0 .2")
     scene.write_text(text)
     with pytest.raises(SceneError, match="changed by someone else"):
-        sensor_edits.undo()
+        sensor_edits.undo_stack.undo()
     assert scene.read_text() == text
-    assert sensor_edits.undo() == "make new"
+    assert sensor_edits.undo_stack.undo() == "make new"
 
 
 def test_refused_changes_leave_no_step_behind(scene: Path) -> None:
     sensor_edits = SensorEdits()
     sensor_edits.make([NEW])
-    sensor_edits.make([SensorChange(ContactDeclaration("bad", ContactTarget(TargetKind.GEOM, "nose")))])
+    sensor_edits.make([BAD])
     running(scene, sensor_edits)
     assert list(sensor_edits.changes) == [NEW]
-    assert sensor_edits.last == "make new"
+    assert sensor_edits.undo_stack.last == "make new"
+    # Made once more it is tried once more: the file may have changed.
+    sensor_edits.make([BAD])
+    sensor_edits.drop_refused([])
+    assert list(sensor_edits.changes) == [NEW, BAD]
 
 
 def test_every_change_asks_for_the_scene_to_be_opened_again(scene: Path) -> None:
@@ -170,8 +175,8 @@ def test_every_change_asks_for_the_scene_to_be_opened_again(scene: Path) -> None
     states.append(sensor_edits.state)
     sensor_edits.save(scene, running(scene, sensor_edits), sensor_edits.changes)
     states.append(sensor_edits.state)
-    sensor_edits.undo()
+    sensor_edits.undo_stack.undo()
     states.append(sensor_edits.state)
     assert len(set(states)) == 4
     sensor_edits.clear()
-    assert sensor_edits.last is None
+    assert sensor_edits.undo_stack.last is None

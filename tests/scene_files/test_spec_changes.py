@@ -214,17 +214,17 @@ def test_what_only_the_compiler_refuses_is_left_out_alone(scene: Path) -> None:
     many = [SensorChange(ContactDeclaration(f"many{i}", num=NUM_MAX)) for i in range(20)]
     good = SensorChange(ContactDeclaration("good"))
     found = compile_scene(survey_scene(scene), [good, *many])
-    assert [refusal.change.name for refusal in found.scene.refusals] == ["many19"]
-    assert "200,000" in str(found.scene.refusals[0])
-    assert "good" in MujocoEngine(found.scene).sensors.names
+    assert [refusal.change.name for refusal in found.refusals] == ["many19"]
+    assert "200,000" in str(found.refusals[0])
+    assert "good" in MujocoEngine(found).sensors.names
 
 
 def test_a_process_of_its_own_makes_them_too(scene: Path) -> None:
     made = SensorChange(ContactDeclaration("made", *TARGETS["mixed"], num=3))
     missing = SensorChange(ContactDeclaration("missing", ContactTarget(GEOM, "nose")))
     with closing(Compilation(scene, changes=[missing, made])) as compilation:
-        apart = compilation.result().scene
-    here = compile_scene(survey_scene(scene), [missing, made]).scene
+        apart = compilation.result()
+    here = compile_scene(survey_scene(scene), [missing, made])
     assert apart.refusals == here.refusals
     assert apart.companions == here.companions
     one, other = MujocoEngine(apart), MujocoEngine(here)

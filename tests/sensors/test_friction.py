@@ -1,7 +1,10 @@
 """Friction use, states and cones on a few numbers worked out by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from contact_viewer.metrics import sliding
 from contact_viewer.sensors.friction import (
     Cone,
     ContactState,
@@ -130,3 +133,24 @@ def test_without_velocities_the_slip_is_unknown() -> None:
 def test_a_net_force_has_no_cone() -> None:
     layout = ContactLayout("found force torque pos normal tangent", 1, "netforce")
     assert friction_cones(layout.decode(np.ones(layout.size)), np.ones((1, 5)), Cone.ELLIPTIC) is None
+
+
+def test_a_contact_whose_friction_is_not_known_is_neither_sliding_nor_sticking() -> None:
+    """Unless it is too slow to slide. A contact without friction slides as soon as it moves."""
+    layout = ContactLayout(LAYOUT.fields, 4)
+    batch = layout.decode(np.zeros(layout.size))
+    force, linvel = np.zeros((4, 3)), np.zeros((4, 3))
+    force[:, 0], linvel[:, 1] = (5.0, 5.0, 5.0, 0.0), (0.5, 1e-4, 0.5, 0.5)
+    batch = replace(batch, filled=np.ones(4, bool), force=force, linvel=linvel)
+    friction = np.full((4, 5), NAN)
+    friction[2] = 0.0
+    cones = friction_cones(batch, friction, Cone.ELLIPTIC)
+    assert cones is not None
+    assert cones.states.tolist() == [
+        ContactState.UNKNOWN,
+        ContactState.STICKING,
+        ContactState.SLIDING,
+        ContactState.OPEN,
+    ]
+    assert sliding(batch, friction[:, :2]).tolist() == [False, False, True, False]
+    assert sliding(batch, 0.0).tolist() == [True, False, True, False]

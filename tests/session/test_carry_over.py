@@ -46,13 +46,13 @@ def has_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def running(path: Path, steps: int, *changes: SensorChange, paused: bool = True) -> Session:
     session = Session(MujocoEngine(open_safely(path, changes=changes)), ViewState())
     session.track_events()
-    session._step(steps)
+    session.take_steps(steps)
     session.paused = paused
     return session
 
 
 def reopened(session: Session, path: Path, *changes: SensorChange) -> Session:
-    return successor(session, MujocoEngine(open_safely(path, changes=changes)), None)
+    return successor(session, [MujocoEngine(open_safely(path, changes=changes))])
 
 
 def first_touch(path: Path) -> int:
@@ -134,7 +134,7 @@ def test_choices_go_along(path: Path) -> None:
     assert {sensor.name: sensor.modified for sensor in touch} == {"sole": True, "more": True}
     assert touch["sole"].device.lookup_table == ((0, 0, 0), (10, 20, 0))
     fed = len(touch["sole"].history)
-    session._step(3)
+    session.take_steps(3)
     assert len(touch["sole"].history) == fed + 3
     session.reset()
     assert session.engine.data.qpos[2] == 1
@@ -157,7 +157,7 @@ def test_what_the_file_says_anew_wins(path: Path) -> None:
 
 
 def test_another_scene_starts_anew(path: Path) -> None:
-    session = successor(running(path, 50), open_engine("slope"), None)
+    session = successor(running(path, 50), [open_engine("slope")])
     assert session.engine.time == 0
     assert session.events is None
 
@@ -189,7 +189,7 @@ def test_a_new_sensor_has_a_past(path: Path, option: str, shown: int | None) -> 
         for step in range(400):
             # A push by hand in between.
             each.engine.data.xfrc_applied[1, 2] = 30.0 if 100 <= step < 120 else 0.0
-            each._step(1)
+            each.take_steps(1)
             if each is declared:
                 expected[each.engine.time] = contact_bytes(each)
     assert session.events is not None
@@ -238,10 +238,10 @@ def test_all_environments_go_along(path: Path) -> None:
     session = Session(opened(), ViewState())
     for env in range(3):
         session.simulation.engine.pose(env).qvel[0] = env
-    session._step(100)
+    session.take_steps(100)
     session.show_environment(2)
     before = [session.simulation.engine.pose(env).qpos.copy() for env in range(3)]
-    session = successor(session, opened(MADE), None)
+    session = successor(session, [opened(MADE)])
     assert session.env == 2
     assert "made" in session.engine.sensors.names
     for env in range(3):

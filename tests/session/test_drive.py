@@ -9,7 +9,7 @@ from contact_viewer import open_engine
 from contact_viewer.mjmodel.actuators import Servo, read_actuators
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
-from contact_viewer.window.panels.control_rows import short_names
+from contact_viewer.window.panels.poses import short_names
 
 from .test_driven_history import Wanderer, scene, state_of
 
@@ -110,7 +110,7 @@ def test_noise_hands_and_a_stateful_controller_are_replayed_bit_for_bit(tmp_path
     while history.last < 2000:
         session.drive.set_controls({0: float(hand.uniform(-1, 1))})
         for _ in range(int(hand.integers(1, 30))):
-            session._step(1)
+            session.take_steps(1)
             states[history.last] = state_of(engine.model, engine.data).tobytes()
     calls = wanderer.calls
     for step in [*range(1, history.last, 41), *reversed(range(1, history.last, 53))]:
@@ -125,7 +125,7 @@ def test_noise_has_the_deviation_and_the_memory_that_were_asked_for(motors: Sess
     drive.set_controls({2: 0.05})
     drive.set_noise(0.1, 0.02)
     for _ in range(6000):
-        motors._step(1)
+        motors.take_steps(1)
         values.append(float(motors.engine.data.ctrl[2]))
         assert drive.controls[2] == 0.05
     series = (np.array(values) - 0.05) / 0.05
@@ -143,12 +143,12 @@ def test_hold_keeps_motors_where_they_are(motors: Session) -> None:
     drive.hold.stiffness, drive.hold.damping = 60.0, 0.6
     drive.hold_pose(True)
     for _ in range(300):
-        motors._step(1)
+        motors.take_steps(1)
     assert data.qpos[:2] == pytest.approx([0.4, -0.3], abs=0.08)
     drive.hold_pose(False)
     motors.engine.data.ctrl[:] = 0
     for _ in range(200):
-        motors._step(1)
+        motors.take_steps(1)
     assert abs(data.qpos[0] - 0.4) > 0.3
 
 
@@ -166,13 +166,13 @@ def test_only_what_was_done_since_the_last_step_is_undone(motors: Session) -> No
     drive.set_controls({0: 1.0})
     drive.begin("second")
     drive.set_position(0, [0.7])
-    assert drive.undo() == "second"
+    assert drive.undo_stack.undo() == "second"
     assert motors.engine.data.qpos[0] == 0
     assert motors.engine.data.ctrl[0] == 1
-    assert drive.last == "first"
-    motors._step(1)
-    assert drive.last is None
-    assert drive.undo() is None
+    assert drive.undo_stack.last == "first"
+    motors.take_steps(1)
+    assert drive.undo_stack.last is None
+    assert drive.undo_stack.undo() is None
     assert motors.engine.data.ctrl[0] == 1
 
 
@@ -181,13 +181,13 @@ def test_a_pose_changes_no_bit_of_the_steps_that_follow(tmp_path: Path) -> None:
     session = Session(open_engine(path), ViewState())
     model = mujoco.MjModel.from_xml_path(str(path))
     data = mujoco.MjData(model)
-    session._step(150)
+    session.take_steps(150)
     for _ in range(150):
         mujoco.mj_step(model, data)
     place = session.drive.joints[1].place
     session.drive.set_position(place, [0.3])
     data.qpos[place] = 0.3
-    session._step(200)
+    session.take_steps(200)
     for _ in range(200):
         mujoco.mj_step(model, data)
     assert state_of(session.engine.model, session.engine.data).tobytes() == state_of(model, data).tobytes()

@@ -136,3 +136,42 @@ def test_a_controller_that_raises_leaves_the_last_step(tmp_path: Path) -> None:
     assert simulation.history is not None
     assert simulation.history.last == 51
     assert simulation.engine.time == pytest.approx(0.102)
+
+
+def test_scrubbing_back_to_step_0_shows_the_forces_of_the_first_state(tmp_path: Path) -> None:
+    """As they were shown first, before the controller pushed."""
+
+    def push(model: Any, data: Any) -> None:
+        data.ctrl[:] = 1.0
+        data.xfrc_applied[1, 2] = -500.0
+
+    path = tmp_path / "box.xml"
+    path.write_text("""<mujoco><worldbody><geom type="plane" size="2 2 .1"/>
+      <body pos="0 0 .0999"><joint name="up" type="slide" axis="0 0 1"/><geom type="box" size=".1 .1 .1"/></body>
+      </worldbody><actuator><motor joint="up"/></actuator></mujoco>""")
+    engine = open_engine(path, control=push)
+    engine.watch_all()
+    simulation = Simulation(engine, history_bytes=2**24)
+    history = simulation.history
+    assert history is not None
+    data = engine.data
+
+    def shown() -> list[bytes]:
+        arrays: list[Any] = [data.efc_force, data.contact.pos, data.ctrl, data.xfrc_applied, data.sensordata]
+        arrays += [engine.contacts(name).force for name in engine.sensors.names]
+        return [array.tobytes() for array in arrays]
+
+    first = shown()
+    assert data.ncon == 4
+    simulation.step(50)
+    later = shown()
+    simulation.go_to(0)
+    assert shown() == first
+    simulation.go_to(50)
+    assert shown() == later
+    # Played on from there, it is the same run.
+    simulation.go_to(0)
+    simulation.step(50)
+    assert shown() == later
+    simulation.go_to(0)
+    assert shown() == first

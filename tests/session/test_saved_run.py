@@ -20,6 +20,7 @@ from contact_viewer.errors import LogEnd, SceneError
 from contact_viewer.session.history import History
 from contact_viewer.session.saved_run import RunSaver
 from contact_viewer.session.session import Session
+from contact_viewer.session.simulation import LogSteps
 from contact_viewer.settings import Options, ViewState
 from numpy.typing import NDArray
 
@@ -48,7 +49,7 @@ try:
     simulation.step(10**6)
 except LogEnd:
     pass
-print(json.dumps({"prints": prints, "words": engine.logged.summary(), "notes": engine.notes}))
+print(json.dumps({"prints": prints, "words": simulation.source.recorded.summary(), "notes": engine.notes}))
 """
 
 
@@ -60,7 +61,7 @@ class Look:
 
     def after_step(self, engine: Engine) -> None:
         data = engine.data
-        seen = [data.qpos, data.qvel, data.sensordata, data.contact.pos, data.efc_force]
+        seen: list[Any] = [data.qpos, data.qvel, data.sensordata, data.contact.pos, data.efc_force]
         seen += [engine.contacts(name).force for name in engine.sensors.names]
         self.prints.append(hashlib.sha256(b"".join(array.tobytes() for array in seen)).hexdigest())
 
@@ -83,8 +84,8 @@ def kept(session: Session) -> History:
 
 
 def logged(session: Session) -> LoggedSteps:
-    assert session.logged is not None
-    return session.logged
+    assert isinstance(session.source, LogSteps)
+    return session.source.recorded
 
 
 def row(session: Session, step: int) -> bytes:
@@ -147,6 +148,23 @@ def test_a_run_whose_oldest_steps_are_forgotten(tmp_path: Path) -> None:
     assert logged(again).verdicts.first is None
     assert row(again, kept(again).last) == row(session, history.last)
     assert again.engine.time == session.engine.time
+
+
+def test_a_pushed_run_whose_oldest_steps_are_forgotten(tmp_path: Path) -> None:
+    """With a state at every step, those run out first, and the oldest step that is left has one of its own."""
+
+    def push(model: Any, data: Any) -> None:
+        data.xfrc_applied[1, :3] = 5 * np.sin(40 * data.time + np.arange(3))
+
+    session = Session(open_engine("quadruped", control=push), ViewState(history_megabytes=1.0))
+    session.simulation.step(1500)
+    history = kept(session)
+    assert history.first > 100
+    path = RunSaver(session.simulation, tmp_path / "run.cvrun").write()
+    again = Session(open_engine(path), ViewState())
+    play_to_the_end(again)
+    assert logged(again).summary() == f"all {history.last - history.first + 1} steps are exact"
+    assert row(again, kept(again).last) == row(session, history.last)
 
 
 def test_a_run_of_a_run_has_its_steps_and_its_sources(tmp_path: Path) -> None:

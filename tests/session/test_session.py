@@ -151,7 +151,7 @@ def test_observers_see_every_step() -> None:
     session = open_session()
     watcher = Recorder()
     session.simulation.observers.append(watcher)
-    session._step(7)
+    session.take_steps(7)
     np.testing.assert_allclose(watcher.times, session.engine.timestep * np.arange(1, 8))
     session.reset()
     assert watcher.resets == 1
@@ -170,11 +170,11 @@ def test_a_break_pauses_at_the_step_that_shows_it() -> None:
     assert session.events is not None
     session.events.breaks.append(Break(BreakWhen.BEGIN))
     session.advance(10.0)
-    session._step(500)
+    session.take_steps(500)
     assert session.paused
     assert session.trouble is not None
     first = next(entry for entry in session.events.log.entries if entry.kind == "begin")
     assert session.engine.time == pytest.approx(first.seen, abs=1e-9)
-    session._step(200)
+    session.take_steps(200)
     session.go_to_event(-1)
     assert session.engine.time < first.seen + 0.4 + 1e-9

@@ -131,7 +131,7 @@ def test_events_survive_looking_back(name: str, envs: int) -> None:
         session.track_events()
         assert session.events is not None
         for _ in range(20):
-            session._step(25)
+            session.take_steps(25)
             if look_back:
                 session.go_to_event(-1)
                 session.step_back()
@@ -149,16 +149,16 @@ def test_pairs_can_be_selected_while_a_past_step_is_shown(name: str, envs: int) 
     session = Session(open_engine("bounce", name, envs), ViewState())
     session.track_events()
     assert session.events is not None
-    session._step(100)
+    session.take_steps(100)
     session.go_to(50)
     session.events.select(session.events.pairs.choice)
     assert session.history is not None
     session.go_to(session.history.last)
-    session._step(400)
+    session.take_steps(400)
     straight = Session(open_engine("bounce", name, envs), ViewState())
     straight.track_events()
     assert straight.events is not None
-    straight._step(500)
+    straight.take_steps(500)
     entries = [entry for entry in straight.events.log if entry.time > 0.2]
     assert len(entries) > 8
     assert [(e.time, e.subject) for e in session.events.log] == [(e.time, e.subject) for e in entries]

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -76,7 +77,18 @@ class Nodes:
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[Nodes]:
+def temporary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where all programs of these tests have their temporary files."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("temporary")
+        # Ray's own sockets want a short path.
+        patch.setenv("RAY_TMPDIR", tempfile.gettempdir())
+        patch.setenv("TMPDIR", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def cluster(temporary: Path) -> Iterator[Nodes]:
     """One for all tests; on a busy machine its parts may be too late for each other, so that it is tried again."""
     for attempt in range(3):
         try:
@@ -131,6 +143,23 @@ def test_a_cluster_gives_the_same_bits_whatever_it_loses(tmp_path: Path, nodes: 
     }
     assert len(parts["ray"]) == 40
     assert parts["ray"] == parts["local"]
+
+
+@pytest.mark.timeout(400)
+def test_a_cluster_keeps_no_temporary_files_of_a_sweep(tmp_path: Path, nodes: Nodes, temporary: Path) -> None:
+    """Of one that comes to its end, that loses a worker, or that is interrupted."""
+    words = ["slope", "--seeds", "0:12", "--duration", "0.1", "--contacts", "--events", "--ray", nodes.address]
+    words += ["--control", str(controller(tmp_path)), "--param", "WAIT=0.4", "-o"]
+    process = start(tmp_path, *words, "whole")
+    wait_for(lambda: list(temporary.glob("contact-viewer-*/control/beside.py")), process)
+    nodes.kill_worker()
+    finish(process, 200)
+    assert not list(temporary.glob("contact-viewer-*"))
+    process = start(tmp_path, *words, "part")
+    wait_for(lambda: finished(tmp_path / "part") >= 2, process)
+    process.send_signal(signal.SIGINT)
+    finish(process, code=130)
+    assert not list(temporary.glob("contact-viewer-*"))
 
 
 @pytest.mark.timeout(400)

@@ -1,9 +1,13 @@
 """Figures of runs against physics, and against what export writes of the same run."""
 
 import math
+import re
+import time
 from pathlib import Path
 from typing import Any
 
+import gymnasium
+import mujoco
 import numpy as np
 import polars
 import pytest
@@ -161,7 +165,7 @@ def clean(result: RunResult) -> list[list[str]]:
 
 def test_long_runs_are_counted_in_blocks(ball: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = take(ball, duration=1.0).figures[0]
-    monkeypatch.setattr("contact_viewer.sweeps.run_metrics._BLOCK_STEPS", 7)
+    monkeypatch.setattr("contact_viewer.engines.steps._MOST_STEPS", 7)
     cut = take(ball, duration=1.0).figures[0]
     for name, value in whole.items():
         if name != "wall_time":
@@ -196,3 +200,111 @@ def test_an_unstable_run_says_when(tmp_path: Path) -> None:
     assert result.failure is None
     assert result.figures[0]["unstable_at"] == pytest.approx(0.4, abs=0.01)
     assert result.figures[0]["duration"] == pytest.approx(result.figures[0]["unstable_at"])
+
+
+ROBOTS = Path(gymnasium.__file__).parent / "envs" / "mujoco" / "assets"
+STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+PUSH = """
+import numpy as np
+
+def control(model, data):
+    rng = np.random.default_rng([7, round(data.time / model.opt.timestep) // 10])
+    data.ctrl[:] = rng.uniform(-1, 1, model.nu)
+"""
+SENSORS = '<sensor><contact name="all" num="40"/><contact name="{0}" geom1="floor" subtree2="{0}" num="9"/></sensor>'
+
+
+def bare_slip(path: Path, duration: float) -> float:
+    """Way of the fastest sliding contact of a robot that is pushed [m], from MuJoCo's contacts before each step."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data, before = mujoco.MjData(model), mujoco.MjData(model)
+    names: dict[str, Any] = {}
+    exec(PUSH, names)
+    state = np.empty(mujoco.mj_stateSize(model, STATE))
+    way, wrench = 0.0, np.zeros(6)
+    pyramidal = model.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    for _ in range(round(duration / model.opt.timestep)):
+        names["control"](model, data)
+        mujoco.mj_getState(model, data, state, STATE)
+        mujoco.mj_step(model, data)
+        mujoco.mj_setState(model, before, state, STATE)
+        mujoco.mj_forward(model, before)
+        fastest = 0.0
+        for i, contact in enumerate(before.contact):
+            mujoco.mj_contactForce(model, before, i, wrench)
+            velocity = [np.zeros(6), np.zeros(6)]
+            for geom, found in zip(contact.geom, velocity, strict=True):
+                mujoco.mj_objectVelocity(model, before, mujoco.mjtObj.mjOBJ_GEOM, geom, found, 0)
+                found[3:] += np.cross(found[:3], contact.pos - before.geom_xpos[geom])
+            across = contact.frame.reshape(3, 3)[1:] @ (velocity[1][3:] - velocity[0][3:])
+            shares = np.abs(wrench[1 : contact.dim]) / contact.friction[: contact.dim - 1]
+            share = shares.sum() if pyramidal else np.linalg.norm(shares)
+            speed = float(np.linalg.norm(across))
+            if wrench[0] > 1e-9 and share >= 0.999 * wrench[0] and speed > 2e-3:
+                fastest = max(fastest, speed)
+        way += fastest * model.opt.timestep
+    return way
+
+
+@pytest.mark.parametrize("robot", ["hopper.xml", "walker2d_v5.xml", "ant.xml"])
+@pytest.mark.parametrize("sensors", [True, False])
+def test_a_robot_of_gymnasium_slips_as_far_as_its_contacts_say(tmp_path: Path, robot: str, sensors: bool) -> None:
+    """Its contacts differ in friction, and its integrator leaves others behind than those that the arrays report."""
+    text = (ROBOTS / robot).read_text()
+    declared = SENSORS.format("torso") if sensors else ""
+    path, control = tmp_path / robot, tmp_path / "push.py"
+    path.write_text(text.replace("</mujoco>", f"{declared}</mujoco>"))
+    control.write_text(PUSH)
+    result = take(path, duration=1.0, control=str(control))
+    assert result.sensors == (("all", "torso") if sensors else ("all contacts",))
+    assert result.figures[0]["slip_distance"] == pytest.approx(bare_slip(path, 1.0), rel=1e-9)
+    assert result.figures[0]["slip_distance"] > 0.01
+
+
+def test_slip_that_is_not_known_is_not_counted(tmp_path: Path) -> None:
+    """Of a late sensor whose contacts differ in friction: they are no longer in the contact list."""
+    text = SLIDE.replace('geom1="floor" geom2="box" data', 'nsample="20" delay=".02" geom1="box" data')
+    other = '<geom name="other" type="box" size=".1 .1 .1" pos="5 0 0" friction="2"/>'
+    path = tmp_path / "late.xml"
+    path.write_text(text.replace("</worldbody>", f"{other}</worldbody>"))
+    (figures,) = take(path, duration=0.6).figures
+    assert math.isnan(figures["slip_distance"])
+    assert math.isnan(figures["slip_time"])
+    assert figures["penetration"] > 0
+
+
+def without_sensors(folder: Path) -> dict[str, Path]:
+    """Robots without contact sensors."""
+    quadruped = open_engine("quadruped").path
+    assert quadruped is not None
+    (folder / "quadruped.xml").write_text(re.sub(r"<sensor>.*?</sensor>", "", quadruped.read_text(), flags=re.S))
+    return {"hopper": ROBOTS / "hopper.xml", "ant": ROBOTS / "ant.xml", "quadruped": folder / "quadruped.xml"}
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("robot", ["hopper", "ant", "quadruped"])
+def test_a_sweep_of_a_robot_without_sensors_costs_at_most_twice_its_steps(tmp_path: Path, robot: str) -> None:
+    path = without_sensors(tmp_path)[robot]
+    model, seconds = mujoco.MjModel.from_xml_path(str(path)), 6.0
+    steps = round(seconds / model.opt.timestep)
+    plan = make_plan([path], [0], seconds)
+    task = Task(plan, lambda number: open_safely(plan.scenes[number]))
+    task.run(plan.run(0))
+
+    def bare() -> None:
+        data = mujoco.MjData(model)
+        for _ in range(steps):
+            mujoco.mj_step(model, data)
+
+    ratios = []
+    for _ in range(7):
+        times = [timed(bare), timed(lambda: task.run(plan.run(0))), timed(bare)]
+        ratios.append(2 * times[1] / (times[0] + times[2]))
+    print(f"{robot}: {np.median(ratios):.2f} times bare")
+    assert min(ratios) < 2
+
+
+def timed(action: Any) -> float:
+    start = time.perf_counter()
+    action()
+    return time.perf_counter() - start

@@ -228,7 +228,7 @@ def test_contacts_and_events_are_partitions_that_others_read(tmp_path: Path) -> 
     assert {row[:3] for row in rows} == {
         ("quadruped", seed, f"foot_{foot}") for seed in (0, 1) for foot in ("FL", "FR", "RL", "RR")
     }
-    assert {row[4] for row in rows} == {100}
+    assert {row[4] for row in rows} == {101}
     peaks = {(row["scene"], row["seed"], row["sensor"]): row for row in columns(tmp_path / "s").iter_rows(named=True)}
     for *key, force, _ in rows:
         # A foot has one contact.
@@ -242,6 +242,16 @@ def test_contacts_and_events_are_partitions_that_others_read(tmp_path: Path) -> 
     assert ours["kind"].to_list() == theirs["kind"].to_list()
     units = {field.name: field.metadata for field in parquet.read_schema(next(tmp_path.glob("s/contacts/*/*/*")))}
     assert units["force_x"] == {b"unit": b"N"}
+
+
+def test_the_contacts_of_a_sweep_are_those_of_export_from_the_first_state_on(tmp_path: Path) -> None:
+    words = ["--duration", "0.2", "--noise", "qpos=0.01"]
+    assert swept("slope", "--seeds", "1:2", *words, "-o", str(tmp_path / "s"), "--contacts", "--workers", "1") == 0
+    assert main(["export", "slope", "--seed", "1", *words, "-o", str(tmp_path / "c.parquet")]) == 0
+    ours = polars.read_parquet(tmp_path / "s" / "contacts" / "scene=slope" / "seed=1" / "part.parquet")
+    theirs = polars.read_parquet(tmp_path / "c.parquet")
+    assert ours["step"].unique().sort().to_list() == list(range(101))
+    assert ours.select(theirs.columns).equals(theirs)
 
 
 def test_a_full_disk_ends_with_one_line_and_loses_no_finished_run(tmp_path: Path) -> None:

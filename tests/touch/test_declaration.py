@@ -49,6 +49,14 @@ def test_declaration_builds_the_device() -> None:
     assert parse_touch("foot", "site=sole period=0").build().get_sampling_period() == 0
 
 
+def test_an_unknown_type_is_declared_as_a_bumper_with_a_warning() -> None:
+    said = "unknown type 'Force': choose from bumper, force, force-3d; taken as a bumper"
+    with pytest.warns(UserWarning, match=f"^touch:foot: {said}$"):
+        assert parse_touch("foot", "site=a type=Force") == parse_touch("foot", "site=a")
+    with pytest.warns(UserWarning, match=f"^{said}$"):
+        assert TouchDeclaration("foot", "Force", site="a").type is TouchType.BUMPER  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -56,7 +64,6 @@ def test_declaration_builds_the_device() -> None:
         ("type=force", "needs either a site or a body"),
         ("site=a body=b", "needs either a site or a body"),
         ("site=", "needs either a site or a body"),
-        ("site=a type=Force", "unknown type 'Force': choose from bumper, force, force-3d"),
         ("site=a measure=x", "unknown measure 'x': choose from contact, mount"),
         ("site=a tabel=''", "unknown key 'tabel': choose from type, site, body, table, resolution, "),
         ("site=a site=b", "site is given twice"),

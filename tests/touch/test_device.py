@@ -197,10 +197,18 @@ def test_wrong_tables_are_refused(table: object, message: str) -> None:
         sensor("force", lookup_table=table)
 
 
+def test_an_unknown_type_is_a_bumper_with_a_warning_as_in_webots() -> None:
+    with pytest.warns(
+        UserWarning, match="unknown type 'forcé': choose from bumper, force, force-3d; taken as a"
+    ) as seen:
+        device = TouchSensor("forcé")
+    assert device.get_type() is TouchSensor.BUMPER
+    assert seen[0].filename == __file__
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"type": "forcé"}, "unknown type 'forcé': choose from bumper, force, force-3d"),
         ({"measure": "weight"}, "unknown measure 'weight': choose from contact, mount"),
         ({"resolution": 0}, "resolution must be -1 .* or greater than 0, not 0"),
         ({"resolution": -2}, "resolution must be -1 .* or greater than 0, not -2"),

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.motrix.forces import MotrixForces
+from contact_viewer.engines.motrix.sensor_reader import MotrixForces
 from contact_viewer.touch.touch_sensors import TouchSensors
 
 ROBOT = """<mujoco>

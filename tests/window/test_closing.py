@@ -12,8 +12,8 @@ import pytest
 from contact_viewer.app.application import open_application
 from contact_viewer.settings import Options
 from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.opening import DisplayError
 from contact_viewer.window.window import Window
-from contact_viewer.window.window_errors import DisplayError
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
 

@@ -17,7 +17,7 @@ from contact_viewer.settings import Options, Quality, Reduce, ValueAxis
 from contact_viewer.touch.declaration import TouchDeclaration
 from contact_viewer.touch.device import TouchType
 from contact_viewer.window.panels.events import Who
-from contact_viewer.window.panels.help import ABOUT
+from contact_viewer.window.panels.menus import ABOUT
 from contact_viewer.window.shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, hello_imgui, imgui
@@ -239,7 +239,7 @@ def use_panels(person: Person) -> None:
     session = person.prepare()
     session.settings.plots.axis = ValueAxis.LINEAR
     person.use_all(PLOTS)
-    person.use_again("plot_controls", "axis")
+    person.use_again("plots", "axis")
     person.use_again("playback", "##scrub")
     window._editor._by_body = False
     person.use_all(SENSOR_EDITOR)
@@ -253,16 +253,16 @@ def use_panels(person: Person) -> None:
     session.set_reduce("feet1", Reduce.NETFORCE)
     session.selected = "feet1"
     person.use_all(INSPECTOR)
-    window._events_panel.breaks.draft.when = BreakWhen.FORCE
+    window.contents["Events"].breaks.draft.when = BreakWhen.FORCE
     session.view.select(box(session))
     person.use_all(EVENTS)
-    person.use_again("breaks", "break")
-    person.use_again("tracking_options", "tracking")
+    person.use_again("event_options", "break")
+    person.use_again("event_options", "tracking")
     use_row_menu(person)
     touch = app.session.engine.touch_sensors
     assert touch is not None
     touch.add(TouchDeclaration("extra", TouchType.FORCE, site="sole"))
-    window._touch_panel.selected = "extra"
+    window.contents["Touch"].selected = "extra"
     person.use_all(TOUCH)
     # Dialogs and menus.
     for _ in range(2):
@@ -277,7 +277,7 @@ def use_panels(person: Person) -> None:
     with patch.object(type(app.loader), "progress", "opening"):
         person.ctx.yield_(2)
         # It may have gone three times before it was clicked, when scenes were opened.
-        person.use_again("notices", "Cancel")
+        person.use_again("overlays", "Cancel")
 
 
 def use_empty(person: Person) -> None:
@@ -302,7 +302,7 @@ def use_plots_without_curves(person: Person) -> None:
 def use_row_menu(person: Person) -> None:
     """The menu of an event."""
     person.prepare()
-    panel = person.window._events_panel
+    panel = person.window.contents["Events"]
     panel.text, panel.kind, panel.who = "", None, Who.ALL
     for _ in range(2):
         row = next(
@@ -333,4 +333,4 @@ def box(session: Session) -> Pick:
 
 def in_main_menu(site: Site) -> bool:
     """True of entries that `test_every_menu_entry_is_used` looks for."""
-    return site.text.startswith("imgui.menu_item_simple") and site.file in ("panels/menus.py", "panels/help.py")
+    return site.text.startswith("imgui.menu_item_simple") and site.file == "panels/menus.py"

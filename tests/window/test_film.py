@@ -21,7 +21,7 @@ from contact_viewer.engines.registry import open_engines
 from contact_viewer.recording.schedule import Schedule
 from contact_viewer.settings import Options
 
-engine, _ = open_engines(Path(sys.argv[1]), "mujoco")
+(engine,) = open_engines(Path(sys.argv[1]), "mujoco")
 app = Application(engine, Options(Path(sys.argv[1]), width=640, height=480))
 schedule = Schedule.plan(engine.timestep, 1.0, Fraction(30000, 1001), 2.0, 0.5)
 with WindowFilm(app, schedule) as film:
@@ -75,3 +75,76 @@ def test_what_a_window_cannot_have_is_refused(option: tuple[str, str], tmp_path:
     assert result.stderr.count("\n") == 1
     assert option[0] in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+DROPPED = """
+<mujoco>
+  <statistic extent="1" center="0 0 0.2"/>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="2 2 0.1"/>
+    <body name="heavy" pos="0 0 0.5"><freejoint/><geom name="heavy" type="box" size="0.1 0.1 0.1" mass="20"/></body>
+    <body name="light" pos="0.3 0 0.06"><freejoint/><geom name="light" type="box" size="0.05 0.05 0.05"/></body>
+  </worldbody>
+  <sensor>
+    <contact name="heavy" geom1="floor" geom2="heavy" num="4" data="found force pos normal tangent"/>
+    <contact name="light" geom1="floor" geom2="light" num="4" data="found force pos normal tangent"/>
+  </sensor>
+</mujoco>
+"""
+SCALES = """
+import sys
+from fractions import Fraction
+from pathlib import Path
+from contact_viewer.window.film import WindowFilm
+from contact_viewer.app.application import Application
+from contact_viewer.engines.registry import open_engines
+from contact_viewer.recording.film import Film, open_renderer
+from contact_viewer.recording.schedule import Schedule
+from contact_viewer.session.layers import legend_notes
+from contact_viewer.session.session import Session
+from contact_viewer.settings import Options, Quality, ViewState
+import numpy as np
+
+scene, kind = Path(sys.argv[1]), sys.argv[2]
+
+
+def last_picture(start, first):
+    (engine,) = open_engines(scene, "mujoco")
+    schedule = Schedule.plan(engine.timestep, 2.0 - start, Fraction(30), start=start)
+    first = schedule.frame_count - 1 if first is None else first
+    if kind == "window":
+        app = Application(engine, Options(scene, width=900, height=700))
+        session = app.session
+        session.settings.gizmos.length = 8.0
+        with WindowFilm(app, schedule) as film:
+            picture = [np.array(picture) for picture in film.pictures(first) if picture is not None][-1]
+    else:
+        session = Session(engine, ViewState())
+        session.settings.gizmos.length = 8.0
+        with open_renderer(session, (320, 240), Quality.LOW) as renderer:
+            pictures = Film(session, schedule, renderer).pictures(first)
+            picture = [np.array(picture) for picture in pictures if picture is not None][-1]
+    scale = session.force_scale
+    return scale.newtons, scale.changed_at, session.cut, legend_notes(session), picture
+
+
+video = last_picture(0.0, 0)
+assert video[2].arrows and "leave" in video[3][-1], video[:4]
+for start, first in ((0.0, None), (1.5, None), (1.9, 0)):
+    single = last_picture(start, first)
+    assert single[:4] == video[:4], (single[:4], video[:4])
+    assert (np.abs(single[4].astype(int) - video[4]).max(axis=2) > 16).mean() < 0.002
+"""
+"""Compares the last picture of a video with the same instant where no picture was drawn before."""
+
+
+@pytest.mark.parametrize("kind", ["window", "scene"])
+def test_a_single_picture_has_the_force_scale_and_the_legend_of_the_video(kind: str, tmp_path: Path) -> None:
+    """A weight is dropped at first and rests then; its arrow leaves the picture."""
+    scene = tmp_path / "scene.xml"
+    scene.write_text(DROPPED)
+    result = subprocess.run(
+        [sys.executable, "-c", SCALES, str(scene), kind], env=headless(), capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr

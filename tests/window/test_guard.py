@@ -147,11 +147,11 @@ def test_a_failing_command_leaves_scene_and_unsaved_sensors(monkeypatch: pytest.
 
 
 def test_what_a_panel_leaves_open_is_closed_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def leave_open(session: Any) -> None:
+    def leave_open(panel: Any, shell: Any) -> None:
         imgui.push_id("left open")
         imgui.begin_child("child")
 
-    monkeypatch.setattr("contact_viewer.window.window.show_display", leave_open)
+    monkeypatch.setattr("contact_viewer.window.panels.display.DisplayPanel.show", leave_open)
     window = make_window("slope", width=800, height=600)
 
     def test(ctx: Any) -> None:
@@ -171,7 +171,13 @@ class Watching:
     def sleep(self, seconds: float) -> bool:
         return False
 
+    def wait(self) -> bool:
+        return True
+
     def before_frame(self) -> None:
+        pass
+
+    def leave(self) -> None:
         pass
 
     def after_frame(self, read: Callable[[], Any]) -> None:
@@ -189,6 +195,18 @@ def test_a_recording_that_fails_leaves_those_who_watch_their_pictures(monkeypatc
         ctx.yield_(5)
         assert watching.pictures >= before + 4
         assert any("Recording failed" in notice.text for notice in window.app.notices.items)
+        monkeypatch.undo()
+
+    drive(window, test, may_fail=True)
+
+
+def test_a_step_that_fails_names_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    window = make_window("slope", width=800, height=600)
+
+    def test(ctx: Any) -> None:
+        monkeypatch.setattr(window.app, "advance", lambda: 1 // 0)
+        wait(ctx, lambda: window.app.notices.items)
+        assert window.app.notices.items[0].text.startswith("This step of slope.xml failed")
         monkeypatch.undo()
 
     drive(window, test, may_fail=True)

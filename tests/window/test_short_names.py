@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from contact_viewer.window.short_names import shorten, shorten_all
+from contact_viewer.window.widgets import shorten, shorten_all
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 from contact_viewer.assets import bundled_scene
-from contact_viewer.window.panels.help import DOCUMENTATION, FIRST_STEPS
+from contact_viewer.window.panels.menus import DOCUMENTATION, FIRST_STEPS
 from contact_viewer.window.shell import EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
 from contact_viewer.window.window import Window
 from imgui_bundle import glfw_utils, imgui, implot
@@ -73,7 +73,7 @@ def test_notices_leave_the_legend_in_sight(size: tuple[int, int]) -> None:
     window = open_window(size)
 
     def test(ctx: Any) -> None:
-        window.app.session._step(300)
+        window.app.session.take_steps(300)
         for text in ("nested/scene.xml: line 1: no such file", "saved scene-001.png"):
             window.app.notices.add(text, warning=True)
         ctx.yield_(4)
@@ -93,7 +93,7 @@ def test_every_text_has_its_room_and_axes_are_in_sight(size: tuple[int, int], tm
 
     def test(ctx: Any) -> None:
         session = window.app.session
-        session._step(300)
+        session.take_steps(300)
         ctx.yield_(2)
         for title, drawn in texts_of_panels(window, ctx):
             assert any(each.panel.startswith(title) for each in drawn), title
@@ -133,7 +133,7 @@ def test_nothing_is_printed_over_something_else_in_the_smallest_window(scene: st
     found: list[str] = []
 
     def test(ctx: Any) -> None:
-        window.app.session._step(300)
+        window.app.session.take_steps(300)
         for _, drawn in texts_of_panels(window, ctx):
             found.extend(printed_over(drawn))
         assert any(each.text.startswith("netforce") for each in drawn)
@@ -170,7 +170,7 @@ def test_no_two_rows_read_the_same_in_the_smallest_window(tmp_path: Path) -> Non
         assert all(each.rect[2] <= each.room[2] + 1 for each in rows)
 
     def test(ctx: Any) -> None:
-        window.app.session._step(20)
+        window.app.session.take_steps(20)
         show(window, ctx, SENSOR_EDITOR)
         check(ctx, SENSOR_EDITOR, "floor × ")
         check(ctx, SENSORS, "hand")
@@ -252,7 +252,7 @@ def check_plots(window: Window, ctx: Any) -> None:
     assert raster.max.y <= panel.pos.y + panel.size.y
     # Room for the labels of the time axis below the strips, and for half of the last one beside them.
     assert raster.get_height() > 1.5 * imgui.get_text_line_height()
-    strips = window.plots._strips
+    strips = window.contents["Plots"]._strips
     assert raster.max.x - (strips.x + strips.z) >= 0.5 * imgui.calc_text_size("10 s").x
     if not window.app.session.settings.plots.by_sensor:
         assert ctx.item_info("//Plots/force##plot").rect_full.get_height() >= 0.45 * panel.size.y

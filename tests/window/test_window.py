@@ -407,3 +407,63 @@ def test_it_opens_where_settings_cannot_be_kept(tmp_path: Path, what: str) -> No
     frames, _, notice = result.stdout.strip().partition(" ")
     assert frames == "3"
     assert ("settings and layout are not kept" in notice) == (what != "garbage as settings")
+
+
+DAMAGED = """
+import random
+import sys
+from pathlib import Path
+
+from contact_viewer import open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.settings import Options
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.window import Window
+
+settings = Path.home() / ".config" / "contact-viewer" / "window.ini"
+
+
+def open_window():
+    window = Window(Application(open_engine("slope"), Options(Path("slope"), frames=2, width=480, height=360)))
+    run_window(window)
+    return [notice.text for notice in window.app.notices.items]
+
+
+assert open_window() == []
+good = settings.read_bytes()
+assert open_window() == []
+damages = [
+    good.replace(b"points", b"p\\xffints"),
+    good.replace(b" Split=Y", b"", 1),
+    good.replace(b"Size=480,", b"Size=0,"),
+    good.replace(b"Parent=0x00000002 ", b"Parent=0x00000002 2 Parent=0x00000002 "),
+    good.replace(b"[Docking]", b"[\\0ocking]"),
+    good.replace(b"view_state", b"view_stat"),
+    good[: len(good) * 9 // 10],
+    b"",
+]
+damages += [
+    good[:start] + random.Random(seed).randbytes(length) + good[start + removed :]
+    for seed in range(4)
+    for start, length, removed in [[random.Random(seed).randrange(n) for n in (len(good), 40, 400)]]
+]
+for number, damage in enumerate(damages, 1):
+    settings.write_bytes(damage)
+    (notice,) = open_window()
+    kept = settings.with_name(f"window-damaged-{number:03d}.ini")
+    assert "settings and layout are the defaults" in notice and str(kept) in notice, notice
+    assert kept.read_bytes() == damage
+# What was saved instead is whole.
+assert open_window() == []
+print(len(damages))
+"""
+
+
+def test_a_damaged_settings_file_is_kept_aside_and_the_window_opens_with_the_defaults(tmp_path: Path) -> None:
+    environment = os.environ | {"HOME": str(tmp_path)}
+    environment.pop("XDG_CONFIG_HOME", None)
+    result = subprocess.run(
+        [sys.executable, "-c", DAMAGED], env=environment, capture_output=True, text=True, check=False, timeout=150
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "12"

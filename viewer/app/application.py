@@ -13,26 +13,24 @@ from numpy.typing import NDArray
 
 from ..assets import is_bundled
 from ..engines.contract import Engine
-from ..engines.logged_steps import LoggedSteps
 from ..engines.registry import open_engines, open_log
 from ..errors import SceneError
-from ..files import describe_strays, free_path, naming, save_text
+from ..files import describe_strays, free_path, naming, printable, save_text
 from ..mjmodel.names import sensor_names
 from ..mjmodel.sensor_suggestions import SensorSuggestions
 from ..render.glyphs import GizmoList
 from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
-from ..scene_files.sensor_edits import SensorEdits
+from ..scene_files.sensor_edits import SensorEdits, UndoStack
 from ..scene_files.spec_changes import SensorChange
 from ..sensors.contact_declaration import ContactDeclaration
 from ..session.carry_over import successor
 from ..session.session import Session
+from ..session.simulation import Change, StepSource
 from ..settings import Options, ViewState
 from .controllers import Controllers
 from .keyframes import Keyframes
 from .notices import Notices
-from .obstacles import why_not_live
-from .recorder import Label, Recorder
-from .run_saving import RunSaving
+from .recorder import Label, Recorder, RunSaving
 from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
@@ -51,18 +49,20 @@ class Application:
 
     def __init__(
         self,
-        engine: Engine,
+        source: StepSource | Engine,
         options: Options | None = None,
-        ghost: Engine | None = None,
+        beside: Sequence[Engine] = (),
         controllers: Controllers | None = None,
     ) -> None:
-        """`controllers`: what the engines' controllers come from."""
+        """`beside`: engines whose runs are shown beside. `controllers`: what the engines' controllers come from."""
         self.options = options
-        self.controllers = controllers or Controllers.of(engine, ghost)
-        self.session = Session(engine, ViewState(), options, ghost)
+        self.session = Session(source, ViewState(), options, beside)
         """The scene that runs; another one after `advance` has replaced it."""
+        self.controllers = controllers or Controllers.of(self.session.engines)
         self.notices = Notices()
-        self.sensor_edits = SensorEdits()
+        self.undo_stack = UndoStack()
+        """Changes that the user can undo, in the order of doing."""
+        self.sensor_edits = SensorEdits(self.undo_stack)
         """Contact sensors that were made or changed here; the scene is opened again whenever they change."""
         self.loader = SceneLoader(options, self.sensor_edits)
         self.saved: list[Path] = []
@@ -82,7 +82,7 @@ class Application:
         """Of the scene's picture, width and height [px]; whoever draws keeps it up to date."""
         self.window_size = size
         """Of the picture with panels, width and height [px]; likewise."""
-        self._reported: LoggedSteps | None = None
+        self._reported: StepSource | None = None
         """The run or log of which was reported how exact it is."""
         self._closed = False
         self._folder = Path(os.environ.get("PWD", os.sep))
@@ -99,12 +99,10 @@ class Application:
     @property
     def idle(self) -> bool:
         """True if the picture changes only when a person does something."""
-        recorder = self.recorder
-        records = recorder.retaking or recorder.is_completing or recorder.running is not None
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
-        session = self.session
-        still = session.paused if session.loop is None else session.loop.quiet
-        return still and not records and not outdated and not self.run_saving.is_busy and not session.reads_ahead
+        source = self.session.source
+        busy = self.recorder.is_busy or outdated or self.run_saving.is_busy or source.reads_ahead
+        return source.quiet and not busy
 
     def start(self, settings: ViewState | None = None) -> None:
         """Begin with the scene, and with settings that were saved earlier."""
@@ -151,32 +149,22 @@ class Application:
         self.loader.choice = choice
         self.reload()
 
-    @property
-    def undoable(self) -> str | None:
-        """What `undo` would undo, for a person; None for nothing."""
-        return self.session.drive.last if self._undoes_hand else self.sensor_edits.last
-
     def undo(self) -> None:
         """Undo what was done last: by hand since the last step, or to keyframes and sensors, in the file too."""
-        undone = self.notices.attempt(self.session.drive.undo if self._undoes_hand else self.sensor_edits.undo)
+        undone = self.notices.attempt(self.undo_stack.undo)
         if undone is not None:
             self.notices.add(f"undone: {undone}")
-
-    @property
-    def _undoes_hand(self) -> bool:
-        drive = self.session.drive
-        return drive.last is not None and drive.last_time >= self.sensor_edits.last_time
 
     def show_all_contacts(self) -> ContactDeclaration | None:
         """Make a sensor of all contacts. Where the scene can have it, its declaration is returned, and the scene has it
         once it was opened again; elsewhere the viewer computes it, at once."""
         session = self.session
-        if why_not_live(session) is not None:
+        if session.why_not(Change.SENSORS) is not None:
             session.watch_all()
             return None
         model = session.engine.model
         names = {*sensor_names(model), *self.sensor_edits.unsaved}
-        declaration = SensorSuggestions(model).for_everything(session.engine.data, names)
+        declaration = SensorSuggestions(model).for_everything(session.engine.contact_data(), names)
         self.sensor_edits.make([SensorChange(declaration)])
         return declaration
 
@@ -244,11 +232,10 @@ class Application:
         if (saved := self.notices.attempt(self.run_saving.poll)) is not None:
             self.saved.append(saved[0])
             self.notices.add(saved[1])
-        logged = self.session.logged
-        if logged is not None and logged.done and logged is not self._reported:
-            self._reported = logged
-            said = "; ".join([*logged.notes, logged.summary()])
-            self.notices.add(f"{logged.path.name}: {said}", warning=logged.verdicts.first is not None)
+        source = self.session.source
+        if source.finished and source.verdicts is not None and source is not self._reported:
+            self._reported = source
+            self.notices.add("; ".join([source.summary(), *source.notes]), warning=source.verdicts.first is not None)
 
     def _save_last_run(self) -> None:
         """Complete a run that is being saved, and keep the last one where the command line asks for it."""
@@ -260,10 +247,10 @@ class Application:
                 self.run_saving.start(self.session.simulation, path, self.sensor_edits)
                 saved = self.run_saving.wait()
                 if saved is not None:
-                    print(saved[1].removeprefix("saved "), flush=True)
+                    print(printable(saved[1].removeprefix("saved ")), flush=True)
         except SceneError as error:
             with suppress(OSError):  # The terminal may be closed.
-                print(error, file=sys.stderr, flush=True)
+                print(printable(str(error)), file=sys.stderr, flush=True)
 
     def take_picture(
         self, read: Callable[[], NDArray[np.uint8]], *, whole_window: bool, labels: Sequence[Label] = ()
@@ -280,7 +267,7 @@ class Application:
         for path in (paths := self.recorder.begin_closing()):
             self.notices.add(f"completing {path.name}: the window closes then")
             with suppress(OSError):  # The terminal may be closed.
-                print(f"completing {path.absolute()} ...", file=sys.stderr, flush=True)
+                print(printable(f"completing {path.absolute()} ..."), file=sys.stderr, flush=True)
         return bool(paths)
 
     def finish_recording(self) -> None:
@@ -289,9 +276,9 @@ class Application:
         done, errors = self.recorder.close()
         with suppress(OSError):  # The terminal may be closed.
             for line in done:
-                print(line, flush=True)
+                print(printable(line), flush=True)
             for error in errors[1:]:
-                print(error, file=sys.stderr, flush=True)
+                print(printable(str(error)), file=sys.stderr, flush=True)
         if errors:
             raise errors[0]
 
@@ -332,7 +319,9 @@ class Application:
         path, notes = self.session.engine.path, self.session.engine.notes
         self._keep_controllers(engines)
         kept = self.session.history.seconds if self.session.history is not None else 0.0
-        self.session = successor(self.session, *engines)
+        # What was done by hand refers to the session, and its history is large.
+        self.undo_stack.forget(self.session.drive)
+        self.session = successor(self.session, engines)
         # Sessions and engines refer to each other, and a history is large.
         gc.collect()
         same = self.session.engine.path == path
@@ -344,18 +333,18 @@ class Application:
 
     def _keep_controllers(self, engines: Engines) -> None:
         """Let what drives the scene drive it when it was opened again; another scene needs another controller."""
-        before = self.session.simulation.engine, self.session.ghost
+        before = self.session.engines
         if engines[0].path == before[0].path:
             self.controllers.continue_on(engines, before)
             return
         if before[0].controller is not None and not is_bundled(before[0].path):
             self.notices.add("another scene: the controller does not drive it")
-        self.controllers = Controllers.of(*engines)
+        self.controllers = Controllers.of(engines)
 
     def _poll_controllers(self) -> None:
         """Read a controller again that was saved."""
-        engine, ghost = self.session.simulation.engine, self.session.ghost
-        if (said := self.notices.attempt(lambda: self.controllers.poll(engine, ghost))) is not None:
+        engines = self.session.engines
+        if (said := self.notices.attempt(lambda: self.controllers.poll(engines))) is not None:
             if self.controllers.file is not None:
                 self.notices.drop_about(str(self.controllers.file.path))
             self.notices.add(said)
@@ -363,10 +352,11 @@ class Application:
     def _begin_scene(self, known_notes: tuple[str, ...] = ()) -> None:
         """Track a scene's events, watch its files, and show its notes except those that were shown before."""
         session, engine = self.session, self.session.engine
+        session.drive.undo_stack = self.undo_stack
         self.gizmos.width = session.scale.width
         if session.settings.watch_all and (self.options is None or self.options.watch_all):
             session.watch_without_sensors()
-        if session.logged is not None and session.logged.watches_all:
+        if session.source.watches_all:
             session.watch_all()
         self.loader.watch_files(engine)
         self.keyframes.attach(session)
@@ -392,7 +382,7 @@ def _short(folder: Path) -> str:
 def open_application(options: Options) -> Application:
     """An application on the scene, engine and controller of a launch."""
     controllers = Controllers(options if options.log is None else None)
-    engine, ghost = open_engines(options.scene, options.engine, options.envs, *controllers.load())
+    engine, *beside = open_engines(options.scene, options.engine, options.envs, *controllers.load())
     if options.log is not None:
         open_log(engine, options.log, options.demo, options.period)
-    return Application(engine, options, ghost, controllers)
+    return Application(engine, options, beside, controllers)

@@ -1,5 +1,6 @@
 """Reads the file of a controller, and again whenever it was saved; tells of one that is too slow."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..engines.contract import Engine
@@ -14,60 +15,59 @@ _SLOW_CALLS = 200
 
 
 class Controllers:
-    """What drives the scene that runs, and the second engine that is stepped along, each with a state of its own."""
+    """What drives the scene that runs, and those that are stepped along beside it, each with a state of its own."""
 
     def __init__(self, options: Options | None) -> None:
         self.file: ControllerFile | None = None
         """Where the controller comes from; None without one, and for a function of a user's own program."""
-        self._ghost_file: ControllerFile | None = None
+        self._beside_file: ControllerFile | None = None
         self._watch: FileWatch | None = None
         self._declared: dict[str, float] = {}
         self._told_slow = False
         self._measured = (0, 0.0)
-        self._stopped: tuple[Controller | None, Controller | None] | None = None
-        """The controllers of both engines while they do not drive."""
+        self._stopped: list[Controller | None] | None = None
+        """The controllers of all engines while they do not drive."""
         self._without_file: Controller | None = None
         randomisation = Randomisation() if options is None else read_randomisation(options.vary, options.noise)
         if options is not None and options.control is None and randomisation:
             self._without_file = Controller(no_control, seed=options.seed, randomisation=randomisation)
         if options is not None and options.control is not None:
             self.file = ControllerFile(options.control, dict(options.params), options.seed, randomisation)
-            self._ghost_file = self.file.copy()
+            self._beside_file = self.file.copy()
             if options.watch:
                 self._watch = FileWatch({self.file.path: take_stamp(self.file.path)})
 
     @classmethod
-    def of(cls, engine: Engine, ghost: Engine | None) -> "Controllers":
-        """Of engines that were opened with a controller each, such as those of a bundled scene."""
-        controllers = cls(None)
-        if (file := _file_of(engine)) is not None:
-            controllers.file, controllers._ghost_file = file, _file_of(ghost) or file.copy()
+    def of(cls, engines: Sequence[Engine]) -> "Controllers":
+        """Return those of engines that were opened with a controller each, such as those of a bundled scene."""
+        controllers, files = cls(None), [_file_of(engine) for engine in engines]
+        if (file := files[0]) is not None:
+            controllers.file, controllers._beside_file = file, next(filter(None, files[1:]), None) or file.copy()
         return controllers
 
     def load(self) -> tuple[Controller | None, Controller | None]:
         """The controller and that of the second engine; raises ControlError."""
-        if self.file is None or self._ghost_file is None:
+        if self.file is None or self._beside_file is None:
             controller = self._without_file
             return controller, None if controller is None else replace(controller)
-        return self.file.load(), self._ghost_file.load()
+        return self.file.load(), self._beside_file.load()
 
-    def poll(self, engine: Engine, ghost: Engine | None) -> str | None:
+    def poll(self, engines: Sequence[Engine]) -> str | None:
         """Read the file again if it was saved: the state of the scene is kept, that of the controller starts again.
 
         What there is to say of that, for a person, once. Raises ControlError where the file cannot be used; then the
         controller stays as it is. Call it once a frame.
         """
         if self._watch is not None and self._watch.poll():
-            controllers = self.load()
+            controllers = list(self.load()[: len(engines)])
             if self._stopped is not None:
                 self._stopped = controllers
             else:
-                for each, controller in zip((engine, ghost), controllers, strict=True):
-                    if each is not None:
-                        replace_controller(each, controller)
+                for engine, controller in zip(engines, controllers, strict=True):
+                    replace_controller(engine, controller)
             assert self.file is not None
             return f"read {self.file.path} again"
-        return self._slow(engine)
+        return self._slow(engines[0])
 
     def label(self, engine: Engine) -> str | None:
         """The controller in a word, whether it drives or was stopped; None if there is none."""
@@ -81,33 +81,28 @@ class Controllers:
         """True unless a person has stopped the controller."""
         return self._stopped is None
 
-    def set_drives(self, on: bool, engine: Engine, ghost: Engine | None) -> None:
+    def set_drives(self, on: bool, engines: Sequence[Engine]) -> None:
         """Stop the controller, so that sliders keep what they are set to, or let it go on."""
         if on and self._stopped is not None:
-            for each, controller in zip((engine, ghost), self._stopped, strict=True):
-                if each is not None:
-                    replace_controller(each, controller)
+            for engine, controller in zip(engines, self._stopped, strict=True):
+                replace_controller(engine, controller)
             self._stopped = None
         elif not on and self._stopped is None:
-            self._stopped = engine.controller, None if ghost is None else ghost.controller
-            for each in (engine, ghost):
-                if each is not None and each.controller is not None:
-                    # It still says where a reset leads.
-                    each.controller = replace(each.controller, control=no_control)
+            self._stopped = [engine.controller for engine in engines]
+            for engine in engines:
+                _stop(engine)
 
-    def continue_on(self, engines: tuple[Engine, Engine | None], before: tuple[Engine, Engine | None]) -> None:
-        """Let what drives engines drive those that replace them on the same scene; a second one may be new."""
-        engine, ghost = engines
-        engine.controller = before[0].controller
-        if ghost is None:
-            return
-        if before[1] is not None:
-            ghost.controller = before[1].controller
-        else:
-            ghost.controller = self._ghost_file.load() if self._ghost_file is not None else None
-            if self._stopped is not None and ghost.controller is not None:
-                self._stopped = self._stopped[0], ghost.controller
-                ghost.controller = replace(ghost.controller, control=no_control)
+    def continue_on(self, engines: Sequence[Engine], before: Sequence[Engine]) -> None:
+        """Let what drives engines drive those that replace them on the same scene; those beside may be new."""
+        for engine, old in zip(engines, before, strict=False):
+            engine.controller = old.controller
+        for engine in engines[len(before) :]:
+            engine.controller = self._beside_file.load() if self._beside_file is not None else None
+            if self._stopped is not None:
+                self._stopped.append(engine.controller)
+                _stop(engine)
+        if self._stopped is not None:
+            del self._stopped[len(engines) :]
 
     @property
     def declared(self) -> dict[str, float]:
@@ -118,7 +113,7 @@ class Controllers:
 
     def set_constant(self, name: str, value: float) -> None:
         """Give a constant of the file another value from the next step on."""
-        for file in (self.file, self._ghost_file):
+        for file in (self.file, self._beside_file):
             if file is not None:
                 file.set_constant(name, value)
 
@@ -142,9 +137,15 @@ class Controllers:
         return None
 
 
-def _file_of(engine: Engine | None) -> ControllerFile | None:
-    """What an engine's controller was read from."""
-    file = None if engine is None or engine.controller is None else engine.controller.file
+def _stop(engine: Engine) -> None:
+    """Let an engine's controller set no controls; it still says where a reset leads."""
+    if engine.controller is not None:
+        engine.controller = replace(engine.controller, control=no_control)
+
+
+def _file_of(engine: Engine) -> ControllerFile | None:
+    """Return what an engine's controller was read from."""
+    file = None if engine.controller is None else engine.controller.file
     return file if isinstance(file, ControllerFile) else None
 
 

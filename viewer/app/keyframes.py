@@ -6,6 +6,7 @@ from ..errors import SceneError
 from ..mjmodel.keyframes import Keyframe
 from ..scene_files.sensor_edits import SensorEdits
 from ..session.session import Session
+from ..session.simulation import Change
 
 
 class Keyframes:
@@ -58,14 +59,14 @@ class Keyframes:
         if name in self.made:
             self.start_from(session, self.made[name], f"go to {name}")
             return
-        _refuse_fixed(session)
+        _check_start(session)
         before = _states(session)
         session.reset(name)
         session.drive.record(f"go to {name}", lambda: _start(session, before))
 
     def start_from(self, session: Session, key: Keyframe, description: str) -> None:
         """Start again from a state, in all environments."""
-        _refuse_fixed(session)
+        _check_start(session)
         before = _states(session)
         session.reset()
         _start(session, [key] * len(before))
@@ -90,12 +91,10 @@ class Keyframes:
         self._edits.record(description, lambda: put(before))
 
 
-def _refuse_fixed(session: Session) -> None:
-    """SceneError where the steps are not ours to change."""
-    if session.stepped_outside:
-        raise SceneError("your own loop steps this scene: it cannot be started from a keyframe here")
-    if session.logged is not None:
-        raise SceneError(f"{session.logged.path.name} has its own steps: it cannot be started from a keyframe")
+def _check_start(session: Session) -> None:
+    """Raise SceneError where the scene cannot be started from a keyframe."""
+    if (reason := session.why_not(Change.KEYFRAME)) is not None:
+        raise SceneError(reason)
 
 
 def _states(session: Session) -> list[Keyframe]:

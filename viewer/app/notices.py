@@ -1,6 +1,7 @@
 """Notices: what went wrong or is done, one line each, until they are dismissed or out of date."""
 
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -48,7 +49,8 @@ class Notices:
         try:
             return action()
         except SceneError as error:
-            self.add(str(error), warning=True)
+            cause = error.__cause__
+            self.add(str(error), warning=True, details="".join(traceback.format_exception(cause)) if cause else "")
             return None
 
     @property

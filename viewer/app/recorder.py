@@ -1,4 +1,4 @@
-"""Turns the pictures that a window draws into videos and screenshots, as a person starts, pauses and stops them."""
+"""Turns the pictures that a window draws into videos and screenshots, and saves runs, while the simulation goes on."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     # Imported when a recording starts: encoders take a tenth of the time until the window opens.
     from ..recording.overlay import Overlay
     from ..recording.video_writer import LiveVideoWriter
+import threading
+
+from ..errors import SceneError
+from ..files import size_text
+from ..scene_files.sensor_edits import SensorEdits
+from ..session.saved_run import RunSaver
+from ..session.simulation import Simulation
 
 FPS = 60
 _CLOSING_TIME = 1.0
@@ -95,9 +102,9 @@ class Recorder:
         return self._retake is not None
 
     @property
-    def is_completing(self) -> bool:
-        """True if files are still being completed."""
-        return bool(self._completing)
+    def is_busy(self) -> bool:
+        """True if pictures are wanted, or files are still being completed."""
+        return bool(self.running or self._retake or self._completing or self._screenshot)
 
     def start(
         self,
@@ -242,3 +249,53 @@ def _scaled(picture: NDArray[np.uint8], size: tuple[int, int]) -> tuple[NDArray[
     from PIL import Image
 
     return np.array(Image.fromarray(picture).resize(size, Image.Resampling.LANCZOS)), size[1] / height
+
+
+class RunSaving:
+    """At most one run is being saved."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+        self._path: Path | None = None
+        self._done: str | SceneError | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """True if a run is being saved, or its end was not reported yet."""
+        return self._thread is not None
+
+    def start(self, simulation: Simulation, path: Path, edits: SensorEdits) -> None:
+        """Save the run as it is now. Raises SceneError where that cannot be."""
+        if self._thread is not None:
+            raise SceneError(f"{self._path}: is still being saved")
+        saver = RunSaver(simulation, path, tuple(change.to_json() for change in edits.changes))
+        self._path = path
+        # Not a daemon: the program ends when the file is complete.
+        self._thread = threading.Thread(target=self._save, args=(saver,), name=f"save {path.name}")
+        self._thread.start()
+
+    def poll(self) -> tuple[Path, str] | None:
+        """The file that was completed, and what to say of it, once; None if there is none. Raises SceneError."""
+        if self._thread is None or self._thread.is_alive():
+            return None
+        return self.wait()
+
+    def wait(self) -> tuple[Path, str] | None:
+        """As `poll`, once it has ended."""
+        thread, path, self._thread = self._thread, self._path, None
+        if thread is None or path is None:
+            return None
+        thread.join()
+        if isinstance(self._done, SceneError):
+            raise self._done
+        return path, str(self._done)
+
+    def _save(self, saver: RunSaver) -> None:
+        try:
+            path = saver.write()
+            left_out = f"; the {saver.forgotten} before them are forgotten" if saver.forgotten else ""
+            self._done = f"saved {path}: {saver.steps} steps, {size_text(path.stat().st_size)}{left_out}"
+        except SceneError as error:
+            self._done = error
+        except BaseException as error:  # Shown to the user, whatever it is.
+            self._done = SceneError(f"{saver.path}: the run could not be saved ({error})")

@@ -19,7 +19,8 @@ from ..scene_files.spec_changes import RefusedChange, SensorChange
 from ..settings import Options
 
 T = TypeVar("T")
-Engines = tuple[Engine, Engine | None]
+Engines = Sequence[Engine]
+"""That of a scene, and those whose runs are shown beside it."""
 Rebuild = Callable[[Sequence[SensorChange]], tuple[Engine, tuple[RefusedChange, ...]]]
 """An engine on the same scene with changed sensors, and the changes that do not fit."""
 
@@ -46,6 +47,8 @@ class SceneLoader:
         self.rebuild: Rebuild | None = None
         """Makes the engine of a user's loop again with other sensors: it has no file that could be opened."""
 
+        self._offered: Engines | None = None
+
     @property
     def progress(self) -> str | None:
         """What is being opened and for how long, for a person; None for nothing."""
@@ -63,6 +66,10 @@ class SceneLoader:
         self._next = find_scene(scene)
         self.cancel()
 
+    def offer(self, engine: Engine) -> None:
+        """Show an engine next that a user's loop has brought, and then one with the sensors that were made here."""
+        self._offered, self._tried_edits = [engine], (self._sensor_edits.state[0], ())
+
     def cancel(self) -> None:
         """Stop opening a scene."""
         if self._opening is not None:
@@ -71,13 +78,16 @@ class SceneLoader:
     def is_busy(self, running: Engine) -> bool:
         """True if a scene is being opened or has to be: a person wants it, or files or sensors have changed."""
         if self.rebuild is not None:
-            return self._is_outdated()
+            return self._offered is not None or self._is_outdated()
         if self._opening is None and self._next is None and self._is_outdated():
             self._next = running.path
         return self._opening is not None or self._next is not None
 
     def poll(self, running: Engine) -> Engines | None:
         """Engines of a scene that is ready, once; raises SceneError for one that failed. Call it once a frame."""
+        if self._offered is not None:
+            engines, self._offered = self._offered, None
+            return engines
         if self.rebuild is not None:
             return self._made_again(self.rebuild) if self._is_outdated() else None
         self.is_busy(running)
@@ -118,7 +128,7 @@ class SceneLoader:
         self._keep_edits(True, refusals)
         if reasons := [str(refusal) for refusal in refusals if refusal.reason is not None]:
             raise SceneError("; ".join(reasons))
-        return engine, None
+        return [engine]
 
     def _is_outdated(self) -> bool:
         """True if the running scene's files or its sensor edits have changed."""
@@ -154,8 +164,13 @@ class SceneLoader:
 
 
 def _result(opening: Opening[T]) -> T:
-    """What was opened; SceneError also where the file became something else meanwhile, such as a folder."""
+    """What was opened; SceneError also where the file became something else meanwhile, such as a folder, or where
+    its damage was seen by nothing else."""
     try:
         return opening.result()
+    except SceneError:
+        raise
     except OSError as error:
         raise SceneError(f"{opening.path}: cannot be read ({error.strerror or error})") from None
+    except Exception as error:
+        raise SceneError(f"{opening.path}: cannot be opened ({type(error).__name__}: {error})") from error

@@ -11,15 +11,16 @@ from ..app.application import PHYSICS_BUDGET, open_application
 from ..recording.encoders import Picture
 from ..settings import Options
 from ..window.main_loop import run_window
-from ..window.null_display import Surface, focus, use_null_display
+from ..window.opening import Surface, focus, use_null_display
 from ..window.window import Window
+from .client import Client
 from .input import apply, cursor, text_of
 from .server import Server
 
 _RATE = 60.0
 """Pictures a second at the most."""
 _UNWATCHED_RATE = 10.0
-"""Pictures a second while no browser is connected, so that time goes on."""
+"""Frames a second while no browser is connected: time goes on, and nothing is drawn."""
 _UNWATCHED_PHYSICS = 0.8
 """Part of the time that physics may take then."""
 _MEASURE_PERIOD = 1.0
@@ -61,6 +62,8 @@ class Audience:
         self._next = 0.0
         self._cursor = self._clipboard = ""
         self._focused = False
+        self._acting: Client | None = None
+        """The browser whose key or click came last."""
         self._surface = Surface()
         self._measured, self._rates = 0.0, ""
 
@@ -83,8 +86,23 @@ class Audience:
         server.wake.clear()
         return bool(server.inbox) or (seconds > 0 and server.wake.wait(seconds))
 
+    def wait(self) -> bool:
+        """Wait until the next frame is due; False if its picture would be for nobody."""
+        due = self._next - time.monotonic()
+        if due > 0:
+            # Input is drawn at once, unless a frame was drawn just now.
+            time.sleep(min(due, 1.0 / _RATE))
+            self.sleep(due - 1.0 / _RATE)
+        app, server = self._window.app, self._server
+        watched = bool(server.clients or server.inbox) or app.recorder.is_busy or not self._focused
+        period = 1.0 / (_RATE if watched else _UNWATCHED_RATE)
+        self._next = time.monotonic() + period
+        # Nobody sees that a frame takes long, and the simulation keeps up.
+        app.physics_budget = PHYSICS_BUDGET if watched else max(PHYSICS_BUDGET, _UNWATCHED_PHYSICS * period)
+        return watched
+
     def before_frame(self) -> None:
-        """Wait until the next frame is due, and give the window its input."""
+        """Give the window its input."""
         server = self._server
         if not self._focused and self._window.frame_count:
             # The first frame is drawn: it works.
@@ -93,28 +111,24 @@ class Audience:
             # What one frame can take is decided here; ImGui would spread a drag with the wheel over many.
             imgui.get_io().config_input_trickle_event_queue = False
             self._opened(server)
-        due = self._next - time.monotonic()
-        if due > 0:
-            # Input is drawn at once, unless a frame was drawn just now.
-            time.sleep(min(due, 1.0 / _RATE))
-            self.sleep(due - 1.0 / _RATE)
-        app = self._window.app
-        watched = self._server.clients or app.recorder.running is not None or app.recorder.retaking
-        period = 1.0 / (_RATE if watched else _UNWATCHED_RATE)
-        self._next = time.monotonic() + period
-        # Nobody sees that a frame takes long, and the simulation keeps up.
-        app.physics_budget = PHYSICS_BUDGET if watched else max(PHYSICS_BUDGET, _UNWATCHED_PHYSICS * period)
         for message in server.inbox.take():
             self._take(message)
         self._surface.fit()
 
+    def leave(self) -> None:
+        """Let the browser go whose key or click came last: a watcher does not end the server for all."""
+        if self._acting is not None:
+            self._server.tell(self._acting, {"type": "leave"})
+
     def after_frame(self, read: Callable[[], Picture]) -> None:
         """Show what was drawn to all who watch."""
         server = self._server
-        if not server.clients:
-            return
+        # Read it even if nobody watches: nothing else waits for the renderer. One in software would keep the commands
+        # of up to 64 frames, gigabytes of them, and draw them all before the next picture.
         if server.screen.show(read()):
             server.announce()
+        if not server.clients:
+            return
         saved = self._window.app.saved
         while saved:
             server.offer(saved.pop(0))
@@ -133,6 +147,8 @@ class Audience:
             # Whoever comes later sees the cursor of the others.
             self._server.tell_all({"type": "cursor", "shape": self._cursor})
         else:
+            if kind in ("key", "button"):
+                self._acting = message.get("client")
             if kind == "clipboard":
                 self._clipboard = text_of(message)
             apply(message)

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import logging
 import os
 import secrets
 import socket
@@ -9,23 +10,30 @@ import tempfile
 import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import SplitResult, quote, urlsplit
 
 from aiohttp import WSCloseCode, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from ..errors import SceneError
-from .client import Client
-from .door import Door
+from ..scene_files.preflight import DROPPED
+from .client import Client, Screen
 from .inbox import Inbox
-from .screen import Screen
 
 PORT = 8090
 _PORTS = 100
 """How many ports from `PORT` on are tried where none was asked for."""
 _WAITING = 1024
 """Connections that may wait until they are accepted."""
+_STRANGERS = 64
+"""Connections that may be open before their first request with the token; another one ends the oldest."""
+_TIME_TO_SHOW = 10.0
+"""Longest until that request [s]."""
+_PAUSE = 0.2
+"""Until the next one is accepted if the machine could not [s]."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MAX_CLIENTS = 16
 _MAX_MESSAGE = 1 << 20
@@ -33,6 +41,13 @@ _MAX_MESSAGE = 1 << 20
 _MAX_UPLOAD = 512 << 20
 """Largest file that is dropped on a page [bytes]; and all of them together."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_log = logging.getLogger(__name__)
+# A request that no browser sends is answered, not logged: anybody can send thousands, and its text may hold the token.
+_log.addFilter(
+    lambda record: (
+        record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError | web.RequestPayloadError)
+    )
+)
 
 
 class Server:
@@ -49,6 +64,7 @@ class Server:
         """Set when there is something in the inbox."""
         self.clients: list[Client] = []
         self._uploads = tempfile.TemporaryDirectory(prefix="contact-viewer-")
+        Path(self._uploads.name, DROPPED).touch()
         self._uploaded = 0
         self._downloads: dict[str, Path] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -85,6 +101,10 @@ class Server:
         """Send something else than a picture to every browser."""
         self._call(lambda client: client.tell(message))
 
+    def tell(self, client: Client, message: dict[str, Any]) -> None:
+        """Send something else than a picture to one browser."""
+        self._call(lambda each: each.tell(message) if each is client else None)
+
     def offer(self, path: Path) -> None:
         """Let every browser download a file."""
         name = secrets.token_urlsafe(12)
@@ -114,7 +134,7 @@ class Server:
             application.router.add_get("/stream", self._stream)
             application.router.add_get("/files/{name}", self._download)
             application.router.add_post("/upload", self._upload)
-            runner = web.AppRunner(application, access_log=None, shutdown_timeout=1.0)
+            runner = web.AppRunner(application, access_log=None, logger=_log, shutdown_timeout=1.0)
             await runner.setup()
             assert runner.server is not None
             self._door = Door(listener, runner.server)
@@ -181,7 +201,7 @@ class Server:
         self.clients.append(client)
         self._receive({"type": "joined"})
         try:
-            await client.run(self._receive)
+            await client.run(lambda message: self._receive(message | {"client": client}))
         finally:
             self.clients.remove(client)
             self._receive({"type": "blur" if not self.clients else "left"})
@@ -269,3 +289,46 @@ def _bind(host: str, wanted: int | None) -> socket.socket:
             listener.close()
     ports = str(wanted) if wanted is not None else f"{PORT} to {PORT + _PORTS - 1}"
     raise SceneError(f"cannot serve on {host} port {ports}: {reason}")
+
+
+class Door:
+    """Accepts connections, in the loop that runs, and gives up those of strangers.
+
+    Who never shows the token cannot take the room of others.
+    """
+
+    def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
+        self._listener, self._protocol = listener, protocol
+        self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
+        """When each is given up, oldest first."""
+        listener.setblocking(False)
+        self._accepting = asyncio.create_task(self._accept())
+
+    def welcome(self, transport: asyncio.Transport | None) -> None:
+        """Who is connected by this has shown the token."""
+        if transport is not None and (end := self._strangers.pop(transport, None)) is not None:
+            end.cancel()
+
+    def close(self) -> None:
+        self._accepting.cancel()
+        self._listener.close()
+        for end in self._strangers.values():
+            end.cancel()
+
+    async def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                accepted, _ = await loop.sock_accept(self._listener)
+            except OSError:
+                # No descriptor is left: some will be given back.
+                await asyncio.sleep(_PAUSE)
+                continue
+            with suppress(OSError):
+                transport, _ = await loop.connect_accepted_socket(self._protocol, accepted)
+                self._strangers = {each: end for each, end in self._strangers.items() if not each.is_closing()}
+                while len(self._strangers) >= _STRANGERS:
+                    oldest = next(iter(self._strangers))
+                    self._strangers.pop(oldest).cancel()
+                    oldest.abort()
+                self._strangers[transport] = loop.call_later(_TIME_TO_SHOW, transport.abort)

@@ -99,10 +99,26 @@ def _prepare_streams() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # Names of files and scenes may have letters that the terminal has not.
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout = sys.__stdout__ = _safe(sys.stdout)  # type: ignore[assignment, misc]
+    sys.stderr = sys.__stderr__ = _safe(sys.stderr)  # type: ignore[assignment, misc]
+
+
+def _safe(stream: TextIO) -> TextIO:
+    """Make a stream accept any names of files and scenes: those with letters and codes that the terminal has not."""
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    how = stream.encoding, "backslashreplace", None, stream.line_buffering, stream.write_through
+    return _SafeStream(stream.detach(), *how)
+
+
+class _SafeStream(io.TextIOWrapper):
+    """Writes control characters as escapes: a name in a scene must not drive the terminal."""
+
+    def write(self, text: str) -> int:
+        from ..files import without_controls
+
+        super().write(without_controls(text))
+        return len(text)
 
 
 def _name_glfw() -> None:

@@ -149,7 +149,7 @@ def _report(engines: dict[str, Engine], records: dict[str, dict[str, Record]], d
 
 
 def _difference(ours: Record, theirs: Record) -> dict[str, float]:
-    """MotrixSim's numbers less MuJoCo's."""
+    """Return the second engine's numbers less the first one's."""
     first, second = asdict(ours), asdict(theirs)
     return {key: second[key] - first[key] for key in first}
 
@@ -162,8 +162,9 @@ def _known(values: dict[str, float]) -> dict[str, float | None]:
 def _print_report(report: dict[str, Any]) -> None:
     names = report["engines"]
     print(f"{report['scene']}: {report['duration']:g} s in {names['mujoco']} and in {names['motrix']}")
+    other = names["motrix"].split()[0]
     if report["ignored"]:
-        print(f"MotrixSim ignores {', '.join(report['ignored'])}")
+        print(f"{other} ignores {', '.join(report['ignored'])}")
     if not report["sensors"]:
         print("no contact sensors")
         return
@@ -172,7 +173,7 @@ def _print_report(report: dict[str, Any]) -> None:
     for sensor in report["sensors"]:
         print(f"\n{sensor['name']}: {sensor['label']} · reduce {sensor['reduce']}")
         if sensor["motrix"] is None:
-            print(f"  MotrixSim does not read it: {sensor['unread']}")
+            print(f"  {other} does not read it: {sensor['unread']}")
             continue
         print(f"  {'':12}" + "".join(f"{head:>16}" for head in heads))
         for row in ("mujoco", "motrix", "difference"):

@@ -15,7 +15,15 @@ from ..events.event_log import events_as_json
 from ..files import save_text
 from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
 from .progress import plural, report, report_warnings, work_through
-from .runs import add_run_arguments, check_run_arguments, duration, report_verdicts, save_run, take_log
+from .runs import (
+    add_run_arguments,
+    check_run_arguments,
+    duration,
+    open_given_log,
+    report_notes,
+    report_verdicts,
+    save_run,
+)
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -68,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..events.tracker import ContactTracker, TrackingOptions
     from ..recording.table_files import events_as_csv
     from ..session.ring import DEFAULT_BUDGET
-    from ..session.simulation import Simulation
+    from ..session.simulation import Change, Simulation
 
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None and output.suffix.lower() not in _SUFFIXES:
@@ -77,26 +85,27 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.precise and arguments.engine != "mujoco":
         raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
     engine = open_engine(arguments.scene, arguments.engine, control=load_controller(arguments))
-    take_log(arguments, engine)
-    if arguments.key is not None and engine.logged is not None:
-        raise UsageError(f"{engine.logged.path}: starts with its own first state: leave out --key")
+    open_given_log(arguments, engine)
     choice = _choose(engine, arguments)
     if choice.dropped:
         report(f"note: {len(choice.labels)} of {choice.total} pairs are tracked; choose with --pair or --body")
     if choice.untracked:
         report(f"note: {choice.untracked}")
-    if arguments.key is not None:
-        engine.reset(arguments.key)
     simulation = Simulation(engine, history_bytes=DEFAULT_BUDGET if arguments.save_run is not None else None)
+    report_notes(simulation.source)
+    if arguments.key is not None:
+        if (reason := simulation.source.why_not(Change.KEYFRAME)) is not None:
+            raise UsageError(f"{reason}: leave out --key")
+        simulation.reset(arguments.key)
     options = TrackingOptions(arguments.eps, arguments.precise, EventRule(arguments.rule))
-    tracker = ContactTracker(engine.environment(0), choice, options, limit=None)
+    tracker = ContactTracker(engine.environment(0), choice, options, limit=None, follow_sensors=False)
     simulation.observers.append(tracker)
-    seconds = duration(arguments, engine)
+    seconds = duration(arguments, simulation.source)
     end = engine.time + seconds
     if not engine.timestep > 0:
         raise SceneError(f"a timestep of {engine.timestep:g} s leads nowhere")
     # One more, because the step that starts from a state has its contacts; a log may end before it.
-    count = math.ceil(seconds / engine.timestep - 1e-9) + (engine.logged is None)
+    count = math.ceil(seconds / engine.timestep - 1e-9) + (not simulation.source.replays)
     with interruption() as interrupt:
         trouble, code = work_through(_steps(simulation, count), count, "steps", interrupt)
         # Signals come more than once: until all is written they are caught.
@@ -112,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
         report_warnings(engine)
         if trouble:
             report(f"warning: {trouble}; the list ends there")
-        report_verdicts(engine)
+        report_verdicts(simulation.source)
         for line in saved:
             print(line)
     return interrupt.exit_code or code

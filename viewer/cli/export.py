@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
+from time import perf_counter
 
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
@@ -11,6 +12,8 @@ from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, data_lines, report_omissions, report_strays
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
 
+_CHUNK_SECONDS = 0.05
+"""Wall time of the steps between two looks at interruptions and progress [s]."""
 _EPILOG = """formats:
   .csv            text, numbers read back exactly
   .npz            NumPy, an array a column
@@ -55,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_data_path(arguments.output)
     check_run_arguments(arguments)
     session = open_run(arguments)
-    seconds = duration(arguments, session.engine)
+    seconds = duration(arguments, session.source)
     schedule = Schedule.every_step(session.engine.timestep, seconds, arguments.start)
     report_strays(arguments.output)
     with interruption() as interrupt, DataFile(arguments.output, session) as data:
@@ -63,9 +66,12 @@ def run(arguments: argparse.Namespace) -> int:
 
         def steps() -> Iterator[int]:
             counter = StepCounter(session, schedule, [data.write])
-            while counter.step < schedule.last_step:
-                session.simulation.step()
+            chunk = 1
+            while (left := schedule.last_step - counter.step) > 0:
+                began = perf_counter()
+                session.simulation.step(min(chunk, left))
                 yield data.steps
+                chunk = max(1, min(round(chunk * _CHUNK_SECONDS / (perf_counter() - began)), 2 * chunk))
 
         trouble, code = work_through(steps(), schedule.frame_count, "steps", interrupt)
         if not data.steps:
@@ -79,5 +85,5 @@ def run(arguments: argparse.Namespace) -> int:
     if trouble:
         report(f"warning: {trouble}; the file ends there")
     print(*lines, *data_lines(data), sep="\n")
-    report_verdicts(session.engine)
+    report_verdicts(session.source)
     return interrupt.exit_code or (DISK_FULL if data.full and trouble else code)

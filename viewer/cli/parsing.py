@@ -31,6 +31,8 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
+        # Python 3.14 would colour the help, with codes that the standard output shows as text.
+        self.color = False
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (try {self.prog} --help)")
@@ -165,16 +167,16 @@ def open_session(
         sensors=tuple(arguments.sensor),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
     )
-    ghost_control = load_controller(arguments) if CHOICES[arguments.engine].ghost is not None else None
-    engine, ghost = open_engines(path, arguments.engine, 1, load_controller(arguments), ghost_control)
+    beside_control = load_controller(arguments) if CHOICES[arguments.engine].beside is not None else None
+    engine, *beside = open_engines(path, arguments.engine, 1, load_controller(arguments), beside_control)
     prepare(engine)
-    session = Session(engine, ViewState(), options, ghost, keeps_history)
+    session = Session(engine, ViewState(), options, beside, keeps_history)
     for note in session.engine.notes:
         report(f"note: {note}")
     for name, reason in session.engine.unread.items():
         report(f"note: sensor {name} is left out: {reason}")
     if not arguments.no_watch_all and session.watch_without_sensors():
         report("note: the scene has no contact sensors, so all contacts are shown")
-    elif session.logged is not None and session.logged.watches_all:
+    elif session.source.watches_all:
         session.watch_all()
     return session

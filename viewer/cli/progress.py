@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from ..app.interruption import Interruption
 from ..errors import ControlError, DiskFullError, EngineError, UnstableError
+from ..files import without_controls
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -119,7 +120,7 @@ def report(text: str) -> None:
     """Print a line on standard error, apart from the command's result."""
     if sys.stderr is not None:
         with suppress(OSError):  # The terminal may be closed, and the work goes on.
-            print(text, file=sys.stderr, flush=True)
+            print(without_controls(text), file=sys.stderr, flush=True)
 
 
 class _Terminal(io.StringIO):
@@ -140,8 +141,10 @@ class _Terminal(io.StringIO):
         return True
 
     def write(self, text: str) -> int:
+        stream = self._stream
         with suppress(OSError):
-            self._stream.write(text)
+            # Past what escapes control characters: the bar is made of them, and has no names in it.
+            io.TextIOWrapper.write(stream, text) if isinstance(stream, io.TextIOWrapper) else stream.write(text)
         return len(text)
 
     def flush(self) -> None:

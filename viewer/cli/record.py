@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
 from ..errors import RecordingError, SceneError
-from ..files import describe_strays, size_text
+from ..files import describe_strays, folder_of, size_text
 from ..settings import Options, Quality, Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
 from .progress import plural, report, report_warnings, work_through
@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _record_window(arguments, size, fps)
     session = open_run(arguments)
     _place_camera(session, arguments)
-    seconds = duration(arguments, session.engine)
+    seconds = duration(arguments, session.source)
     schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     overlay = None
     if arguments.overlay:
@@ -137,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
             report_omissions(data, session)
         save = partial(save_run, arguments, session.simulation)
         code = _record(film, schedule.frame_count, recorder, data, session.engine, interrupt, save)
-    report_verdicts(session.engine)
+    report_verdicts(session.source)
     return code
 
 
@@ -169,7 +169,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
     )
     app = open_application(options)
     _place_camera(app.session, arguments)
-    seconds = duration(arguments, app.session.engine)
+    seconds = duration(arguments, app.session.source)
     schedule = Schedule.plan(app.session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     with ExitStack() as stack:
         interrupt = stack.enter_context(interruption())
@@ -178,7 +178,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         film = stack.enter_context(WindowFilm(app, schedule))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
         code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt, list)
-    report_verdicts(app.session.engine)
+    report_verdicts(app.session.source)
     return code
 
 
@@ -252,7 +252,7 @@ def _completes(finish: Callable[[], Path], failures: list[SceneError]) -> bool:
 
 def report_strays(*outputs: str | None) -> None:
     """Report what killed programs have left in the folders that are written to."""
-    for folder in dict.fromkeys(Path(output).absolute().parent for output in outputs if output):
+    for folder in dict.fromkeys(folder_of(Path(output)) for output in outputs if output):
         if strays := describe_strays(folder):
             report(f"note: {strays}")
 

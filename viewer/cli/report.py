@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..files import save_text, size_text
 from .parsing import Parser, number
-from .progress import plural
+from .progress import plural, report
 
 if TYPE_CHECKING:
     from ..sweeps.summary import Summary
@@ -45,6 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     with find_place(arguments.folder) as place:
         summary = summarise(place)
+        for text in summary.lost:
+            report(f"warning: left out: {text}")
         path = Path(arguments.output) if arguments.output else place.folder / _PAGE
         size = size_text(save_text(path, report_page(summary)).stat().st_size)
         if not arguments.output:
@@ -77,7 +79,8 @@ def _print_table(summary: "Summary", by: str, count: int) -> None:
         print(f"\nworst by {metric.label.lower()}")
     for row in worst:
         value = f"{row[by] * metric.scale:.4g} {metric.unit}".rstrip()
-        print(f"  {row['sensor']}, seed {row['seed']}: {value}\n    {summary.shell(row, metric)}")
+        command = summary.shell(row, metric)
+        print(f"  {row['sensor']}, seed {row['seed']}: {value}" + (f"\n    {command}" if command else ""))
     for row in summary.failures[:count]:
         print(f"failed: {row['scene']}, seed {row['seed']}: {row['reason']}")
 

@@ -12,7 +12,7 @@ from .progress import plural, report
 if TYPE_CHECKING:
     from ..engines.contract import Engine
     from ..session.session import Session
-    from ..session.simulation import Simulation
+    from ..session.simulation import Simulation, StepSource
 
 USUAL_DURATION = 10.0
 """How long a scene is stepped where nobody says [s of simulated time]."""
@@ -55,42 +55,45 @@ def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def take_log(arguments: argparse.Namespace, engine: "Engine") -> None:
-    """Let an engine take the steps of a log again, if one was given."""
+def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
+    """Let the runs of an engine re-simulate the log that was given, if there is one."""
     if arguments.log is not None:
         from ..engines.registry import open_log
 
         open_log(engine, arguments.log, arguments.demo, arguments.period)
-    if engine.logged is not None:
-        for note in engine.logged.notes:
-            report(f"note: {engine.logged.path.name}: {note}")
+
+
+def report_notes(source: "StepSource") -> None:
+    """Report what a user should know of the file that the steps come from."""
+    for note in source.notes:
+        report(f"note: {source.name}: {note}")
 
 
 def open_run(arguments: argparse.Namespace) -> "Session":
-    """The scene that was given, with the log that was given; with a history if the run is to be kept."""
-    return open_session(arguments, arguments.save_run is not None, lambda engine: take_log(arguments, engine))
+    """Open the scene and the log that were given; with a history if the run is to be kept."""
+    session = open_session(arguments, arguments.save_run is not None, lambda engine: open_given_log(arguments, engine))
+    report_notes(session.source)
+    return session
 
 
-def duration(arguments: argparse.Namespace, engine: "Engine") -> float:
-    """How long to go on [s of simulated time, at speed 1]: as given, else to the end of a log, else as usual."""
+def duration(arguments: argparse.Namespace, source: "StepSource") -> float:
+    """Return how long to go on [s of simulated time, at speed 1]: as given, else to the end of a log, else as usual."""
     given: float | None = arguments.duration
     if given is not None:
         return given
-    logged = engine.logged
-    if logged is None:
+    if source.duration is None:
         return USUAL_DURATION
     start, speed = getattr(arguments, "start", 0.0), getattr(arguments, "speed", 1.0)
-    left = logged.duration - start
+    left = source.duration - start
     if left < 0:
-        raise SceneError(f"{logged.path}: lasts {logged.duration:.6g} s: nothing is left after --start {start:g}")
-    return max(left / speed, engine.timestep)
+        raise SceneError(f"{source.name}: lasts {source.duration:.6g} s: nothing is left after --start {start:g}")
+    return max(left / speed, source.engine.timestep)
 
 
-def report_verdicts(engine: "Engine") -> None:
-    """Report how exactly the steps of a run or log were taken again."""
-    logged = engine.logged
-    if logged is not None:
-        report(f"{logged.path.name}: {logged.summary()}")
+def report_verdicts(source: "StepSource") -> None:
+    """Report how exactly the steps of a run or log were re-simulated."""
+    if summary := source.summary():
+        report(summary)
 
 
 def save_run(arguments: argparse.Namespace, simulation: "Simulation") -> list[str]:

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         open_window(options)
     else:
         from ..browser.serve import serve_scene
-        from ..passive.address import announce
+        from ..passive.served import announce
 
         serve_scene(
             options, arguments.host or "127.0.0.1", arguments.serve or None, lambda server: announce(server.url)

@@ -17,6 +17,9 @@ from ..sensors.layout import ContactLayout
 from ..settings import Reduce
 from .contact_sensor import ContactSensor, Row, SensorList
 
+_BLOCK_BYTES = 2**24
+"""Memory of a block of states."""
+
 
 class Diagnostics(Protocol):
     """What is behind the arrays of an engine's sensors."""
@@ -76,6 +79,7 @@ class KeptSpan:
     state: Row
     """The state from which the first of them starts, (state_size,)."""
     count: int
+    """0 for the state that was shown first, before anything was put in for the first step."""
     inputs: NDArray[np.float64] | None = None
     """What a controller put in before each of them, (count, input_size); None without one."""
     from_itself: bool = False
@@ -95,13 +99,26 @@ class Retraced:
     """Places in a state of what may change, (columns,)."""
     rest: Row
     """A state, (size,): what has no column is always as here."""
-    blocks: Iterator[NDArray[np.float64]]
-    """Values of these columns in the states from which the steps start, and at last in that after the last of them,
-    (n, columns) each; two of the same time where things were moved by hand between two steps."""
+    states: Iterator[Row]
+    """States from which the steps start, and at last that after the last step, (size,) each; two of the same time where
+    things were moved by hand, or put in for the first step. An array is valid until the next one is read."""
     versions: Mapping[int, bytes] = field(default_factory=dict)
     """Values of the model by their version, if it was changed while it ran; the last value of a state is then one."""
     version: int = 0
     """The one that the model has."""
+
+    def blocks(self) -> Iterator[NDArray[np.float64]]:
+        """Yield the values of the columns in all states, (n, columns) each."""
+        block = np.empty((max(1, _BLOCK_BYTES // (8 * max(len(self.columns), 1))), len(self.columns)))
+        count = 0
+        for state in self.states:
+            block[count] = state[self.columns]
+            count += 1
+            if count == len(block):
+                yield block
+                count = 0
+        if count:
+            yield block[:count]
 
 
 class Past(Protocol):
@@ -190,7 +207,7 @@ class ArrivedStep:
     has left. Of START, SOLVED, UNKNOWN and MOVED the state itself."""
     kind: StepKind = StepKind.EXACT
     difference: float = 0.0
-    """Of CLOSE, the force that would be missing to reach the state that was seen, as a part of those that act."""
+    """Estimated error of each contact force of a CLOSE step, as a part of the largest one of the step."""
 
 
 class Verdict(StrEnum):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mjmodel.distances import PairDistances
+from ..mjmodel.state_log import StateLog
 from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout
@@ -40,8 +41,10 @@ class Engine(Protocol):
     num_envs: int
     controller: Controller | None
     """What sets the inputs of every step before it is taken."""
-    logged: LoggedSteps | None
-    """The steps of a saved run or of a log, if those are taken again and none of its own."""
+    log: StateLog | None
+    """Saved run or log whose steps are re-simulated here instead of the engine's own."""
+    can_resimulate: bool
+    """True if `resimulate` is possible."""
     can_watch_all: bool
     """True if `watch_all` is possible."""
     can_edit_sensors: bool
@@ -52,6 +55,11 @@ class Engine(Protocol):
     @property
     def data(self) -> MjData:
         """The mjData that draws the first environment as it is now: `pose(0)`."""
+        ...
+
+    def contact_data(self, env: int = 0) -> MjData:
+        """An mjData with the contacts and forces that the arrays of an environment report, those of the state from
+        which the last step started: `pose(env)`, or one beside it where a step leaves others behind."""
         ...
 
     @property
@@ -115,6 +123,10 @@ class Engine(Protocol):
         """Continue from the state of another engine; False, with nothing changed, where that is not possible."""
         ...
 
+    def resimulate(self, log: StateLog) -> LoggedSteps:
+        """Return the steps of a saved run or a log, to be re-simulated one after another. Raises SceneError."""
+        ...
+
     def substeps(self, distances: PairDistances) -> Substeps | None:
         """What finds instants at which pairs meet or part inside a step; None if steps cannot be taken again."""
         ...
@@ -130,6 +142,11 @@ class Engine(Protocol):
     def take_pose(self, env: int = 0) -> None:
         """Take over positions that were written into `pose(env)`: the picture, and contacts as far as they are found
         without a step. Forces are then 0, not known, until the next one."""
+        ...
+
+    def copy(self) -> "Engine":
+        """Return another engine of the same scene, with a model and data of its own, in the initial state. Raises
+        SceneError where that is not possible."""
         ...
 
     def environment(self, env: int) -> "Engine":
@@ -169,7 +186,7 @@ class Engine(Protocol):
         """
         ...
 
-    def get_sensor_value(self, name: str, data: Any = None) -> NDArray[np.float32]:
+    def get_sensor_value(self, name: str, data: MjData | None = None) -> NDArray[np.float32]:
         """The array in the documented style, the same on every engine.
 
         The leading number is how many contacts follow, never more than `num`; netforce is in the world frame. `data`:
@@ -195,6 +212,11 @@ class Engine(Protocol):
         ...
 
     def details(self, name: str, env: int = 0) -> ContactDetails: ...
+    def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Return which geoms the two sides of a sensor cover, (ngeom + 1,) each; None where geoms alone do not decide
+        which contacts a sensor matches, or are not known."""
+        ...
+
     def set_reduce(self, name: str, mode: str) -> None:
         """Switch the reduce mode; array and contacts follow at once."""
         ...

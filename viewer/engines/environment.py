@@ -1,13 +1,16 @@
 """One environment of an engine, as an engine of its own that can also show its past steps."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import SceneError
 from ..mjmodel.distances import PairDistances
+from ..mjmodel.state_log import StateLog
 from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout
@@ -32,7 +35,8 @@ class Environment(SensorValues):
 
     num_envs = 1
     diagnostics: Diagnostics | None = None
-    logged: LoggedSteps | None = None
+    log: StateLog | None = None
+    can_resimulate = False
 
     def __init__(self, engine: Engine, env: int) -> None:
         if not 0 <= env < engine.num_envs:
@@ -50,6 +54,7 @@ class Environment(SensorValues):
         self.can_edit_sensors: bool = engine.can_edit_sensors
         self.has_contact_list: bool = engine.has_contact_list
         self._past: PicturePast | None = None
+        self.step, self.driver, self.stepper, self.reset = engine.step, engine.driver, engine.stepper, engine.reset
 
     @property
     def data(self) -> MjData:
@@ -59,6 +64,9 @@ class Environment(SensorValues):
     def live_data(self) -> MjData:
         """`data` of the newest step, whichever is shown."""
         return self.engine.pose(self.index)
+
+    def contact_data(self, env: int = 0) -> MjData:
+        return self.pose(env) if self._shown is not None else self.engine.contact_data(self.index)
 
     @property
     def controller(self) -> Controller | None:
@@ -99,26 +107,23 @@ class Environment(SensorValues):
     def keys(self) -> tuple[str, ...]:
         return self.engine.keys
 
-    def step(self, count: int = 1) -> None:
-        self.engine.step(count)
-
-    def driver(self) -> Callable[[], object] | None:
-        return self.engine.driver()
-
-    def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
-        return self.engine.stepper(drive)
-
-    def reset(self, key: str | int | None = None) -> None:
-        self.engine.reset(key)
-
     def adopt_state(self, other: Engine) -> bool:
         return self.engine.adopt_state(other.engine if isinstance(other, Environment) else other)
+
+    def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        return self.engine.covered_geoms(name)
+
+    def resimulate(self, log: StateLog) -> LoggedSteps:
+        return self.engine.resimulate(log)
 
     def substeps(self, distances: PairDistances) -> Substeps | None:
         return self.engine.substeps(distances)
 
     def warning(self) -> str | None:
         return self.engine.warning()
+
+    def copy(self) -> Engine:
+        return self.engine.copy()
 
     def pose(self, env: int = 0) -> MjData:
         return self.environment(env).data
@@ -210,16 +215,23 @@ class PicturePast:
         self._environment = environment
         self.kept: KeptStep | None = None
         """The step that is shown; None for the newest."""
-        self.picture: MjData | None = None
-        """An mjData that shows it."""
         self.names = tuple(sensor.name for sensor in environment.sensors if not sensor.virtual)
         self._pose_size = sum(getattr(environment.live_data, name).size for name in _POSE)
-        self.width = self._pose_size + environment.row().size
+        self.width = self._pose_size + self._kept_row().size
+
+    @cached_property
+    def picture(self) -> MjData:
+        """An mjData that shows it."""
+        return mujoco.MjData(self._environment.model)
 
     def read(self) -> memoryview:
         data = self._environment.live_data
-        row = np.concatenate([*(getattr(data, name).ravel() for name in _POSE), self._environment.row()])
+        row = np.concatenate([*(getattr(data, name).ravel() for name in _POSE), self._kept_row()])
         return row.data.cast("B")
+
+    def _kept_row(self) -> Row:
+        # The sensor that watches all contacts is not kept.
+        return self._environment.row() if self.names else np.zeros(1)
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
         columns, layout = self._environment.source(sensor)
@@ -230,8 +242,6 @@ class PicturePast:
         if kept.newest:
             return
         model = self._environment.model
-        if self.picture is None:
-            self.picture = mujoco.MjData(model)
         picture, start = self.picture, 0
         for name in _POSE:
             values = getattr(picture, name)

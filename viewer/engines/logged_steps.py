@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .abilities import ArrivedStep, StepKind
 
 _CODES = {StepKind.START: 0, StepKind.EXACT: 0, StepKind.CLOSE: 1, StepKind.UNKNOWN: 2}
-_ROUNDING = 1e-5
-"""Largest difference that is usual for states in single precision."""
+_DOUBTFUL = 0.01
+"""Difference above which forces are marked as doubtful."""
 EXACT, CLOSE, UNKNOWN = 0, 1, 2
 """Values of a band: the larger, the less is known."""
 
@@ -68,8 +68,8 @@ class Verdicts:
         return self._codes[step] == EXACT and (step > 0 or not self._missing)
 
     def is_doubtful(self, step: int) -> bool:
-        """True if the forces of a step are not known, or differ by more than rounding to single precision does."""
-        return not self.forces_known(step) or self._differences[step] > _ROUNDING
+        """True if the forces of a step are not known, or may be off by more than 1 %."""
+        return not self.forces_known(step) or self._differences[step] > _DOUBTFUL
 
     def forces_known(self, step: int) -> bool:
         """False if the forces of a step, or those in the first state, are not known."""
@@ -94,7 +94,7 @@ class Verdicts:
         if self._codes[step] == EXACT:
             return "exact: taken again, the step leads bit for bit to the next state of the file"
         if self._codes[step] == CLOSE:
-            return f"close: forces are right to about {percent(self._differences[step])}"
+            return f"close: contact forces are right to about {percent(self._differences[step])} of the step's largest"
         return f"not reached: {self._reason}; its forces are not known, and not drawn"
 
     def summary(self, seconds: float = 0.0) -> str:
@@ -102,7 +102,9 @@ class Verdicts:
         total = len(self._codes) - 1
         if total < 1:
             return "no steps: only one state"
-        close = f"close (forces right to {percent(self.largest)})"
+        usual = percent(float(np.median([each for each in self._differences if each] or [0.0])))
+        worst = "" if usual == percent(self.largest) else f", {percent(self.largest)} in the worst step"
+        close = f"close (forces right to about {usual} of a step's largest{worst})"
         unknown = f"not reached ({self._reason}): their forces are not drawn"
         for count, words in ((self.exact, "exact"), (self.close, close), (self.unknown, unknown)):
             if count == total:
@@ -163,5 +165,5 @@ def _column_starts(count: int, columns: int) -> NDArray[np.intp]:
 
 
 def percent(ratio: float) -> str:
-    """A small ratio for a person, such as `0.3 %` or `2e-07 %`."""
-    return f"{100 * ratio:.1g} %"
+    """Return a small ratio as text, such as `0.31 %` or `2.4e-07 %`."""
+    return f"{100 * ratio:.2g} %"

@@ -29,19 +29,21 @@ class EngineEntry:
 
     label: str
     hint: str
-    ghost: str | None = None
+    package: str = ""
+    """Name of the engine's package, whose version a user may ask for."""
+    beside: str | None = None
     """A second engine whose contacts are shown faintly beside those of the first."""
 
 
 ENGINES: Mapping[str, EngineEntry] = {
-    "mujoco": EngineEntry("MuJoCo", "MuJoCo steps the scene"),
-    "motrix": EngineEntry("MotrixSim", "MotrixSim steps the scene, from its start"),
+    "mujoco": EngineEntry("MuJoCo", "MuJoCo steps the scene", "mujoco"),
+    "motrix": EngineEntry("MotrixSim", "MotrixSim steps the scene, from its start", "motrixsim"),
 }
 """By the name of the folder."""
 DEFAULT = "mujoco"
 CHOICES: Mapping[str, EngineEntry] = {
     **ENGINES,
-    "both": EngineEntry("Both", "MuJoCo, with MotrixSim's contacts as faint arrows", ghost="motrix"),
+    "both": EngineEntry("Both", "MuJoCo, with MotrixSim's contacts as faint arrows", beside="motrix"),
 }
 """Who can step a scene in a window or a recording."""
 MAX_ENVS = 65536
@@ -119,27 +121,26 @@ def open_engines(
     choice: str = DEFAULT,
     num_envs: int = 1,
     control: Driven = None,
-    ghost_control: Driven = None,
-) -> "tuple[Engine, Engine | None]":
-    """The engine that a scene runs on, and the one whose contacts are shown as ghosts, each with its controller."""
-    ghost = CHOICES[choice].ghost
-    if ghost is None:
-        return open_engine(scene, choice, num_envs, control), None
+    beside_control: Driven = None,
+) -> "list[Engine]":
+    """Open the engine that a scene runs on, and those whose runs are shown beside it, each with its controller."""
+    beside = CHOICES[choice].beside
+    if beside is None:
+        return [open_engine(scene, choice, num_envs, control)]
     if num_envs > 1:
         raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
-    return open_engine(scene, control=control), open_engine(scene, ghost, control=ghost_control)
+    return [open_engine(scene, control=control), open_engine(scene, beside, control=beside_control)]
 
 
 def open_log(engine: "Engine", path: str | Path, demo: str | None = None, period: float | None = None) -> None:
-    """Let an engine take the steps of a log again: see `scene_files.log_files.read_log`. Raises SceneError."""
+    """Let the runs of an engine re-simulate a log: see `scene_files.log_files.read_log`. Raises SceneError."""
     from ..scene_files.log_files import read_log
 
-    if engine.logged is not None:
+    if engine.log is not None:
         raise SceneError(f"{engine.path}: is a saved run: leave out --log")
-    take_again = getattr(engine, "take_again", None)
-    if take_again is None:
+    if not engine.can_resimulate:
         raise SceneError(f"{path}: a log is shown by MuJoCo, not by {engine.name}")
-    take_again(read_log(path, engine.model, demo, period))
+    engine.log = read_log(path, engine.model, demo, period)
     # A log has its own controls, also of a scene that brings a controller.
     engine.controller = None
 

@@ -2,21 +2,28 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
+from ..mjmodel.distances import PairDistances
+from ..mjmodel.state_log import StateLog
 from ..mjmodel.types import MjData
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import Style
+from .abilities import Substeps
 from .contact_sensor import SensorList
 from .contract import Engine
+from .logged_steps import LoggedSteps
 
 
 class SensorValues(ABC):
-    """Values of sensors in the documented style, from their contacts; the base of every engine."""
+    """Values of sensors in the documented style, from their contacts, and what an engine need not be able to do; the
+    base of every engine."""
+
+    name: str
 
     @property
     @abstractmethod
@@ -31,10 +38,28 @@ class SensorValues(ABC):
     @abstractmethod
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None: ...
 
+    def adopt_state(self, other: Engine) -> bool:
+        return False
+
+    def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        return None
+
+    def resimulate(self, log: StateLog) -> LoggedSteps:
+        raise SceneError(f"{log.path}: a log is shown by MuJoCo, not by {self.name}")
+
+    def substeps(self, distances: PairDistances) -> Substeps | None:
+        return None
+
+    def warning(self) -> str | None:
+        return None
+
+    def copy(self) -> Engine:
+        raise SceneError(f"{self.name} cannot run the same scene twice")
+
     def set_reduce(self, name: str, mode: str) -> None:
         self.set_reduce_modes({name: mode})
 
-    def get_sensor_value(self, name: str, data: Any = None) -> NDArray[np.float32]:
+    def get_sensor_value(self, name: str, data: MjData | None = None) -> NDArray[np.float32]:
         if data is not None and data is not self.data:
             raise SceneError("an engine reads the sensors of its own state: give engine.data, or nothing")
         # Without velocities, for which that style has no place.
@@ -49,9 +74,11 @@ class SensorValues(ABC):
 
 def stack_contacts(engine: Engine) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
     """`Engine.grouped_contacts` for an engine that reads its sensors one by one."""
-    groups: dict[tuple[int, bool], list[str]] = {}
+    groups: dict[tuple[int, bool, tuple[bool, ...]], list[str]] = {}
     batches = {name: engine.contacts(name) for name in engine.sensors.names}
     for name, batch in batches.items():
-        groups.setdefault((batch.filled.shape[-1], batch.in_world_frame), []).append(name)
+        # Rows of the past hold the fields that a sensor declares.
+        known = tuple(getattr(batch, each.name) is not None for each in fields(batch))
+        groups.setdefault((batch.filled.shape[-1], batch.in_world_frame, known), []).append(name)
     for names in groups.values():
         yield tuple(names), ContactBatch.stack([batches[name] for name in names])

@@ -68,7 +68,8 @@ class Break:
 
 
 class Slip(NamedTuple):
-    """Which contacts slide and which stick, by number; those that do not press do neither."""
+    """Which contacts slide and which stick, by number. Those that do not press, or whose friction is not known, do
+    neither."""
 
     sliding: frozenset[int] = frozenset()
     sticking: frozenset[int] = frozenset()
@@ -78,7 +79,7 @@ def sensor_slip(engine: Engine, name: str) -> Slip:
     """Slip of a sensor, as number 0: it slides if one of its contacts does. Unknown for netforce."""
     if not engine.has_contact_list:
         return Slip()
-    cones = contact_cones(engine.model, engine.data, engine.contacts(name))
+    cones = contact_cones(engine.model, engine.contact_data(), engine.contacts(name))
     return Slip() if cones is None else _slip(cones, np.zeros(len(cones.states), np.intp))
 
 
@@ -86,16 +87,20 @@ def pair_slip(engine: Engine, pairs: Pairs) -> Slip:
     """Slip of pairs of geoms, (n, 2), by their place: a pair slides if one of its contacts does."""
     if not engine.has_contact_list:
         return Slip()
-    geoms = np.sort(engine.data.contact.geom, axis=1)
+    data = engine.contact_data()
+    geoms = np.sort(data.contact.geom, axis=1)
     contacts, owners = np.nonzero((geoms[:, np.newaxis] == np.sort(pairs, axis=1)).all(axis=2))
     if not len(contacts):
         return Slip()
-    batch = rebuild_contacts(engine.model, engine.data, Matches(contacts, np.zeros(len(contacts), bool)))
-    cones = contact_cones(engine.model, engine.data, batch)
+    batch = rebuild_contacts(engine.model, data, Matches(contacts, np.zeros(len(contacts), bool)))
+    cones = contact_cones(engine.model, data, batch)
     assert cones is not None
     return _slip(cones, owners)
 
 
 def _slip(cones: FrictionCones, owners: NDArray[np.intp]) -> Slip:
-    sliding = frozenset(owners[cones.states == ContactState.SLIDING].tolist())
-    return Slip(sliding, frozenset(owners[cones.states == ContactState.STICKING].tolist()) - sliding)
+    sliding, sticking, unknown = (
+        frozenset(owners[cones.states == state].tolist())
+        for state in (ContactState.SLIDING, ContactState.STICKING, ContactState.UNKNOWN)
+    )
+    return Slip(sliding, sticking - sliding - unknown)

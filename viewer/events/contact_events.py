@@ -56,6 +56,20 @@ class ContactEvent(NamedTuple):
         return -self.normal_velocity
 
 
+class SensorEvent(NamedTuple):
+    """A sensor that began or ceased to feel contact."""
+
+    time: float
+    """Simulation time [s] of the step whose force passed the threshold, not of the step that confirmed it."""
+    sensor: int
+    """Position of the sensor."""
+    kind: EventKind
+    force: float
+    """Force at `time` [N]."""
+    duration: float
+    """How long the sensor has felt contact at `time` [s]: 0 at a begin."""
+
+
 class ContactPair(NamedTuple):
     """A pair in contact, as its own first event left it."""
 

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .contact_events import ContactEvent, EventKind
-from .timing import SensorEvent
+from .contact_events import ContactEvent, EventKind, SensorEvent
 
 LIMIT = 20_000
 """Events that are kept."""

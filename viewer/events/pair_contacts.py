@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ..engines.contract import Engine
 from ..mjmodel.contact_list import ContactList, ForceSummation
-from ..mjmodel.distances import NO_LIST, PairDistances, poses_of
+from ..mjmodel.distances import CLEAR, NO_LIST, OVERRIDE, PairDistances, poses_of
 from ..mjmodel.names import PAIR
 from ..mjmodel.pair_selection import PairSelection
-from ..mjmodel.state import ComputedPositions, leaves_intermediate
+from ..mjmodel.state import ComputedPositions
 from ..mjmodel.types import MjData
 from .contact_events import ContactEvent, ContactEvents, ContactPair, EventKind, EventRule
 from .event_log import LogEntry, LoggedContact, PeakHold
@@ -58,7 +58,6 @@ class PairContacts:
         """Contact of the pairs; of their distances only those at which they last met or parted."""
         self.distances = PairDistances(model, choice, eps, has_velocities=self._native)
         self.substeps = engine.substeps(self.distances) if precise else None
-        self._pressed = ContactList(model, choice.geoms)
         self._computed = ComputedPositions(model)
         self._state = engine.data
         self.resume(())
@@ -101,12 +100,12 @@ class PairContacts:
         rests = self.distances.rest(self.events.in_contact)
         if self._native:
             groups = self.distances.groups
-            if data is not engine.data:
-                groups, rests = self._pressed, False
-                groups.read(engine.data)
-            self._press(engine.data, groups, start)
-            if self._buffered and rests and not groups.changed and self.substeps is None:
-                self.buffer = self._make_buffer(self._buffered[-1], data)
+            # A list that has lasted for some steps is followed by one that lasts: where it changes in every step, a
+            # buffer costs more than it saves.
+            lasts = not groups.changed or (bool(self._buffered) and len(self._buffered[-1].times) > 1)
+            self._press(data, groups, start)
+            if self._buffered and rests and lasts and self.substeps is None:
+                self.buffer = self._make_buffer(self._buffered[-1], engine, data)
         return entries
 
     def flush(self) -> None:
@@ -120,9 +119,6 @@ class PairContacts:
                 steps.times.clear()
         # Steps to come may still be added to the last ones.
         del self._buffered[:-1]
-        if leaves_intermediate(self._settings):
-            # The integrator was changed, and needs other positions: see `_positions`.
-            self.buffer = _decline
 
     def crossing(self) -> tuple[float, float]:
         """z1 and z2 after the last step [m]; -inf without a pair in contact, inf without one apart."""
@@ -131,8 +127,8 @@ class PairContacts:
 
     def _positions(self, engine: Engine, start: float) -> tuple[Any, float]:
         """A state whose positions, contacts and velocities belong together, and its time [s]."""
-        if self._native and not leaves_intermediate(self._settings):
-            return engine.data, start
+        if self._native:
+            return engine.contact_data(), start
         return self._computed.compute(engine.data), engine.time
 
     def _cross(self, time: float, change: bool) -> list[ContactEvent]:
@@ -158,23 +154,41 @@ class PairContacts:
         self.pressed_pairs, self.forces = pairs, groups.forces(data)
         self._peaks.update(start, pairs, self.forces)
 
-    def _make_buffer(self, steps: _BufferedSteps, data: MjData) -> Callable[[float], bool]:
+    def _make_buffer(self, steps: _BufferedSteps, engine: Engine, data: MjData) -> Callable[[float], bool]:
         """A function that adds a step to others as long as the contact list is the one that `data` has now."""
         # It runs after every step, so it has everything at hand. MuJoCo keeps the list in one place, and so does a
-        # view; memoryviews copy faster than arrays.
-        read_list, settings = data.contact.geom.data.tobytes, self._settings
-        count, listed, size = data.ncon, read_list(), data.efc_force.nbytes
-        positions, orientations, centers, velocities = (array.data.tobytes for array in poses_of(data))
-        reach_of, reach = self.distances.reach, self.distances.reach()
+        # view; memoryviews are joined faster than arrays are copied.
+        settings, contact_data, join = self._settings, engine.contact_data, b"".join
+        read_list, reaches = data.contact.geom.data.tobytes, self.distances.reach_views
+        count, listed, reach = data.ncon, read_list(), join(reaches)
+        flags, overridden = settings.enableflags, settings.o_margin
+        size, poses = data.efc_force.nbytes, [array.data.cast("B") for array in poses_of(data) if array.size]
+        distances, early = data.contact.dist.data, self.distances.early_contacts(self.events.in_contact)
         keep, add_time, add_row = self.distances.states.appendleft, steps.times.append, steps.rows.append
 
         def add_step(start: float) -> bool:
-            if data.ncon != count or read_list() != listed or reach_of() != reach:
+            nonlocal size, add_time, add_row
+            if contact_data() is not data or data.ncon != count or read_list() != listed:
                 return False
+            if join(reaches) != reach or settings.enableflags != flags:
+                return False
+            if flags & OVERRIDE and settings.o_margin != overridden:
+                return False
+            for contacts, sign in early:
+                if sign * min([distances[i] for i in contacts]) > -CLEAR:
+                    return False
             forces = data.efc_force.tobytes()
-            if len(forces) != size or (not count and settings.disableflags & NO_LIST):
+            if not count and settings.disableflags & NO_LIST:
                 return False
-            keep((start, positions(), orientations(), centers(), velocities()))
+            if len(forces) != size:
+                # Other constraints, such as joint limits, came or went: the same forces are at other places.
+                summation = self.distances.groups.summation(data)
+                if summation is None:
+                    return False
+                others = _BufferedSteps(steps.pairs, summation, [], [])
+                self._buffered.append(others)
+                size, add_time, add_row = len(forces), others.times.append, others.rows.append
+            keep((start, join(poses)))
             add_time(start)
             add_row(forces)
             return True

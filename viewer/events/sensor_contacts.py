@@ -1,200 +1,203 @@
 """Turns the steps of an engine into contacts of its sensors by their force: when, how long, how often, how hard."""
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..engines.contact_sensor import SensorList
 from ..engines.contract import Engine
-from ..sensors.layout_groups import LayoutGroup, group_by_layout
-from ..settings import Reduce
-from .contact_events import EventKind
+from ..engines.steps import StepBlock, StepBuffer
+from ..metrics import OFF, ON, check_thresholds, next_in_contact, start_times
+from .contact_events import EventKind, SensorEvent
 from .event_log import LogEntry, LoggedContact, PeakHold
-from .timing import ContactTiming, ForceTrigger, SensorEvent
-
-_FEW_SENSORS = 100
-"""Sensors up to which reading all of them is faster than looking for those that are touched."""
-_NOTHING = np.zeros(0)
 
 
-class SensorForces:
-    """How hard the sensors of an engine are pressed: `get_contact_force_magnitude` of each.
+class ForceTrigger:
+    """Contact of sensors by their force: begins above `on`, ends below `off`, and lasts at least a while.
 
-    Sensors whose contacts are in the rows of MuJoCo are read together, which takes a fraction of the time.
+    `raw` changes at the two thresholds at once. `debounced` becomes `raw` once that has held for the minimum
+    duration; shorter changes, in either direction, never show in it. Steps are counted, not times added up,
+    so that a change is confirmed at the same step however long the simulation has run.
+    The first update sets both states and returns no events.
     """
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._sensors: SensorList | None = None
-        self._groups: list[tuple[list[int], LayoutGroup]] = []
-        """Positions of the sensors of each group."""
-        self._alone: list[tuple[int, str]] = []
-        """Position and name of the sensors that have to be read one by one."""
+    def __init__(
+        self,
+        count: int,
+        on: float = ON,
+        off: float = OFF,
+        min_duration: float = 0.0,
+        timestep: float = 0.002,
+        begin_times: Mapping[int, float] | None = None,
+    ) -> None:
+        """For `count` sensors; `on` and `off` in newtons, times in seconds.
 
-    def read(self) -> NDArray[np.float64]:
-        """Forces now [N], (sensors,)."""
-        self.find_sensors()
-        forces: NDArray[np.float64] = self.decode(self.values()[np.newaxis])[0]
-        for position, name in self._alone:
-            forces[position] = self._engine.get_contact_force_magnitude(name)[0]
-        return forces
+        `begin_times`: sensors in contact at the instant from which to continue, by position, with the time at which it
+        began. They stay so until their force is below the lower threshold; the others are decided by the upper one.
+        """
+        check_thresholds(on, off)
+        self.on, self.off = on, off
+        self.min_steps = _step_count(min_duration, timestep)
+        """Steps for which a change must hold before it is confirmed; 0 confirms it at once."""
+        self.raw = np.zeros(count, bool)
+        """Contact by the two thresholds alone, (sensors,)."""
+        self.debounced = np.zeros(count, bool)
+        """Contact that has held for the minimum duration, until its absence has, (sensors,)."""
+        self._resumed = begin_times or {}
+        self._started = self._pending = False
+        self._step = 0
+        self._edge_step = np.zeros(count, np.int64)
+        self._edge_time, self._edge_force, self._begin_time = np.zeros((3, count))
 
-    def find_sensors(self) -> bool:
-        """Find the sensors that exist now; True if all of them can be read together."""
-        # The list is replaced whenever a sensor is added, or read in another way.
-        if self._engine.sensors is not self._sensors:
-            self._sensors = self._engine.sensors
-            self._plan(self._sensors)
-        return not self._alone
+    def update(self, time: float, forces: ArrayLike) -> list[SensorEvent]:
+        """The changes confirmed by this step, by sensor. To be called after every physics step.
 
-    def values(self) -> NDArray[np.float64]:
-        """Values now of the sensors that can be read together, (size,): a view, for `decode`."""
-        return self._engine.row() if self._groups else _NOTHING
+        `time` is simulation time [s]; `forces` [N], (sensors,); a sensor with a NaN force keeps its raw state.
+        """
+        force = np.asarray(forces, np.float64)
+        if force.shape != self.raw.shape:
+            raise ValueError(f"values of shape {force.shape} for {len(self.raw)} sensors")
+        if not self._started:
+            self._start(time, force)
+            return []
+        self._step += 1
+        raw = self._next(force)
+        edges = raw != self.raw
+        if edges.any():
+            self.raw = raw
+            self._edge_step[edges], self._edge_time[edges], self._edge_force[edges] = self._step, time, force[edges]
+            self._pending = True
+        if not self._pending:
+            return []
+        waiting = self.raw != self.debounced
+        confirmed = waiting & (self._step - self._edge_step >= self.min_steps)
+        self.debounced = self.debounced ^ confirmed
+        self._pending = bool((waiting & ~confirmed).any())
+        return [self._event(sensor) for sensor in np.flatnonzero(confirmed).tolist()]
 
-    def decode(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Forces [N], (n, sensors), from rows of `values`, (n, size); 0 for sensors that are read one by one."""
-        forces = np.zeros((len(rows), len(self._sensors or ())))
-        for positions, group in self._groups:
-            batch = group.decode(rows)
-            assert batch.force is not None
-            # Slots that no step fills add nothing, and are the last ones.
-            used = np.flatnonzero(batch.force[..., 0].any(axis=(0, 1)))
-            batch = batch.cut(0, int(used.max(initial=0)) + 1)
-            if len(positions) > _FEW_SENSORS:
-                # Most of many are not touched.
-                touched = np.flatnonzero(batch.filled.any(axis=(0, 2)))
-                positions, batch = [positions[i] for i in touched.tolist()], batch.of_sensors(touched)
-            forces[:, positions] = batch.force_magnitude(group.layout.reduce)
-        return forces
+    def quiet_steps(self, forces: NDArray[np.float64]) -> int:
+        """How many of the first steps change nothing, of forces [N], (steps, sensors)."""
+        if not self._started or self._pending:
+            return 0
+        edges = (self._next(forces) != self.raw).any(axis=1)
+        return int(edges.argmax()) if edges.any() else len(forces)
 
-    def _plan(self, sensors: SensorList) -> None:
-        """Decide how to read each sensor."""
-        # Other engines make a row by reading every sensor.
-        has_rows = self._engine.has_contact_list
-        together = [i for i, sensor in enumerate(sensors) if has_rows and not sensor.reconstructed]
-        read = set(together)
-        self._alone = [(i, sensor.name) for i, sensor in enumerate(sensors) if i not in read]
-        sources = [(columns.start, layout) for columns, layout in (self._engine.source(sensors[i]) for i in together)]
-        self._groups = []
-        for group in group_by_layout(sources):
-            positions = [together[member] for member in group.members]
-            # The strongest contact comes first, and a net contact is alone.
-            if group.layout.reduce in (Reduce.MAXFORCE, Reduce.NETFORCE):
-                first = group.layout.shortened(1)
-                (group,) = group_by_layout((sources[member][0], first) for member in group.members)
-            self._groups.append((positions, group))
+    def skip(self, steps: int) -> None:
+        """Count steps that change nothing, as `quiet_steps` found."""
+        self._step += steps
+
+    def _start(self, time: float, force: NDArray[np.float64]) -> None:
+        self._started = True
+        self._begin_time[:] = time
+        for sensor, begin_time in self._resumed.items():
+            self.raw[sensor], self._begin_time[sensor] = True, begin_time
+        self.raw = self._next(force) & ~np.isnan(force)
+        self.debounced = self.raw
+
+    def _next(self, forces: NDArray[np.float64]) -> NDArray[np.bool_]:
+        states: NDArray[np.bool_] = next_in_contact(self.raw, forces, self.on, self.off)
+        return states
+
+    def _event(self, sensor: int) -> SensorEvent:
+        time = float(self._edge_time[sensor])
+        begins = bool(self.debounced[sensor])
+        if begins:
+            self._begin_time[sensor] = time
+        duration = 0.0 if begins else time - float(self._begin_time[sensor])
+        kind = EventKind.BEGIN if begins else EventKind.END
+        return SensorEvent(time, sensor, kind, float(self._edge_force[sensor]), duration)
 
 
 class SensorContacts:
-    """Contacts of all sensors, updated with every step.
+    """Contacts of sensors, updated with every step.
 
-    Where an engine can read all sensors together, their arrays are only buffered, and decoded for many steps at once,
-    by `flush`; call it before anything is read.
+    Steps are only buffered, and read many at once, by `flush`; call it before anything is read.
     """
 
-    def __init__(self, engine: Engine, on: float, off: float, min_duration: float) -> None:
-        """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count."""
-        self._engine = engine
+    def __init__(
+        self,
+        engine: Engine,
+        on: float = ON,
+        off: float = OFF,
+        min_duration: float = 0.0,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count.
+        `names`: of the sensors; all without."""
+        self._engine, self._chosen = engine, names
         self._thresholds = on, off, min_duration
-        self._reader = SensorForces(engine)
-        self._sensors: SensorList | None = None
-        self.bufferable: SensorList | None = None
-        """The sensors whose steps can be buffered; None if those of the engine cannot."""
-        self.buffer: Callable[[float, float], object] = _skip
-        """Buffers a step between two times [s], to the first of which the arrays belong. For `bufferable` only."""
-        # Arrays of the buffered steps, and when these began and ended [s].
-        self._rows: list[bytes] = []
-        self._times: list[tuple[float, float]] = []
+        self._buffer = StepBuffer(engine, names, only_forces=True)
+        self._starts: list[float] = []
+        """When the buffered steps began [s]: their arrays are of that instant."""
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
         """Start again, or continue from an instant that was returned to: `last` are the last events before it."""
-        self.names = self._engine.sensors.names
+        sensors, timestep = self._engine.sensors, self._engine.timestep
+        self.names = sensors.names if self._chosen is None else tuple(self._chosen)
         """Names of the sensors."""
-        self.declared_names = tuple(sensor.declared_name for sensor in self._engine.sensors)
+        self.declared_names = tuple(sensors[name].declared_name for name in self.names)
         """Those in the scene of them, or of the first that each is joined of."""
-        count, timestep = len(self.names), self._engine.timestep
+        count = len(self.names)
+        self._resumed = {
+            entry.sensor: entry.contact
+            for entry in last
+            if entry.sensor is not None and entry.sensor < count and entry.kind is EventKind.BEGIN
+        }
         self.forces: NDArray[np.float64] = np.zeros(count)
         """How hard the sensors are pressed [N], (sensors,)."""
-        self.trigger = ForceTrigger(count, *self._thresholds, timestep)
+        begins = {sensor: contact.begin for sensor, contact in self._resumed.items()}
+        self.trigger = ForceTrigger(count, *self._thresholds, timestep, begins)
         """Which are in contact."""
-        self.timing = ContactTiming(count, timestep)
+        self.timing = start_times(self.trigger.raw, timestep).held(-1)
         """How long they have been, since the start or since the simulation last returned to an instant."""
+        self.step_count = 0
+        """Steps since then."""
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
-        self._started = False
-        self._resumed: dict[int, LoggedContact] = {}
-        for entry in last:
-            if entry.sensor is not None and entry.sensor < count and entry.kind is EventKind.BEGIN:
-                self._resumed[entry.sensor] = entry.contact
-        self.trigger.resume({sensor: contact.begin for sensor, contact in self._resumed.items()})
 
-    def update(self, engine: Engine, start: float, end: float) -> list[LogEntry]:
-        """Read or buffer a step between two times [s], whatever sensors exist now; the events known so far."""
-        entries: list[LogEntry] = []
-        if engine.sensors is not self._sensors:
-            entries = self.flush()
-            self._find_sensors(engine.sensors)
-        if self.bufferable is None:
-            return entries + self._ingest(start, end, self._reader.read())
-        self.buffer(start, end)
-        return entries
+    def add(self, start: float) -> list[LogEntry]:
+        """Buffer the step that the engine is at, which began at a time [s]; the events of steps that were read."""
+        self._starts.append(start)
+        block = self._buffer.add()
+        return [] if block is None else self._read(block)
 
     def flush(self) -> list[LogEntry]:
-        """Decode the buffered steps; the events that they show."""
-        if not self._times:
-            return []
-        forces = self._reader.decode(np.frombuffer(b"".join(self._rows)).reshape(len(self._rows), -1))
-        times = self._times.copy()
-        self._rows.clear()
-        self._times.clear()
-        entries: list[LogEntry] = []
-        i = 0
-        while i < len(forces):
-            quiet = self.trigger.quiet_steps(forces[i:])
-            if quiet:
-                starts = [start for start, _ in times[i : i + quiet]]
-                self.trigger.skip(starts[-1], quiet)
-                self.timing.skip(quiet)
-                self._peaks.update_steps(starts, self._places, forces[i : i + quiet])
-                self.forces = forces[i + quiet - 1]
-                i += quiet
-            else:
-                entries += self._ingest(*times[i], forces[i])
-                i += 1
-        return entries
+        """Read the buffered steps; the events that they show."""
+        block = self._buffer.take()
+        return [] if block is None else self._read(block)
 
-    def _find_sensors(self, sensors: SensorList) -> None:
-        """Read the sensors that exist now."""
-        self._sensors, self.bufferable = sensors, None
-        together = self._reader.find_sensors()
-        if len(sensors) != len(self.names):
+    def _read(self, block: StepBlock) -> list[LogEntry]:
+        count = len(block)
+        starts, ends = self._starts[:count], block.times.tolist()
+        del self._starts[:count]
+        if len(block.names) != len(self.names):
             # A sensor was added.
             self.resume(())
-        if together or not len(sensors):
-            self.bufferable, self.buffer = sensors, self._make_buffer()
-
-    def _make_buffer(self) -> Callable[[float, float], object]:
-        view = self._reader.values()
-        if not view.size:
-            return _skip
-        # It runs after every step, so it has everything at hand.
-        read, add_row, add_time = view.data.tobytes, self._rows.append, self._times.append
-
-        def add_step(start: float, end: float) -> None:
-            add_row(read())
-            add_time((start, end))
-
-        return add_step
+        forces = block.forces()
+        entries: list[LogEntry] = []
+        i = 0
+        while i < count:
+            quiet = self.trigger.quiet_steps(forces[i:])
+            if quiet:
+                self.trigger.skip(quiet)
+                self.timing = self.timing.held(quiet)
+                self._peaks.update_steps(starts[i : i + quiet], self._places, forces[i : i + quiet])
+            else:
+                entries += self._ingest(starts[i], ends[i], forces[i])
+            i += quiet or 1
+            self.step_count += quiet or 1
+        self.forces = forces[-1]
+        return entries
 
     def _ingest(self, start: float, end: float, forces: NDArray[np.float64]) -> list[LogEntry]:
         """The events that one step shows."""
-        self.forces = forces
         found = self.trigger.update(start, forces)
-        self.timing.update(self.trigger.debounced)
-        if not self._started:
-            self._started = True
+        if self.step_count:
+            self.timing = self.timing.next(self.trigger.debounced)
+        else:
+            self.timing = start_times(self.trigger.debounced, self._engine.timestep)
             for sensor in np.flatnonzero(self.trigger.debounced).tolist():
                 self._peaks.open(sensor, self._resumed.get(sensor) or LoggedContact(start))
         entries = [self._entry(event, end) for event in found]
@@ -212,5 +215,9 @@ class SensorContacts:
         return LogEntry(event.time, seen, event.kind, self.names[event.sensor], event, contact)
 
 
-def _skip(start: float, end: float) -> None:
-    """Buffers a step without sensors."""
+def _step_count(duration: float, timestep: float) -> int:
+    """Whole steps that last at least `duration`."""
+    if not (0 <= duration < math.inf and 0 < timestep < math.inf):
+        raise ValueError(f"no number of steps of {timestep!r} s makes up {duration!r} s")
+    # 0.035 / 0.005 is a little over 7: a rounding error must not cost a step.
+    return math.ceil(duration / timestep * (1 - 1e-9))

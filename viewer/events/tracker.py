@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contract import Engine
+from ..metrics import OFF, ON, ContactTimes, start_times
 from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
 from ..mjmodel.types import MjModel
 from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip
@@ -17,7 +18,6 @@ from .contact_events import EventKind, EventRule
 from .event_log import LIMIT, EventLog, LogEntry
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
-from .timing import ContactTiming
 
 CURVE_STEPS = 4000
 """Steps of the crossing functions that are kept."""
@@ -37,9 +37,9 @@ class TrackingOptions:
     """True to find the instants of events by taking steps again in parts, not by interpolation. MuJoCo only."""
     rule: EventRule = EventRule.SURFACE
     """Where a pair's contact begins, and whose contact an event changes."""
-    on: float = 1.0
+    on: float = ON
     """A sensor is in contact above this force [N] ..."""
-    off: float = 0.5
+    off: float = OFF
     """... until it is below this one [N]."""
     min_duration: float = 0.0
     """How long a sensor has to stay above or below before that counts [s]."""
@@ -49,8 +49,8 @@ class ContactTracker:
     """Observes an engine's steps.
 
     Like the sensors' arrays, what is known of pairs after a step belongs to the state from which the step started: a
-    contact is seen when the arrays show it. Runge-Kutta leaves an intermediate state behind, and other engines none at
-    all: there the positions after the step count.
+    contact is seen when the arrays show it. Engines other than MuJoCo have no such state: there the positions after
+    the step count.
 
     Most steps are only buffered, and read many at once: as soon as their result is needed, and in every step while
     there are breaks.
@@ -65,8 +65,10 @@ class ContactTracker:
         choice: PairSelection | None = None,
         options: TrackingOptions | None = None,
         limit: int | None = LIMIT,
+        follow_sensors: bool = True,
     ) -> None:
-        """Tracks `default_pairs` without a choice. `limit`: events that are kept, None for all."""
+        """Tracks `default_pairs` without a choice. `limit`: events that are kept, None for all. `follow_sensors`: False
+        to find the contacts of pairs alone."""
         self._log = EventLog(limit)
         self.breaks: list[Break] = []
         self.on_break: Callable[[str], None] = lambda reason: None
@@ -75,6 +77,7 @@ class ContactTracker:
         """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
         self._engine = engine
         self._options = options or TrackingOptions()
+        self._sensor_names = None if follow_sensors else ()
         self._curves = np.empty((3, 2 * CURVE_STEPS))
         self._time = engine.time
         self._timestep = math.nan
@@ -108,31 +111,30 @@ class ContactTracker:
     def options(self) -> TrackingOptions:
         return self._options
 
-    def timing_at(self, now: float) -> ContactTiming:
+    def timing_at(self, now: float) -> ContactTimes:
         """How long sensors had been in contact and in the air at a simulated time [s] that is looked at again.
 
         It is counted again from the events in the log; those that the log no longer has are missing in it.
         """
-        live = self.sensors.timing
-        timestep, first = live.timestep, self.time - (live.step_count - 1) * live.timestep
+        live, steps = self.sensors.timing, self._sensors.step_count
+        timestep = float(live.timestep)
+        first = self.time - (steps - 1) * timestep
         last = round((now - first) / timestep)
-        if last >= live.step_count - 1:
+        if last >= steps - 1:
             return live
         entries = [entry for entry in self.log if entry.sensor is not None]
-        state = live.in_contact
+        state = live.in_contact.copy()
         for entry in reversed(entries):
             state[entry.sensor] = entry.kind is EventKind.END
-        past = ContactTiming(len(state), timestep)
-        past.update(state)
+        past, counted = start_times(state, timestep), 1
         for step, changes in groupby(entries, lambda entry: round((entry.seen - first) / timestep)):
             if step > last:
                 break
+            state = state.copy()
             for entry in changes:
                 state[entry.sensor] = entry.kind is EventKind.BEGIN
-            past.skip(step - past.step_count)
-            past.update(state)
-        past.skip(max(last + 1, 0) - past.step_count)
-        return past
+            past, counted = past.held(step - counted).next(state), step + 1
+        return past.held(max(last + 1, 0) - counted)
 
     @property
     def time(self) -> float:
@@ -153,11 +155,9 @@ class ContactTracker:
         """Track other pairs, from now on."""
         engine, options = self._engine, self._options
         self._pairs = PairContacts(engine, choice, options.eps, options.precise, options.rule)
-        model = engine.model
-        # Buffered of a step are the arrays of sensors, and constraint forces, a dozen or so a geom.
-        size = 8 * (model.nsensordata + 12 * model.ngeom + 1)
-        self._capacity = min(_BUFFER_STEPS, _BUFFER_BYTES // size)
-        self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration)
+        # Buffered of a step are constraint forces, a dozen or so a geom.
+        self._capacity = min(_BUFFER_STEPS, _BUFFER_BYTES // (96 * engine.model.ngeom + 8))
+        self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration, self._sensor_names)
         self.breaks = [each for each in self.breaks if each.pair_id is None]
         self._log.clear()
         self._entries.clear()
@@ -170,13 +170,13 @@ class ContactTracker:
         # Nearly always the step continues the one before, nothing begins or ends in it, and nothing waits for it.
         if (
             abs(time - start - timestep) < 1e-6 * timestep
-            and engine.sensors is self._sensors.bufferable
             and engine is self._engine
             and not self.breaks
             and self._pairs.buffer(start)
         ):
             self._time = time
-            self._sensors.buffer(start, time)
+            if self._sensor_names is None:
+                self._entries += self._sensors.add(start)
             self._step_count += 1
             if self._step_count < self._capacity and self.curves_wanted_until < 0:
                 return
@@ -204,7 +204,7 @@ class ContactTracker:
             self._flush()
         self._save()
         self._entries += self._pairs.update(engine, start)
-        self._entries += self._sensors.update(engine, start, time)
+        self._entries += self._sensors.add(start)
         self._step_count += 1
         self._finish_step(start)
         if self.breaks:

@@ -153,14 +153,12 @@ def limb_names(model: MjModel) -> list[str]:
 def _moved_body(model: MjModel, kind: int, target: int) -> int | None:
     if kind in _JOINT_TRANSMISSIONS:
         return int(model.jnt_bodyid[target])
-    if kind == _TENDON:
-        start, count = int(model.tendon_adr[target]), int(model.tendon_num[target])
-        for wrap in range(start, start + count):
-            if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT:
-                return int(model.jnt_bodyid[model.wrap_objid[wrap]])
-            if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_SITE and wrap == start + count - 1:
-                return int(model.site_bodyid[model.wrap_objid[wrap]])
-    return None
+    if kind != _TENDON:
+        return None
+    if joints := _tendon_joints(model, target):
+        return int(model.jnt_bodyid[joints[0]])
+    end = int(model.tendon_adr[target] + model.tendon_num[target]) - 1
+    return int(model.site_bodyid[model.wrap_objid[end]]) if model.wrap_type[end] == mujoco.mjtWrap.mjWRAP_SITE else None
 
 
 def _moved_kind(model: MjModel, kind: int, target: int) -> int:
@@ -168,15 +166,16 @@ def _moved_kind(model: MjModel, kind: int, target: int) -> int:
     length; -1 for what has no such units."""
     if kind != _TENDON:
         return -1
-    start, count = int(model.tendon_adr[target]), int(model.tendon_num[target])
-    joints = [
-        int(model.jnt_type[model.wrap_objid[wrap]])
-        for wrap in range(start, start + count)
-        if model.wrap_type[wrap] == mujoco.mjtWrap.mjWRAP_JOINT
-    ]
-    if not joints:
-        return _SLIDE
-    return joints[0] if len(set(joints)) == 1 else -1
+    kinds = {int(model.jnt_type[joint]) for joint in _tendon_joints(model, target)} or {_SLIDE}
+    return kinds.pop() if len(kinds) == 1 else -1
+
+
+def _tendon_joints(model: MjModel, tendon: int) -> list[int]:
+    """The joints that a tendon is a sum of; none if it is a length in space."""
+    start = int(model.tendon_adr[tendon])
+    wraps = slice(start, start + int(model.tendon_num[tendon]))
+    joints: list[int] = model.wrap_objid[wraps][model.wrap_type[wraps] == int(mujoco.mjtWrap.mjWRAP_JOINT)].tolist()
+    return joints
 
 
 def _servo(model: MjModel, i: int) -> Servo:

@@ -146,11 +146,14 @@ def _outer_contacts(model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[
     geoms = data.contact.geom
     own = inside[model.geom_bodyid[geoms]] & (geoms >= 0)
     contacts = np.flatnonzero((own[:, 0] != own[:, 1]) & (geoms >= 0).all(axis=1))
-    components = contact_forces(model, data, contacts)[:, :3]
-    frames = data.contact.frame[contacts].reshape(-1, 3, 3)
-    # MuJoCo's contact force acts on the second geom.
     sign = np.where(own[contacts, 1], 1.0, -1.0)[:, np.newaxis]
-    return data.contact.pos[contacts], sign * np.einsum("kij,ki->kj", frames, components)
+    return data.contact.pos[contacts], sign * world_forces(model, data, contacts)
+
+
+def world_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: NDArray[np.intp]) -> Vector:
+    """Forces of contacts on their second geom [N], world, (k, 3)."""
+    frames = data.contact.frame[contacts].reshape(-1, 3, 3)
+    return np.einsum("kij,ki->kj", frames, contact_forces(model, data, contacts)[:, :3])
 
 
 def _other_causes(
@@ -169,7 +172,5 @@ def _other_causes(
         "the medium": bool(model.opt.density or model.opt.viscosity),
         "gravity compensation": bool(model.body_gravcomp[inside].any()),
         "flexes": model.nflex > 0,
-        # It leaves contacts and accelerations of different stages.
-        "Runge-Kutta": model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4,
     }
     return tuple(cause for cause, present in causes.items() if present)

@@ -1,13 +1,15 @@
 """Turns a state into the forces on a body: the sum of its contacts, and what it passes on to its parent."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from .matching import contact_forces
+from .balance import world_forces
+from .matching import are_forces_hidden
 from .sleep import sleep_in_pairs, sleeping_bodies
 from .types import MjData, MjModel
 
@@ -50,16 +52,19 @@ class BodyForces(Protocol):
 
 
 class MujocoForces:
-    """Forces in an mjData. With RK4 they are those of the step's last stage."""
+    """Forces in an mjData."""
 
     from_mujoco = True
 
-    def __init__(self, model: MjModel, data: MjData) -> None:
+    def __init__(self, model: MjModel, data: MjData, contact_data: Callable[[], MjData] | None = None) -> None:
+        """`contact_data`: gives an mjData with the contacts of the last step, if a step leaves others in `data`."""
         self._model, self._data = model, data
+        self._contact_data = contact_data or (lambda: data)
         # The -1 that stands for a flex in a contact picks the last value.
         self._owners = np.append(model.geom_bodyid, -1)
         self._time = -np.inf
         self._qvel_now = np.zeros(model.nv)
+        self._contacts: tuple[NDArray[Any], ...]
         self._contacts = (np.zeros((0, 2), np.intp), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool))
         """Of each contact its bodies, the force on the second one [N], its position [m], and True if they touch.
 
@@ -73,12 +78,11 @@ class MujocoForces:
         return "measure mount needs a body that is attached to another one" if mount and not attached else None
 
     def read(self) -> None:
-        model, data = self._model, self._data
+        model, data = self._model, self._contact_data()
         contact = data.contact
         bodies = self._owners[contact.geom]
-        forces = contact_forces(model, data, np.arange(len(bodies)))[:, :3]
-        world = np.einsum("kij,ki->kj", contact.frame.reshape(-1, 3, 3), forces)
-        listed = (bodies, world, contact.pos, _touching(data))
+        world = world_forces(model, data, np.arange(len(bodies)))
+        listed: tuple[NDArray[Any], ...] = (bodies, world, contact.pos, _touching(data))
         if sleeping_bodies(model, data):
             held = self._held(bodies)
             bodies, world, points, touching = (
@@ -88,27 +92,28 @@ class MujocoForces:
             bodies, world, points, touching = (array.copy() for array in listed)
         self._contacts = bodies, world, points, touching
         # One row more, for flexes.
-        self._sums = np.zeros((model.nbody + 1, 3))
+        self._sums = np.full((model.nbody + 1, 3), np.nan if are_forces_hidden(data) else 0.0)
         np.add.at(self._sums, bodies[:, 1], world)
         np.subtract.at(self._sums, bodies[:, 0], world)
         self._counts = np.bincount(bodies[touching].ravel() + 1, minlength=model.nbody + 1)
         elapsed = data.time - self._time
         self._qvel_before = self._qvel_now if 0 < elapsed < _ONE_STEP * model.opt.timestep else data.qvel.copy()
         self._qvel_now = data.qvel.copy()
-        self._time = data.time
+        # A state beside the simulation has the velocities before the step.
+        self._time = data.time if data is self._data else -np.inf
 
     def contacts(self, body: int) -> BodyContacts:
         return BodyContacts(self._sums[body], int(self._counts[body + 1]))
 
     def mount(self, body: int) -> NDArray[np.float64]:
-        data = self._data
+        data = self._contact_data()
         if not data.flg_rnepost:
             # Accelerations and all else belong to the state before the step, but the velocity is already the next one.
             data.qvel[:] = self._qvel_before
             mujoco.mj_rnePostConstraint(self._model, data)
             data.qvel[:] = self._qvel_now
         # What the parent does to the body, reversed.
-        return -data.cfrc_int[body, 3:]
+        return np.full(3, np.nan) if are_forces_hidden(data) else -data.cfrc_int[body, 3:]
 
     def contact_points(self, body: int) -> NDArray[np.float64]:
         bodies, _, points, touching = self._contacts

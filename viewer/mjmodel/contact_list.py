@@ -1,5 +1,6 @@
 """Turns MuJoCo's contact list into the tracked pairs of geoms in it, and the forces between them."""
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import mujoco
@@ -68,6 +69,11 @@ class ContactList:
         before, self.listed = self.listed, set(self.pairs.tolist())
         self.listed.discard(-1)
         return before ^ self.listed
+
+    def ranges(self) -> list[range]:
+        """Indices in the list of the contacts of each of `pairs`."""
+        ends = [*self._starts.tolist(), len(self._geoms or b"") // 8]
+        return [range(start, stop) for start, stop in pairwise(ends)]
 
     def depths(self, data: MjData) -> Values:
         """Smallest distance of the contacts of each of `pairs` [m], (k,)."""

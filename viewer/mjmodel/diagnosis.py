@@ -8,7 +8,7 @@ import numpy as np
 
 from ..sensors.contacts import ContactBatch
 from .distances import distance_bounds
-from .matching import ContactMatcher, contact_forces
+from .matching import ContactMatcher, are_forces_hidden, contact_forces
 from .names import body_names, flex_names, geom_names, sensor_targets, target_label, with_kind
 from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
 from .sleep import are_asleep, is_sensor_asleep
@@ -41,6 +41,8 @@ class Diagnosis:
 
     def explain(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
         """Why a sensor that reports `batch` has no force now; None if it has."""
+        if are_forces_hidden(data) and not batch.filled.any():
+            return "The step that led here was not reached: its forces are not known."
         if batch.force is not None and batch.force.any():
             return None
         for flag, subject, name in _SWITCHES:
@@ -129,7 +131,7 @@ class Diagnosis:
         for bound, pair in zip(bounds[order], pairs[order], strict=True):
             if bound > best:
                 break
-            distance = mujoco.mj_geomDistance(self._model, data, *map(int, pair), min(best, 1e6), None)
+            distance = mujoco.mj_geomDistance(self._model, data, int(pair[0]), int(pair[1]), min(best, 1e6), None)
             if distance < best:
                 best, nearest = distance, pair
         return best, nearest

@@ -19,17 +19,21 @@ FARTHEST = 1e6
 """Beyond any scene [m]: where geoms are farther apart, this is their distance."""
 NO_LIST = int(mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
 """Flags that leave the contact list empty whatever touches."""
-_OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
 """The flag that gives all contacts the margin `o_margin`."""
 _TOUCHING = 1e-9
 """Nearest points closer than this [m] have no direction from one to the other."""
 _PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
+_ROUND = tuple(int(kind) for kind in (_PLANE, mujoco.mjtGeom.mjGEOM_SPHERE, mujoco.mjtGeom.mjGEOM_CAPSULE))
+"""Types of geoms between which the contact list has the distance itself."""
+CLEAR = 1e-6
+"""Distance from which on the list alone decides whether these touch [m]."""
 _UNKNOWN = Sample(math.nan, math.nan, math.nan)
 
 Mask = NDArray[np.bool_]
 Vector = tuple[float, float, float]
-Poses = tuple[float, bytes, bytes, bytes, bytes]
-"""Time of a state [s], positions and orientations of its geoms, centres of mass and velocities of its bodies."""
+Poses = tuple[float, bytes]
+"""Time of a state [s], and the arrays of `poses_of`, joined."""
 
 
 class PairDistances:
@@ -56,8 +60,10 @@ class PairDistances:
         self.groups = ContactList(model, choice.geoms)
         """The pairs in the contact list of the latest state."""
         self._able = choice.able
+        self._exact = np.isin(model.geom_type[choice.geoms], _ROUND).all(axis=1)
         self._reach_arrays = (model.geom_margin, model.geom_gap, model.pair_margin, model.pair_gap)
-        self._read_reach = [array.data.tobytes for array in self._reach_arrays if array.size]
+        self.reach_views = [array.data.cast("B") for array in self._reach_arrays if array.size]
+        """Margins and gaps, as bytes: with some options, they decide from which distance on pairs are listed."""
         self._find_unsure()
         self._witness = np.zeros(6)
         self.states: deque[Poses] = deque(maxlen=3)
@@ -83,14 +89,14 @@ class PairDistances:
         `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
         changed = self.groups.read(data)
-        if self.reach() != self._reach:
+        if self._read_reach() != self._reach:
             self._find_unsure()
         started = bool(self.states)
-        self.states.appendleft((time, *(array.tobytes() for array in poses_of(data))))
+        self.states.appendleft((time, b"".join(array.tobytes() for array in poses_of(data))))
         # What the list says of a change is checked: contacts that MuJoCo adds around the deepest one of two convex
         # geoms can be off in depth.
         if started and not self._options.disableflags & NO_LIST:
-            self._measured = changed | self._undecided | self._unsure
+            self._measured = changed | self._undecided | self._unsure | (self._early & self.groups.listed)
         else:
             self._measured = range(len(self._geoms))
         self._crossing.clear()
@@ -105,13 +111,27 @@ class PairDistances:
         return bool(self._crossing)
 
     def rest(self, in_contact: Mask) -> bool:
-        """True if, as long as the contact list stays the same, no pair has to be measured in the next states.
+        """True if, as long as the contact list stays the same and `early_contacts` keep their side, no pair has to be
+        measured in the next states.
 
         `in_contact`: the pairs that are in contact after the latest state, (pairs,).
         """
         listed = self.groups.listed
-        self._undecided = {pair for pair in self._measured if (pair in listed) != in_contact.item(pair)}
-        return not (self._undecided or self._unsure)
+        early = self._early & listed
+        undecided = {pair for pair in self._measured if (pair in listed) != in_contact.item(pair)}
+        self._undecided = undecided - early
+        return not (self._undecided or self._unsure) and all(map(self._exact.item, early))
+
+    def early_contacts(self, in_contact: Mask) -> list[tuple[range, float]]:
+        """Contacts of each pair that is listed before it touches, and 1 if it touches, -1 if it does not.
+
+        Such a pair keeps its side while the smallest of the contacts' distances times that number is below -`CLEAR`.
+        """
+        return [
+            (contacts, 1.0 if in_contact.item(pair) else -1.0)
+            for pair, contacts in zip(self.groups.pairs.tolist(), self.groups.ranges(), strict=True)
+            if pair in self._early
+        ]
 
     def start(self) -> tuple[float, Values, Values]:
         """Time [s], distances [m] and velocities [m/s], (pairs,) each, of the first state after a reset."""
@@ -195,22 +215,21 @@ class PairDistances:
             )
         return velocity
 
-    def reach(self) -> tuple[int, float, list[bytes]]:
+    def _read_reach(self) -> tuple[int, float, bytes]:
         """What decides from which distance on pairs are listed; the program that is observed may change it."""
-        options = self._options
-        return options.enableflags, options.o_margin, [read() for read in self._read_reach]
+        return self._options.enableflags, self._options.o_margin, b"".join(self.reach_views)
 
     def _find_unsure(self) -> None:
-        """Find the pairs for which the list cannot be relied on.
-
-        They never collide, or enter it before they touch: by a margin, or by a gap, which lists them without a force.
+        """Find the pairs for which the list cannot be relied on: those that never collide, and those that enter it
+        before they touch, by a margin, or by a gap, which lists them without a force.
         """
-        self._reach = self.reach()
+        self._reach = self._read_reach()
         margins, gaps, pair_margins, pair_gaps = self._reach_arrays
         reach = np.maximum(margins, gaps)[self._pairs].max(axis=1, initial=0.0)
-        overridden = self._options.o_margin if self._options.enableflags & _OVERRIDE else 0.0
+        overridden = self._options.o_margin if self._options.enableflags & OVERRIDE else 0.0
         reach = np.maximum(reach, max(overridden, pair_margins.max(initial=0.0), pair_gaps.max(initial=0.0)))
-        self._unsure = frozenset((~self._able | (reach > 0)).nonzero()[0].tolist())
+        self._unsure = frozenset((~self._able).nonzero()[0].tolist())
+        self._early = frozenset((self._able & (reach > 0)).nonzero()[0].tolist())
 
     def _sample(self, data: MjData, time: float, pair: int, distance: float) -> Sample:
         """A pair in a state, for the distance measured last [m]."""
@@ -226,8 +245,10 @@ class PairDistances:
         """Data of our own with the poses and velocities of a state."""
         if self._past is None:
             self._past = mujoco.MjData(self._model)
-        for array, kept in zip(poses_of(self._past), state[1:], strict=True):
-            array.reshape(-1)[:] = np.frombuffer(kept)
+        values, start = np.frombuffer(state[1]), 0
+        for array in poses_of(self._past):
+            array.reshape(-1)[:] = values[start : start + array.size]
+            start += array.size
         return self._past
 
     def _recall_earlier(self, pair: int) -> Sample:

@@ -1,12 +1,14 @@
 """Turns MuJoCo's contact list into the friction of the contacts that a sensor reports."""
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sensors.contacts import ContactBatch
+from ..sensors.contacts import Array, ContactBatch
 from ..sensors.friction import Cone, FrictionCones, friction_cones
-from .matching import locate
+from .matching import find_rows, locate
 
 Indices = NDArray[np.intp]
 _DIRECTIONS = np.arange(1, 6)
@@ -44,6 +46,42 @@ def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float
 def mask_friction(friction: NDArray[np.float64], dim: NDArray[np.generic]) -> NDArray[np.float64]:
     """The coefficients, (k, 5), that contacts of these dimensions use, 0 for the others."""
     return np.where(np.asarray(dim)[:, np.newaxis] > _DIRECTIONS, friction, 0.0)
+
+
+ListedFriction = tuple[bytes, ...] | None
+"""Positions, friction coefficients, dimensions and adhesion of the contacts in a list; None for an empty list."""
+
+
+def read_list(data: mujoco.MjData) -> ListedFriction:
+    """Copy what decides the friction of the contacts in a list, for `listed_friction`."""
+    if not data.ncon:
+        return None
+    contact = data.contact
+    parts = contact.pos.tobytes(), contact.friction.tobytes(), contact.dim.tobytes()
+    return (*parts, contact.adhesion.tobytes()) if hasattr(contact, "adhesion") else parts
+
+
+def listed_friction(
+    lists: Sequence[ListedFriction], steps: Indices, positions: Array
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Friction coefficients, (n, 5), and adhesion [N], (n,), of contacts at positions, (n, 3), in some steps, (n,).
+
+    `lists` of all steps. NaN for a contact that is not in the list of its step, as where a sensor is late.
+    """
+    friction, adhesion = np.full((len(steps), 5), np.nan), np.zeros(len(steps))
+    read = [(step, listed) for step in np.unique(steps).tolist() if (listed := lists[step]) is not None]
+    if not read:
+        return friction, adhesion
+    points, coefficients, dims, *pulls = (b"".join(part) for part in zip(*(listed for _, listed in read), strict=True))
+    dim = np.frombuffer(dims, np.int32)
+    owners = np.repeat([float(step) for step, _ in read], [len(listed[2]) // dim.itemsize for _, listed in read])
+    table = np.column_stack([owners, np.frombuffer(points).reshape(-1, 3)])
+    found = find_rows(table, np.column_stack([steps, positions]))
+    known, places = found >= 0, found[found >= 0]
+    friction[known] = mask_friction(np.frombuffer(coefficients).reshape(-1, 5)[places], dim[places])
+    if pulls:
+        adhesion[known] = np.frombuffer(pulls[0])[places]
+    return friction, adhesion
 
 
 def model_cone(model: mujoco.MjModel) -> Cone:

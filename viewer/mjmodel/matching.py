@@ -1,9 +1,10 @@
 """Turns `mjData.contact` into the contacts that a sensor matches, and what it would report of them."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
@@ -75,6 +76,11 @@ class ContactMatcher:
     def _second(self) -> "Target":
         return Target(self._model, *self._targets[1])
 
+    @property
+    def sides(self) -> tuple[Mask, Mask]:
+        """Which geoms each side of the sensor covers, (ngeom + 1,) each; the last value is for a flex."""
+        return self._first.geoms, self._second.geoms
+
     def match(self, data: mujoco.MjData, anywhere: bool = False) -> Matches:
         """Every matching contact in the engine's order, also those without force (in the gap).
 
@@ -103,6 +109,121 @@ class ContactMatcher:
         if key is not None:
             self._last = key, matches
         return matches
+
+
+ListedGeoms = tuple[bytes, bytes, bytes, bytes] | None
+"""Positions, distances, normals and geoms of the contacts in a list, as bytes; None for an empty list."""
+
+
+class GeomReader:
+    """Copies what says which geoms touch where, for `ListedContacts`."""
+
+    def __init__(self) -> None:
+        self._data: mujoco.MjData | None = None
+        self._count = -1
+        self._copies: tuple[Any, ...] = ()
+        """Functions that copy positions, distances, normals and geoms of `_count` contacts. MuJoCo keeps its list in
+        one place, so views of it stay valid, and to make them takes longest."""
+
+    def __call__(self, data: mujoco.MjData) -> ListedGeoms:
+        count = data.ncon
+        if not count:
+            return None
+        if data is not self._data or count != self._count:
+            contact = data.contact
+            self._data, self._count = data, count
+            arrays = contact.pos, contact.dist, contact.frame[:, :3], contact.geom
+            self._copies = tuple(array.tobytes for array in arrays)
+        positions, distances, normals, geoms = self._copies
+        return positions(), distances(), normals(), geoms()
+
+
+class ReportedContacts(NamedTuple):
+    """Contacts that sensors report in some steps."""
+
+    steps: Indices
+    """Number of the step, (n,)."""
+    pos: Array
+    """Position [m], world, (n, 3)."""
+    dist: Array
+    """Distance [m], (n,)."""
+    normal: Array
+    """Normal, world, (n, 3)."""
+
+    def take(self, index: Indices) -> "ReportedContacts":
+        """Return some of them."""
+        return ReportedContacts(self.steps[index], self.pos[index], self.dist[index], self.normal[index])
+
+    @property
+    def places(self) -> Array:
+        """Step and position, (n, 4)."""
+        return np.column_stack([self.steps, self.pos])
+
+
+class ListedContacts:
+    """The contact lists of some steps, in which the contacts that sensors report are found by their positions."""
+
+    def __init__(self, lists: Sequence[ListedGeoms]) -> None:
+        """`lists`: as a `GeomReader` copied them in each step."""
+        read = [(step, listed) for step, listed in enumerate(lists) if listed is not None]
+        parts = [b"".join(part) for part in zip(*(listed for _, listed in read), strict=True)] or [b""] * 4
+        points, self._normals = (np.frombuffer(parts[i]).reshape(-1, 3) for i in (0, 2))
+        self._distances = np.frombuffer(parts[1])
+        self._geoms = np.frombuffer(parts[3], np.int32).reshape(-1, 2)
+        steps = np.repeat([float(step) for step, _ in read], [len(listed[1]) // 8 for _, listed in read])
+        self._places = np.column_stack([steps, points])
+        """Step and position of each contact, (m, 4)."""
+
+    def geoms(self, contacts: ReportedContacts, sensors: Sequence[tuple[Indices, Mask, Mask]]) -> Indices:
+        """Return the ids of the two geoms of contacts, in the order in which sensors report them, (n, 2); -1 where the
+        list of a step has no such contact.
+
+        `sensors`: which of the contacts each sensor reports, and which geoms its two sides cover, (ngeom + 1,).
+        """
+        if not len(self._places):
+            return np.full((len(contacts.steps), 2), -1)
+        found = find_rows(self._places, contacts.places)
+        if _has_twins(self._places):
+            for members, first, second in sensors:
+                mine = np.flatnonzero(_covered(self._geoms, first, second))
+                place = self._find_twins(mine, contacts.take(members))
+                found[members] = np.where(place >= 0, mine[place], -1) if len(mine) else -1
+        geoms = np.where((found >= 0)[:, np.newaxis], self._geoms[found], -1)
+        for members, first, second in sensors:
+            # A late sensor may report a place at which others touch now.
+            geoms[members[~_covered(geoms[members], first, second)]] = -1
+        # A sensor turns a contact so that its normal points from object 1 to object 2.
+        turned = (contacts.normal * self._normals[found]).sum(axis=1) < 0
+        geoms[turned] = geoms[turned, ::-1]
+        return geoms
+
+    def _find_twins(self, listed: Indices, contacts: ReportedContacts) -> Indices:
+        """Return which of some contacts in the lists those of one sensor are, where several are at one place."""
+        table = _numbered(np.column_stack([self._places[listed], self._distances[listed]]))
+        return find_rows(table, _numbered(np.column_stack([contacts.places, contacts.dist])))
+
+
+def _has_twins(rows: Array) -> bool:
+    """Return whether two rows are equal."""
+    ordered = rows[np.lexsort(rows.T)]
+    return bool((ordered[1:] == ordered[:-1]).all(axis=1).any())
+
+
+def _numbered(rows: Array) -> Array:
+    """Return rows with one more column: how many equal ones come before each."""
+    order = np.lexsort(rows.T)
+    ordered = rows[order]
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    counts = np.arange(len(rows))
+    ranks = np.empty(len(rows))
+    ranks[order] = counts - np.maximum.accumulate(np.where(starts, counts, 0))
+    return np.column_stack([rows, ranks])
+
+
+def _covered(geoms: NDArray[Any], first: Mask, second: Mask) -> Mask:
+    """Return for which pairs of geoms, (n, 2), one is covered by each side of a sensor, (n,)."""
+    return (first[geoms[:, 0]] & second[geoms[:, 1]]) | (first[geoms[:, 1]] & second[geoms[:, 0]])
 
 
 def subtree(model: mujoco.MjModel, body: int) -> Mask:
@@ -154,23 +275,30 @@ def locate(data: mujoco.MjData, positions: Array, among: Indices | None = None) 
     """Index in `mjData.contact` of the contact at exactly each position (n, 3), -1 where there is none.
 
     `among` are the contacts to search, all by default; of several at one position it is the first.
-    A sensor's array can be older than `mjData.contact`: with a delay or an interval, while its objects sleep,
-    and after a step with RK4, which leaves the contacts of its last stage.
+    A sensor's array can be of another state than `mjData.contact`: with a delay or an interval, while its objects
+    sleep, and after a step with RK4, which leaves the contacts of its last stage.
     """
     if among is None:
         among = np.arange(data.ncon)
-    if len(among) * len(positions) <= _FEW:
-        same = (data.contact.pos[among] == np.asarray(positions)[:, np.newaxis]).all(axis=2)
-        return np.where(same.any(axis=1), among[same.argmax(axis=1)], -1) if len(among) else np.full(len(positions), -1)
-    points = np.concatenate([data.contact.pos[among], positions])
+    found = find_rows(data.contact.pos[among], positions)
+    return np.where(found >= 0, among[found], -1) if len(among) else found
+
+
+def find_rows(table: Array, wanted: Array) -> Indices:
+    """Index of the first row of a table, (m, c), that equals each wanted row, (n, c); -1 where there is none, (n,)."""
+    if len(table) * len(wanted) <= _FEW:
+        same = (table == np.asarray(wanted)[:, np.newaxis]).all(axis=2)
+        return np.where(same.any(axis=1), same.argmax(axis=1), -1) if len(table) else np.full(len(wanted), -1)
+    points = np.concatenate([table, wanted])
     order = np.lexsort(points.T)
     ordered = points[order]
     starts = np.ones(len(points), dtype=bool)
     starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    # The sort is stable: a run of equal points begins with its first contact, if it has one.
+    # The sort is stable: a run of equal points begins with the first one of the table, if it has one.
     first = np.empty(len(points), dtype=np.intp)
     first[order] = order[np.flatnonzero(starts)[np.cumsum(starts) - 1]]
-    return np.concatenate([among, np.full(len(positions), -1)])[first[len(among) :]]
+    found = first[len(table) :]
+    return np.where(found < len(table), found, -1)
 
 
 @cache
@@ -212,6 +340,8 @@ def rebuild_contacts(
         if not found and _NETFORCE_CAN_BE_EMPTY:
             values = {name: value[:0] for name, value in values.items()}
     padded: dict[str, Any] = {name: _padded(value, slots) for name, value in values.items()}
+    if are_forces_hidden(data):
+        padded["force"][:] = padded["torque"][:] = np.nan
     return ContactBatch(
         found=np.array(float(found)),
         filled=np.arange(slots) < count,
@@ -223,7 +353,7 @@ def rebuild_contacts(
 def pressing_force(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches, reduce: Reduce, slots: int) -> float:
     """`ContactBatch.force_magnitude` of what a sensor would report of its matches [N], without the rest of it."""
     if not len(matches.contacts):
-        return 0.0
+        return math.nan if are_forces_hidden(data) else 0.0
     if reduce is not Reduce.NETFORCE and (len(matches.contacts) > slots or reduce is Reduce.MAXFORCE):
         matches = select(model, data, matches, reduce, slots).reported
     if reduce is Reduce.MAXFORCE or len(matches.contacts) == 1:
@@ -235,6 +365,11 @@ def pressing_force(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches,
     frames = data.contact.frame[matches.contacts].reshape(-1, 3, 3)
     sign = np.where(matches.flipped, -1.0, 1.0)
     return float(np.linalg.norm(np.einsum("k,kji,kj->i", sign, frames, forces)))
+
+
+def are_forces_hidden(data: mujoco.MjData) -> bool:
+    """True if it is not known which forces led to the state of an mjData."""
+    return bool(np.isnan(data.qfrc_constraint[:1]).any())
 
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:

@@ -52,6 +52,8 @@ class ModelValues:
                 elif isinstance(value, (int, float)):
                     self._numbers.append((owner, name))
         arrays = [array for array in arrays if isinstance(array, np.ndarray) and 0 < array.nbytes <= _LARGEST]
+        self.integers = frozenset(place for place, array in enumerate(arrays) if array.dtype.kind in "iu")
+        """Places of `split` that may hold indices."""
         # The arrays are part of the model: what changes there is seen here.
         self._views = [array.reshape(-1).view(np.uint8).data for array in arrays]
         self._numbers_now = np.empty(len(self._numbers))

@@ -6,9 +6,10 @@ from functools import cache
 import mujoco
 
 from ..errors import SceneError
-from ..sensors.model_names import COMPANION as COMPANION
-from ..sensors.model_names import label_sensors as label_sensors
-from ..sensors.model_names import read_names as read_names
+from ..sensors.model_layouts import COMPANION as COMPANION
+from ..sensors.model_layouts import WATCHER as WATCHER
+from ..sensors.model_layouts import label_sensors as label_sensors
+from ..sensors.model_layouts import read_names as read_names
 from .types import MjModel
 
 PAIR = " × "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import SceneError
 from .declarations import row_keys
-from .names import body_names, flex_names, geom_names
+from .names import WATCHER, body_names, flex_names, geom_names, read_names
 from .pairs import Obstacle, find_obstacles, possible_pairs, sensor_pairs
 from .types import MjModel
 
@@ -61,7 +61,10 @@ class PairSelection:
 def pairs_of_sensors(model: MjModel) -> PairSelection:
     """The pairs that the scene's contact sensors can match. A site matches wherever it is."""
     # Many sensors may have the same targets, companions always do.
-    sensors = np.flatnonzero(model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT))
+    is_contact = model.sensor_type == int(mujoco.mjtSensor.mjSENS_CONTACT)
+    if WATCHER in (names := read_names(model, "sensor")):
+        is_contact[names.index(WATCHER)] = False
+    sensors = np.flatnonzero(is_contact)
     sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
     by_targets = dict(zip(row_keys(np.stack(sides, axis=1)[sensors]), sensors.tolist(), strict=True))
     return _select(model, PairSource.SENSORS, possible_pairs(model, list(by_targets.values())).geoms)

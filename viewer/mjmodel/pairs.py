@@ -143,7 +143,7 @@ def find_obstacles(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.int8]:
     return obstacles
 
 
-def find_declared_pairs(model: mujoco.MjModel, geoms: Indices) -> Indices:
+def find_declared_pairs(model: mujoco.MjModel, geoms: NDArray[np.integer]) -> Indices:
     """The <pair> element of each pair of geoms, (k,); -1 where there is none."""
     found = np.full(len(geoms), -1)
     if model.npair and len(geoms):
@@ -156,7 +156,7 @@ def find_declared_pairs(model: mujoco.MjModel, geoms: Indices) -> Indices:
     return found
 
 
-def pair_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64]:
+def pair_friction(model: mujoco.MjModel, geoms: NDArray[np.integer]) -> NDArray[np.float64]:
     """Friction coefficients of each pair, (k, 5), as in `contact_friction`."""
     one, other = geoms.T
     rank = np.sign(model.geom_priority[one] - model.geom_priority[other])[:, np.newaxis]
@@ -186,21 +186,13 @@ def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int
 
     NaN if they differ, if it has none, and if it has more than `limit` pairs.
     """
-    ids = np.asarray(sensor_ids, int)
-    friction = np.full((len(ids), 2), np.nan)
-    # Sensors of two geoms have one pair each: thousands of them are done together.
-    geom = mujoco.mjtObj.mjOBJ_GEOM
-    single = (model.sensor_objtype[ids] == geom) & (model.sensor_reftype[ids] == geom)
-    single &= model.sensor_objid[ids] != model.sensor_refid[ids]
-    ones = np.flatnonzero(single)
-    pairs = np.stack([model.sensor_objid[ids[ones]], model.sensor_refid[ids[ones]]], axis=1).astype(int)
-    possible = find_obstacles(model, pairs) == Obstacle.NONE
-    friction[ones[possible]] = pair_friction(model, pairs[possible])[:, :2]
-    for place in np.flatnonzero(~single):
-        found = sensor_pairs(model, int(ids[place]), limit)
-        sliding = pair_friction(model, found.possible)[:, :2]
-        if found.complete and len(sliding) and (sliding == sliding[0]).all():
-            friction[place] = sliding[0]
+    found, friction = possible_pairs(model, sensor_ids, limit), np.full((len(sensor_ids), 2), np.nan)
+    sensors, starts = np.unique(found.sensors, return_index=True)
+    if len(sensors):
+        sliding = pair_friction(model, found.geoms)[:, :2]
+        least, most = np.minimum.reduceat(sliding, starts), np.maximum.reduceat(sliding, starts)
+        known = (least == most).all(axis=1) & found.complete[sensors]
+        friction[sensors[known]] = most[known]
     return friction
 
 

@@ -1,17 +1,79 @@
-"""Turns an mjData after a step into one whose positions, contacts and velocities belong together."""
+"""Says what the state of a MuJoCo model consists of, and where in an array each part is."""
 
-from typing import Any
+from enum import IntEnum
 
 import mujoco
+import numpy as np
+from numpy.typing import NDArray
 
 from .types import MjData, MjModel
 
-_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
+Values = NDArray[np.float64]
+STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+"""Everything from which MuJoCo takes the following steps, but for what sleeps."""
+_MEMBERS = {
+    "time": "TIME",
+    "qpos": "QPOS",
+    "qvel": "QVEL",
+    "act": "ACT",
+    "history": "HISTORY",
+    "qacc_warmstart": "WARMSTART",
+    "ctrl": "CTRL",
+    "qfrc_applied": "QFRC_APPLIED",
+    "xfrc_applied": "XFRC_APPLIED",
+    "eq_active": "EQ_ACTIVE",
+    "mocap_pos": "MOCAP_POS",
+    "mocap_quat": "MOCAP_QUAT",
+    "userdata": "USERDATA",
+    "plugin_state": "PLUGIN",
+    "plastic": "PLASTIC",
+}
+"""Parts of a state, as mjData and as mjtState call them; a version of MuJoCo may lack some."""
+INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat", "userdata")
+"""Parts that a step starts from and leaves as they are."""
+MOVED = ("time", "qpos", "qvel", "act", "history", "plugin_state", "plastic")
+"""Parts that a step changes, but for what its solver starts from."""
+SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
+"""The bit of `opt.enableflags` that lets bodies sleep."""
+SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
+SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
+"""Names in mjData of what is not part of mjSTATE_INTEGRATION, but decides what the next step computes."""
 
 
-def leaves_intermediate(options: Any) -> bool:
-    """True if a step with these options leaves the contacts of an intermediate state behind, as Runge-Kutta does."""
-    return bool(options.integrator == _RK4)
+class RowKind(IntEnum):
+    """When the state of a row was read, and so which step its inputs belong to."""
+
+    AFTER = 0
+    """After a step. The inputs of that step are still there; those of the next one are not known yet."""
+    BEFORE = 1
+    """Inside a step, before anything was moved: with the inputs of this step."""
+    START = 2
+    """First of other data: no step leads to it."""
+    EITHER = 3
+    """The file does not say: what was right for the last step is tried first."""
+
+
+def state_parts(model: MjModel) -> dict[str, slice]:
+    """Return where each part is in mjSTATE_INTEGRATION, by its name in mjData."""
+    parts, start = {}, 0
+    for name in parts_of(STATE):
+        size = mujoco.mj_stateSize(model, int(getattr(mujoco.mjtState, f"mjSTATE_{_MEMBERS[name]}")))
+        parts[name] = slice(start, start + size)
+        start += size
+    return parts
+
+
+def parts_of(spec: int) -> tuple[str, ...]:
+    """Return the parts of a kind of state, such as mjSTATE_FULLPHYSICS, in its order."""
+    bits = {name: int(getattr(mujoco.mjtState, f"mjSTATE_{member}", 0)) for name, member in _MEMBERS.items()}
+    return tuple(sorted((name for name, bit in bits.items() if bit & spec), key=bits.__getitem__))
+
+
+def places(model: MjModel, *names: str) -> NDArray[np.intp]:
+    """Return where the values of some parts are in mjSTATE_INTEGRATION, in the order of the names."""
+    parts = state_parts(model)
+    found = [np.arange(parts[name].start, parts[name].stop) for name in names if name in parts]
+    return np.concatenate(found) if found else np.empty(0, np.intp)
 
 
 class ComputedPositions:
@@ -31,10 +93,3 @@ class ComputedPositions:
         mujoco.mj_fwdPosition(self._model, scratch)
         mujoco.mj_fwdVelocity(self._model, scratch)
         return scratch
-
-
-SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
-"""The bit of `opt.enableflags` that lets bodies sleep."""
-SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
-SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
-"""Names in mjData of what is not part of mjSTATE_INTEGRATION, but decides what the next step computes."""

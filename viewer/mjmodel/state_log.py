@@ -9,30 +9,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import SceneError
+from .state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS, STATE, Values
 from .types import MjModel
-
-Values = NDArray[np.float64]
-STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-_MEMBERS = {
-    "time": "TIME",
-    "qpos": "QPOS",
-    "qvel": "QVEL",
-    "act": "ACT",
-    "history": "HISTORY",
-    "qacc_warmstart": "WARMSTART",
-    "ctrl": "CTRL",
-    "qfrc_applied": "QFRC_APPLIED",
-    "xfrc_applied": "XFRC_APPLIED",
-    "eq_active": "EQ_ACTIVE",
-    "mocap_pos": "MOCAP_POS",
-    "mocap_quat": "MOCAP_QUAT",
-    "userdata": "USERDATA",
-    "plugin_state": "PLUGIN",
-    "plastic": "PLASTIC",
-}
-"""Parts of a state, as mjData and as mjtState call them; a version of MuJoCo may lack some."""
-INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "mocap_quat", "userdata")
-"""Parts that a step starts from and leaves as they are."""
 
 
 @dataclass(frozen=True)
@@ -73,25 +52,36 @@ class StateLog:
         return self.values[:, int(np.flatnonzero(self.columns == 0)[0])]
 
 
-def state_parts(model: MjModel) -> dict[str, slice]:
-    """Where each part is in mjSTATE_INTEGRATION, by its name in mjData."""
-    bits = {name: int(getattr(mujoco.mjtState, f"mjSTATE_{member}", 0)) for name, member in _MEMBERS.items()}
-    parts, start = {}, 0
-    for name in sorted((name for name, bit in bits.items() if bit & STATE), key=bits.__getitem__):
-        size = mujoco.mj_stateSize(model, bits[name])
-        parts[name] = slice(start, start + size)
+def check_times(model: MjModel, log: StateLog) -> None:
+    """Raise SceneError for times so large that a float cannot tell two steps apart, such as nanoseconds."""
+    largest = float(np.abs(log.times).max())
+    if np.spacing(largest) > 0.1 * model.opt.timestep:
+        raise SceneError(
+            f"{log.path}: its time reaches {largest:.3g} s, too large to count steps of {model.opt.timestep:g} s: "
+            "is it in seconds?"
+        )
+
+
+def sleeps_fit(model: MjModel, log: StateLog) -> bool:
+    """True if a saved run has all values of a model's state, and no index of what sleeps leads out of the model."""
+    assert log.rest is not None
+    start = mujoco.mj_stateSize(model, STATE)
+    if not model.opt.enableflags & SLEEP:
+        return len(log.rest) == start + bool(log.versions)
+    data = mujoco.MjData(model)
+    start += data.sensordata.size
+    sizes = [getattr(data, name).size for name in SLEEP_ARRAYS]
+    if len(log.rest) != start + sum(sizes) + len(SLEEP_COUNTS) + bool(log.versions):
+        return False
+    # Trees asleep name the next one of a cycle; those awake count down. Bodies that never move are -1.
+    bounds = {"tree_asleep": (-(2**31), model.ntree), "tree_awake": (0, 2), "body_awake": (-1, 2)}
+    bounds |= {"body_awake_ind": (0, model.nbody), "parent_awake_ind": (0, model.nbody), "dof_awake_ind": (0, model.nv)}
+    most = (model.ntree, model.nbody, model.nbody, model.nv)
+    bounds |= {name: (0, count + 1) for name, count in zip(SLEEP_COUNTS, most, strict=True)}
+    for name, size in zip((*SLEEP_ARRAYS, *SLEEP_COUNTS), (*sizes, *[1] * len(SLEEP_COUNTS)), strict=True):
+        inside = (log.columns >= start) & (log.columns < start + size)
+        for values in (log.values[:, inside], log.rest[start : start + size]):
+            if values.size and not (values.min() >= bounds[name][0] and values.max() < bounds[name][1]):
+                return False
         start += size
-    return parts
-
-
-def parts_of(spec: int) -> tuple[str, ...]:
-    """The parts of a kind of state, such as mjSTATE_FULLPHYSICS, in its order."""
-    bits = {name: int(getattr(mujoco.mjtState, f"mjSTATE_{member}", 0)) for name, member in _MEMBERS.items()}
-    return tuple(sorted((name for name, bit in bits.items() if bit & spec), key=bits.__getitem__))
-
-
-def places(model: MjModel, *names: str) -> NDArray[np.intp]:
-    """Where the values of some parts are in mjSTATE_INTEGRATION, in the order of the names."""
-    parts = state_parts(model)
-    found = [np.arange(parts[name].start, parts[name].stop) for name in names if name in parts]
-    return np.concatenate(found) if found else np.empty(0, np.intp)
+    return True

@@ -1,6 +1,6 @@
 """The half of a batch's viewer that lives in the user's process: copies the rows of one environment, and goes on."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import mujoco
@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mjmodel.types import MjData, MjModel
-from ..render.glyphs import GizmoList
-from .row_writer import RowWriter
-from .shared_memory import DEFAULT_RING, SharedMemory, Word
-from .viewer import PassiveViewer
+from .program import RowWriter
+from .served import WINDOW_MODULE
+from .shared_memory import DEFAULT_RING, EXTRA, SharedMemory, Word
+from .viewer import LoopViewer
 
-BATCH_MODULE = "contact_viewer.passive.batch_process"
-EXTRA = 2
-"""Values of a row after the state and before `sensordata`: the environment, and 1 if its sensors are known."""
 _OTHERS = ("act", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "eq_active", "userdata")
 """Arrays of an mjData that a program may hand over besides those that are named."""
 
@@ -25,9 +22,12 @@ class _Rows(RowWriter):
 
     __slots__ = ("_environments", "_places", "beside")
 
-    def __init__(self, model: MjModel, data: MjData, shared: SharedMemory, num_envs: int) -> None:
-        super().__init__(model, data, shared)
-        self.beside = np.zeros(beside_size(model))
+    def __init__(
+        self, model: MjModel, data: MjData, shared: SharedMemory, make_room: Callable[[], int], num_envs: int
+    ) -> None:
+        super().__init__(model, data, shared, make_room)
+        self.beside = np.zeros(EXTRA + int(model.nsensordata))
+        """What the next row says besides the state."""
         self._places = shared.states[:, -self.beside.size :]
         self._environments = num_envs
 
@@ -37,52 +37,13 @@ class _Rows(RowWriter):
         super().write(kind, time)
 
 
-class _Link(PassiveViewer):
-    """Hands over an mjData into which one environment is copied, and what its sensors say beside it."""
-
-    def __init__(self, model: MjModel, num_envs: int, **options: Any) -> None:
-        self._num_envs = num_envs
-        self._beside_size = beside_size(model)
-        super().__init__(model, mujoco.MjData(model), **options)
-
-    def _open_rows(self) -> RowWriter:
-        self._batch_rows = _Rows(self._model, self._data, self._shared, self._num_envs)
-        return self._batch_rows
-
-    @property
-    def data(self) -> Any:
-        return self._data
-
-    @property
-    def beside(self) -> NDArray[np.float64]:
-        """What the next row says besides the state."""
-        return self._batch_rows.beside
-
-    @property
-    def env(self) -> int:
-        """The environment that a person has chosen."""
-        return int(self._words[Word.ENVIRONMENT])
-
-    @env.setter
-    def env(self, env: int) -> None:
-        self._words[Word.ENVIRONMENT] = env
-        self._wake()
-
-    def force_row(self) -> None:
-        """Hand over the next state even if it is the last one."""
-        self._rows.is_changed = True
-
-
-def beside_size(model: MjModel) -> int:
-    """Values of a row besides the state."""
-    return EXTRA + int(model.nsensordata)
-
-
-class BatchViewer:
+class BatchViewer(LoopViewer):
     """A window on one of many environments, which any engine steps: call `sync` after every step.
 
-    A person chooses the environment in the window; only its rows are copied.
+    A user chooses the environment in the window; only its rows are copied.
     """
+
+    _rows: _Rows
 
     def __init__(
         self,
@@ -90,59 +51,35 @@ class BatchViewer:
         num_envs: int,
         *,
         ring_bytes: int = DEFAULT_RING,
-        module: str = BATCH_MODULE,
-        arguments: tuple[str, ...] = (),
+        module: str = WINDOW_MODULE,
+        request: Mapping[str, Any] | None = None,
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise ValueError(f"num_envs is a whole number of at least 1, not {num_envs!r}")
-        self._model, self.num_envs = model, int(num_envs)
-        self._link = _Link(model, self.num_envs, ring_bytes=ring_bytes, module=module, arguments=arguments)
+        self.num_envs = int(num_envs)
+        self._beside_size = EXTRA + int(model.nsensordata)
         self._steps, self._env = 0, 0
+        self._copied = mujoco.MjData(model)
+        """Data into which the shown environment is copied: referred to here too, as a program refers to its own."""
+        request = {"batch": True, **(request or {})}
+        super().__init__(model, self._copied, wait=False, ring_bytes=ring_bytes, module=module, request=request)
 
     @property
     def env(self) -> int:
         """The environment that is shown; set it to show another."""
-        return self._link.env
+        return int(self._words[Word.ENVIRONMENT])
 
     @env.setter
     def env(self, env: int) -> None:
         if not 0 <= env < self.num_envs:
             raise ValueError(f"no environment {env}; there are {self.num_envs}, from 0 to {self.num_envs - 1}")
-        self._link.env = env
+        self._words[Word.ENVIRONMENT] = env
+        self._wake()
 
-    @property
-    def gizmos(self) -> GizmoList:
-        """Spheres and arrows of the program's own. What is drawn before a `sync` is shown until the next one."""
-        return self._link.gizmos
+    def _open_rows(self) -> _Rows:
+        return _Rows(self._model, self._data, self._shared, self.room(), self.num_envs)
 
-    @property
-    def cam(self) -> Any:
-        """An MjvCamera. What the program writes into it takes effect in the window."""
-        return self._link.cam
-
-    @property
-    def url(self) -> str | None:
-        """The address at which browsers show the window; None if it has a display."""
-        return self._link.url
-
-    @property
-    def is_paused(self) -> bool:
-        """True if `sync` waits, or will."""
-        return self._link.is_paused
-
-    def is_running(self) -> bool:
-        """False once the window was closed, or has ended."""
-        return self._link.is_running()
-
-    def pause(self) -> None:
-        """Hold the loop in its next `sync`."""
-        self._link.pause()
-
-    def resume(self) -> None:
-        """Let the loop go on."""
-        self._link.resume()
-
-    def sync(
+    def sync(  # type: ignore[override]  # The arrays of a batch instead of the program's own data.
         self,
         *,
         qpos: Any,
@@ -159,41 +96,28 @@ class BatchViewer:
         what the engine says; what is not in it is solved again by MuJoCo, for which it needs `qvel` and `ctrl`.
         `others`: act, mocap_pos, mocap_quat, qfrc_applied, xfrc_applied, eq_active, userdata.
         """
-        link = self._link
-        if not link.is_running():
+        if not self.is_running():
             return
-        env = link.env
+        env, rows = self.env, self._rows
         if env != self._env:
-            self._env = env
-            link.force_row()
+            # A row is written even if the state is that of the environment before.
+            self._env, rows.is_changed = env, True
         self._copy(env, {"qpos": qpos, "qvel": qvel, "ctrl": ctrl, **others})
         self._steps += 1
-        data = link.data
-        data.time = self._steps * self._model.opt.timestep if time is None else self._time(time, env)
-        link.beside[0], link.beside[1] = env, sensordata is not None
+        self._data.time = self._steps * self._model.opt.timestep if time is None else self._time(time, env)
+        rows.beside[0], rows.beside[1] = env, sensordata is not None
         if sensordata is not None:
-            link.beside[EXTRA:] = self._row("sensordata", sensordata, env, (self._model.nsensordata,))
-        link.sync()
-
-    def close(self) -> None:
-        """Close the window; what it records is completed. Safe twice."""
-        self._link.close()
-
-    def __enter__(self) -> "BatchViewer":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            rows.beside[EXTRA:] = self._row("sensordata", sensordata, env, (self._model.nsensordata,))
+        super().sync()
 
     def _copy(self, env: int, arrays: Mapping[str, Any]) -> None:
-        data = self._link.data
         for name, array in arrays.items():
             if name not in ("qpos", "qvel", "ctrl", *_OTHERS):
                 raise TypeError(
                     f"sync takes no {name!r}; it takes qpos, qvel, ctrl, sensordata, time, {', '.join(_OTHERS)}"
                 )
             if array is not None:
-                values = getattr(data, name)
+                values = getattr(self._data, name)
                 values[:] = self._row(name, array, env, values.shape)
 
     def _time(self, time: Any, env: int) -> float:

@@ -1,10 +1,6 @@
 """The program that draws the film of a user's loop: started by the user's process, with what they share."""
 
-import json
-import os
 import signal
-import socket
-import sys
 import threading
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +8,8 @@ from typing import Any
 
 from ..engines.abilities import StepKind
 from ..engines.mujoco.engine import MujocoEngine
-from ..errors import DiskFullError, RecordingError, SceneError
+from ..errors import DiskFullError, RecordingError
+from ..processes import Link, Message, run_child
 from ..recording.film import Film, open_renderer
 from ..recording.formats import even_size, format_of
 from ..recording.overlay import Overlay
@@ -21,10 +18,8 @@ from ..recording.video_writer import VideoWriter
 from ..render.offscreen import OffscreenRenderer
 from ..session.session import Session
 from ..settings import Quality, ViewState
-from .loop_engine import open_engine
-from .shared_memory import SharedMemory, Word
-from .view_values import write_values
-from .window_loop import WindowLoop, send
+from .shared_memory import SharedMemory, write_values
+from .window_loop import WindowLoop, open_engine
 
 _ENDLESS = 2**62
 """Frames of a film whose end is not known."""
@@ -32,31 +27,19 @@ _REST = 0.002
 """Between two looks at whether steps have arrived [s]."""
 
 
-def main(arguments: list[str]) -> int:
-    """Film until the loop's program lets go; the exit code."""
-    link, model, ring, size, rows = map(int, arguments[:5])
+def film(link: Link, request: Message) -> None:
+    """Film until the loop's program closes the link."""
     # Ctrl-C is for the user's program, whose end completes the film.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with socket.socket(fileno=link) as connection:
-        try:
-            _, engine, shared = open_engine(model, ring, size, rows)
-            films = EpisodeFilms(connection, engine, shared, json.loads(arguments[5]))
-            films.run()
-        except Exception as error:
-            # A program of a user's gets one line, not a traceback of ours.
-            reason = str(error) if isinstance(error, SceneError) else f"the film failed: {error!r}"
-            send(connection, {"error": reason})
-            return 2
-    return 0
+    _, engine, shared = open_engine(request)
+    EpisodeFilms(link, engine, shared, request["film"]).run()
 
 
 class EpisodeFilms:
     """A session on the steps that arrive, and the film that is being made of them, if any."""
 
-    def __init__(
-        self, connection: socket.socket, engine: MujocoEngine, shared: SharedMemory, options: dict[str, Any]
-    ) -> None:
-        self._connection, self._words, self._options = connection, shared.words, options
+    def __init__(self, link: Link, engine: MujocoEngine, shared: SharedMemory, options: dict[str, Any]) -> None:
+        self._link, self._options = link, options
         self._session = session = Session(engine, ViewState(), keeps_history=False)
         session.watch_without_sensors()
         write_values(session.view.camera, options["view"])
@@ -67,7 +50,7 @@ class EpisodeFilms:
         self._step = self._frame = 0
         """Of the film: steps since it began, and frames."""
         self._woken = threading.Event()
-        self._loop = loop = WindowLoop(connection, shared, engine)
+        self._loop = loop = WindowLoop(link, shared, engine)
         loop.when_told, loop.wake = self._handle, self._woken.set
 
     def run(self) -> None:
@@ -96,14 +79,8 @@ class EpisodeFilms:
             if self._film is not None and step.kind not in (StepKind.START, StepKind.MOVED):
                 self._step += 1
                 self._add_pictures()
-            self._publish()
-        self._publish()
 
-    def _publish(self) -> None:
-        """Let the loop's program know how far this is."""
-        self._words[Word.TAKEN] = self._words[Word.WRITTEN] - self._loop.pending
-
-    def _handle(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: Message) -> None:
         self._draw_all()
         answer: dict[str, Any] = {"finished" if "finish" in message else "begun": True}
         try:
@@ -116,7 +93,7 @@ class EpisodeFilms:
         except RecordingError as error:
             self._abandon()
             answer["failed"] = str(error)
-        send(self._connection, answer)
+        self._link.send(answer)
 
     def _begin(self, path: Path) -> None:
         session, options, kind = self._session, self._options, format_of(path)
@@ -145,7 +122,7 @@ class EpisodeFilms:
                 self._complete()
             except RecordingError as error:
                 self._abandon()
-                send(self._connection, {"error": str(error)})
+                self._link.send({"error": str(error)})
             self._frame += due
 
     def _complete(self) -> None:
@@ -160,7 +137,4 @@ class EpisodeFilms:
 
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    # Freeing a large model takes time for nothing.
-    os._exit(code)
+    run_child(film, "the film")

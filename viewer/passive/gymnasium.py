@@ -1,27 +1,52 @@
 """Gymnasium's environments with their contacts: a window, films of episodes, and contact events of every step."""
 
+import contextlib
+import inspect
+import os
+import sys
+import weakref
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from time import sleep
 from typing import Any, SupportsFloat
 
 import gymnasium
 import mujoco
 import numpy as np
 
-from ..errors import SceneError
+from ..engines.mujoco.engine import MujocoEngine
+from ..engines.mujoco.resimulation import ArrivedRow, Resimulator
+from ..errors import RecordingError, SceneError
+from ..events.contact_events import SensorEvent
+from ..events.event_log import event_record
+from ..events.tracker import ContactTracker
+from ..files import printable
+from ..mjmodel.state import STATE, RowKind
 from ..mjmodel.types import MjData, MjModel
-from ..render.camera_motion import look_at_box
-from ..render.framing import body_geoms, box_around, moving_geoms
-from .film import EpisodeFilm, check_path
+from ..processes import Message
+from ..render.camera import body_geoms, box_around, look_at_box, moving_geoms
+from ..scene_files.scene import LoadedScene
+from ..session.simulation import Simulation
 from .launch import launch_passive
-from .step_events import StepEvents
-from .view_values import CAMERA, read_values, write_values
+from .program import RowWriter, check_simulation
+from .shared_memory import CAMERA, SharedMemory, read_values, write_values
+from .tap import TAP
 from .viewer import PassiveViewer
 
 CONTACTS = "contacts"
 """The key of the events in `info`."""
+_OPTIONS = [
+    name for name in inspect.signature(launch_passive).parameters if name not in ("model", "data", "every_step")
+]
+"""Options of the window."""
 _FILL, _ASPECT = 0.5, 16 / 9
 """Part of the picture that the robot fills where its environment names no distance, and width by height."""
+FILM_MODULE = "contact_viewer.passive.film_process"
+_FILM_RING = 16 * 2**20
+"""Memory for states that were not drawn yet [bytes]."""
+_REST = 0.002
+"""Between two looks at how far the film is [s]."""
 
 
 class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
@@ -66,6 +91,10 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             **options,
         )
         super().__init__(env)
+        if unknown := [name for name in options if name not in _OPTIONS]:
+            raise TypeError(
+                f"ContactViewer takes no {unknown[0]!r}; besides its own options it takes {', '.join(_OPTIONS)}"
+            )
         model, _ = find_simulation(env)
         cameras = [model.camera(i).name for i in range(model.ncam)]
         if camera is not None and camera not in cameras:
@@ -75,7 +104,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self._record = None if record is None else str(record)
         self._wants_window = record is None if window is None else window
         self._wants_events, self._options = events, options
-        self._trigger = episode_trigger or (lambda episode: True)
+        self._trigger = episode_trigger
         self._film_options: dict[str, Any] = {"size": size, "fps": fps}
         self._camera = camera
         self.episode = -1
@@ -96,7 +125,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self.episode += 1
         if self.viewer is not None:
             self.viewer.sync()
-        if self._film is not None and self._record is not None and self._trigger(self.episode):
+        wanted = self._trigger is None or self._trigger(self.episode)
+        if self._film is not None and self._record is not None and wanted:
             self._film.begin(Path(self._record.format(self.episode)))
         if self._events is not None:
             self._events.restart()
@@ -120,6 +150,10 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self._detach()
         super().close()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies, also in other processes, such as by pickle: each opens a window of its own in its first reset."""
+        return {**self.__dict__, "viewer": None, "_film": None, "_events": None, "_data": None, "episode": -1}
+
     def _with_events(self, info: dict[str, Any]) -> dict[str, Any]:
         return info if self._events is None else {**info, CONTACTS: self._events.take()}
 
@@ -128,10 +162,14 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         model, data = find_simulation(self.env)
         if data is self._data:
             return
+        viewer, self.viewer = self.viewer, None
         self._detach()
         self._data = data
         view = self._view(model, data)
-        if self._wants_window:
+        if viewer is not None:
+            self.viewer = viewer
+            viewer.show(model, data, scene=self._options.get("scene"))
+        elif self._wants_window:
             self.viewer = launch_passive(model, data, every_step=True, **self._options)
             write_values(self.viewer.cam, view)
         if self._record is not None:
@@ -171,13 +209,11 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
 def find_simulation(env: gymnasium.Env[Any, Any]) -> tuple[MjModel, MjData]:
     """The model and data of a MuJoCo environment. Raises SceneError if it is none."""
     inner: Any = env.unwrapped
-    # dm_control's, also inside Shimmy's environments, have them in a physics object.
-    physics = getattr(getattr(inner, "_env", inner), "physics", None)
-    for owner, part in ((inner, ""), (physics, "ptr")):
-        found = [getattr(owner, name, None) for name in ("model", "data")]
-        model, data = (getattr(each, part, each) if part else each for each in found)
-        if isinstance(model, mujoco.MjModel) and isinstance(data, mujoco.MjData):
-            return model, data
+    # dm_control's, also inside Shimmy's environments, have them in a physics object, robosuite's in a simulation.
+    for owner in (inner, getattr(getattr(inner, "_env", inner), "physics", None), getattr(inner, "sim", None)):
+        model, data = getattr(owner, "model", None), getattr(owner, "data", None)
+        with contextlib.suppress(SceneError):
+            return check_simulation(model, data)
     raise SceneError(f"{inner}: not a MuJoCo environment: it has no `model` and `data`")
 
 
@@ -191,3 +227,182 @@ def travelling_body(model: MjModel) -> int:
         return any(model.jnt_type[joint] in moving and not model.jnt_limited[joint] for joint in joints)
 
     return max(filter(can_leave, sorted(roots)), key=lambda body: float(model.body_subtreemass[body]), default=0)
+
+
+class _FilmRows(RowWriter):
+    """Writes rows while there is a film."""
+
+    __slots__ = ("_film",)
+
+    def __init__(self, film: "EpisodeFilm", shared: SharedMemory) -> None:
+        super().__init__(film.m, film.d, shared, film.room())
+        self._film = weakref.ref(film)
+
+    def write(self, kind: int, time: float) -> None:
+        film = self._film()
+        # The first row is written before there is anyone to read it.
+        if film is not None and (not self.count or film.filming):
+            super().write(kind, time)
+
+
+class EpisodeFilm(PassiveViewer):
+    """Films parts of a user's loop, without a window and also without a display: each from `begin` to `finish`.
+
+    The pictures are drawn in a process of their own. Unlike a window, a film leaves no step out: a loop that is faster
+    waits for it.
+    """
+
+    _filming = False
+
+    def __init__(
+        self,
+        model: MjModel,
+        data: MjData,
+        *,
+        size: tuple[int, int] | None = None,
+        fps: float | None = None,
+        view: dict[str, Any] | None = None,
+    ) -> None:
+        """`size`: width and height [px]; with `fps` that of the format if not given. `view`: values of the
+        camera, as `read_values` reads them.
+        """
+        options = {"size": size, "fps": fps, "view": view or {}}
+        ring, request = _FILM_RING, {"film": options}
+        super().__init__(model, data, every_step=True, wait=True, ring_bytes=ring, module=FILM_MODULE, request=request)
+
+    @property
+    def filming(self) -> bool:
+        """True between `begin` and `finish`."""
+        return self._filming
+
+    def begin(self, path: Path) -> None:
+        """Film into a file from the present state on."""
+        self._filming = True
+        self.sync()
+        self._ask({"begin": str(path.absolute())}, "begun")
+
+    def finish(self) -> None:
+        """Wait until all steps so far are in the file, and it is complete."""
+        if self._filming:
+            # Whether a last step is exact is known once the model was looked at.
+            self._next_look = 0.0
+            self.sync()
+            self._ask({"finish": True}, "finished")
+            self._filming = False
+
+    def close(self) -> None:
+        with self._lock:
+            if self._running:
+                self.finish()
+            super().close()
+
+    def _open_rows(self) -> RowWriter:
+        return _FilmRows(self, self._shared)
+
+    def _ask(self, message: Message, answer: str) -> None:
+        """Send a message and wait for the answer; the film's own error is one line, and the loop goes on."""
+        while self._running and not self._link.send(message):
+            sleep(_REST)
+        while self._running:
+            self._link.wait(1.0)
+            for received in self._receive():
+                if received.get("failed"):
+                    print(f"contact-viewer: {printable(received['failed'])}", file=sys.stderr)
+                else:
+                    self._handle(received)
+                if answer in received:
+                    return
+        self._filming = False
+
+
+class StepEvents:
+    """When contacts begin and end in the steps of some data, also in those inside one call.
+
+    Each step is taken again beside the loop's own, from the state in which it began: to the last bit the same, for
+    about the price of a second simulation. The model is shared, so that changes of it are seen.
+    """
+
+    def __init__(self, model: MjModel, data: MjData) -> None:
+        self._model, self._data = model, data
+        self._waiting: deque[ArrivedRow] = deque()
+        self._size = mujoco.mj_stateSize(model, STATE)
+        engine = MujocoEngine(LoadedScene(None, model, owned=False))
+        self._simulation = Simulation(engine)
+        self._arrivals = Resimulator(engine, self, engine.allow_model_changes())
+        self._tracker = ContactTracker(engine, limit=None)
+        self._simulation.observers.append(self._tracker)
+        self._names = engine.sensors.names
+        TAP.add(model, data, self._record)
+
+    def next_row(self) -> ArrivedRow | None:
+        return self._waiting.popleft() if self._waiting else None
+
+    def is_model_known(self, row: ArrivedRow) -> bool:
+        # The model is the loop's own.
+        return True
+
+    def restart(self) -> None:
+        """The loop has set another state: what led there is no contact event."""
+        self._waiting.clear()
+        self._arrivals.restart()
+        self._write(RowKind.AFTER)
+        self._observe()
+        self._tracker.log.clear()
+
+    def take(self) -> list[dict[str, Any]]:
+        """The events since the last call, in order of time, fit for JSON; what is not known is None.
+
+        Of a pair of geoms: see `event_record`. Of a contact sensor of the model, by its force: `time` [s], `sensor`,
+        `kind`, `force` [N], `duration` [s].
+        """
+        self._write(RowKind.AFTER)
+        self._observe()
+        TAP.renew(self._data)
+        log = self._tracker.log
+        records = [
+            self._sensor_record(entry.event) if isinstance(entry.event, SensorEvent) else event_record(entry)
+            for entry in log
+        ]
+        log.clear()
+        return records
+
+    def close(self) -> None:
+        """See no more steps. Safe twice."""
+        TAP.remove(self._record)
+
+    def _record(self, time: float) -> None:
+        self._write(RowKind.BEFORE)
+
+    def _write(self, kind: RowKind) -> None:
+        state = np.empty(self._size)
+        mujoco.mj_getState(self._model, self._data, state, STATE)
+        self._waiting.append(ArrivedRow(state, kind))
+
+    def _observe(self) -> None:
+        while (step := self._arrivals.take()) is not None:
+            self._simulation.observe(step)
+
+    def _sensor_record(self, event: SensorEvent) -> dict[str, Any]:
+        return {
+            "time": event.time,
+            "sensor": self._names[event.sensor],
+            "kind": str(event.kind),
+            "force": event.force,
+            "duration": event.duration,
+        }
+
+
+def check_path(pattern: str, size: tuple[int, int] | None, fps: float | None) -> None:
+    """Refuse at once a name or a picture that no film could be written with. Raises RecordingError."""
+    from ..recording.formats import check_rate, check_size, format_of
+    from ..recording.schedule import frame_rate
+
+    first, second = (pattern.format(episode) for episode in (0, 1))
+    if first == second:
+        raise RecordingError(f"{pattern}: each episode is a file of its own; put {{}} where its number goes")
+    kind = format_of(first)
+    check_rate(kind, frame_rate(fps or kind.fps))
+    check_size(kind, size or kind.size)
+    folder = Path(first).absolute().parent
+    if not os.path.isdir(folder):
+        raise RecordingError(f"{folder}: no such folder")

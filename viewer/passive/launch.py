@@ -1,21 +1,26 @@
 """Opens the viewer from a user's own program: blocking, or beside the program's loop."""
 
 import math
+import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any, Literal, overload
 
 import mujoco
 
-from ..errors import SceneError
+from ..errors import SceneError, UnstableError
 from ..mjmodel.types import MjData, MjModel
 from .batch import BatchViewer
-from .process import SERVE
-from .served import ServedLoop, ServedScene, ServedViewer
+from .program import check_simulation, unwrap
+from .served import ServedScene, ServedViewer
 from .shared_memory import DEFAULT_RING
 from .viewer import KeyCallback, PassiveViewer
 
 HOST = "127.0.0.1"
 """Where windows are served, unless another address is asked for."""
+_BEHIND = 0.2
+"""A served loop that is late by more than this does not make up for it [s]."""
 
 
 @overload
@@ -53,6 +58,7 @@ def launch(
     The scene is then stepped by a process of its own; with `data` or `control`, by a thread of this program, whose
     window can do what that of `launch_passive` can.
     """
+    path_or_model = unwrap(path_or_model, mujoco.MjModel) or path_or_model
     if serve is not False:
         return _serve(path_or_model, data, control, host, _port(serve))
     # Not at the top: a program that opens a passive viewer has the window in another process.
@@ -74,8 +80,8 @@ def _open_engine(path_or_model: Any, data: Any, control: Any) -> Any:
 
     if data is None:
         return open_engine(path_or_model, control=control)
-    _check(path_or_model, data)
-    engine = MujocoEngine(LoadedScene(None, path_or_model, owned=False), data)
+    model, data = check_simulation(path_or_model, data)
+    engine = MujocoEngine(LoadedScene(None, model, owned=False), data)
     if control is not None:
         engine.controller = as_controller(control)
     return engine
@@ -102,25 +108,6 @@ def _compile(path: str | Path | None) -> MjModel:
     return from_file(source)
 
 
-def _check(model: Any, data: Any) -> None:
-    """Refuse what does not belong together: MuJoCo would read beyond the end of arrays."""
-    if not isinstance(model, mujoco.MjModel) or not isinstance(data, mujoco.MjData):
-        raise SceneError(f"an MjModel and an MjData are needed, not {type(model).__name__} and {type(data).__name__}")
-    sizes = {
-        "qpos": model.nq,
-        "qvel": model.nv,
-        "act": model.na,
-        "ctrl": model.nu,
-        "mocap_pos": model.nmocap,
-        "xpos": model.nbody,
-        "geom_xpos": model.ngeom,
-        "sensordata": model.nsensordata,
-    }
-    for name, size in sizes.items():
-        if len(getattr(data, name)) != size:
-            raise SceneError(f"the data are of another model: {name} has {len(getattr(data, name))}, not {size}")
-
-
 def _port(serve: bool | int) -> int | None:
     """The port that was asked for; None for any that is free."""
     if serve is True:
@@ -128,6 +115,11 @@ def _port(serve: bool | int) -> int | None:
     if not isinstance(serve, int) or not 1 <= serve <= 65535:
         raise SceneError(f"serve is True, or a port from 1 to 65535, not {serve!r}")
     return serve
+
+
+def _served_at(serve: bool | int, host: str) -> dict[str, Any]:
+    """What a window's process is asked for besides: to be served, or nothing."""
+    return {} if serve is False else {"serve": [host, _port(serve)]}
 
 
 def _ring_bytes(megabytes: float) -> int:
@@ -144,6 +136,7 @@ def launch_passive(
     show_left_ui: bool = True,
     show_right_ui: bool = True,
     every_step: bool = False,
+    wait: bool | None = None,
     ring_megabytes: float = DEFAULT_RING / 2**20,
     scene: str | Path | Any = None,
     serve: bool | int = False,
@@ -154,12 +147,17 @@ def launch_passive(
     Call `sync` after every step. `key_callback(key)`: called in `sync` with each key pressed in the window, as GLFW
     numbers them. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
     control callback; it is one for the whole process, and makes rollouts on several threads wait for each other.
+    `wait`: True to wait in a loop that is faster than the window, so that no step is left out, such as where the run is
+    saved; False never to wait; without, it waits while nobody looks: a served window that no browser shows, or
+    one reduced to an icon.
     `ring_megabytes`: memory for states that the window has not read yet. `scene`: the file or MjSpec that the model was
     compiled from; the window then has a model compiled from it, is named after it, and SceneError is raised if it is
     another one. `serve`: True, or a port, to show the window
     in browsers instead; its address is the viewer's `url`.
     """
-    _check(model, data)
+    model, data = check_simulation(model, data)
+    if wait not in (None, True, False):
+        raise SceneError(f"wait is True, False or None, not {wait!r}")
     if key_callback is not None and not callable(key_callback):
         raise SceneError(f"key_callback is called with each key, and {key_callback!r} cannot be called")
     return PassiveViewer(
@@ -169,9 +167,10 @@ def launch_passive(
         show_left_ui=show_left_ui,
         show_right_ui=show_right_ui,
         every_step=every_step,
+        wait=wait,
         ring_bytes=_ring_bytes(ring_megabytes),
         scene=scene,
-        arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
+        request=_served_at(serve, host),
     )
 
 
@@ -188,11 +187,54 @@ def launch_batch(
     Call `sync(qpos=..., qvel=..., ctrl=..., sensordata=..., time=...)` after every step, with arrays of shape
     (num_envs, ...) of numpy, torch, JAX or Warp. See `launch_passive` for the options.
     """
-    if not isinstance(model, mujoco.MjModel):
+    found = unwrap(model, mujoco.MjModel)
+    if found is None:
         raise SceneError(f"an MjModel is needed, not {type(model).__name__}")
     return BatchViewer(
-        model,
+        found,
         num_envs,
         ring_bytes=_ring_bytes(ring_megabytes),
-        arguments=() if serve is False else (SERVE, host, str(_port(serve) or 0)),
+        request=_served_at(serve, host),
     )
+
+
+class ServedLoop(ServedViewer):
+    """A scene that a thread of the calling program steps in real time, with the program's own data and controller."""
+
+    def __init__(self, engine: Any, viewer: PassiveViewer) -> None:
+        super().__init__()
+        self._engine, self._viewer = engine, viewer
+        self._page = viewer.page
+        self._thread = threading.Thread(target=self._run, name="contact-viewer", daemon=True)
+        self._thread.start()
+
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
+    def close(self) -> None:
+        self._viewer.close()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        engine, viewer = self._engine, self._viewer
+        begin, simulated, unstable = time.monotonic(), engine.data.time, False
+        try:
+            while viewer.is_running():
+                try:
+                    engine.step(1)
+                except UnstableError as error:
+                    if not unstable:
+                        print(f"contact-viewer: {error}", file=sys.stderr)
+                    unstable = True
+                viewer.sync()
+                ahead = engine.data.time - simulated - (time.monotonic() - begin)
+                if ahead > 0:
+                    time.sleep(ahead)
+                elif ahead < -_BEHIND:
+                    # It was paused, or cannot keep up: time lost is not made up for.
+                    begin, simulated = time.monotonic(), engine.data.time
+        except SceneError as error:
+            print(f"contact-viewer: {error}", file=sys.stderr)
+        finally:
+            viewer.close()

@@ -1,27 +1,83 @@
-"""A window that browsers show, opened by a user's own program: starts its process, has its address, ends it."""
+"""Windows that browsers show, opened by a user's own program: their process, and where a user finds them."""
 
 import contextlib
-import json
+import html
 import os
 import socket
 import subprocess
 import sys
-import threading
 import time
-import weakref
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from ..errors import SceneError, UnstableError
-from .address import Page
-from .process import end_window, model_file, start_process
-from .viewer import PassiveViewer
+from ..errors import SceneError
+from ..processes import SILENCE, Child
+from .shared_memory import model_file
 
-MODULE = "contact_viewer.passive.served_process"
+WINDOW_MODULE = "contact_viewer.passive.window_process"
+"""The program of a window's process."""
 _START_TIME = 120.0
 """Longest that a window takes to open: its scene may be large [s]."""
 _LOOK = 0.2
 """Between two looks whether the window is still there [s]."""
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_WARNING = "contact-viewer: warning: other machines can reach this; whoever has the link can use this program as you"
+_HEIGHT = 640
+"""Of the page in a notebook [px]."""
+
+
+def announce(url: str) -> None:
+    """Print the address, and how to reach it from another machine; a warning if others can reach it too."""
+    parts = urlsplit(url)
+    if parts.hostname not in _LOOPBACK:
+        print(_WARNING, file=sys.stderr, flush=True)
+    port = parts.port
+    print(f"serving at {url}", flush=True)
+    print(f"from your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}", flush=True)
+
+
+class Page:
+    """The page of a served window. In Jupyter it displays itself once, and again wherever it ends a later cell."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        shell = _notebook()
+        self._cell = shell.execution_count if shell is not None else None
+        """Number of the cell in which it was displayed."""
+        if shell is None:
+            announce(url)
+        else:
+            from IPython.display import HTML, display
+
+            display(HTML(self._frame()))
+
+    def html(self) -> str:
+        """What a notebook shows where this ends a cell."""
+        shell = _notebook()
+        shown = shell is not None and shell.execution_count == self._cell
+        return self._link() if shown else self._frame()
+
+    def _link(self) -> str:
+        address = html.escape(self.url, quote=True)
+        return f'<a href="{address}" target="_blank" rel="noopener">{html.escape(self.url.partition("?")[0])}</a>'
+
+    def _frame(self) -> str:
+        address, port = html.escape(self.url, quote=True), urlsplit(self.url).port
+        hint = f"Nothing here? On your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}"
+        return (
+            f'<iframe src="{address}" width="100%" height="{_HEIGHT}" style="border:0" allow="clipboard-read; '
+            f'clipboard-write; fullscreen"></iframe><div style="font-size:smaller;opacity:.7">'
+            f"{self._link()} · {html.escape(hint)}</div>"
+        )
+
+
+def _notebook() -> Any:
+    """IPython's shell, if this program runs in a notebook; else None."""
+    # A notebook has imported it.
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell if getattr(shell, "kernel", None) is not None else None
 
 
 class ServedViewer:
@@ -73,92 +129,41 @@ class ServedScene(ServedViewer):
     def __init__(self, scene: str | Path | None, model: Any, host: str, port: int | None) -> None:
         """Opens a file, a bundled scene or, if there is one, a compiled model. Raises SceneError if it cannot."""
         super().__init__()
-        compiled = model_file(model) if model is not None else None
-        request = {"scene": None if scene is None else str(scene), "model": compiled, "host": host, "port": port}
-        ours, theirs = socket.socketpair()
+        compiled = () if model is None else (model_file(model),)
+        request = {"scene": None if scene is None else str(scene), "compiled": compiled, "serve": [host, port]}
         try:
-            shared = (theirs.fileno(), *(() if compiled is None else (compiled,)))
-            self._process = start_process(MODULE, (str(theirs.fileno()), json.dumps(request)), shared)
-        except BaseException:
-            ours.close()
-            raise
+            self._child = Child(WINDOW_MODULE, request, compiled)
         finally:
-            theirs.close()
-            if compiled is not None:
-                os.close(compiled)
-        self._socket = ours
-        self._end = weakref.finalize(self, end_window, os.getpid(), ours, self._process)
+            for file in compiled:
+                os.close(file)
         try:
-            self._page = Page(_read_address(ours, self._process))
+            self._page = Page(wait_until_open(self._child, "url", _START_TIME))
         except BaseException:
             self.close()
             raise
 
     def is_running(self) -> bool:
-        return self._process.poll() is None
+        return self._child.process.poll() is None
 
     def close(self) -> None:
-        self._end()
+        self._child.end()
 
 
-class ServedLoop(ServedViewer):
-    """A scene that a thread of the calling program steps in real time, with the program's own data and controller."""
+def wait_until_open(child: Child, name: str, seconds: float) -> Any:
+    """Wait for a window's first picture, or its address, which comes after it: for the message with that name.
 
-    def __init__(self, engine: Any, viewer: PassiveViewer) -> None:
-        super().__init__()
-        self._engine, self._viewer = engine, viewer
-        self._page = viewer.page
-        self._thread = threading.Thread(target=self._run, name="contact-viewer", daemon=True)
-        self._thread.start()
-
-    def is_running(self) -> bool:
-        return self._thread.is_alive()
-
-    def close(self) -> None:
-        self._viewer.close()
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
-
-    def _run(self) -> None:
-        engine, viewer = self._engine, self._viewer
-        begin, simulated, unstable = time.monotonic(), engine.data.time, False
-        try:
-            while viewer.is_running():
-                try:
-                    engine.step(1)
-                except UnstableError as error:
-                    if not unstable:
-                        print(f"contact-viewer: {error}", file=sys.stderr)
-                    unstable = True
-                viewer.sync()
-                ahead = engine.data.time - simulated - (time.monotonic() - begin)
-                if ahead > 0:
-                    time.sleep(ahead)
-                elif ahead < -_LOOK:
-                    # It was paused, or cannot keep up: time lost is not made up for.
-                    begin, simulated = time.monotonic(), engine.data.time
-        except SceneError as error:
-            print(f"contact-viewer: {error}", file=sys.stderr)
-        finally:
-            viewer.close()
-
-
-def _read_address(link: socket.socket, process: "subprocess.Popen[bytes]") -> str:
-    """The first that the window's process says. Raises SceneError if it does not open."""
-    link.settimeout(_START_TIME)
-    received = b""
-    with contextlib.suppress(ConnectionError):
-        while not received.endswith(b"\n"):
-            try:
-                part = link.recv(65536)
-            except TimeoutError:
-                raise SceneError(f"the window did not open within {_START_TIME:g} s") from None
-            if not part:
-                break
-            received += part
-    if not received:
-        raise SceneError(f"the window's process ended with exit code {process.wait()} before it was open")
-    message = json.loads(received.splitlines()[0])
-    if "error" in message:
-        raise SceneError(message["error"])
-    return str(message["url"])
+    Returns its value. Raises SceneError if the window does not open within some time [s].
+    """
+    until = time.monotonic() + seconds
+    while child.link.is_open and (left := until - time.monotonic()) > 0:
+        child.link.wait(left)
+        for message in child.link.receive():
+            if message.get("error"):
+                raise SceneError(message["error"])
+            if message.get(name):
+                return message[name]
+    if not child.link.is_open:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = child.process.wait(SILENCE)
+            raise SceneError(f"the window's process ended with exit code {code} before it was open")
+    raise SceneError(f"the window did not open within {seconds:g} s")

@@ -1,18 +1,23 @@
-"""The memory that a user's loop and its window share: a header, and a ring of states.
+"""What a user's loop and its window share: memory with a header and a ring of states, and how values get into it.
 
 Each place of the header is written by one side alone, except `PAUSED`. The loop writes a row, then the number of rows:
-it never waits for the window, which notices rows that were overwritten before it had read them.
+it does not wait for the window, which notices rows that were overwritten before it had read them, unless no step may be
+left out: then the loop waits for room.
 """
 
+import ctypes
 import mmap
 import os
 import tempfile
 from enum import IntEnum, auto
+from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from .user_geoms import GEOM_BYTES, MOST_GEOMS
+from ..errors import SceneError
+from ..mjmodel.types import MjModel
 
 _HEADER_BYTES = 4096
 _DOUBLES = 128
@@ -21,14 +26,30 @@ DEFAULT_RING = 64 * 2**20
 """Memory of the ring of states [bytes]."""
 _MOST_ROWS, _FEWEST_ROWS = 65536, 64
 
+MOST_GEOMS = 2000
+"""Most geoms of a program's own that are drawn."""
+_GEOM_SIZE = 320
+"""Room for an MjvGeom, which is plain numbers and a label [bytes]."""
+_MOST_BEFORE = 64
+"""Bytes of an MjvGeom before its size, at most."""
+_MARK = -54321
+_DECOR = int(mujoco.mjtCatBit.mjCAT_DECOR)
+_OPAQUE = 0.999
+Bytes = NDArray[np.uint8]
 MOST_GIZMOS = 5000
 """Most spheres, and most arrows, that a program draws at once."""
 _GIZMO_BYTES = 4 * MOST_GIZMOS * (8 + 12)
-_GEOM_BYTES = MOST_GEOMS * GEOM_BYTES
+_GEOM_BYTES = MOST_GEOMS * _GEOM_SIZE
 _MODELS = 64
 """Versions of the loop's model that wait to be read."""
 _KIND_BITS = 8
 """A row's kind is in the lowest bits of a word, the version of its model in the others."""
+EXTRA = 2
+"""Values of a batch's row after the state and before `sensordata`: the environment, and 1 if its sensors are known."""
+CAMERA = ("type", "fixedcamid", "trackbodyid", "lookat", "distance", "azimuth", "elevation")
+_GROUPS = tuple(f"{kind}group" for kind in ("geom", "site", "joint", "tendon", "actuator", "skin", "flex"))
+OPTIONS = ("label", "frame", *_GROUPS, "flags", "bvh_depth")
+"""Fields of an MjvCamera and of an MjvOption that a program may set."""
 Numbers = NDArray[np.float64]
 
 
@@ -69,7 +90,9 @@ class Word(IntEnum):
     FRAMES = auto()
     """Counts the window's frames: what it says to the loop, it says in them."""
     TAKEN = auto()
-    """Rows that were read, where the loop waits for its reader: see `film`."""
+    """Rows that were read."""
+    LOSSLESS = auto()
+    """1 if the loop waits until there is room for its rows, so that none is left out. The window writes it."""
 
 
 class SharedMemory:
@@ -97,7 +120,7 @@ class SharedMemory:
         """States, the next one in place of the oldest, (rows, state_size)."""
         start += self.states.nbytes
         self.geoms = np.frombuffer(self._map, np.uint8, _GEOM_BYTES, offset=start)
-        """The program's own geoms, as in `user_geoms`."""
+        """The program's own geoms, as `GeomMemory` reads them."""
         start += self.geoms.nbytes
         self._models = buffer[start : start + _MODELS * model_size]
         self._model_size = model_size
@@ -150,3 +173,69 @@ def shared_file(name: str, size: int) -> int:
         fd = handle
     os.ftruncate(fd, size)
     return fd
+
+
+def model_file(model: MjModel) -> int:
+    """Descriptor of a file in memory with the compiled model."""
+    size = mujoco.mj_sizeModel(model)
+    fd = shared_file("contact-viewer-model", size)
+    with mmap.mmap(fd, size) as memory:
+        buffer = np.frombuffer(memory, np.uint8)
+        mujoco.mj_saveModel(model, None, buffer)
+        # The memory cannot be unmapped while it is in use.
+        del buffer
+    return fd
+
+
+class GeomMemory:
+    """The geoms of an MjvScene as memory: to read them one by one takes a hundred times as long."""
+
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        first, second = scene.geoms[0], scene.geoms[1]
+        self._size = second.pos.ctypes.data - first.pos.ctypes.data
+        # A geom begins with its type, some whole numbers before its size.
+        size, kind = first.size.ctypes.data, first.type
+        first.type = _MARK
+        starts = [size - back for back in range(4, _MOST_BEFORE, 4) if _word(size - back) == _MARK]
+        first.type = kind
+        if len(starts) != 1 or not 0 < self._size <= _GEOM_SIZE:
+            raise SceneError(f"geoms of MuJoCo {mujoco.__version__} are laid out in a way that is not known here")
+        self._start = starts[0]
+
+    def read(self, target: Bytes) -> int:
+        """Copy the geoms of the scene; how many it were, at most MOST_GEOMS."""
+        count = min(int(self._scene.ngeom), MOST_GEOMS)
+        ctypes.memmove(target.ctypes.data, self._start, count * self._size)
+        return count
+
+    def add(self, source: Bytes, count: int) -> None:
+        """Put geoms that `read` has copied into the scene after those that it has, as many as fit."""
+        scene = self._scene
+        start = int(scene.ngeom)
+        count = min(count, scene.maxgeom - start)
+        ctypes.memmove(self._start + start * self._size, source.ctypes.data, count * self._size)
+        scene.ngeom = start + count
+        for geom in scene.geoms[start : start + count]:
+            # What `mjv_initGeom` leaves open, and mjv_updateScene sets of geoms of its own.
+            geom.category, geom.segid = _DECOR, -1
+            geom.transparent = int(geom.rgba[3] < _OPAQUE)
+
+
+def _word(address: int) -> int:
+    return ctypes.c_int32.from_address(address).value
+
+
+def read_values(owner: Any, fields: tuple[str, ...]) -> dict[str, Any]:
+    """Fields as numbers and lists of them."""
+    values = {name: getattr(owner, name) for name in fields if hasattr(owner, name)}
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
+
+
+def write_values(owner: Any, values: dict[str, Any]) -> None:
+    """Set fields that `read_values` has read of another owner."""
+    for name, value in values.items():
+        if isinstance(value, list):
+            getattr(owner, name)[:] = value
+        else:
+            setattr(owner, name, value)

@@ -1,5 +1,10 @@
-"""Sees every step of some data, also those inside one call, through the one control callback that MuJoCo has."""
+"""Sees every step of some data, also those inside one call, through the one control callback that MuJoCo has.
 
+The callback is a C function: MuJoCo compiles no model while a Python function is set, which would keep the user's
+program from making environments.
+"""
+
+import atexit
 import ctypes
 import weakref
 from collections.abc import Callable
@@ -9,53 +14,46 @@ import mujoco
 
 Record = Callable[[float], object]
 """A method that hands over the state before a step, which begins at a time [s]."""
-_Callback = Callable[[Any, Any], object]
-"""Is called with a model and its data."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _Native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-"""A control callback in C, which MuJoCo takes as well."""
+"""A control callback in C, which is called with the addresses of a model and its data."""
 _FUNCTION: Any = _Native.__mro__[1]
-"""What all functions of ctypes are."""
+"""Base class of all functions of ctypes."""
 _STAGES = 3
-"""Of a Runge-Kutta step, after the first one."""
+"""Stages of a Runge-Kutta step after the first one."""
 
 
 class _Seen:
-    """Data whose steps one owner sees. One that is forgotten is not kept alive from here."""
+    """Data whose steps one owner sees. An owner that is forgotten is not kept alive from here."""
 
-    def __init__(self, data: Any, record: Any, forget: Callable[[Any], None]) -> None:
-        self.data = data
+    def __init__(self, model: Any, data: Any, record: Any, forget: Callable[[Any], None]) -> None:
+        self.address: int = data._address
         self.owner = weakref.ref(record.__self__, forget)
-        self.see, self.restart = _see_starts(data, self.owner, record.__func__)
-        """The control callback, and what to call between two steps: an error may have ended one in the middle."""
+        self.see, self.restart = _see_starts(model, data, self.owner, record.__func__)
+        """What to call in every callback of the data, and between two steps: an error may have ended one in the
+        middle."""
 
 
 def _see_starts(
-    data: Any, reference: "weakref.ref[Any]", record: Callable[[Any, float], object]
-) -> tuple[_Callback, Callable[[], None]]:
-    """A control callback that records each start of a step.
+    model: Any, data: Any, reference: "weakref.ref[Any]", record: Callable[[Any, float], object]
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    """Make a function that records each start of a step.
 
-    It is called four times in a Runge-Kutta step: what it knows is in variables of its own, which take less time than
-    attributes.
+    It is called four times in a Runge-Kutta step: its values are in variables of its own, which take less time than
+    attributes. It keeps model and data alive, so that no others can have their addresses.
     """
-    # Of the model: looked up once, which takes longer than to read a value of them.
-    model: Any = None
-    options: Any = None
-    # Stages that are left of a Runge-Kutta step; time of the first of them, and its precision [s].
+    options = model.opt
+    # Stages that are left of a Runge-Kutta step; time of the first one, and its precision [s].
     left, half, tolerance = 0, 0.0, 0.0
 
-    def see(now_model: Any, now_data: Any) -> None:
-        nonlocal model, options, left, half, tolerance
-        if now_data is not data:
-            return
+    def see() -> None:
+        nonlocal left, half, tolerance
         if left:
             left -= 1
             # Inside a step, a state that the integrator tries; unless `mj_forward` was called, and there is no step.
             if left < _STAGES - 1 or abs(data.time - half) < tolerance:
                 return
             left = 0
-        if now_model is not model:
-            model, options = now_model, now_model.opt
         time = data.time
         if options.integrator == _RK4:
             timestep = options.timestep
@@ -79,13 +77,21 @@ class Tap:
 
     def __init__(self) -> None:
         self._seen: list[_Seen] = []
+        self._calls: dict[int, Callable[[], None]] = {}
+        """What to call for data, by its address."""
         self._users: Any = None
-        self._installed: _Callback | None = None
-        """The callback of ours that MuJoCo has, if it has one."""
+        """The user's own callback, if there is one."""
+        self._error: BaseException | None = None
+        """What was raised inside a callback, such as by Ctrl-C: it cannot pass through C."""
+        self._users_native: Any = None
+        self._native = _Native(self._call_native)
+        # MuJoCo may be inside it at any time, also when the callback is taken back or the program ends.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._native))
+        self._python = self._call_python
 
-    def add(self, data: Any, record: Record) -> None:
+    def add(self, model: Any, data: Any, record: Record) -> None:
         """See the steps of some data from now on, beside others who do."""
-        self._seen.append(_Seen(data, record, lambda _: self._drop(None)))
+        self._seen.append(_Seen(model, data, record, lambda _: self._drop(None)))
         self._install()
 
     def remove(self, record: Record) -> None:
@@ -94,12 +100,28 @@ class Tap:
         self._drop(method.__self__)
 
     def renew(self, data: Any) -> None:
-        """Come before a callback that the user has set since. Called between two steps of some data."""
+        """Come before a callback that the user has set since. Called between two steps of some data.
+
+        Raises what was raised inside a callback since the last call.
+        """
         for seen in self._seen:
-            if seen.data is data:
+            if seen.address == data._address:
                 seen.restart()
-        if mujoco.get_mjcb_control() is not self._installed:
+        now = mujoco.get_mjcb_control()
+        if now is not self._native and now is not self._python:
             self._install()
+        self.raise_error()
+
+    def raise_error(self) -> None:
+        """Raise what was raised inside a callback since the last call, if anything was."""
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+
+    def end(self) -> None:
+        """See no data any more, at the end of the program."""
+        self._seen.clear()
+        self._install()
 
     def _drop(self, owner: Any) -> None:
         """Forget an owner, and those that no longer exist."""
@@ -107,36 +129,57 @@ class Tap:
         self._install()
 
     def _install(self) -> None:
-        """Have MuJoCo call whoever wants to be called."""
+        """Have MuJoCo call the callback that is needed."""
         now = mujoco.get_mjcb_control()
-        if now is not self._installed:
+        if now is not self._native and now is not self._python:
             self._users = now
+        calls: dict[int, list[Callable[[], None]]] = {}
+        for seen in self._seen:
+            calls.setdefault(seen.address, []).append(seen.see)
+        self._calls = {address: _one_after_another(each) for address, each in calls.items()}
+        users, is_native = self._users, isinstance(self._users, _FUNCTION)
+        self._users_native = _Native(ctypes.cast(users, ctypes.c_void_p).value or 0) if is_native else None
         if not self._seen:
-            wanted, self._installed = self._users, None
-            self._users = None
-        elif self._users is None and len(self._seen) == 1:
-            # Without a detour.
-            wanted = self._installed = self._seen[0].see
+            wanted, self._users, self._error = users, None, None
         else:
-            wanted = self._installed = _one_after_another(self._users, [seen.see for seen in self._seen])
-        mujoco.set_mjcb_control(wanted)
+            # A Python function gets MuJoCo's objects, which only MuJoCo can make for data that is not known here.
+            wanted = self._native if users is None or is_native else self._python
+        if wanted is not now:
+            mujoco.set_mjcb_control(wanted)
+
+    def _call_native(self, model: int, data: int) -> None:
+        """Is called by MuJoCo for all data of this process, in any thread."""
+        try:
+            if self._users_native is not None:
+                self._users_native(model, data)
+            call = self._calls.get(data)
+            if call is not None:
+                call()
+        except BaseException as error:
+            self._error = error
+
+    def _call_python(self, model: Any, data: Any) -> None:
+        """As `_call_native`, where the user's callback is a Python function: it may raise, which ends the step."""
+        if self._users is not None:
+            self._users(model, data)
+        call = self._calls.get(data._address)
+        if call is not None:
+            call()
 
 
-def _one_after_another(users: Any, callbacks: list[_Callback]) -> _Callback:
-    """A callback that calls several; the user's first, if there is one."""
-    if isinstance(users, _FUNCTION):
-        address: Any = ctypes.cast(users, ctypes.c_void_p).value
-        native = _Native(address)
-        callbacks = [lambda model, data: native(model._address, data._address), *callbacks]
-    elif users is not None:
-        callbacks = [users, *callbacks]
+def _one_after_another(calls: list[Callable[[], None]]) -> Callable[[], None]:
+    """Make a function that calls several."""
+    if len(calls) == 1:
+        # Without a detour.
+        return calls[0]
 
-    def call(model: Any, data: Any) -> None:
-        for callback in callbacks:
-            callback(model, data)
+    def call() -> None:
+        for each in calls:
+            each()
 
     return call
 
 
 TAP = Tap()
 """The one of this process."""
+atexit.register(TAP.end)

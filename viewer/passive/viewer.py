@@ -1,35 +1,38 @@
 """The half of the passive viewer that lives in the user's process: hands over states, and never draws."""
 
-import contextlib
-import json
+import math
 import os
-import select
-import socket
-import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable
-from time import monotonic
-from typing import Any
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, NamedTuple, Self
 
 import mujoco
 
 from ..errors import SceneError
+from ..files import printable
+from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
+from ..processes import Child, Message
 from ..render.glyphs import GizmoList
-from .address import Page
-from .model_watch import ModelWatch
-from .own_scene import own_model
-from .own_views import OwnViews
-from .process import SCENE, SERVE, SILENCE, end_window, model_file, start_window
-from .pull import Pull
-from .row_writer import AFTER, STATE, RowWriter
-from .run_request import RunRequests
-from .shared_memory import DEFAULT_RING, MOST_GIZMOS, SharedMemory, Word, block_bytes, row_count, row_word, shared_file
+from .program import AFTER, START, ModelWatch, OwnViews, Pull, RowWriter, check_simulation, own_model
+from .served import WINDOW_MODULE, Page, wait_until_open
+from .shared_memory import (
+    DEFAULT_RING,
+    MOST_GIZMOS,
+    SharedMemory,
+    Word,
+    block_bytes,
+    model_file,
+    row_count,
+    row_word,
+    shared_file,
+)
 from .tap import TAP
 
-WINDOW_MODULE = "contact_viewer.passive.window_process"
 _EXCHANGE_TIME = 1 / 60
 """Between two looks at what the window has to say [s]: it says it in its frames ..."""
 _SILENT_TIME = 0.25
@@ -37,17 +40,25 @@ _SILENT_TIME = 0.25
 _START_TIME = 60.0
 """Longest that a window takes to open [s]."""
 _WAIT = 0.05
-"""Between two looks while the loop is held [s]; news wake it at once."""
+"""Between two looks while the loop is held, or a run is saved [s]; messages wake it at once."""
+_SAVE_TIME = 600.0
+"""Longest that a window takes to save a run [s]."""
+_REST = 0.002
+"""Between two looks whether there is room for rows [s]."""
+_FOLLOW_TIME = 10.0
+"""Longest that a program waits with another model for a window that does not show the last one yet [s]."""
+_STILL = 0.5
+"""Time for which data stands still before the program is asked whether it is still in use [s]."""
 _SLEEPING, _PULLED, _PAUSED, _FRAMES = map(int, (Word.SLEEPING, Word.PULLED, Word.PAUSED, Word.FRAMES))
 """Those that every `sync` reads: plain numbers take half the time."""
 KeyCallback = Callable[[int], object]
 """Is called in `sync` with each key that was pressed in the window, as GLFW numbers them."""
 
 
-class PassiveViewer(RunRequests):
-    """A window on a model and data that the calling program steps: call `sync` after every step.
+class LoopViewer:
+    """A window, in a process of its own, on data that the calling program steps.
 
-    The window is a process of its own. `sync` copies the state into memory that both share, and goes on.
+    `sync` copies the state into memory that both share, and goes on.
     """
 
     _beside_size = 0
@@ -62,62 +73,85 @@ class PassiveViewer(RunRequests):
         show_left_ui: bool = True,
         show_right_ui: bool = True,
         every_step: bool = False,
+        wait: bool | None = None,
         ring_bytes: int = DEFAULT_RING,
         scene: Any = None,
         module: str = WINDOW_MODULE,
-        arguments: tuple[str, ...] = (),
+        request: Mapping[str, Any] | None = None,
     ) -> None:
-        self._model, self._data = model, data
+        """See `launch_passive`. `module`: program of the window's process; `request`: what it is asked for besides."""
+        users_references = sys.getrefcount(data)
         self._lock = threading.RLock()
-        self._pid = os.getpid()
-        size = mujoco.mj_stateSize(model, STATE) + self._beside_size
-        rows = row_count(size, ring_bytes)
-        self._watch = ModelWatch(model)
-        ring = shared_file("contact-viewer-steps", block_bytes(size, rows, self._watch.size))
-        shown, path = (model, None) if scene is None else own_model(model, scene)
-        compiled = model_file(shown)
-        arguments = (*arguments, *(() if path is None else (SCENE, str(path))))
-        ours, theirs = socket.socketpair()
+        self._ring_bytes = ring_bytes
+        self._words = memoryview(bytes(8 * len(Word))).cast("q")
+        files, wanted = self._share(model, data, scene)
+        wanted |= request or {}
+        served = wanted.get("serve") is not None
         try:
-            self._shared = SharedMemory(ring, size, rows, self._watch.size)
-            self._words = self._shared.words
-            self._rows = self._open_rows()
-            self._rows.write(AFTER, data.time)
-            self._process = start_window(module, arguments, theirs.fileno(), compiled, ring, size, rows)
+            # Nobody can look before there is an address.
+            self._words[Word.LOSSLESS] = served if wait is None else wait
+            self._child = Child(module, wanted, files)
             # While the window opens: memory that is new costs the loop more than all else.
             self._shared.allocate()
-        except BaseException:
-            ours.close()
-            raise
         finally:
-            theirs.close()
-            os.close(ring)
-            os.close(compiled)
-        ours.setblocking(False)
-        self._socket = ours
+            for file in files:
+                os.close(file)
+        self._process, self._link = self._child.process, self._child.link
         self._next_exchange = self._next_look = self._silent_until = 0.0
         """When to see what the window has to say, when to look at the model, and when to ask a silent window [s]."""
         self._frames = 0
         """The window's frames when it was last asked."""
-        self._permits_used = 0
-        self._pull = Pull(data, self._shared)
         self._gizmos: GizmoList | None = None
         """The program's own, once it has asked for them."""
         self._drawn = False
         """True if the window has gizmos of the program's."""
         self._key_callback = key_callback
         self._views = OwnViews(model)
-        self._received = b""
+        self._inbox: list[Message] = []
+        """Messages that came while the loop waited for room."""
+        self._still_time, self._still_since = data.time, monotonic()
+        """Time of the data, and since when it stands still [s]."""
         self._running, self._tapped = True, False
         _viewers.add(self)
-        self._end = weakref.finalize(self, end_window, self._pid, ours, self._process)
-        self._send({"keys": key_callback is not None, "left": show_left_ui, "right": show_right_ui})
+        self._link.send({"keys": key_callback is not None, "left": show_left_ui, "right": show_right_ui, "wait": wait})
         self.page: Page | None = None
         """Where browsers show the window, if it is served."""
-        self._wait_until_open(SERVE in arguments)
+        try:
+            opened = wait_until_open(self._child, "url" if served else "ready", _START_TIME)
+            if served:
+                self.page = Page(opened)
+        except BaseException:
+            self.close()
+            raise
         self._tapped = every_step
         if every_step:
-            TAP.add(data, self._rows.write_start)
+            TAP.add(model, data, self._rows.write_start)
+        self._own_references = sys.getrefcount(data) - users_references
+        """How often the data is referred to from here."""
+
+    def _share(self, model: MjModel, data: MjData, scene: Any) -> tuple[tuple[int, int], dict[str, Any]]:
+        """Hand over the states of some data from now on; descriptors of the model's file and of the memory that the
+        window shares, and a request of the window to show them."""
+        shown, path = (model, None) if scene is None else own_model(model, scene)
+        watch = ModelWatch(model)
+        size = mujoco.mj_stateSize(model, STATE) + self._beside_size
+        rows = row_count(size, self._ring_bytes)
+        ring = shared_file("contact-viewer-steps", block_bytes(size, rows, watch.size))
+        try:
+            compiled = model_file(shown)
+            shared = SharedMemory(ring, size, rows, watch.size)
+        except BaseException:
+            os.close(ring)
+            raise
+        for word in (Word.PAUSED, Word.LOSSLESS):
+            shared.words[word] = self._words[word]
+        self._model, self._data, self._watch = model, data, watch
+        self._shared, self._words = shared, shared.words
+        self._pull, self._permits_used = Pull(data, shared), 0
+        self._rows = self._open_rows()
+        self._rows.write(AFTER, data.time)
+        name = None if path is None else str(path)
+        return (compiled, ring), {"model": compiled, "ring": ring, "size": size, "rows": rows, "path": name}
 
     @property
     def url(self) -> str | None:
@@ -135,30 +169,9 @@ class PassiveViewer(RunRequests):
         return self._gizmos
 
     @property
-    def m(self) -> MjModel:
-        """The program's model."""
-        return self._model
-
-    @property
-    def d(self) -> MjData:
-        """The program's data."""
-        return self._data
-
-    @property
     def cam(self) -> Any:
         """An MjvCamera. What the program writes into it takes effect in the window, which does not write into it."""
         return self._views.camera
-
-    @property
-    def opt(self) -> Any:
-        """An MjvOption. What the program writes into it takes effect in the window, which does not write into it."""
-        return self._views.options
-
-    @property
-    def user_scn(self) -> Any:
-        """An MjvScene for geoms of the program's own, which are drawn with the scene: the first `ngeom` of its `geoms`,
-        as `mujoco.mjv_initGeom` and `mjv_connector` set them. They are shown until the program changes them."""
-        return self._views.scene
 
     def is_running(self) -> bool:
         """False once the window was closed, or has ended."""
@@ -185,12 +198,6 @@ class PassiveViewer(RunRequests):
             self._words[Word.PAUSED] = 0
             self._wake()
 
-    def record_step(self) -> None:
-        """Hand over the state after a step, and nothing else: for the steps between two calls of `sync`."""
-        if self._running:
-            with self._lock:
-                self._rows.write(AFTER, self._data.time)
-
     def sync(self, state_only: bool = False) -> None:
         """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused.
 
@@ -215,24 +222,50 @@ class PassiveViewer(RunRequests):
             if words[_PAUSED]:
                 self._hold()
 
-    def lock(self) -> threading.RLock:
-        """Keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""
-        return self._lock
-
     def close(self) -> None:
         """Close the window; what it records is completed. Safe twice."""
         with self._lock:
             self._stop()
-            self._end()
+            self._child.end()
 
-    def __enter__(self) -> "PassiveViewer":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def _open_rows(self) -> RowWriter:
-        return RowWriter(self._model, self._data, self._shared)
+        return RowWriter(self._model, self._data, self._shared, self.room())
+
+    def room(self) -> Callable[[], int]:
+        """Make a function for `RowWriter` that waits for room. It does not keep the viewer alive."""
+        reference = weakref.ref(self)
+
+        def make_room() -> int:
+            viewer = reference()
+            return viewer._make_room() if viewer is not None else sys.maxsize
+
+        return make_room
+
+    def _make_room(self) -> int:
+        """Wait until half of the rows were read, where none may be left out; the count up to which rows may be written.
+
+        This may be inside a step: what the window has said meanwhile is acted on later.
+        """
+        words, rows = self._words, self._rows
+        while self._running and words[Word.LOSSLESS] and rows.count - words[Word.TAKEN] > rows.rows // 2:
+            # Ctrl-C ends the wait, also one inside a step.
+            TAP.raise_error()
+            # The window waits with a step that it cannot explain until someone has looked at the model.
+            self._look(monotonic(), False)
+            if words[_SLEEPING]:
+                words[_SLEEPING] = 0
+                self._wake()
+            sleep(_REST)
+            self._inbox += self._receive()
+            if words[Word.CLOSED]:
+                self._stop()
+        return rows.count + rows.rows // 4
 
     def _look(self, now: float, state_only: bool) -> None:
         """See whether the program has changed its model."""
@@ -261,7 +294,7 @@ class PassiveViewer(RunRequests):
             if words[Word.PERMITS] > self._permits_used:
                 self._permits_used += 1
                 return
-            select.select([self._socket], [], [], _WAIT)
+            self._link.wait(_WAIT)
             self._look(monotonic(), False)
             if self._rows.is_changed:
                 self._rows.write(AFTER, self._data.time)
@@ -273,6 +306,15 @@ class PassiveViewer(RunRequests):
         words, self._next_exchange = self._words, now + _EXCHANGE_TIME
         if self._tapped:
             TAP.renew(self._data)
+        if (time := self._data.time) != self._still_time:
+            self._still_time, self._still_since = time, now
+        elif now - self._still_since > _STILL and sys.getrefcount(self._data) <= self._own_references + 1:
+            self._still_since = math.inf
+            print(
+                "contact-viewer: the MjData that is shown stands still, and nothing else in the program refers to it:"
+                " if the program has made another one, call `viewer.show(model, data)`",
+                file=sys.stderr,
+            )
         if words[_FRAMES] != self._frames or words[Word.CLOSED] or now >= self._silent_until:
             self._exchange()
 
@@ -281,34 +323,27 @@ class PassiveViewer(RunRequests):
         now = monotonic()
         self._next_exchange, self._silent_until = now + _EXCHANGE_TIME, now + _SILENT_TIME
         self._frames = self._words[_FRAMES]
-        for message in self._receive():
+        messages, self._inbox = [*self._inbox, *self._receive()], []
+        for message in messages:
             self._handle(message)
-        self._views.hand_over(self._send, self._shared)
+        self._views.hand_over(self._link.send, self._shared)
         if self._words[Word.CLOSED]:
             self._stop()
 
-    def _handle(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: Message) -> None:
         """Act on a message of the window."""
         if self._key_callback is not None:
             for key in message.get("keys", ()):
                 self._key_callback(key)
         if message.get("error"):
-            print(f"contact-viewer: {message['error']}", file=sys.stderr)
+            print(f"contact-viewer: {printable(message['error'])}", file=sys.stderr)
 
-    def _receive(self) -> list[dict[str, Any]]:
+    def _receive(self) -> list[Message]:
         """Messages that the window has sent; notices its end."""
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                try:
-                    part = self._socket.recv(65536)
-                except ConnectionError:
-                    part = b""
-                if not part:
-                    self._stop()
-                    break
-                self._received += part
-        *lines, self._received = self._received.split(b"\n")
-        return [json.loads(line) for line in lines if line]
+        messages = self._link.receive()
+        if not self._link.is_open:
+            self._stop()
+        return messages
 
     def _stop(self) -> None:
         """The window is gone; the loop goes on without it."""
@@ -323,40 +358,142 @@ class PassiveViewer(RunRequests):
             TAP.remove(self._rows.write_start)
 
     def _wake(self) -> None:
-        self._send({})
+        self._link.send({})
 
-    def _send(self, message: dict[str, Any]) -> bool:
-        """Send a message; False if the window does not listen now."""
-        try:
-            self._socket.send(json.dumps(message).encode() + b"\n")
-        except OSError:
-            return False
-        return True
 
-    def _wait_until_open(self, served: bool) -> None:
-        """Wait for the first picture, or an address, which comes after it. Raises SceneError if there is none."""
-        until = monotonic() + _START_TIME
-        try:
-            while monotonic() < until and self._running:
-                select.select([self._socket], [], [], _WAIT)
+class SavedRun(NamedTuple):
+    """What a saved run has, and how many steps are missing in it."""
+
+    path: Path
+    steps: int
+    """Steps that it has."""
+    skipped: int
+    """Steps that the loop took faster than the window could re-simulate them, and that it left out: see `wait` of
+    `launch_passive`."""
+    forgotten: int
+    """Steps before them that had no room in the window's history."""
+
+
+class PassiveViewer(LoopViewer):
+    """A window on a model and data that the calling program steps: call `sync` after every step.
+
+    The window is a process of its own. `sync` copies the state into memory that both share, and goes on.
+    """
+
+    @property
+    def m(self) -> MjModel:
+        """The program's model."""
+        return self._model
+
+    @property
+    def d(self) -> MjData:
+        """The program's data."""
+        return self._data
+
+    @property
+    def opt(self) -> Any:
+        """An MjvOption. What the program writes into it takes effect in the window, which does not write into it."""
+        return self._views.options
+
+    @property
+    def user_scn(self) -> Any:
+        """An MjvScene for geoms of the program's own, which are drawn with the scene: the first `ngeom` of its `geoms`,
+        as `mujoco.mjv_initGeom` and `mjv_connector` set them. They are shown until the program changes them."""
+        return self._views.scene
+
+    def record_step(self) -> None:
+        """Hand over the state after a step, and nothing else: for the steps between two calls of `sync`."""
+        if self._running:
+            with self._lock:
+                self._rows.write(AFTER, self._data.time)
+
+    def show(self, model: MjModel, data: MjData, *, scene: Any = None) -> None:
+        """Show other data, or another model and its data, in the same window and at the same address from now on.
+
+        For programs that make their MjData or MjModel again, such as in a reset. Camera and choices stay as when a
+        scene is opened again; history begins again. `scene`: see `launch_passive`. Raises SceneError.
+        """
+        model, data = check_simulation(model, data)
+        with self._lock:
+            if not self._running or (model is self._model and data is self._data):
+                return
+            if model is not self._model:
+                self._wait_until_followed()
+            self._pull.end()
+            before, was_tapped = self._rows.write_start, self._tapped
+            if model is self._model:
+                self._data = self._rows.data = data
+                self._pull, self._rows.is_changed = Pull(data, self._shared), True
+                self._rows.write(START, data.time)
+            else:
+                files, wanted = self._share(model, data, scene)
+                self._send_files({"show": wanted}, files)
+            if was_tapped:
+                TAP.remove(before)
+            # Unless the window has ended meanwhile.
+            if self._tapped:
+                TAP.add(model, data, self._rows.write_start)
+
+    def save_run(self, path: str | Path) -> SavedRun:
+        """Save every step that the window keeps into a `.cvrun` file, which `contact-viewer` opens as a scene.
+
+        Waits until the file is complete; the window goes on meanwhile. Says on standard error, and returns, how many
+        steps since the last reset are missing. Raises SceneError, one line, if it cannot be written or the window is
+        closed.
+        """
+        target = str(Path(path).expanduser().absolute())
+        with self._lock:
+            until = monotonic() + _SAVE_TIME
+            # The last steps may be those of a model that has just been changed.
+            self._look(monotonic(), False)
+            sent = self._running and self._link.send({"save_run": target})
+            while sent and self._running and monotonic() < until:
+                self._link.wait(_WAIT)
                 for message in self._receive():
-                    if message.get("error"):
-                        raise SceneError(message["error"])
-                    if message.get("url"):
-                        self.page = Page(message["url"])
-                    if message.get("url" if served else "ready"):
-                        return
-            if not self._running:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    code = self._process.wait(SILENCE)
-                    raise SceneError(f"the window's process ended with exit code {code} before it was open")
-            raise SceneError(f"the window did not open within {_START_TIME:g} s")
-        except BaseException:
-            self.close()
-            raise
+                    self._handle(message)
+                    answer = message.get("run")
+                    if answer is not None and answer["path"] == target:
+                        if answer["error"]:
+                            raise SceneError(answer["error"])
+                        saved = SavedRun(Path(target), *answer["steps"])
+                        _report(saved)
+                        return saved
+            raise SceneError(f"{path}: the window {'does not answer' if self._running else 'is closed'}")
+
+    def lock(self) -> threading.RLock:
+        """Keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""
+        return self._lock
+
+    def _wait_until_followed(self) -> None:
+        """Wait until the window shows the present model: a program may make others faster than that."""
+        until = monotonic() + _FOLLOW_TIME
+        while self._running and not self._words[_FRAMES] and monotonic() < until:
+            sleep(_REST)
+            self._inbox += self._receive()
+
+    def _send_files(self, message: Message, files: tuple[int, ...]) -> None:
+        """Send a message with descriptors, which are closed here; waits until the window listens."""
+        try:
+            while self._running and not self._link.send(message, files):
+                sleep(_REST)
+                self._inbox += self._receive()
+        finally:
+            for file in files:
+                os.close(file)
 
 
-_viewers: "weakref.WeakSet[PassiveViewer]" = weakref.WeakSet()
+def _report(saved: SavedRun) -> None:
+    """Say what is missing in a saved run."""
+    missing = []
+    if saved.skipped:
+        missing.append(f"{saved.skipped} that the loop took too fast (`launch_passive(..., wait=True)` keeps all)")
+    if saved.forgotten:
+        missing.append(f"the first {saved.forgotten}, for which the window's history has no room")
+    if missing:
+        print(f"contact-viewer: {saved.path}: {saved.steps} steps; missing: {'; '.join(missing)}", file=sys.stderr)
+
+
+_viewers: "weakref.WeakSet[LoopViewer]" = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:

@@ -1,28 +1,29 @@
 """A user's loop as its window sees it: rows that arrive through shared memory, messages through a socket."""
 
-import contextlib
-import json
 import os
-import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
-from ..engines.mujoco.arrivals import Arrivals, ArrivedRow, RowKind
 from ..engines.mujoco.engine import MujocoEngine
+from ..engines.mujoco.resimulation import ArrivedRow, Resimulator
+from ..errors import SceneError
+from ..mjmodel.state import STATE, RowKind
+from ..mjmodel.types import MjModel
+from ..processes import Link, Message
 from ..render.glyphs import GizmoList
-from .shared_memory import SharedMemory, Word, split_word
-from .user_geoms import GeomMemory
+from ..scene_files.compiled_sensors import companions_of, with_sensors
+from ..scene_files.scene import LoadedScene, engine_warnings
+from .shared_memory import GeomMemory, SharedMemory, Word, split_word
 
-_SEND = socket.MSG_DONTWAIT | getattr(socket, "MSG_NOSIGNAL", 0)
-"""Neither wait for a loop that is stopped, nor end with one that is gone."""
 _LAG = 1.0
 """Rows that arrived longer ago than this are skipped while more arrive than can be taken [s]."""
 _TRIES = 100
@@ -32,16 +33,20 @@ _QUIET = 0.5
 _LOOK_TIME = 0.25
 """Longest that a step waits until someone has looked at the loop's model [s]: a loop that goes on looks sixty times
 a second."""
-_ALIVE = 0.5
-"""Between two signs of life while the window closes [s]."""
 
 
 class WindowLoop:
     """The window's half of the link. Fulfils `session.loop.Loop`."""
 
-    def __init__(self, link: socket.socket, shared: SharedMemory, engine: MujocoEngine) -> None:
-        self._socket, self._shared = link, shared
+    def __init__(self, link: Link, shared: SharedMemory, engine: MujocoEngine) -> None:
+        self.link, self._shared = link, shared
         self._words = shared.words
+        self._following: SharedMemory | None = None
+        """Memory of another model and data of the loop, from when its engine is attached on."""
+        self.wait: bool | None = None
+        """True if the loop waits so that no step is left out, False if not; None: if nobody looks."""
+        self.is_watched: Callable[[], bool] = lambda: True
+        """True if someone looks at the window."""
         self._next = 0
         self._skip = False
         self.skipped = 0
@@ -50,19 +55,18 @@ class WindowLoop:
         self.makes_sensors = False
         self.versions = engine.allow_model_changes()
         """Of the loop's model, in the engine that takes its steps again."""
-        self.arrivals = Arrivals(engine, self)
+        self.arrivals = Resimulator(engine, self, self.versions)
         self.when_ended: Callable[[], None] = lambda: None
         """Called in a frame after the loop's program has let go of the window, or has ended."""
         self.gizmos = GizmoList()
         """Gets the program's own gizmos before every picture."""
-        self.when_told: Callable[[dict[str, Any]], None] = lambda message: None
+        self.when_told: Callable[[Message], None] = lambda message: None
         """Called in a frame with each message of the loop's program."""
         self.pressed_keys: Callable[[], list[int]] = list
         """The keys that a person has pressed in this frame."""
         self._keys_wanted = False
         self.wake: Callable[[], None] = lambda: None
         """Called from another thread when something has arrived while the window sleeps."""
-        self._parent = os.getppid()
         self._ready = False
         self._unexplained, self._unexplained_since = -1, 0.0
         """A row that waits for a look at the loop's model, and since when [s]."""
@@ -73,8 +77,8 @@ class WindowLoop:
         """When how many rows had been written: since `_LAG` seconds ago, and the last time before that."""
         self._active = time.monotonic()
         self._seen = 0
-        self._messages: deque[dict[str, Any]] = deque()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._messages: deque[Message] = deque()
+        link.listen(self._receive)
 
     @property
     def paused(self) -> bool:
@@ -84,7 +88,7 @@ class WindowLoop:
     def paused(self, paused: bool) -> None:
         if paused != bool(self._words[Word.PAUSED]):
             self._words[Word.PAUSED] = int(paused)
-            self.send({})
+            self.link.send({})
 
     @property
     def pending(self) -> int:
@@ -105,12 +109,26 @@ class WindowLoop:
 
     def let_one_through(self) -> None:
         self._words[Word.PERMITS] += 1
-        self.send({})
+        self.link.send({})
 
     def attach(self, engine: Engine) -> None:
         assert isinstance(engine, MujocoEngine)
         self.versions = engine.allow_model_changes()
-        self.arrivals = self.arrivals.continued_in(engine)
+        shared, self._following = self._following, None
+        if shared is None:
+            self.arrivals = self.arrivals.continued_in(engine, self.versions)
+            return
+        self._shared, self._words = shared, shared.words
+        self._next = self._seen = 0
+        self._skip = False
+        self._unexplained = -1
+        self._written.clear()
+        self._written.append((time.monotonic(), 0))
+        self.arrivals = Resimulator(engine, self, self.versions)
+
+    def follow(self, shared: SharedMemory) -> None:
+        """Read the rows of another model and data of the loop, once an engine of that model is attached."""
+        self._following = shared
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
         words = self._words
@@ -126,27 +144,30 @@ class WindowLoop:
     def begin_frame(self) -> None:
         if not self._ready:
             self._ready = True
-            self.send({"ready": True})
-        while self._messages:
+            self.link.send({"ready": True})
+        # What is asked after another model was shown is about that one.
+        while self._messages and self._following is None:
             self._handle(self._messages.popleft())
         if self._keys_wanted and (keys := self.pressed_keys()):
-            self.send({"keys": keys})
+            self.link.send({"keys": keys})
         written, now = int(self._words[Word.WRITTEN]), time.monotonic()
         if written != self._seen:
             self._seen, self._active = written, now
         self._written.append((now, written))
         while len(self._written) > 1 and now - self._written[1][0] > _LAG:
             self._written.popleft()
+        self._words[Word.LOSSLESS] = int(self.wait if self.wait is not None else not self.is_watched())
         self._words[Word.SLEEPING] = int(self.quiet)
         self._words[Word.FRAMES] += 1
         self._read_gizmos()
-        if self.running and os.getppid() != self._parent:
+        if not self.link.has_parent:
             self.running = False
         if not self.running:
             self.when_ended()
 
     def take(self) -> ArrivedStep | None:
-        return self.arrivals.take()
+        # Rows of a model that is no longer shown are of no use.
+        return self.arrivals.take() if self._following is None else None
 
     def next_row(self) -> ArrivedRow | None:
         """The oldest row that is still there, copied."""
@@ -163,7 +184,7 @@ class WindowLoop:
             kind, version = split_word(shared.kinds[number % shared.rows])
             if words[Word.WRITTEN] - number >= shared.rows:
                 continue
-            self._next = number + 1
+            self._next = words[Word.TAKEN] = number + 1
             skipped, self._skip = self._skip, False
             # The step that led to this row started from one that is gone.
             self.skipped += skipped
@@ -191,7 +212,10 @@ class WindowLoop:
         return newest != known
 
     def catch_up(self) -> None:
-        """Called when a frame's time is over: drop rows older than `_LAG` while the loop goes on."""
+        """Called when a frame's time is over: drop rows older than `_LAG` while the loop goes on, where some may be
+        lost."""
+        if self._words[Word.LOSSLESS]:
+            return
         (seen, oldest), written = self._written[0], int(self._words[Word.WRITTEN])
         late = time.monotonic() - seen > _LAG and self._next < oldest
         if late and written > self._written[-1][1]:
@@ -201,11 +225,7 @@ class WindowLoop:
         """The window is closed: the loop goes on without it. Safe twice."""
         self._words[Word.PAUSED] = self._words[Word.PULLED] = 0
         self._words[Word.CLOSED] = 1
-        self.send({})
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send a message to the loop's program."""
-        send(self._socket, message)
+        self.link.send({})
 
     def _drop(self, count: int) -> None:
         self._next += count
@@ -236,9 +256,10 @@ class WindowLoop:
         if self._geoms[1]:
             GeomMemory(scene).add(*self._geoms)
 
-    def _handle(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: Message) -> None:
         """Act on a message of the loop."""
         self._keys_wanted |= bool(message.get("keys"))
+        self.wait = message.get("wait", self.wait)
         if message:
             self.when_told(message)
 
@@ -247,28 +268,40 @@ class WindowLoop:
         if self._ready and not self._words[Word.CLOSED]:
             self.wake()
 
-    def _listen(self) -> None:
-        """Receive messages until the loop lets go."""
-        received = b""
-        while True:
-            try:
-                part = self._socket.recv(65536)
-            except OSError:
-                part = b""
-            if not part:
-                break
-            *lines, received = (received + part).split(b"\n")
-            self._messages.extend(json.loads(line) for line in lines if line)
-            self._wake()
-        self.running = False
+    def _receive(self, messages: list[Message]) -> None:
+        """Keep messages for the next frame, in the thread that receives them."""
+        self._messages.extend(messages)
+        if not self.link.is_open:
+            self.running = False
         self._wake()
-        while True:
-            # Its program waits for the end of this process as long as there are signs of life.
-            self.send({})
-            time.sleep(_ALIVE)
 
 
-def send(link: socket.socket, message: dict[str, Any]) -> None:
-    """Send a message to the loop; an empty one wakes it. A loop that is stopped may miss it."""
-    with contextlib.suppress(OSError):
-        link.send(json.dumps(message).encode() + b"\n", _SEND)
+def read_model(file: int) -> MjModel:
+    """The model in a file that another process has shared; closes its descriptor."""
+    # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
+    mujoco.set_mju_user_warning(engine_warnings.append)
+    model = mujoco.MjModel.from_binary_path(f"/dev/fd/{file}")
+    os.close(file)
+    return model
+
+
+def open_engine(request: Message) -> tuple[LoadedScene, MujocoEngine, SharedMemory]:
+    """The loop's model as it came, an engine of it at the loop's first state, and the memory that is shared.
+
+    `request`: descriptors of the `model` and of the `ring`; `size`: values of a row, `rows`: rows of the ring; `path`:
+    the scene's file, if that is known.
+    """
+    theirs = read_model(request["model"])
+    path = None if request["path"] is None else Path(request["path"])
+    compiled = LoadedScene(path, theirs, companions_of(theirs))
+    try:
+        scene = with_sensors(compiled)
+    except SceneError:
+        # Contacts are then reconstructed from the contact list.
+        scene = compiled
+    engine = MujocoEngine(scene)
+    shared = SharedMemory(request["ring"], request["size"], request["rows"], engine.allow_model_changes().size)
+    # As it is now, so that the camera sees what moves.
+    mujoco.mj_setState(engine.model, engine.data, shared.states[0], STATE)
+    mujoco.mj_forward(engine.model, engine.data)
+    return compiled, engine, shared

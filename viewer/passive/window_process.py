@@ -1,73 +1,114 @@
-"""The program of a passive viewer's window: started by the user's process, with what they share as descriptors."""
+"""The program of a window that a user's program opens: on its loop, on an environment of its batch, or on a scene.
+
+Started by the user's process, with what they share as descriptors.
+"""
 
 import os
 import signal
-import socket
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 # Before MuJoCo, so that both use one GLFW library.
 from ..window.main_loop import run_window  # isort: skip
 from ..window.window import Window  # isort: skip
 
 import glfw
+import mujoco
+import numpy as np
+from imgui_bundle import glfw_utils, imgui
+from numpy.typing import NDArray
 
-from ..app.application import Application
+from ..app.application import Application, open_application
+from ..engines.abilities import ArrivedStep, StepKind
+from ..engines.mujoco.batch import BatchEngine, BatchState
 from ..engines.mujoco.engine import MujocoEngine
 from ..errors import SceneError
+from ..mjmodel.state import STATE
+from ..processes import Link, Message, run_child
 from ..scene_files.compiled_sensors import with_sensors
+from ..scene_files.scene import LoadedScene, find_scene
 from ..scene_files.spec_changes import RefusedChange, SensorChange
+from ..session.loop import LoopSteps
 from ..session.saved_run import RunSaver
+from ..settings import Options
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
-from .key_codes import pressed_keys
-from .loop_engine import open_engine
-from .process import SCENE, SERVE
-from .run_request import ANSWER, REQUEST
-from .view_values import write_values
-from .window_loop import WindowLoop, send
+from .shared_memory import EXTRA, SharedMemory, Word, write_values
+from .window_loop import WindowLoop, open_engine, read_model
 
 _TRIES = 100
 """How often the last steps are asked for, where a change of the model has to be learnt before they are taken."""
 Run = Callable[[Window], None]
-Opener = Callable[[socket.socket, int, int, int, int], tuple[Window, WindowLoop]]
-"""Makes a window on what is shared; see `open_loop`."""
+_KEYS = (
+    "space enter tab backspace escape insert delete page_up page_down home end minus equal comma period slash semicolon"
+    " apostrophe backslash grave_accent left_bracket right_bracket"
+)
+"""Keys that GLFW names as ImGui does."""
+_ARROWS = ("left", "right", "up", "down")
+_CODES = {
+    **{getattr(imgui.Key, chr(code).lower()): code for code in range(glfw.KEY_A, glfw.KEY_Z + 1)},
+    **{getattr(imgui.Key, f"_{chr(code)}"): code for code in range(glfw.KEY_0, glfw.KEY_9 + 1)},
+    **{getattr(imgui.Key, f"f{number}"): glfw.KEY_F1 + number - 1 for number in range(1, 13)},
+    **{getattr(imgui.Key, f"keypad{number}"): glfw.KEY_KP_0 + number for number in range(10)},
+    **{getattr(imgui.Key, name): getattr(glfw, f"KEY_{name.upper()}") for name in _KEYS.split()},
+    **{getattr(imgui.Key, f"{way}_arrow"): getattr(glfw, f"KEY_{way.upper()}") for way in _ARROWS},
+}
 
 
-def main(arguments: list[str], run: Run = run_window, opener: Opener | None = None) -> int:
-    """Show the loop until the window is closed or the loop's program ends; the exit code."""
-    link, model, ring, size, rows = map(int, arguments[:5])
-    with socket.socket(fileno=link) as connection:
+def main(run: Run = run_window) -> None:
+    """Show what the user's program asks for, until the window is closed or that program ends."""
+    run_child(partial(_show_window, run=run), "the window")
+
+
+def _show_window(link: Link, request: Message, run: Run) -> None:
+    if "scene" in request:
+        window = Window(_open_scene(request))
+        # Closed by the other program, or that has ended.
+        link.listen(lambda messages: None if link.is_open else window.quit())
         loop = None
-        try:
-            path = Path(arguments[arguments.index(SCENE) + 1]) if SCENE in arguments else None
-            window, loop = (opener or partial(open_loop, path=path))(connection, model, ring, size, rows)
-            signal.signal(signal.SIGTERM, lambda *_: window.quit())
-            if arguments[5:6] == [SERVE]:
-                run = _serve(connection, loop, *arguments[6:8])
+    else:
+        window, loop = (_open_batch if request.get("batch") else _open_loop)(link, request)
+    signal.signal(signal.SIGTERM, lambda *_: window.quit())
+    try:
+        if request.get("serve") is None:
             run(window)
-        except Exception as error:
-            # A program of a user's gets one line, not a traceback of ours.
-            reason = str(error) if isinstance(error, SceneError) else f"the window failed: {error!r}"
-            send(connection, {"error": reason})
-            return 2
-        finally:
-            if loop is not None:
-                loop.close()
-    return 0
+        else:
+            _serve(window, link, loop, *request["serve"])
+    finally:
+        if loop is not None:
+            loop.close()
 
 
-def open_loop(
-    connection: socket.socket, model: int, ring: int, state_size: int, rows: int, path: Path | None = None
-) -> tuple[Window, WindowLoop]:
+def _open_scene(request: Message) -> Application:
+    """A scene that is stepped here."""
+    if not request["compiled"]:
+        return open_application(Options(scene=find_scene(request["scene"])))
+    return Application(MujocoEngine(LoadedScene(None, read_model(request["compiled"][0]))))
+
+
+def _open_loop(link: Link, request: Message) -> tuple[Window, WindowLoop]:
     """A window, not yet open, on the model in a file and the steps that arrive in another."""
-    compiled, engine, shared = open_engine(model, ring, state_size, rows, path)
+    compiled, engine, shared = open_engine(request)
+    loop = WindowLoop(link, shared, engine)
+    window = _open_window(engine, loop)
+    _allow_sensors(window, loop, compiled, engine)
+    return window, loop
+
+
+def _open_batch(link: Link, request: Message) -> tuple[Window, WindowLoop]:
+    """A window, not yet open, on the model in a file and the states of one environment that arrive in another."""
+    engine = BatchEngine(read_model(request["model"]))
+    shared = SharedMemory(request["ring"], request["size"], request["rows"], engine.allow_model_changes().size)
+    loop = BatchLoop(link, shared, engine)
+    window = _open_window(engine, loop)
+    # Environments may be metres apart.
+    loop.when_switched = lambda: window.app.session.view.show_moving(engine.model, engine.data)
+    return window, loop
+
+
+def _allow_sensors(window: Window, loop: WindowLoop, compiled: LoadedScene, engine: MujocoEngine) -> None:
+    """Let a user make sensors in the window's copy of the loop's model."""
     versions = engine.allow_model_changes()
-    loop = WindowLoop(connection, shared, engine)
-    window = open_window(engine, loop)
 
     def rebuild(changes: Sequence[SensorChange]) -> tuple[MujocoEngine, tuple[RefusedChange, ...]]:
         """An engine with changed sensors, made from the loop's model as it came."""
@@ -80,38 +121,56 @@ def open_loop(
         return again, changed.refusals
 
     window.app.loader.rebuild, loop.makes_sensors = rebuild, True
-    return window, loop
 
 
-def open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
+def _show(window: Window, loop: WindowLoop, request: Message) -> None:
+    """Show another model and data of the loop, whose files have come with the message."""
+    app = window.app
+    request |= {"model": loop.link.files.popleft(), "ring": loop.link.files.popleft()}
+    compiled, engine, shared = open_engine(request)
+    os.close(request["ring"])
+    # Its past is that of another model.
+    app.session.simulation.restart()
+    loop.follow(shared)
+    _allow_sensors(window, loop, compiled, engine)
+    app.loader.offer(engine)
+
+
+def _open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
     """A window, not yet open, on an engine whose steps a loop brings."""
-    window = Window(Application(engine))
-    window.app.session.loop = loop
+    window = Window(Application(LoopSteps(engine, loop)))
     loop.when_ended = window.quit
     loop.gizmos = window.app.gizmos
     window.app.add_geoms = loop.add_geoms
     loop.pressed_keys = pressed_keys
     loop.when_told = lambda message: _apply(window, loop, message)
     loop.wake = glfw.post_empty_event
+    # A window that is reduced to an icon is not looked at.
+    loop.is_watched = lambda: not glfw.get_window_attrib(glfw_utils.glfw_window_hello_imgui(), glfw.ICONIFIED)
     return window
 
 
-def _serve(connection: socket.socket, loop: WindowLoop, host: str, port: str) -> Run:
-    """Shows a window to browsers, and tells the loop's program where."""
+def _serve(window: Window, link: Link, loop: WindowLoop | None, host: str, port: int | None) -> None:
+    """Show a window to browsers, and send the user's program its address."""
     from ..browser.serve import serve_window
     from ..browser.server import Server
 
     def opened(server: Server) -> None:
-        loop.wake = server.wake.set
-        send(connection, {"url": server.url})
+        if loop is not None:
+            loop.wake, loop.is_watched = server.wake.set, lambda: bool(server.clients)
+        link.send({"url": server.url})
 
-    return lambda window: serve_window(window, host, int(port) or None, opened)
+    if loop is not None:
+        loop.is_watched = lambda: False
+    serve_window(window, host, port, opened)
 
 
-def _apply(window: Window, loop: WindowLoop, message: dict[str, Any]) -> None:
+def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
     """Do what the loop's program has asked for: hide panels, set camera and visual options, save the run."""
-    if REQUEST in message:
-        _save_run(window.app, loop, str(message[REQUEST]))
+    if "save_run" in message:
+        _save_run(window.app, loop, str(message["save_run"]))
+    if "show" in message:
+        _show(window, loop, message["show"])
     view = window.app.session.view
     write_values(view.camera, message.get("cam", {}))
     write_values(view.option, message.get("opt", {}))
@@ -125,8 +184,8 @@ def _apply(window: Window, loop: WindowLoop, message: dict[str, Any]) -> None:
 def _save_run(app: Application, loop: WindowLoop, path: str) -> None:
     """Save all steps that have arrived, and answer when that is done."""
 
-    def answer(error: str = "") -> None:
-        loop.send({ANSWER: {"path": path, "error": error}})
+    def answer(error: str = "", steps: tuple[int, int, int] | None = None) -> None:
+        loop.link.send({"run": {"path": path, "error": error, "steps": steps}})
 
     def write(saver: RunSaver) -> None:
         try:
@@ -134,17 +193,18 @@ def _save_run(app: Application, loop: WindowLoop, path: str) -> None:
         except Exception as error:
             answer(str(error) if isinstance(error, SceneError) else f"{path}: the run could not be saved ({error!r})")
         else:
-            answer()
+            answer(steps=(saver.steps, lost, saver.forgotten))
 
     simulation, history = app.session.simulation, app.session.simulation.history
     shown = None if history is None or history.at_end else history.current
     for _ in range(_TRIES):
         while (step := loop.take()) is not None:
             simulation.observe(step)
-        if not loop.arrivals.waits:
+        if not loop.arrivals.waiting:
             break
     if shown is not None:
         simulation.go_to(shown)
+    lost = loop.arrivals.lost
     try:
         saver = RunSaver(simulation, path, tuple(change.to_json() for change in app.sensor_edits.changes))
     except SceneError as error:
@@ -153,8 +213,53 @@ def _save_run(app: Application, loop: WindowLoop, path: str) -> None:
         threading.Thread(target=write, args=(saver,), name="save run").start()
 
 
+def pressed_keys() -> list[int]:
+    """Keys pressed in this frame, unless a text field has them."""
+    if imgui.get_io().want_text_input:
+        return []
+    return [code for key, code in _CODES.items() if imgui.is_key_pressed(key, False)]
+
+
+class BatchLoop(WindowLoop):
+    """The window's half of the link to a program that steps many environments, of which one is shown."""
+
+    def __init__(self, link: Link, shared: SharedMemory, engine: BatchEngine) -> None:
+        super().__init__(link, shared, engine)
+        self._engine = engine
+        self._size = mujoco.mj_stateSize(engine.model, STATE)
+        self.environments = int(shared.words[Word.ENVIRONMENTS])
+        self._last: tuple[int, float] | None = None
+        """Environment and time [s] of the last row."""
+        self.when_switched: Callable[[], None] = lambda: None
+        """Called when the first state of another environment has arrived."""
+
+    @property
+    def waiting(self) -> bool:
+        return False
+
+    def show_environment(self, env: int) -> None:
+        self._words[Word.ENVIRONMENT] = env
+
+    def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
+        """Nothing: the program's arrays are not ours to change."""
+
+    def take(self) -> ArrivedStep | None:
+        while (row := self.next_row()) is not None:
+            env, said = row.state[self._size : self._size + EXTRA]
+            if env != self._words[Word.ENVIRONMENT]:
+                # Of the one that was shown before.
+                continue
+            self.versions.use(row.version)
+            state = row.state[: self._size]
+            self._engine.arrive(BatchState(state, row.state[self._size + EXTRA :] if said else None))
+            before, self._last = self._last, (int(env), float(state[0]))
+            if before is None or before[0] != env:
+                self.when_switched()
+            if before is None or before[0] != env or state[0] < before[1]:
+                return ArrivedStep(kind=StepKind.START)
+            return ArrivedStep(kind=StepKind.MOVED if state[0] == before[1] else StepKind.EXACT)
+        return None
+
+
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
-    sys.stdout.flush()
-    # Freeing a large model takes time for nothing.
-    os._exit(code)
+    main()

@@ -5,31 +5,33 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Protocol, Self
 
 from ..errors import DiskFullError, RecordingError, write_error
 from ..files import PartFile
+from ..processes import import_extra
 from ..session.session import Session
-from .event_table import EventCollector, SeenEvent
 from .schedule import Schedule
 from .table_files import SPARE, CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter, csv_schema
-from .tables import NO_FRAME, StepSample, running_touches, take_sample
+from .tables import NO_FRAME, EventCollector, SeenEvent, running_touches
 
 _FILES: dict[str, type[TableFile]] = {".csv": CsvFile, ".npz": NpzFile, ".parquet": ParquetFile}
 _ONE_TABLE = (".csv", ".parquet")
 """Suffixes of files that cannot hold several tables."""
 SUFFIXES = (*_FILES, ".rrd")
-_EXTRAS = {".parquet": ("parquet", "pyarrow"), ".rrd": ("rerun", "rerun")}
-"""Suffix to the extra of this package, and the module that it brings."""
+
+
+_CHECK_SECONDS = 0.1
+"""Between two looks whether the files can still get their names [s]."""
 
 
 class Writer(Protocol):
     """Writes steps and events to files."""
 
-    def write(self, sample: StepSample) -> None:
-        """Add all sensors at one step."""
+    def write(self, step: int, time: float, video_frame: int) -> None:
+        """Add all sensors of the session, which is at a step and a simulated time [s]."""
         ...
 
     def write_events(self, events: list[SeenEvent]) -> None:
@@ -78,6 +80,8 @@ class DataFile:
         self._video = video
         self._span = (math.inf, -math.inf)
         self._closed = False
+        self._next_check = 0.0
+        """When to see whether the files can still get their names, by `time.monotonic` [s]."""
         self.schema_path = self.path.with_name(f"{self.path.stem}.schema.json") if suffix == ".csv" else None
         """Where types and units of the columns go, if the file itself has no room for them."""
         self._schema: PartFile | None = None
@@ -108,13 +112,16 @@ class DataFile:
         """
         if self._closed:
             return
-        for file in self._files.values():
-            file.check()
+        if (now := monotonic()) >= self._next_check:
+            # A folder that was removed is noticed soon, not after the last step.
+            self._next_check = now + _CHECK_SECONDS
+            for file in self._files.values():
+                file.check()
         if self.full:
             raise DiskFullError(self.path)
         frame = self._video.frame(step) if self._video is not None else None
         try:
-            self._writer.write(take_sample(self._session, step, time, NO_FRAME if frame is None else frame))
+            self._writer.write(step, time, NO_FRAME if frame is None else frame)
         except OSError as error:
             raise write_error(self.path, error) from None
         self._span = min(self._span[0], time), time
@@ -161,7 +168,7 @@ class DataFile:
             "timestep": repr(session.engine.timestep),
         }
         parts = {table: self._files[path] for table, path in self.paths.items()}
-        return TableWriter(_FILES[suffix], parts, notes, has_video=self._video is not None)
+        return TableWriter(session, _FILES[suffix], parts, notes, has_video=self._video is not None)
 
     def _commit(self) -> None:
         """Give the complete files their names; each that can have it does, whatever becomes of the others."""
@@ -203,7 +210,11 @@ def check_data_path(path: str | Path) -> str:
         raise RecordingError(f"{path}: a name is missing before the suffix")
     if suffix not in SUFFIXES:
         raise RecordingError(f"{path}: unknown suffix {suffix!r}; data files are {', '.join(SUFFIXES)}")
-    extra, module = _EXTRAS.get(suffix, ("", ""))
-    if module and find_spec(module) is None:
-        raise RecordingError(f"{path}: {suffix} files need an extra: pip install 'contact-viewer[{extra}]'")
+    need = f"{path}: {suffix} files need"
+    if suffix == ".parquet":
+        import_extra("pyarrow.parquet", "parquet", need, RecordingError)
+    elif suffix == ".rrd":
+        from .rerun_file import import_rerun
+
+        import_rerun(need)
     return suffix

@@ -6,7 +6,7 @@ from ..errors import RecordingError
 from ..render.camera import Eye
 from ..render.contexts import OpenGLError
 from ..render.offscreen import OffscreenRenderer
-from ..session.layers import add_volumes, session_glyphs
+from ..session.layers import add_volumes, follow_forces, session_glyphs
 from ..session.session import Session
 from ..settings import Quality
 from .encoders import Picture
@@ -49,29 +49,33 @@ class Film:
 
         Raises UnstableError when the simulation diverges.
         """
-        for frame in range(first, self._schedule.frame_count):
+        # From the start: the forces of all frames choose the scale, also of those that are not drawn.
+        for frame in range(-self._schedule.lead, self._schedule.frame_count):
             target = self._schedule.step(frame)
             while self._counter.step < target:
                 self._session.simulation.step(min(_CHUNK, target - self._counter.step))
                 if self._counter.step < target:
-                    if frame == first:
-                        # Before the first picture forces are looked at all the same: they choose its scale.
-                        session_glyphs(self._session, self._eye())
                     yield None
-            yield self.picture(frame)
+            if frame >= first:
+                yield self.picture(frame)
+            else:
+                follow_forces(self._session, self._eye(frame))
+                yield None
 
-    def _eye(self) -> Eye:
+    def _eye(self, frame: int) -> Eye:
+        if self._orbit:
+            azimuth = self._azimuth + self._orbit * float(max(frame, 0) / self._schedule.fps)
+            self._session.view.camera.azimuth = azimuth
         engine, viewport = self._session.engine, (0, 0, *self._renderer.size)
         return Eye(self._session.view.matrices(engine.model, engine.data, viewport), viewport, self._unit)
 
     def picture(self, frame: int) -> Picture:
         """What the session shows now, as a frame of the video."""
         session, renderer = self._session, self._renderer
-        if self._orbit:
-            session.view.camera.azimuth = self._azimuth + self._orbit * float(frame / self._schedule.fps)
+        glyphs = session_glyphs(session, self._eye(frame))
         renderer.draw(
             session.engine.data,
-            session_glyphs(session, self._eye()),
+            glyphs,
             session.settings.gizmos,
             add=lambda scene: add_volumes(session, scene),
         )

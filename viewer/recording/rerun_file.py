@@ -4,7 +4,7 @@ import errno
 import math
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contact_sensor import ContactSensor
+from ..errors import RecordingError
 from ..events.contact_events import EventKind
 from ..events.event_log import LogEntry
 from ..files import PartFile
-from ..mjmodel.names import geom_names
+from ..mjmodel.names import geom_names, shape_name
+from ..mjmodel.types import MjModel
+from ..processes import import_extra
 from ..render.glyphs import Floats, Glyphs
 from ..render.style import palette_colors
 from ..render.touch import AXIS_COLORS
@@ -28,11 +31,9 @@ from ..session.layers.contacts import force_arrows
 from ..session.session import Session
 from ..settings import Reduce
 from ..touch.touch_sensors import SceneTouch
-from .event_table import SeenEvent
 from .overlay_shapes import Color, rgba
-from .rerun_shapes import drawn_geoms, geom_shape
 from .table_files import SPARE
-from .tables import StepSample, running_touches
+from .tables import SeenEvent, TouchSample, running_touches, touch_samples
 
 _STEPS = 256
 """Steps that are sent at once."""
@@ -43,6 +44,90 @@ _ROOM = 1_000_000
 _TIME = "simulation"
 _TOUCH: Color = (224, 226, 229, 255)
 """Of a touch sensor with one value."""
+_DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
+_TEXTURED: Color = (110, 112, 114, 255)
+_HIDDEN_GROUP = 3
+"""Geoms of this group and above are not drawn by default, in MuJoCo and here."""
+
+
+def drawn_geoms(model: MjModel) -> list[int]:
+    """Geoms that are shown and that Rerun has shapes for."""
+    return [
+        geom
+        for geom in range(model.ngeom)
+        if model.geom_group[geom] < _HIDDEN_GROUP and shape_name(model.geom_type[geom]) in _SHAPES
+    ]
+
+
+def geom_shape(rerun: Any, model: MjModel, geom: int) -> Any:
+    """One of the `drawn_geoms` in its own frame, centred."""
+    return _SHAPES[shape_name(model.geom_type[geom])](rerun, model, geom)
+
+
+def _plane(rerun: Any, model: MjModel, geom: int) -> Any:
+    # A size of 0 means an infinite side.
+    half = [float(side) if side > 0 else 0.7 * float(model.stat.extent) for side in model.geom_size[geom, :2]]
+    return rerun.Boxes3D(half_sizes=[[*half, 0.0]], **_solid(model, geom))
+
+
+def _sphere(rerun: Any, model: MjModel, geom: int) -> Any:
+    return rerun.Ellipsoids3D(half_sizes=[np.full(3, model.geom_size[geom, 0])], **_solid(model, geom))
+
+
+def _ellipsoid(rerun: Any, model: MjModel, geom: int) -> Any:
+    return rerun.Ellipsoids3D(half_sizes=[model.geom_size[geom]], **_solid(model, geom))
+
+
+def _capsule(rerun: Any, model: MjModel, geom: int) -> Any:
+    radius, half_length, _ = model.geom_size[geom]
+    # Rerun's capsules begin at their frame's origin.
+    start = [[0.0, 0.0, -half_length]]
+    return rerun.Capsules3D(radii=[radius], lengths=[2 * half_length], translations=start, **_solid(model, geom))
+
+
+def _cylinder(rerun: Any, model: MjModel, geom: int) -> Any:
+    radius, half_length, _ = model.geom_size[geom]
+    return rerun.Cylinders3D(lengths=[2 * half_length], radii=[radius], **_solid(model, geom))
+
+
+def _box(rerun: Any, model: MjModel, geom: int) -> Any:
+    return rerun.Boxes3D(half_sizes=[model.geom_size[geom]], **_solid(model, geom))
+
+
+def _mesh(rerun: Any, model: MjModel, geom: int) -> Any:
+    mesh = int(model.geom_dataid[geom])
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    face, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+    return rerun.Mesh3D(
+        vertex_positions=model.mesh_vert[first : first + count],
+        triangle_indices=model.mesh_face[face : face + faces],
+        albedo_factor=_color(model, geom),
+    )
+
+
+_SHAPES: dict[str, Callable[[Any, Any, int], Any]] = {
+    "plane": _plane,
+    "sphere": _sphere,
+    "ellipsoid": _ellipsoid,
+    "capsule": _capsule,
+    "cylinder": _cylinder,
+    "box": _box,
+    "mesh": _mesh,
+}
+
+
+def _solid(model: MjModel, geom: int) -> dict[str, Any]:
+    return {"colors": [_color(model, geom)], "fill_mode": "solid"}
+
+
+def _color(model: MjModel, geom: int) -> Color:
+    """As MuJoCo has it: a geom's own colour, unless that is the default and it has a material."""
+    material, own = int(model.geom_matid[geom]), model.geom_rgba[geom]
+    if material < 0 or not np.allclose(own, _DEFAULT_RGBA):
+        return rgba(own)
+    # A texture's colours are in its pixels, which are not shown here.
+    textured = bool((model.mat_texid[material] >= 0).any())
+    return _TEXTURED if textured else rgba(model.mat_rgba[material])
 
 
 class RerunWriter:
@@ -53,18 +138,19 @@ class RerunWriter:
         if shutil.disk_usage(file.part.parent).free < _ROOM:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._file = file
-        self._rerun: Any = _import_rerun()
+        self._rerun: Any = import_rerun()
         self._session = session
         self._colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
         # One size everywhere and for the whole file: Rerun's viewer has a camera of its own.
         self._scale = replace(session.scale, gauge=None)
         self._sensors = session.shown_sensors
         self._touches = running_touches(session)
-        self._samples: list[StepSample] = []
+        self._samples: list[tuple[float, dict[str, ContactBatch], list[TouchSample]]] = []
+        """Time [s], contacts by sensor, and touch sensors of each step."""
         self._poses: list[tuple[float, Array, Array]] = []
         gizmos = session.settings.gizmos
         self._parts = contact_parts(gizmos)
-        self._layers = [layer for layer in display_layers() if layer.glyphs is not None and layer.is_on(gizmos)]
+        self._layers = [layer for layer in display_layers(session) if layer.glyphs and layer.is_on(gizmos)]
         """Layers whose arrows are not at contacts."""
         self._glyphs: list[tuple[float, list[Floats]]] = []
         """Time [s] and arrows of each of those layers."""
@@ -78,14 +164,19 @@ class RerunWriter:
         # How large a block is shows only when it is written.
         self._file.reserve(2 * SPARE)
 
-    def write(self, sample: StepSample) -> None:
-        time = sample.time
+    def write(self, step: int, time: float, video_frame: int) -> None:
         if time >= self._next_pose:
             self._next_pose = time + _POSE_SECONDS * (1 - 1e-6)
             data = self._session.engine.data
             self._poses.append((time, data.geom_xpos[self._moving], data.geom_xmat[self._moving]))
             self._glyphs.append((time, self._layer_arrows()))
-        self._samples.append(sample)
+        names = self._session.engine.sensors.names
+        batches = {
+            names[number]: batch.at(i)
+            for numbers, batch in self._session.groups_now()
+            for i, number in enumerate(numbers)
+        }
+        self._samples.append((time, batches, touch_samples(self._session)))
         if len(self._samples) >= _STEPS:
             self._flush()
 
@@ -129,12 +220,11 @@ class RerunWriter:
         poses, self._poses = self._poses, []
         glyphs, self._glyphs = self._glyphs, []
         if samples:
-            times = [sample.time for sample in samples]
-            batches = [sample.batches() for sample in samples]
+            times = [time for time, _, _ in samples]
             for sensor in self._sensors:
-                self._send_sensor(sensor, times, [step[sensor.name] for step in batches])
+                self._send_sensor(sensor, times, [batches[sensor.name] for _, batches, _ in samples])
             for i, touch in enumerate(self._touches):
-                values = [sample.touches[i] for sample in samples]
+                values = [touches[i] for _, _, touches in samples]
                 self._send_touch(touch.name, "value", times, [each.values for each in values])
                 self._send_touch(touch.name, "force", times, [each.force for each in values])
         if poses:
@@ -305,13 +395,15 @@ def _sums(values: Array, counts: Sequence[int]) -> Array:
     return np.asarray(totals[ends[1:]] - totals[ends[:-1]])
 
 
-def _import_rerun() -> Any:
-    """Rerun, with its log off: we report its errors in one line. Others who log so, such as MotrixSim, keep theirs."""
+def import_rerun(need: str = "Rerun files need") -> Any:
+    """Rerun, with its log off: we report its errors in one line. Others who log so, such as MotrixSim, keep theirs.
+
+    RecordingError, which begins with `need`, if it cannot be imported.
+    """
     level = os.environ.get("RUST_LOG")
     os.environ["RUST_LOG"] = level or "off"
     try:
-        import rerun
+        return import_extra("rerun", "rerun", need, RecordingError)
     finally:
         if level is None:
             del os.environ["RUST_LOG"]
-    return rerun

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from ..engines.contract import Engine
 from ..session.session import Session
@@ -46,15 +47,17 @@ class Schedule:
         frame = max(0, math.ceil((step * self.timestep - self.start) * self.fps / self.speed))
         return frame if frame < self.frame_count and self.step(frame) == step else None
 
-    def time(self, step: int) -> float:
-        """Simulated time after a number of steps [s]."""
-        return float(step * self.timestep)
-
     @property
+    def lead(self) -> int:
+        """Frames that fit before the first one; they have the numbers -1, -2, ..."""
+        return int(self.start * self.fps / self.speed)
+
+    # Asked at every step, and fractions are slow.
+    @cached_property
     def first_step(self) -> int:
         return self.step(0)
 
-    @property
+    @cached_property
     def last_step(self) -> int:
         return self.step(self.frame_count - 1)
 
@@ -83,10 +86,12 @@ class StepCounter:
 
     def __init__(self, session: Session, schedule: Schedule, calls: Sequence[OnStep] = ()) -> None:
         """Each of `calls` is called at every step from that of the schedule's first frame on."""
+        self._engine = session.engine
         self.step = 0
         """Steps taken."""
         self._schedule = schedule
         self._calls = calls
+        self._counts = not session.source.replays
         # A keyframe may begin at another time than 0.
         self._origin = session.engine.time
         session.simulation.observers.append(self)
@@ -94,12 +99,12 @@ class StepCounter:
 
     @property
     def time(self) -> float:
-        """Simulated time [s]: steps times their length, free of the rounding of a sum."""
-        return self._origin + self._schedule.time(self.step)
+        """Simulated time [s], bit for bit the engine's own, so that tables can be joined by it."""
+        return self._engine.time
 
     def after_step(self, engine: Engine) -> None:
         # A log may have left out steps.
-        self.step = self.step + 1 if engine.logged is None else self._step_at(engine.time)
+        self.step = self.step + 1 if self._counts else self._step_at(engine.time)
         self._call()
 
     def after_reset(self, engine: Engine) -> None:

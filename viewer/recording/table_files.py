@@ -5,33 +5,41 @@ import io
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from typing import IO, Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..events.event_log import LogEntry
 from ..files import PartFile
-from .event_table import EVENT_COLUMNS, SeenEvent, event_rows
+from ..session.session import Session
 from .tables import (
     CONTACT_COLUMNS,
+    EVENT_COLUMNS,
     NO_FRAME,
     TOUCH_COLUMNS,
     Block,
     Columns,
+    ContactRows,
     Kind,
-    StepSample,
+    SeenEvent,
+    Texts,
+    TouchStep,
     Values,
-    contact_rows,
+    event_rows,
     shown_columns,
     touch_rows,
+    touch_samples,
     unit_of,
 )
 
 _CHUNK = 1 << 16
 """Values that are copied at once."""
+_SAMPLE = 256
+"""Numbers by which it is decided whether a column repeats few values."""
 _VALUE_SIZE = 8
 """Bytes of a number, and of a text's number."""
 SPARE = 1 << 20
@@ -70,12 +78,11 @@ class CsvFile(TableFile):
         self._part = file
         self._stream = file.open()
         self._file = io.TextIOWrapper(io.BufferedWriter(self._stream), encoding="utf-8", newline="")
-        self._csv = csv.writer(self._file, lineterminator="\n")
-        self._csv.writerow(columns)
+        self._file.write(_csv_line(columns))
 
     def write(self, block: Block) -> None:
         before = self._stream.tell()
-        self._csv.writerows(_csv_rows(self._columns, block))
+        self._file.write(_csv_text(self._columns, block))
         self._part.reserve(SPARE + 2 * (self._stream.tell() - before))
 
     def close(self) -> None:
@@ -86,25 +93,46 @@ def events_as_csv(entries: Iterable[LogEntry]) -> str:
     """The events of pairs as a CSV file has them, without steps."""
     columns = {name: kind for name, kind in EVENT_COLUMNS.items() if name not in ("step", "video_frame")}
     events = [SeenEvent(0, NO_FRAME, entry) for entry in entries if entry.pair_id is not None]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([columns, *_csv_rows(columns, event_rows(events))])
-    return text.getvalue()
+    return _csv_line(columns) + _csv_text(columns, event_rows(events))
 
 
-def _csv_rows(columns: Columns, block: Block) -> Iterable[Sequence[Any]]:
-    return zip(*(_texts(block[name], kind) for name, kind in columns.items()), strict=True)
+def _csv_line(texts: Iterable[str]) -> str:
+    """Return texts as a line, in quotes where they need them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(texts)
+    return line.getvalue()
 
 
-def _texts(values: Values, kind: Kind) -> list[Any]:
-    if isinstance(values, list):
-        return values
+def _csv_text(columns: Columns, block: Block) -> str:
+    """Return the lines of all rows."""
+    lines = map(",".join, zip(*(_csv_column(block[name], kind) for name, kind in columns.items()), strict=True))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _csv_column(values: Values, kind: Kind) -> list[str]:
+    if isinstance(values, Texts):
+        # Two of them, for a single empty text has quotes.
+        names = [_csv_line((name, ""))[:-2] for name in values.names]
+        return [names[code] for code in values.codes.tolist()]
     known = values >= 0 if kind is Kind.INTEGER else values == values
     if known.all():
-        return values.tolist()
+        return _number_texts(values)
     # Of many sensors most touch nothing: of their numbers none is looked at.
     texts = np.full(len(values), "" if kind is Kind.INTEGER else "NaN", object)
-    texts[known] = values[known]
+    texts[known] = _number_texts(values[known])
     return texts.tolist()
+
+
+def _number_texts(values: NDArray[Any]) -> list[str]:
+    """Return numbers as texts that read back exactly."""
+    # By their bits, for -0.0 is another text than 0.0, and equal to it.
+    bits = values.view(np.int64).tolist()
+    if len(set(bits[:_SAMPLE])) > _SAMPLE // 2:
+        return list(map(repr, values.tolist()))
+    # Many columns repeat few values: most of the time goes into the texts of numbers.
+    known = dict(zip(bits, values.tolist(), strict=True))
+    texts = {bit: repr(value) for bit, value in known.items()}
+    return [texts[bit] for bit in bits]
 
 
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.TEXT: "string"}
@@ -150,11 +178,17 @@ class NpzFile(TableFile):
             spool = self._spools.get(name)
             if spool is None:
                 continue
-            if isinstance(values, list):
-                values = np.array([self._names.setdefault(text, len(self._names)) for text in values], np.int64)
-            spool.write(values.tobytes())
+            spool.write((self._codes(values) if isinstance(values, Texts) else values).tobytes())
         # The arrays are written while the spools are there, and are smaller, because they are compressed.
         self._file.reserve(SPARE + 2 * self._spooled - before)
+
+    def _codes(self, texts: Texts) -> NDArray[np.int64]:
+        """Return the places of texts among all names so far, in which new ones are in the order of their rows."""
+        used, firsts = np.unique(texts.codes, return_index=True)
+        places = np.zeros(len(texts.names), np.int64)
+        for code in used[np.argsort(firsts)].tolist():
+            places[code] = self._names.setdefault(texts.names[code], len(self._names))
+        return places[texts.codes]
 
     def close(self) -> None:
         names = np.array(list(self._names) or [""])
@@ -213,11 +247,16 @@ class ParquetFile(TableFile):
 
     def write(self, block: Block) -> None:
         before = self._file.tell()
-        arrays = [self._arrow.array(block[field.name], field.type, from_pandas=True) for field in self._schema]
+        arrays = [self._array(block[field.name], field.type) for field in self._schema]
         self._parquet.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
         # The description of all blocks is written last.
         size = self._file.tell()
         self._part.reserve(SPARE + size // 4 + 2 * (size - before))
+
+    def _array(self, values: Values, kind: Any) -> Any:
+        if isinstance(values, Texts):
+            return self._arrow.DictionaryArray.from_arrays(values.codes, values.names).cast(kind)
+        return self._arrow.array(values, kind, from_pandas=True)
 
     def close(self) -> None:
         self._parquet.close()
@@ -248,16 +287,21 @@ _PREFIXES = {Table.CONTACTS: "", Table.EVENTS: "event_", Table.TOUCH: "touch_"}
 
 
 class TableWriter:
-    """Buffers steps and writes them as blocks of rows."""
+    """Buffers steps of a session and writes them as blocks of rows."""
 
     def __init__(
-        self, kind: type[TableFile], parts: Mapping[Table, PartFile], notes: dict[str, str], has_video: bool
+        self,
+        session: Session,
+        kind: type[TableFile],
+        parts: Mapping[Table, PartFile],
+        notes: dict[str, str],
+        has_video: bool,
     ) -> None:
         """`parts`: of each table that is written. Tables may share a file."""
-        self._parts = parts
+        self._session, self._parts = session, parts
         self._shared = len(set(parts.values())) < len(parts)
-        self._samples: list[StepSample] = []
-        self._reading_count = 0
+        self._contacts = ContactRows(session, _BUFFERED) if Table.CONTACTS in parts else None
+        self._touches: list[TouchStep] = []
         self._files: dict[PartFile, TableFile] = {}
         columns: dict[PartFile, Columns] = {}
         for table, part in parts.items():
@@ -270,11 +314,11 @@ class TableWriter:
             self.abort()
             raise
 
-    def write(self, sample: StepSample) -> None:
-        self._samples.append(sample)
-        self._reading_count += sample.reading_count
-        if self._reading_count >= _BUFFERED:
-            self._flush()
+    def write(self, step: int, time: float, video_frame: int = NO_FRAME) -> None:
+        if Table.TOUCH in self._parts:
+            self._touches.append((step, time, video_frame, touch_samples(self._session)))
+        if self._contacts is not None and (rows := self._contacts.add(step, video_frame)) is not None:
+            self._write(rows)
 
     def write_events(self, events: list[SeenEvent]) -> None:
         self._write_block(Table.EVENTS, event_rows(events))
@@ -291,11 +335,16 @@ class TableWriter:
                 file.abort()
 
     def _flush(self) -> None:
-        samples, self._samples, self._reading_count = self._samples, [], 0
-        if samples:
-            self._write_block(Table.CONTACTS, contact_rows(samples))
-            if Table.TOUCH in self._parts:
-                self._write_block(Table.TOUCH, touch_rows(samples))
+        rows = None if self._contacts is None else self._contacts.take()
+        if rows is not None:
+            self._write(rows)
+
+    def _write(self, rows: Block) -> None:
+        """Write a block of contacts, and the touch values so far."""
+        self._write_block(Table.CONTACTS, rows)
+        touches, self._touches = self._touches, []
+        if touches:
+            self._write_block(Table.TOUCH, touch_rows(touches))
 
     def _write_block(self, table: Table, block: Block) -> None:
         self._files[self._parts[table]].write(self._named(table, block))

@@ -1,17 +1,25 @@
-"""Turns a session at a physics step into rows of the tables of a data file: contacts and touch values."""
+"""Turns a session at a physics step into rows of the tables of a data file: contacts, touch values and events."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.steps import StepBlock, StepBuffer
+from ..errors import EngineError, UnstableError
+from ..events.event_log import LogEntry, event_record
+from ..events.tracker import ContactTracker
+from ..mjmodel.matching import GeomReader, ListedContacts, ReportedContacts
+from ..mjmodel.names import geom_names
 from ..sensors.contacts import Array, ContactBatch
-from ..session.sensor_reading import SensorGroup
 from ..session.session import Session
+from ..settings import Reduce
 from ..touch.touch_sensors import SceneTouch
+from .schedule import Schedule
 
 NO_FRAME = -1
 """In place of a video frame's number: no frame shows this step."""
@@ -30,55 +38,21 @@ class TouchSample:
     """Contacts of its body."""
 
 
-@dataclass(frozen=True)
-class StepSample:
-    """All sensors at one step."""
-
-    step: int
-    time: float
-    """Simulated time [s]."""
-    video_frame: int
-    """The first video frame that shows this step, or NO_FRAME."""
-    names: tuple[str, ...]
-    """Of all contact sensors of the engine."""
-    groups: list[SensorGroup]
-    """Contacts of the shown sensors, each of which is in one group."""
-    geoms: Mapping[int, Sequence[tuple[str, str]]]
-    """Names of the two geoms of each slot, empty strings where unknown: of the sensors that report contacts, by their
-    places in `names`."""
-    touches: list[TouchSample]
-
-    @property
-    def reading_count(self) -> int:
-        """How many sensors were read."""
-        return sum(len(numbers) for numbers, _ in self.groups) + len(self.touches)
-
-    def batches(self) -> dict[str, ContactBatch]:
-        """The contacts of each shown sensor, by its name."""
-        return {self.names[number]: batch.at(i) for numbers, batch in self.groups for i, number in enumerate(numbers)}
-
-
 def running_touches(session: Session) -> list[SceneTouch]:
     """Touch sensors that go into a file: those that are enabled."""
     return [touch for touch in session.engine.touch_sensors or () if touch.enabled]
 
 
-def take_sample(session: Session, step: int, time: float, video_frame: int = NO_FRAME) -> StepSample:
-    """The values of the sensors now."""
-    groups = session.groups_now()
-    names = session.engine.sensors.names
-    # Most of many touch nothing.
-    touched = [number for numbers, batch in groups for number in numbers[batch.filled.any(axis=-1)].tolist()]
-    geoms = {number: session.details(names[number]).geoms for number in touched}
-    touches: list[TouchSample] = []
+def touch_samples(session: Session) -> list[TouchSample]:
+    """Return the values of the touch sensors now."""
     sensors = session.engine.touch_sensors
-    if sensors is not None:
-        touches = [
-            # No negative zeros.
-            TouchSample(touch.name, sensors.value(touch.name), sensors.true(touch.name) + 0.0, touch.found)
-            for touch in running_touches(session)
-        ]
-    return StepSample(step, time, video_frame, names, groups, geoms, touches)
+    if sensors is None:
+        return []
+    return [
+        # No negative zeros.
+        TouchSample(touch.name, sensors.value(touch.name), sensors.true(touch.name) + 0.0, touch.found)
+        for touch in running_touches(session)
+    ]
 
 
 class Kind(Enum):
@@ -93,7 +67,17 @@ class Kind(Enum):
 
 Columns = Mapping[str, Kind]
 """In the order of a row."""
-Values = NDArray[np.int64] | NDArray[np.float64] | list[str]
+
+
+class Texts(NamedTuple):
+    """A column of texts, of which few differ."""
+
+    codes: NDArray[np.intp]
+    """Place of each row's text in `names`, (rows,)."""
+    names: list[str]
+
+
+Values = NDArray[np.int64] | NDArray[np.float64] | Texts
 Block = Mapping[str, Values]
 """Some rows, column by column."""
 
@@ -141,13 +125,14 @@ def unit_of(column: str) -> str:
 def as_column(kind: Kind, values: list[Any]) -> Values:
     """Values of rows as a column; None is a number that is not known."""
     if kind is Kind.TEXT:
-        return values
+        names = list(dict.fromkeys(values))
+        places = {name: place for place, name in enumerate(names)}
+        return Texts(np.array([places[value] for value in values], np.intp), names)
     return np.array(values, np.int64) if kind is Kind.INTEGER else np.array(values, np.float64)
 
 
 _XYZ = ("x", "y", "z")
 _COMPONENTS = ("normal", "tangent0", "tangent1")
-_INTEGERS = ("step", "video_frame", "slot")
 _NUMBERS = (
     "time",
     "found",
@@ -161,7 +146,6 @@ _NUMBERS = (
 _DIST = _NUMBERS.index("dist")
 _VECTORS = (*range(2, _DIST, 3), *range(_DIST + 1, len(_NUMBERS), 3))
 """Where the vectors of a contact begin among the numbers."""
-_TEXTS = ("sensor", "geom1", "geom2")
 CONTACT_COLUMNS: Columns = {
     "step": Kind.INTEGER,
     "time": Kind.NUMBER,
@@ -178,65 +162,124 @@ CONTACT_COLUMNS: Columns = {
 normal and tangents (NaN for netforce sensors, which have none), and along the world's axes."""
 
 
-def contact_rows(samples: Iterable[StepSample]) -> Block:
-    """A row for each filled slot. A sensor that finds nothing has one row: `found` is 0, its values are NaN.
+class ContactRows:
+    """Turns the steps of a session into rows of contacts, many steps at once.
 
-    So every sensor has a row at every step, and sums over rows are sums over contacts.
+    A row for each filled slot. A sensor that finds nothing has one row: `found` is 0, its values are NaN. So every
+    sensor has a row at every step, and sums over rows are sums over contacts.
     """
-    blocks = [_step_rows(sample) for sample in samples if sample.groups]
-    integers = np.concatenate([part for part, _, _ in blocks] or [np.zeros((0, len(_INTEGERS)), np.int64)])
-    numbers = np.concatenate([part for _, part, _ in blocks] or [np.zeros((0, len(_NUMBERS)))])
-    texts = [row for _, _, part in blocks for row in part]
-    block: dict[str, Values] = {name: integers[:, i] for i, name in enumerate(_INTEGERS)}
-    block |= {name: numbers[:, i] for i, name in enumerate(_NUMBERS)}
-    block |= {name: [row[i] for row in texts] for i, name in enumerate(_TEXTS)}
-    return block
 
+    def __init__(self, session: Session, readings: int) -> None:
+        """Of the sensors that are shown now. Blocks have about so many `readings`, one a sensor and step."""
+        engine = session.engine
+        names = [sensor.name for sensor in session.shown_sensors]
+        sides = [engine.covered_geoms(name) for name in names]
+        by_geoms = engine.has_contact_list and None not in sides
+        self._sides = sides
+        self._geom_names = ["", *geom_names(engine.model)]
+        """Names by code: that of a geom that is not known first, then by id."""
+        self._geom_codes = {name: code for code, name in enumerate(self._geom_names)}
 
-def _step_rows(sample: StepSample) -> tuple[NDArray[np.int64], NDArray[np.float64], list[tuple[str, str, str]]]:
-    """Integers, numbers and texts of the rows of a step, in the order of the sensors."""
-    places, slots, numbers = (np.concatenate(part) for part in zip(*map(_group_rows, sample.groups), strict=True))
-    order = np.argsort(places, kind="stable")
-    places, slots, numbers = places[order], slots[order], numbers[order]
-    integers = np.empty((len(slots), len(_INTEGERS)), np.int64)
-    integers[:] = sample.step, sample.video_frame, 0
-    integers[:, 2] = slots
-    numbers[:, 0] = sample.time
-    texts = [
-        (sample.names[place], *(sample.geoms[place][slot] if place in sample.geoms else ("", "")))
-        for place, slot in zip(places.tolist(), slots.tolist(), strict=True)
-    ]
-    return integers, numbers, texts
+        def details(name: str, batch: ContactBatch) -> Any:
+            return engine.details(name).geoms if batch.filled.any() else ()
 
+        read_geoms = GeomReader()
+        self._buffer = StepBuffer(
+            engine,
+            names,
+            (lambda: read_geoms(engine.contact_data())) if by_geoms else None,
+            details,
+            most_steps=max(1, -(-readings // max(1, len(names)))),
+            from_rows=by_geoms,
+        )
+        self._steps: list[int] = []
+        self._frames: list[int] = []
 
-def _group_rows(group: SensorGroup) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64]]:
-    """Place of the sensor, slot and numbers of each row; without the time."""
-    batch = group.batch
-    rows = batch.filled.copy()
-    rows[~rows.any(axis=-1), 0] = True
-    members, slots = rows.nonzero()
-    numbers = np.full((len(members), len(_NUMBERS)), np.nan)
-    numbers[:, 1] = batch.found[members]
-    filled = batch.filled[members, slots]
-    # What they all hold, (contacts, ...): of many sensors, few have any.
-    contacts = batch.mapped(lambda name, array: array if name == "found" else array[batch.filled])
-    local = not batch.in_world_frame
-    vectors = (
-        contacts.force if local else None,
-        contacts.force_world,
-        contacts.torque if local else None,
-        contacts.torque_world,
-        contacts.pos,
-        contacts.normal if local else None,
-        contacts.tangent0 if local else None,
-        contacts.tangent1 if local else None,
-    )
-    if contacts.dist is not None:
-        numbers[filled, _DIST] = contacts.dist
-    for at, vector in zip(_VECTORS, vectors, strict=True):
-        if vector is not None:
-            numbers[filled, at : at + 3] = vector
-    return group.numbers[members], slots, numbers
+    def add(self, step: int, video_frame: int) -> Block | None:
+        """Add the step at which the session is. Return the rows of a block that is complete."""
+        done = self._buffer.add()
+        self._steps.append(step)
+        self._frames.append(video_frame)
+        return None if done is None else self._rows(done)
+
+    def take(self) -> Block | None:
+        """Return the rows of the steps since the last block; None if there are none."""
+        done = self._buffer.take()
+        return None if done is None else self._rows(done)
+
+    def _rows(self, block: StepBlock) -> Block:
+        count = len(block)
+        parts = [self._group_rows(block, *group) for group in block.groups()]
+        if parts:
+            steps, places, slots, numbers, geoms1, geoms2 = (np.concatenate(part) for part in zip(*parts, strict=True))
+        else:
+            steps = places = slots = np.zeros(0, np.intp)
+            numbers, geoms1, geoms2 = np.zeros((0, len(_NUMBERS))), slots, slots
+        if len(parts) > 1:
+            order = np.lexsort((slots, places, steps))
+            steps, places, slots, numbers = steps[order], places[order], slots[order], numbers[order]
+            geoms1, geoms2 = geoms1[order], geoms2[order]
+        numbers[:, 0] = block.times[steps]
+        of_steps = {"step": self._steps[:count], "video_frame": self._frames[:count]}
+        del self._steps[:count], self._frames[:count]
+        rows: dict[str, Values] = {name: np.array(values, np.int64)[steps] for name, values in of_steps.items()}
+        rows["slot"] = slots.astype(np.int64)
+        rows |= {name: numbers[:, i] for i, name in enumerate(_NUMBERS)}
+        rows["sensor"] = Texts(places, list(block.names))
+        rows |= {name: Texts(codes, self._geom_names) for name, codes in (("geom1", geoms1), ("geom2", geoms2))}
+        return rows
+
+    def _code(self, name: str) -> int:
+        """Return the code of a geom's name, or of a flex's, which may be new."""
+        if name not in self._geom_codes:
+            self._geom_codes[name] = len(self._geom_names)
+            self._geom_names.append(name)
+        return self._geom_codes[name]
+
+    def _group_rows(self, block: StepBlock, places: NDArray[np.intp], reduce: Reduce, batch: ContactBatch) -> Any:
+        """Return step, place of the sensor, slot, numbers without the time and codes of both geoms of each row."""
+        rows = batch.filled.copy()
+        rows[~rows.any(axis=-1), 0] = True
+        steps, members, slots = rows.nonzero()
+        numbers = np.full((len(steps), len(_NUMBERS)), np.nan)
+        numbers[:, 1] = batch.found[steps, members]
+        filled = batch.filled[steps, members, slots]
+        if batch.force is not None:
+            # Nothing touches here, but which forces led here is not known.
+            numbers[~filled & np.isnan(batch.force[steps, members, slots, 0]), 1] = np.nan
+        # What they all hold, (contacts, ...): of many sensors, few have any.
+        contacts = batch.mapped(lambda name, array: array if name == "found" else array[batch.filled])
+        local = not batch.in_world_frame
+        vectors = (
+            contacts.force if local else None,
+            contacts.force_world,
+            contacts.torque if local else None,
+            contacts.torque_world,
+            contacts.pos,
+            contacts.normal if local else None,
+            contacts.tangent0 if local else None,
+            contacts.tangent1 if local else None,
+        )
+        if contacts.dist is not None:
+            numbers[filled, _DIST] = contacts.dist
+        for at, vector in zip(_VECTORS, vectors, strict=True):
+            if vector is not None:
+                numbers[filled, at : at + 3] = vector
+        geoms = np.zeros((len(steps), 2), np.intp)
+        if (read := block.read_alone.get(int(places[0]))) is not None:
+            for row in np.flatnonzero(filled).tolist():
+                geoms[row] = [self._code(name) for name in read[steps[row]][slots[row]]]
+        elif local and filled.any():
+            assert contacts.pos is not None
+            assert contacts.normal is not None
+            owners = members[filled]
+            present = [(member, self._sides[places[member]]) for member in np.unique(owners).tolist()]
+            matches = [(np.flatnonzero(owners == member), *sides) for member, sides in present if sides is not None]
+            assert contacts.dist is not None
+            reported = ReportedContacts(steps[filled], contacts.pos, contacts.dist, contacts.normal)
+            ids = ListedContacts(block.lists).geoms(reported, matches)
+            geoms[filled] = ids + 1
+        return steps, places[members], slots, numbers, geoms[:, 0], geoms[:, 1]
 
 
 TOUCH_COLUMNS: Columns = {
@@ -253,13 +296,109 @@ TOUCH_COLUMNS: Columns = {
 an ideal device would report [N]."""
 
 
-def touch_rows(samples: Iterable[StepSample]) -> Block:
-    """A row for each value of each touch sensor."""
+TouchStep = tuple[int, float, int, list[TouchSample]]
+"""Step, simulated time [s], video frame and touch sensors."""
+
+
+def touch_rows(samples: Iterable[TouchStep]) -> Block:
+    """Return a row for each value of each touch sensor."""
     rows = [
-        (sample.step, sample.time, sample.video_frame, touch.name, component, value, force, touch.found)
-        for sample in samples
-        for touch in sample.touches
+        (step, time, frame, touch.name, component, value, force, touch.found)
+        for step, time, frame, touches in samples
+        for touch in touches
         for component, (value, force) in enumerate(zip(touch.values.tolist(), touch.force.tolist(), strict=True))
     ]
     columns = {name: [row[i] for row in rows] for i, name in enumerate(TOUCH_COLUMNS)}
     return {name: as_column(TOUCH_COLUMNS[name], values) for name, values in columns.items()}
+
+
+EVENT_COLUMNS: Columns = {
+    "step": Kind.INTEGER,
+    "time": Kind.NUMBER,
+    "video_frame": Kind.INTEGER,
+    "pair_id": Kind.INTEGER,
+    "geom1": Kind.TEXT,
+    "geom2": Kind.TEXT,
+    "kind": Kind.TEXT,
+    "distance": Kind.NUMBER,
+    "normal_velocity": Kind.NUMBER,
+    "approach_speed": Kind.NUMBER,
+    "duration": Kind.NUMBER,
+    "peak_force": Kind.NUMBER,
+}
+"""SI units. `time` is inside a step; `step` and `video_frame` are the first that show the event. `peak_force` is the
+largest normal force of the contact so far."""
+
+
+@dataclass(frozen=True)
+class SeenEvent:
+    """A contact event and where it is seen first."""
+
+    step: int
+    video_frame: int
+    """NO_FRAME without a video, and after its last frame."""
+    entry: LogEntry
+
+
+class EventCollector:
+    """Finds contact events from now on: of the contact sensors' pairs, or of all pairs where there are no sensors."""
+
+    def __init__(self, session: Session, video: Schedule | None = None) -> None:
+        """`video`: of a video whose frames the events are to name."""
+        self._session = session
+        self._video = video
+        self._origin = session.engine.time
+        self._tracker = ContactTracker(session.engine, limit=None)
+        session.simulation.observers.append(self._tracker)
+
+    @property
+    def pair_count(self) -> int:
+        """Pairs that are followed."""
+        return len(self._tracker.pairs.labels)
+
+    @property
+    def pair_total(self) -> int:
+        """Pairs that should be followed; beyond a limit they are not."""
+        return self._tracker.pairs.choice.total
+
+    @property
+    def untracked(self) -> str:
+        """Which contacts of the scene make no events, for people; empty if there are none."""
+        return self._tracker.pairs.choice.untracked
+
+    def finish(self, start: float, end: float) -> list[SeenEvent]:
+        """The events in a span of time [s] that ends now, in order. Takes one more step and stops observing.
+
+        The state after a step, with what touches there, is known to MuJoCo only when the next step starts from it.
+        """
+        simulation, tracker = self._session.simulation, self._tracker
+        # Not after a simulation that diverged, and is back at its start.
+        if simulation.shown.time == tracker.time:
+            with suppress(UnstableError, EngineError):
+                # Without a controller: it may be what ended the simulation.
+                simulation.step(1, lambda: None)
+        self.close()
+        return [self._seen(entry) for entry in tracker.log if entry.pair_id is not None and start <= entry.time <= end]
+
+    def close(self) -> None:
+        """Stop observing the session. Safe twice."""
+        if self._tracker in self._session.simulation.observers:
+            self._session.simulation.observers.remove(self._tracker)
+
+    def _seen(self, entry: LogEntry) -> SeenEvent:
+        step = round((entry.seen - self._origin) / self._session.engine.timestep)
+        if self._video is None:
+            return SeenEvent(step, NO_FRAME, entry)
+        later = range(step, self._video.last_step + 1)
+        frames = (frame for frame in map(self._video.frame, later) if frame is not None)
+        return SeenEvent(step, next(frames, NO_FRAME), entry)
+
+
+def event_rows(events: Iterable[SeenEvent]) -> Block:
+    """A row for each event."""
+    records: list[dict[str, Any]] = []
+    for event in events:
+        record = event_record(event.entry)
+        record["geom1"], record["geom2"] = record.pop("geoms")
+        records.append(record | {"step": event.step, "video_frame": event.video_frame})
+    return {name: as_column(kind, [record[name] for record in records]) for name, kind in EVENT_COLUMNS.items()}

@@ -1,17 +1,43 @@
-"""Turns the scene's camera into matrices, and world points into pixels."""
+"""Turns the camera of a scene into matrices and world points into pixels, and lets a free camera show what moves."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
+
+from ..mjmodel.types import MjModel
 
 Viewport = tuple[int, int, int, int]
 """x, y, width, height [px]; the origin is the window's lower left corner."""
 Points = NDArray[np.float64]
 _Vector = tuple[float, float, float]
+_LEAST_SEEN = 0.6
+"""Share of the moving geoms that a picture shows, at least, if it is to be kept."""
+_SMALLEST, _LARGEST = 0.12, 2.0
+"""Size of the box around them, as a fraction of the picture, likewise."""
+
+Box = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Lower and upper corner [m], world, (3,) each."""
+FREE, TRACKING, FIXED = (
+    int(kind)
+    for kind in (mujoco.mjtCamera.mjCAMERA_FREE, mujoco.mjtCamera.mjCAMERA_TRACKING, mujoco.mjtCamera.mjCAMERA_FIXED)
+)
+"""Kinds of cameras, as numbers: comparing one with a member of MuJoCo's enumeration takes twenty times as long."""
+_NEAREST, _FARTHEST = 1e-4, 40.0
+"""Distances from the centre, as fractions of the scene's size: at the first, zooming moves the centre itself; at the
+second, a floor without end still reaches below it."""
+_NEAR_PLANE = 0.002, 0.05
+"""Bounds of the near plane's distance, as fractions of that of the camera's centre: with a nearer one the depth buffer
+would be too coarse."""
+_SKY = 0.5
+"""Distance at which haze begins, before the sky covers everything, as a fraction of the far plane's."""
+
+Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,3 +184,154 @@ def _cross(a: _Vector, b: _Vector) -> _Vector:
 def _unit(vector: _Vector) -> _Vector:
     length = math.sqrt(_dot(vector, vector))
     return vector[0] / length, vector[1] / length, vector[2] / length
+
+
+def scene_size(model: MjModel) -> float:
+    """Return the size of a scene [m]: the extent that it declares, or that of the largest moving tree, if larger."""
+    reach = np.zeros(model.nbody)
+    steps, trees, parents = np.linalg.norm(model.body_pos, axis=1), model.body_treeid, model.body_parentid
+    for body in range(1, model.nbody):
+        # From the tree's first body, stretched out.
+        if trees[body] >= 0 and trees[parents[body]] == trees[body]:
+            reach[body] = reach[parents[body]] + steps[body]
+    geoms = moving_geoms(model)
+    tips = reach[model.geom_bodyid[geoms]] + np.linalg.norm(model.geom_pos[geoms], axis=1) + model.geom_rbound[geoms]
+    return max(float(model.stat.extent), float(reach.max()), float(tips.max(initial=0.0)))
+
+
+def scenery(model: MjModel) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the geoms that never move and their radius [m]; none if a floor without end is the horizon."""
+    planes = model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)
+    if (model.geom_size[planes, :2] <= 0.0).any():
+        return np.zeros(0, np.intp), np.zeros(0)
+    still = np.flatnonzero(model.body_treeid[model.geom_bodyid] < 0)
+    reach = np.where(planes, np.linalg.norm(model.geom_size[:, :2], axis=1), model.geom_rbound)
+    return still, reach[still]
+
+
+def tree_sizes(model: MjModel, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Centres (n, 3) and longest sides (n,) of the boxes around the trees of bodies that move [m]."""
+    geoms = moving_geoms(model)
+    trees, index = np.unique(model.body_treeid[model.geom_bodyid[geoms]], return_inverse=True)
+    low, high = _reach(model, data, geoms)
+    lower, upper = np.full((len(trees), 3), np.inf), np.full((len(trees), 3), -np.inf)
+    np.minimum.at(lower, index, low)
+    np.maximum.at(upper, index, high)
+    return 0.5 * (lower + upper), (upper - lower).max(axis=1, initial=0.0)
+
+
+def moving_geoms(model: MjModel) -> NDArray[np.intp]:
+    """Geoms of bodies that can move."""
+    return np.flatnonzero(model.body_treeid[model.geom_bodyid] >= 0)
+
+
+def body_geoms(model: MjModel, body: int) -> NDArray[np.intp]:
+    """Geoms of a body and of those that hang from it."""
+    belongs = np.zeros(model.nbody, bool)
+    belongs[body] = True
+    for child in range(body + 1, model.nbody):
+        # Parents come before their children.
+        belongs[child] = belongs[model.body_parentid[child]]
+    return np.flatnonzero(belongs[model.geom_bodyid])
+
+
+def box_around(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box | None:
+    """The box around geoms; None without any, or where they are nowhere."""
+    low, high = _reach(model, data, geoms)
+    if not len(low) or not (np.abs(low) < 1e9).all() or not (np.abs(high) < 1e9).all():
+        return None
+    return low.min(axis=0), high.max(axis=0)
+
+
+def shown_badly(model: MjModel, data: Any, eye: Eye, box: Box) -> float | None:
+    """None if a picture shows what moves; else the part of the picture that it should fill."""
+    seen = float(eye.sees(data.geom_xpos[moving_geoms(model)]).mean())
+    pixels, _ = eye.matrices.project(corners(box), eye.viewport)
+    share = float((np.ptp(pixels, axis=0) / eye.viewport[2:]).max())
+    if seen >= _LEAST_SEEN and _SMALLEST <= share <= _LARGEST:
+        return None
+    # What is merely small may move about: it keeps room.
+    return 0.3 if seen >= _LEAST_SEEN and share < _SMALLEST else 0.6
+
+
+def corners(box: Box) -> NDArray[np.float64]:
+    """The eight corners of a box [m], (8, 3)."""
+    return np.array([[box[i][0], box[j][1], box[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+
+
+def _reach(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box:
+    """Corners of the boxes around geoms [m], world, (n, 3) each."""
+    turn, own = data.geom_xmat[geoms].reshape(-1, 3, 3), model.geom_aabb[geoms]
+    centers = data.geom_xpos[geoms] + np.einsum("nij,nj->ni", turn, own[:, :3])
+    halves = np.einsum("nij,nj->ni", np.abs(turn), own[:, 3:])
+    return centers - halves, centers + halves
+
+
+def camera_axes(camera: Any) -> tuple[Vector, Vector, Vector]:
+    """Unit vectors to the right, up and ahead of a free camera, world, (3,) each."""
+    azimuth, elevation = math.radians(camera.azimuth), math.radians(camera.elevation)
+    ahead, top = np.array([math.cos(azimuth), math.sin(azimuth), 0.0]), np.array([0.0, 0.0, 1.0])
+    right = np.array([math.sin(azimuth), -math.cos(azimuth), 0.0])
+    up = math.cos(elevation) * top - math.sin(elevation) * ahead
+    return right, up, math.cos(elevation) * ahead + math.sin(elevation) * top
+
+
+def look_at_box(camera: Any, box: Box, fill: float, aspect: float, fovy: float) -> None:
+    """Look at a box from the same side, so that it fills a part of the picture. `fovy` [degrees]."""
+    right, up, forward = camera_axes(camera)
+    center = 0.5 * (box[0] + box[1])
+    offsets = corners(box) - center
+    half_height = math.tan(math.radians(0.5 * fovy))
+    depths = np.abs(offsets @ np.stack([right / aspect, up], axis=1)).max(axis=1) / (fill * half_height)
+    camera.lookat[:] = center
+    camera.distance = max(float((depths - offsets @ forward).max()), 1e-6)
+
+
+def zoom_camera(camera: Any, factor: float, size: float, toward: Sequence[float] | Vector | None) -> None:
+    """Multiply the distances from a point by a factor, or without one those from the camera's centre [m].
+
+    `size`: of the scene [m].
+    """
+    before = float(camera.distance)
+    distance = min(max(before * factor, _NEAREST * size), max(_FARTHEST * size, before))
+    if camera.type != TRACKING:
+        if toward is not None:
+            # What is scaled about a point keeps it in its place.
+            point = np.asarray(toward, float)
+            camera.lookat[:] = point + distance / before * (camera.lookat - point)
+        if factor < 1.0:
+            # At its nearest, the centre moves ahead in place of the eye: nobody is held up in mid-air.
+            camera.lookat[:] = camera.lookat + max(distance - before * factor, 0.0) * camera_axes(camera)[2]
+    camera.distance = distance
+
+
+def point_at_depth(eye: Eye, x: float, y: float, focus: Vector) -> Vector:
+    """The point of a pixel at the depth of a focus [m], world, (3,).
+
+    `x`, `y`: fractions of the picture from its lower left corner.
+    """
+    matrices = eye.matrices
+    depth = max(float((focus - matrices.position) @ matrices.forward), 1e-9)
+    inverse = np.linalg.inv(matrices.to_clip)
+    near, far = (inverse @ np.array([2 * x - 1, 2 * y - 1, z, 1.0]) for z in (-1.0, 1.0))
+    start = near[:3] / near[3]
+    along = far[:3] / far[3] - start
+    ahead = depth - float((start - matrices.position) @ matrices.forward)
+    return np.asarray(start + along * (ahead / float(along @ matrices.forward)))
+
+
+def set_planes(scene: Any, factor: float, farthest: float, distance: float, is_fixed: bool) -> None:
+    """Move the clipping planes of an updated `MjvScene`: it shows what its camera looks at, and all up to `farthest`.
+
+    `factor`: applied to the distance of MuJoCo's far plane. `farthest`: from the camera [m]. `distance`: of what the
+    camera looks at [m]. `is_fixed`: True for a camera of the model, whose author may want to see what is very near.
+    """
+    for camera in scene.camera:
+        camera.frustum_far = max(factor * float(camera.frustum_far), farthest / _SKY)
+        near = float(camera.frustum_near)
+        if camera.orthographic or near <= 0.0 or not distance > 0.0:
+            continue
+        least, most = (0.0 if is_fixed else _NEAR_PLANE[0] * distance), _NEAR_PLANE[1] * distance
+        scale = min(max(near, least), most) / near
+        for name in ("center", "width", "bottom", "top", "near"):
+            setattr(camera, f"frustum_{name}", scale * float(getattr(camera, f"frustum_{name}")))

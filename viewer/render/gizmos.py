@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .camera import CameraMatrices, Viewport
 from .contexts import load_opengl
-from .gl import InstancedMesh, Program, gl_floats, gl_integer, gl_supports
+from .gl import InstancedMesh, Program, gl_floats, gl_integer, gl_supports, kept_state
 from .glyphs import Glyphs
 
 _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
@@ -155,8 +155,6 @@ class GizmoPass:
 
     def _set_state(self, viewport: Viewport) -> None:
         gl = self._gl
-        if self._has_vertex_arrays:
-            gl.glBindVertexArray(0)
         gl.glViewport(*viewport)
         gl.glScissor(*viewport)
         for feature in (gl.GL_DEPTH_TEST, gl.GL_BLEND, gl.GL_CULL_FACE, gl.GL_SCISSOR_TEST):
@@ -175,25 +173,16 @@ class GizmoPass:
 @contextmanager
 def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
     """Restore at the end all state that this module changes."""
-    program = gl_integer(gl.GL_CURRENT_PROGRAM)
-    array_buffer = gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
-    vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if has_vertex_arrays else 0
-    gl.glPushAttrib(
+    changed = (
         gl.GL_ENABLE_BIT | gl.GL_DEPTH_BUFFER_BIT | gl.GL_COLOR_BUFFER_BIT | gl.GL_VIEWPORT_BIT | gl.GL_SCISSOR_BIT
         | gl.GL_POLYGON_BIT
     )  # fmt: skip
-    if has_vertex_arrays:
-        gl.glBindVertexArray(0)
-    gl.glPushClientAttrib(gl.GL_CLIENT_VERTEX_ARRAY_BIT)
-    try:
-        yield
-    finally:
-        gl.glPopClientAttrib()
-        gl.glPopAttrib()
-        if has_vertex_arrays:
-            gl.glBindVertexArray(vertex_array)
-        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, array_buffer)
-        gl.glUseProgram(program)
+    with kept_state(changed, has_vertex_arrays):
+        gl.glPushClientAttrib(gl.GL_CLIENT_VERTEX_ARRAY_BIT)
+        try:
+            yield
+        finally:
+            gl.glPopClientAttrib()
 
 
 def _square() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:

@@ -2,7 +2,8 @@
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -30,6 +31,25 @@ def gl_floats(name: int) -> tuple[float, float]:
     values = _FourFloats()
     _raw_gl().glGetFloatv(name, values)
     return values[0], values[1]
+
+
+@contextmanager
+def kept_state(attributes: int, has_vertex_arrays: bool) -> Iterator[None]:
+    """Restore groups of attributes at the end, and the program, buffer and vertex array in use; the last is unbound."""
+    gl = load_opengl()
+    program, array_buffer = gl_integer(gl.GL_CURRENT_PROGRAM), gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
+    vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if has_vertex_arrays else 0
+    gl.glPushAttrib(attributes)
+    if has_vertex_arrays:
+        gl.glBindVertexArray(0)
+    try:
+        yield
+    finally:
+        gl.glPopAttrib()
+        if has_vertex_arrays:
+            gl.glBindVertexArray(vertex_array)
+        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, array_buffer)
+        gl.glUseProgram(program)
 
 
 @cache

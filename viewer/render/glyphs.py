@@ -1,4 +1,4 @@
-"""Holds the numbers of every sphere, arrow and cone that is drawn, and finds the one under a pixel."""
+"""Holds the numbers of all spheres, arrows and cones, finds the one under a pixel, and marks arrows that are cut."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .camera import CameraMatrices, Viewport
+from .camera import CameraMatrices, Eye, Viewport
 
 NORMAL, TANGENT0, TANGENT1, TOTAL, TORQUE, OTHER = range(6)
 """Components in an arrow's owner."""
@@ -23,6 +23,11 @@ SMALLEST, LARGEST = 1e-15, 1e15
 
 Floats = NDArray[np.float32]
 Owners = NDArray[np.int32]
+_INSET = 6.0
+"""Distance of a mark's tip from the edge of the picture [measures]."""
+_MARK, _STEP = 15.0, 9.0
+"""Length of the two heads that make a mark, and distance between them [measures]."""
+_WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,3 +204,43 @@ def _color(value: ArrayLike) -> NDArray[np.float64]:
     if color.size not in (3, 4):
         raise ValueError(f"a colour has 3 or 4 numbers, not {color.size}")
     return np.append(color, 1.0) if color.size == 3 else color
+
+
+def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
+    """Marks for the arrows that begin in the picture and end outside of it, and which arrows these are.
+
+    A mark is a pair of white heads at the edge: the arrow goes on.
+    """
+    starts, vectors = glyphs.arrows[:, :3].astype(float), glyphs.arrows[:, 4:7].astype(float)
+    rest = _to_edges(starts + vectors, eye)
+    leaving = (rest < 0).any(axis=1)
+    # Mostly none does.
+    inside = _to_edges(starts, eye) if leaving.any() else rest
+    cut = np.flatnonzero(leaving & (inside > 0).all(axis=1))
+    if not len(cut):
+        return Glyphs(), cut
+    inside, rest = inside[cut], rest[cut]
+    leaves = rest < 0
+    share = np.where(leaves, inside / np.where(leaves, inside - rest, 1.0), 1.0).min(axis=1)
+    tips = starts[cut] + share[:, None] * vectors[cut]
+    measure = eye.pixel_size(tips) * eye.unit
+    along = vectors[cut] / np.linalg.norm(vectors[cut], axis=1, keepdims=True) * measure[:, None]
+    rows = np.zeros((2, len(cut), 12), np.float32)
+    for row, back in zip(rows, (_MARK, _MARK + _STEP), strict=True):
+        row[:, :3] = tips - back * along
+        row[:, 3] = _MARK * measure
+        row[:, 4:7] = _MARK * along
+        row[:, 8:] = _WHITE
+    marks = rows.reshape(-1, 12)
+    return Glyphs(arrows=marks, arrow_owner=np.full((len(marks), 3), NO_OWNER, np.int32)), cut
+
+
+def _to_edges(points: NDArray[np.float64], eye: Eye) -> NDArray[np.float64]:
+    """How far world points (n, 3) are inside of the left, right, lower and upper edge, and in front of the eye, (n, 5):
+    positive inside, and linear along a straight line."""
+    across, up = (1.0 - 2.0 * _INSET * eye.unit / size for size in eye.viewport[2:])
+    edges = np.array([[1, 0, 0, across], [-1, 0, 0, across], [0, 1, 0, up], [0, -1, 0, up], [0, 0, 0, 1]])
+    to_edges = edges @ eye.matrices.to_clip
+    distances: NDArray[np.float64] = points @ to_edges[:, :3].T + to_edges[:, 3]
+    distances[:, 4] -= 1e-9
+    return distances

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
-from .camera import CameraMatrices, Viewport
-from .camera_motion import bring_near_plane
+from .camera import CameraMatrices, Viewport, scene_size
 from .contexts import is_software_renderer, load_opengl
-from .gl import gl_integer, gl_supports
+from .gl import gl_integer, gl_supports, kept_state
 from .view import View
 
 _LOW_ROUNDNESS, _LOWEST_ROUNDNESS = (20, 10), (12, 6)
@@ -126,8 +125,7 @@ class ScenePass:
 
     def _update(self, model: MjModel, data: MjData, view: View) -> None:
         mujoco.mjv_updateScene(model, data, view.option, view.perturb, view.camera, _ALL, self.scene)
-        if view.camera_name is None:
-            bring_near_plane(self.scene, float(view.camera.distance))
+        view.set_planes(model, data, self.scene)
         for flag, value in view.render_flags().items():
             self.scene.flags[flag] = value
 
@@ -143,52 +141,43 @@ class ScenePass:
     @contextmanager
     def _clean_state(self) -> Iterator[None]:
         """State that fixed-function drawing expects; then, but for depth, what was there before."""
-        gl = self._gl
-        program = gl_integer(gl.GL_CURRENT_PROGRAM)
+        gl, samplers = self._gl, []
         active_texture = gl_integer(gl.GL_ACTIVE_TEXTURE)
-        array_buffer = gl_integer(gl.GL_ARRAY_BUFFER_BINDING)
-        vertex_array = gl_integer(gl.GL_VERTEX_ARRAY_BINDING) if self._has_vertex_arrays else 0
-        samplers = []
         # MuJoCo textures with units 0 and 1.
         for unit in (0, 1) if self._has_samplers else ():
             gl.glActiveTexture(gl.GL_TEXTURE0 + unit)
             samplers.append(gl_integer(gl.GL_SAMPLER_BINDING))
             gl.glBindSampler(unit, 0)
         gl.glActiveTexture(gl.GL_TEXTURE0)
-        gl.glPushAttrib(gl.GL_ALL_ATTRIB_BITS & ~gl.GL_DEPTH_BUFFER_BIT)
-        gl.glUseProgram(0)
-        if self._has_vertex_arrays:
-            gl.glBindVertexArray(0)
-        gl.glBindBuffer(gl.GL_ARRAY_BUFFER, 0)
-        # What MuJoCo assumes; the rest it sets itself.
-        for feature in (gl.GL_STENCIL_TEST, gl.GL_ALPHA_TEST, gl.GL_COLOR_LOGIC_OP, gl.GL_POLYGON_OFFSET_FILL):
-            gl.glDisable(feature)
-        gl.glCullFace(gl.GL_BACK)
-        gl.glBlendEquation(gl.GL_FUNC_ADD)
-        gl.glColorMask(True, True, True, True)
         try:
-            yield
+            with kept_state(gl.GL_ALL_ATTRIB_BITS & ~gl.GL_DEPTH_BUFFER_BIT, self._has_vertex_arrays):
+                gl.glUseProgram(0)
+                gl.glBindBuffer(gl.GL_ARRAY_BUFFER, 0)
+                # What MuJoCo assumes; the rest it sets itself.
+                for feature in (gl.GL_STENCIL_TEST, gl.GL_ALPHA_TEST, gl.GL_COLOR_LOGIC_OP, gl.GL_POLYGON_OFFSET_FILL):
+                    gl.glDisable(feature)
+                gl.glCullFace(gl.GL_BACK)
+                gl.glBlendEquation(gl.GL_FUNC_ADD)
+                gl.glColorMask(True, True, True, True)
+                yield
         finally:
-            gl.glPopAttrib()
             for unit, sampler in enumerate(samplers):
                 gl.glBindSampler(unit, sampler)
             gl.glActiveTexture(active_texture)
-            if self._has_vertex_arrays:
-                gl.glBindVertexArray(vertex_array)
-            gl.glBindBuffer(gl.GL_ARRAY_BUFFER, array_buffer)
-            gl.glUseProgram(program)
 
 
 @contextmanager
 def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int]) -> Iterator[None]:
     """The model's visual settings as the context is to be made with, for that time only."""
-    settings, size = model.vis.quality, model.vis.global_
+    settings, size, extent = model.vis.quality, model.vis.global_, model.stat.extent
     names = ("numslices", "numstacks", "shadowsize", "offsamples")
     before = {name: getattr(settings, name) for name in names}
     size_before = size.offwidth, size.offheight
     try:
         # Without an offscreen size MuJoCo allocates none; the model's own may be hundreds of megabytes.
         size.offwidth, size.offheight = offscreen
+        # It decides how far a floor without end reaches, and shadows.
+        model.stat.extent = scene_size(model)
         if quality is Quality.LOW:
             slices, stacks = _LOW_ROUNDNESS if model.ngeom <= _MANY_GEOMS else _LOWEST_ROUNDNESS
             settings.numslices = min(settings.numslices, slices)
@@ -200,6 +189,7 @@ def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int
         for name, value in before.items():
             setattr(settings, name, value)
         size.offwidth, size.offheight = size_before
+        model.stat.extent = extent
 
 
 def _scene_size(model: MjModel) -> int:

@@ -12,10 +12,25 @@ from numpy.typing import NDArray
 from ..mjmodel.names import body_names, read_names
 from ..mjmodel.types import MjData, MjModel
 from ..settings import Quality
-from .camera import CameraMatrices, Eye, Viewport
-from .camera_motion import FIXED, FREE, TRACKING, camera_axes, look_at_box, zoom_camera
-from .flags import COSTLY_FLAGS, GROUPS, LABELS, RENDER_FLAGS, VISUAL_FLAGS
-from .framing import Box, body_geoms, box_around, moving_geoms, shown_badly
+from .camera import (
+    FIXED,
+    FREE,
+    TRACKING,
+    Box,
+    CameraMatrices,
+    Eye,
+    Viewport,
+    body_geoms,
+    box_around,
+    camera_axes,
+    look_at_box,
+    moving_geoms,
+    scene_size,
+    scenery,
+    set_planes,
+    shown_badly,
+    zoom_camera,
+)
 
 _ORBIT_SPEED = 180.0
 """Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
@@ -24,8 +39,47 @@ _FRAMED = 0.75
 """Part of the picture that what a person frames fills."""
 USUAL_PICTURE: Viewport = (0, 0, 1280, 720)
 """A picture, where the size of the real one is not known yet."""
+_FARTHEST = 1e6
+"""How far a picture reaches at most, in sizes of the scene."""
 _STEEPEST = 89.0
 """Largest elevation [degrees]: straight up and down have no azimuth."""
+_VIS, _RND = mujoco.mjtVisFlag, mujoco.mjtRndFlag
+VISUAL_FLAGS = {
+    "transparent": int(_VIS.mjVIS_TRANSPARENT),
+    "hull": int(_VIS.mjVIS_CONVEXHULL),
+    "joints": int(_VIS.mjVIS_JOINT),
+    "actuators": int(_VIS.mjVIS_ACTUATOR),
+    "tendons": int(_VIS.mjVIS_TENDON),
+    "cameras": int(_VIS.mjVIS_CAMERA),
+    "lights": int(_VIS.mjVIS_LIGHT),
+    "com": int(_VIS.mjVIS_COM),
+    "inertia": int(_VIS.mjVIS_INERTIA),
+    "islands": int(_VIS.mjVIS_ISLAND),
+    "static": int(_VIS.mjVIS_STATIC),
+    "perturb_force": int(_VIS.mjVIS_PERTFORCE),
+    "perturb_object": int(_VIS.mjVIS_PERTOBJ),
+}
+"""In `mjvOption.flags`. MuJoCo's own contact drawing is not among them: gizmos are ours."""
+RENDER_FLAGS = {
+    "wireframe": int(_RND.mjRND_WIREFRAME),
+    "shadow": int(_RND.mjRND_SHADOW),
+    "reflection": int(_RND.mjRND_REFLECTION),
+    "fog": int(_RND.mjRND_FOG),
+    "haze": int(_RND.mjRND_HAZE),
+    "skybox": int(_RND.mjRND_SKYBOX),
+}
+"""In `mjvScene.flags`."""
+COSTLY_FLAGS = ("shadow", "reflection")
+"""They start off at low quality."""
+LABELS = tuple(
+    label
+    for label in range(mujoco.mjtLabel.mjNLABEL)
+    # These two label MuJoCo's own contact drawing.
+    if label not in (mujoco.mjtLabel.mjLABEL_CONTACTPOINT, mujoco.mjtLabel.mjLABEL_CONTACTFORCE)
+)
+"""Values of `mjvOption.label`."""
+GROUPS = {"geom": "geomgroup", "site": "sitegroup", "joint": "jointgroup"}
+"""Arrays of `mjvOption`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +121,31 @@ class View:
         self.cameras = [name or f"camera {i}" for i, name in enumerate(read_names(model, "cam"))]
         """Names of the model's cameras."""
         self._bodies = body_names(model)
+        self._size = scene_size(model)
+        self._moving = np.flatnonzero(model.body_treeid >= 0)
+        self._scenery, self._reach = scenery(model)
 
     def matrices(self, model: MjModel, data: MjData, viewport: Viewport) -> CameraMatrices:
         """The camera that a picture of this size will be drawn with."""
         # A copy: a camera that tracks a body moves whenever it is asked.
         mujoco.mjv_updateCamera(model, data, _copy(self.camera), self._sketch)
+        self.set_planes(model, data, self._sketch)
         return CameraMatrices.from_scene(self._sketch, viewport)
+
+    def set_planes(self, model: MjModel, data: MjData, scene: Any) -> None:
+        """Fit the clipping planes of an updated `MjvScene` to what the camera has before it.
+
+        MuJoCo's own are multiples of the extent that a scene declares, wherever the camera is.
+        """
+        eye, size = scene.camera[0].pos, self._size
+        bodies = np.linalg.norm(data.xpos[self._moving] - eye, axis=1)
+        scenery = np.linalg.norm(data.geom_xpos[self._scenery] - eye, axis=1) + self._reach
+        is_fixed = self.camera.type == FIXED
+        distance = float(np.median(bodies) if is_fixed and len(bodies) else self.camera.distance)
+        # NaN, as in a state that has diverged, is ignored.
+        farthest = np.fmax.reduce(scenery, initial=np.fmax.reduce(bodies, initial=distance) + size)
+        factor = size / max(float(model.stat.extent), 1e-300)
+        set_planes(scene, factor, min(float(farthest), _FARTHEST * size), distance, is_fixed)
 
     def reattach(self, model: MjModel) -> None:
         """Continue with another model, such as the same scene loaded again.
@@ -231,7 +304,7 @@ class View:
         `toward`: the point that keeps its place in the picture [m], world; the centre without one.
         """
         self._leave_fixed()
-        zoom_camera(self.camera, math.exp(-_ZOOM_SPEED * amount), float(self._model.stat.extent), toward)
+        zoom_camera(self.camera, math.exp(-_ZOOM_SPEED * amount), self._size, toward)
 
     def follow(self, scene: Any) -> None:
         """Remember the model's camera of an updated `MjvScene`: dragging starts from there."""

@@ -13,7 +13,7 @@ import mujoco
 from ..errors import SceneError
 from ..files import size_text
 from ..mjmodel.types import MjModel
-from ..worker import Job, Limits, Worker, address_limit, describe_signal, run_job
+from ..processes import Job, Limits, Worker, address_limit, describe_signal, run_job
 from .error_messages import NOT_UTF8, explain, is_out_of_memory
 from .index_checks import check_references
 from .mjcf import ordered_data
@@ -25,21 +25,17 @@ from .spec_changes import RefusedChange, SensorChange, refuse
 _MODEL_FILE = "model.mjb"
 _EXIT_OUT_OF_MEMORY = 3
 DEFAULT_LIMITS = Limits()
-MANY_SENSORS = 2000
-"""Contact sensors from which on a compiled model gets their companions faster than a specification. A large model takes
-longer: all of it is copied."""
 
 
 @dataclass(frozen=True)
-class Compiled:
-    """A compiled scene, the files it was compiled from, and what a person should know of it."""
+class OpenedScene(LoadedScene):
+    """A compiled scene that passed all checks."""
 
-    scene: LoadedScene
-    survey: Survey
-    notes: tuple[str, ...]
+    survey: Survey | None = None
+    """The files that it was made from, for a FileWatch."""
 
 
-def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_order: bool = False) -> Compiled:
+def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_order: bool = False) -> OpenedScene:
     """Compile a scene in this process; raises SceneError with the file and line at fault.
 
     Changes that only the compiler refuses are left out: the newest if that helps, else all of them. `any_order`: True
@@ -57,11 +53,10 @@ def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_orde
     except SceneError:
         kept = ()
         compiled = _compile(survey, kept, any_order)
-    refusals = (*compiled.scene.refusals, *refuse(changes[len(kept) :], reason))
-    return replace(compiled, scene=replace(compiled.scene, refusals=refusals))
+    return replace(compiled, refusals=(*compiled.refusals, *refuse(changes[len(kept) :], reason)))
 
 
-def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -> Compiled:
+def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -> OpenedScene:
     path = survey.path
     binary = path.suffix.lower() in COMPILED
     earlier = engine_warnings[-1] if engine_warnings else None
@@ -69,7 +64,7 @@ def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             texts = _ordered_texts(survey) if any_order else {}
-            scene = _load(path, changes, texts, survey.contact_elements > MANY_SENSORS)
+            scene = _load(path, changes, texts)
         if binary:
             check_references(scene.model)
         notes = (*scene.notes, *check_model(scene.model, scene.companions.values()))
@@ -82,7 +77,7 @@ def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -
             message = f"damaged compiled model: {latest.strip()}"
         raise SceneError(f"{path}: {explain(message, survey)}") from None
     said = dict.fromkeys(explain(" ".join(str(warning.message).split()), survey) for warning in caught)
-    return Compiled(scene, survey, (*survey.notes, *notes, *said))
+    return OpenedScene(**(vars(scene) | {"notes": (*survey.notes, *notes, *said), "survey": survey}))
 
 
 def _ordered_texts(survey: Survey) -> dict[Path, bytes]:
@@ -98,9 +93,9 @@ def _ordered_texts(survey: Survey) -> dict[Path, bytes]:
     return ordered
 
 
-def _load(path: Path, changes: Sequence[SensorChange], texts: dict[Path, bytes], has_many_sensors: bool) -> LoadedScene:
+def _load(path: Path, changes: Sequence[SensorChange], texts: dict[Path, bytes]) -> LoadedScene:
     try:
-        return load_scene(path, changes, texts, has_many_sensors)
+        return load_scene(path, changes, texts)
     except SceneError as error:
         if NOT_UTF8 not in str(error):
             raise
@@ -120,7 +115,7 @@ def _try_model(model: MjModel) -> None:
         raise SceneError(one_line(error)) from None
 
 
-class Compilation:
+class Compilation(Worker):
     """One scene being compiled by a process of its own. `wait` for its end, ask for its `result`, close it."""
 
     def __init__(
@@ -139,28 +134,19 @@ class Compilation:
         edits = [change.to_json() for change in changes]
         request = {"path": str(path), "changes": edits, "any_order": any_order}
         try:
-            self._worker = Worker(__name__, request, limits or DEFAULT_LIMITS)
+            super().__init__(__name__, request, limits or DEFAULT_LIMITS)
         except OSError as error:
             raise SceneError(f"{path}: no process to compile it in ({error.strerror})") from None
 
-    @property
-    def stage(self) -> str:
-        """What the process is doing, for a person."""
-        return self._worker.stage
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for at most so long; True if it has ended."""
-        return self._worker.wait(seconds)
-
     def cancel(self) -> None:
         """End it at once; `result` then raises SceneError."""
-        self._cancelled = not self._worker.poll()
-        self._worker.stop()
+        self._cancelled = not self.poll()
+        self.stop()
 
-    def result(self) -> Compiled:
+    def result(self) -> OpenedScene:
         """Wait for the end; returns the scene, or raises SceneError."""
-        self._worker.wait()
-        answer = next(iter(self._worker.results()), None)
+        self.wait()
+        answer = next(iter(self.results), None)
         if self._cancelled or answer is None:
             reason, is_scene = self._describe_end()
             suspected = f"; suspected: {', '.join(self._doubts[:3])}" if self._doubts and is_scene else ""
@@ -168,35 +154,25 @@ class Compilation:
         if "error" in answer:
             raise SceneError(str(answer["error"]))
         try:
-            model = mujoco.MjModel.from_binary_path(str(self._worker.folder / _MODEL_FILE))
+            model = mujoco.MjModel.from_binary_path(str(self.folder / _MODEL_FILE))
         except Exception as error:  # Out of memory arrives as several types.
             raise SceneError(f"{self._path}: compiled, but it cannot be read back: {one_line(error)}") from None
         companions = {int(sensor): companion for sensor, companion in answer["companions"]}
-        survey = Survey(
-            self._path,
-            {Path(name): None if stamp is None else tuple(stamp) for name, stamp in answer["files"]},
-            texts=tuple(Path(name) for name in answer["texts"]),
-            missing=tuple(answer["missing"]),
-            doubts=tuple(answer["doubts"]),
-            notes=tuple(answer["survey_notes"]),
-        )
+        # All that a caller needs of it: the rest has served the compilation.
+        files = {Path(name): None if stamp is None else tuple(stamp) for name, stamp in answer["files"]}
+        survey = Survey(self._path, files)
         refusals = tuple(RefusedChange(self._changes[place], reason) for place, reason in answer["refusals"])
-        lacks_companions, hidden = bool(answer["lacks_companions"]), tuple(answer["hidden"])
-        scene = LoadedScene(self._path, model, companions, lacks_companions, refusals=refusals, hidden=hidden)
-        return Compiled(scene, survey, tuple(answer["notes"]))
-
-    def close(self) -> None:
-        """End the process and remove its files. Safe twice."""
-        self._worker.close()
+        notes, hidden = tuple(answer["notes"]), tuple(answer["hidden"])
+        return OpenedScene(self._path, model, companions, refusals=refusals, notes=notes, hidden=hidden, survey=survey)
 
     def _describe_end(self) -> tuple[str, bool]:
         """Why there is no answer; True if something in the scene is to blame."""
         if self._cancelled:
             return "cancelled", False
-        limits, code, stderr = self._worker.limits, self._worker.exit_code, self._worker.stderr
-        if self._worker.timed_out:
+        limits, code, stderr = self.limits, self.exit_code, self.stderr
+        if self.timed_out:
             return f"stopped after {limits.time:g} s of compiling", True
-        if self._worker.over_memory:
+        if self.over_memory:
             return f"needs more than {size_text(limits.memory or 0)} of memory", True
         if code == _EXIT_OUT_OF_MEMORY or is_out_of_memory(stderr):
             limit = address_limit()
@@ -231,20 +207,15 @@ def _compile_into(job: Job) -> dict[str, Any]:
     compiled = compile_scene(survey, changes, bool(job.request.get("any_order")))
     job.set_stage("handing over")
     try:
-        mujoco.mj_saveModel(compiled.scene.model, str(job.folder / _MODEL_FILE), None)
+        mujoco.mj_saveModel(compiled.model, str(job.folder / _MODEL_FILE), None)
     except Exception as error:  # Out of memory arrives as several types.
         raise SceneError(f"{path}: {one_line(error)}") from None
     return {
-        "companions": list(compiled.scene.companions.items()),
-        "lacks_companions": compiled.scene.lacks_companions,
-        "hidden": compiled.scene.hidden,
+        "companions": list(compiled.companions.items()),
+        "hidden": compiled.hidden,
         "notes": compiled.notes,
-        "refusals": [(changes.index(refusal.change), refusal.reason) for refusal in compiled.scene.refusals],
+        "refusals": [(changes.index(refusal.change), refusal.reason) for refusal in compiled.refusals],
         "files": [(str(file), stamp) for file, stamp in survey.files.items()],
-        "texts": [str(file) for file in survey.texts],
-        "missing": survey.missing,
-        "doubts": survey.doubts,
-        "survey_notes": survey.notes,
     }
 
 

@@ -1,7 +1,7 @@
 """Turns a compiled model into one with further contact sensors: a model of ours, beside one that is never changed.
 
 MuJoCo adds sensors to specifications only. A model's binary file is sizes, options and then every array in the order of
-its fields, so that sensors can be appended there; the result is compared with the original before it is used.
+its fields, so that sensors can be appended there; the result is compared with what was written before it is used.
 """
 
 import os
@@ -17,13 +17,18 @@ from numpy.typing import NDArray
 from ..errors import SceneError
 from ..mjmodel.declarations import TARGET_OBJECTS, delayed_sensors
 from ..mjmodel.matching import full_layout
-from ..mjmodel.names import COMPANION, label_sensors, read_names
+from ..mjmodel.names import COMPANION, WATCHER, label_sensors, read_names
 from ..mjmodel.types import MjModel
 from ..sensors.contact_declaration import ContactDeclaration
-from ..sensors.layout import Field
-from ..settings import Reduce
 from .scene import COMPANION_VALUES_MAX, LoadedScene
-from .spec_changes import TARGET_TABLES, RefusedChange, SensorChange
+from .spec_changes import (
+    TARGET_TABLES,
+    RefusedChange,
+    SensorChange,
+    fit_changes,
+    read_declarations,
+    sensor_numbers,
+)
 
 _CONTACT = int(mujoco.mjtSensor.mjSENS_CONTACT)
 _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
@@ -31,7 +36,6 @@ _HEADER = 5 * 4
 """Bytes before the sizes: five numbers, which tell files apart."""
 _ALIGNMENT = 64
 """Of arrays in a model's memory [bytes], which decides `nbuffer`."""
-_PIECE = 1 << 16
 _ALL_FIELDS = (1 << int(mujoco.mjtConDataField.mjNCONDATA)) - 1
 _AFTER_SENSORS = ("nnumeric", "ntext", "ntuple", "nkey", "nplugin")
 """Things whose names follow those of sensors in `names_map`."""
@@ -42,12 +46,12 @@ Table = dict[str, NDArray[Any]]
 Part = bytes | memoryview
 
 
-def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = (), delayed: bool = False) -> LoadedScene:
+def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = ()) -> LoadedScene:
     """A scene with some sensors made or changed, in which each contact sensor has a companion with every field.
 
     The scene itself if nothing is to be added. Its model is never changed. Changes that do not fit are among the
-    `refusals`; SceneError where MuJoCo's files are not as this module knows them. `delayed`: True if sensors with a
-    delay have companions too, whose own past makes a state of the model longer.
+    `refusals`; SceneError where MuJoCo's files are not as this module knows them. Sensors with a delay have no
+    companions, whose own past would make a state of the model longer.
     """
     model = scene.model
     if not hasattr(model, "_all_fields") or not hasattr(model, "_sizes"):
@@ -57,7 +61,7 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = (), delay
     names = [*written, *made]
     sensors = _with_rows({field: getattr(model, field) for field in _sensor_fields(model)}, made.values())
     is_accompanied = sensors["sensor_type"] == _CONTACT
-    is_accompanied[[*hidden, *scene.companions, *(() if delayed else delayed_sensors(model))]] = False
+    is_accompanied[[*hidden, *scene.companions, *delayed_sensors(model)]] = False
     is_accompanied[[i for i, name in enumerate(names) if name.startswith(COMPANION)]] = False
     is_accompanied &= _slots(sensors) * full_layout(1).size <= COMPANION_VALUES_MAX
     accompanied = np.flatnonzero(is_accompanied)
@@ -70,7 +74,6 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = (), delay
     return replace(
         scene,
         model=model,
-        lacks_companions=False,
         companions={sensor: companion for sensor, companion in companions.items() if sensor not in hidden},
         hidden=(*hidden, *(companions[i] for i in hidden if i in companions)),
         refusals=(*scene.refusals, *refusals),
@@ -80,32 +83,28 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = (), delay
 def companions_of(model: MjModel) -> dict[int, int]:
     """The companions of a model that was compiled with some: id of a contact sensor -> id of its companion."""
     names = read_names(model, "sensor")
-    return {int(name.removeprefix(COMPANION)): i for i, name in enumerate(names) if name.startswith(COMPANION)}
+    return {
+        int(name.removeprefix(COMPANION)): i
+        for i, name in enumerate(names)
+        if name.startswith(COMPANION) and name != WATCHER
+    }
 
 
-def _values(model: MjModel, declaration: ContactDeclaration) -> tuple[Values, str | None]:
-    """A sensor as a model has it, and why it cannot have it, if so."""
-    if declaration.problem is not None:
-        return {}, declaration.problem
-    bits = sum(1 << list(Field).index(field) for field in declaration.fields)
+def _values(model: MjModel, declaration: ContactDeclaration) -> Values:
+    """A sensor as a model has it."""
     values: Values = {
         "type": _CONTACT,
         "needstage": _ACC,
-        "intprm": (bits, list(Reduce).index(declaration.reduce), declaration.num),
+        "intprm": sensor_numbers(declaration),
         "dim": declaration.layout.size,
         "plugin": -1,
         "historyadr": -1,
     }
     for side, target in (("obj", declaration.first), ("ref", declaration.second)):
-        number = -1
-        if target.kind in TARGET_TABLES:
-            table = TARGET_TABLES[target.kind]
-            names = read_names(model, table)
-            if target.name not in names:
-                return {}, f"the scene has no {table} named {target.name!r}"
-            number = names.index(target.name)
+        table = TARGET_TABLES.get(target.kind)
+        number = -1 if table is None else read_names(model, table).index(target.name)
         values |= {f"{side}type": int(TARGET_OBJECTS[target.kind]), f"{side}id": number}
-    return values, None
+    return values
 
 
 def _apply(
@@ -114,21 +113,20 @@ def _apply(
     """Sensors to be made, by name; new names of those that they replace, by id; and changes that do not fit."""
     made: dict[str, Values] = {}
     hidden: dict[int, str] = {}
-    refusals: list[RefusedChange] = []
-    for change in changes:
-        taken = [name for i, name in enumerate(names) if i not in hidden and name != change.replaces]
-        values, reason = _values(model, change.after)
-        if change.name in [*taken, *made]:
-            reason = "the scene has a sensor of that name"
-        elif change.before is not None and change.replaces not in names:
-            reason = f"the scene has no sensor {change.replaces!r} to change"
-        if reason is not None:
-            refusals.append(RefusedChange(change, reason))
-            continue
-        if change.before is not None:
-            place = names.index(change.replaces)
+    declared = read_declarations(model) if changes else {}
+
+    def write(change: SensorChange, place: int | None) -> None:
+        made[change.name] = _values(model, change.after)
+        if place is not None:
             hidden[place] = f"{COMPANION}replaced{place}"
-        made[change.name] = values
+
+    refusals = fit_changes(
+        changes,
+        names,
+        lambda place: declared.get(names[place]) if place < len(names) else None,
+        lambda table, name: name in read_names(model, table),
+        write,
+    )
     return made, hidden, refusals
 
 
@@ -173,12 +171,9 @@ def _extend(model: MjModel, sensors: Table, added: Sequence[str], renamed: dict[
     parts = _parts(model)
     memory = _memory(parts)
     before, count = int(model.nsensor), len(sensors["sensor_type"])
-    values = _place(sensors["sensor_adr"], before, model.nsensordata, sensors["sensor_dim"])
-    samples = sensors["sensor_history"][:, 0]
-    # Two numbers, a time of each sample, and the samples.
-    lengths = np.where(samples > 0, 2 + samples * (1 + sensors["sensor_dim"]), 0)
-    history = _place(sensors["sensor_historyadr"], before, model.nhistory, lengths)
-    sensors["sensor_historyadr"][samples <= 0] = -1
+    dims = sensors["sensor_dim"][before:]
+    ends = model.nsensordata + np.cumsum(dims)
+    sensors["sensor_adr"][before:] = ends - dims
     parts |= {field: array.tobytes() for field, array in sensors.items()}
     texts = [f"{name}\0".encode() for name in (*added, *renamed.values())]
     names = b"".join([parts["names"], *texts])
@@ -188,44 +183,31 @@ def _extend(model: MjModel, sensors: Table, added: Sequence[str], renamed: dict[
     # Two places a sensor.
     after = 2 * sum(getattr(model, name) for name in _AFTER_SENSORS)
     first, stop = len(model.names_map) - after - 2 * before, len(model.names_map) - after
-    table = _name_table(names, addresses[:sought], 2 * count)
+    table = _name_table([names[start : names.index(b"\0", start)] for start in addresses[:sought].tolist()], 2 * count)
     names_map = np.concatenate([model.names_map[:first], table, model.names_map[stop:]], dtype=model.names_map.dtype)
     parts |= {"names": names, "name_sensoradr": addresses.tobytes(), "names_map": names_map.tobytes()}
     extended = {
         "nsensor": count,
-        "nsensordata": values,
+        "nsensordata": int(ends[-1]),
         "nnames": len(names),
         "nnames_map": len(names_map),
-        "nhistory": history,
         "nbuffer": model.nbuffer + _memory(parts) - memory,
     }
-    return _checked(model, _load(model, parts, extended), extended)
+    return _load(model, parts, extended)
 
 
-def _place(addresses: NDArray[np.int32], before: int, start: int, lengths: NDArray[np.int32]) -> int:
-    """Write where the sensors after the first few begin in an array of `start` values, at its end; returns its end."""
-    ends = start + np.cumsum(lengths[before:])
-    addresses[before:] = ends - lengths[before:]
-    return int(ends[-1])
-
-
-def _name_table(names: bytes, addresses: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+def _name_table(names: Sequence[bytes], size: int) -> list[int]:
     """The table in which MuJoCo finds ids by names: each where the hash of its name says, or at the next free place."""
-    # Signed, as letters are in C.
-    letters, places = np.frombuffer(names, np.int8), addresses.astype(np.intp)
-    hashes = np.full(len(places), 5381, np.uint64)
-    named = left = np.flatnonzero(letters[places])
-    while left.size:
-        hashes[left] = (hashes[left] * np.uint64(33)) ^ letters[places[left]].astype(np.uint64)
-        places[left] += 1
-        left = left[letters[places[left]] != 0]
-    places = (hashes % np.uint64(size)).astype(np.intp)
-    table, left = np.full(size, -1, np.int32), named
-    while left.size:
-        free = left[table[places[left]] < 0]
-        table[places[free]] = free
-        left = left[table[places[left]] != left]
-        places[left] = (places[left] + 1) % size
+    table = [-1] * size
+    for i, name in enumerate(names):
+        place = 5381
+        # Signed, as letters are in C.
+        for letter in memoryview(name).cast("b"):
+            place = (place * 33 ^ letter) % 2**64
+        while name and table[place % size] >= 0:
+            place += 1
+        if name:
+            table[place % size] = i
     return table
 
 
@@ -253,6 +235,7 @@ def _memory(parts: dict[str, Part]) -> int:
 
 
 def _load(model: MjModel, parts: dict[str, Part], extended: dict[str, int]) -> MjModel:
+    """A model with some sizes of its own, made of parts; SceneError unless MuJoCo has each of them to the last bit."""
     sizes = dict(zip(model._size_fields, model._sizes.tolist(), strict=True)) | extended
     parts["sizes"] = np.array(list(sizes.values()), model._sizes.dtype).tobytes()
     try:
@@ -260,9 +243,13 @@ def _load(model: MjModel, parts: dict[str, Part], extended: dict[str, int]) -> M
             file.writelines(parts.values())
             file.flush()
             name = file.name if isinstance(file.name, str) else f"/dev/fd/{file.fileno()}"
-            return mujoco.MjModel.from_binary_path(name)
+            loaded = mujoco.MjModel.from_binary_path(name)
     except (OSError, ValueError, mujoco.FatalError) as error:
         raise SceneError(f"sensors cannot be added to this compiled model ({error})") from None
+    for name, part in _parts(loaded).items():
+        if not np.array_equal(np.frombuffer(part, np.uint8), np.frombuffer(parts[name], np.uint8)):
+            raise SceneError(f"sensors cannot be added to this compiled model ({name} would change)")
+    return loaded
 
 
 def _open_file() -> IO[bytes]:
@@ -272,28 +259,7 @@ def _open_file() -> IO[bytes]:
     return tempfile.NamedTemporaryFile(suffix=".mjb")
 
 
-def _checked(before: MjModel, model: MjModel, extended: dict[str, int]) -> MjModel:
-    """A model, if all but its sensors is as in another one, to the last bit."""
-    for name in before._all_fields:
-        old, new = getattr(before, name, None), getattr(model, name, None)
-        if isinstance(old, (np.ndarray, bytes)):
-            same = name.startswith("sensor_") or name in ("name_sensoradr", "names", "names_map", "_sizes")
-            same = same or _is_same(_bytes(old), _bytes(new))
-        else:
-            same = name in extended or not isinstance(old, int) or old == new
-        if not same:
-            raise SceneError(f"sensors cannot be added to this compiled model ({name} would change)")
-    return model
-
-
 def _bytes(array: Any) -> memoryview:
     """The bytes of an array, or of bytes."""
     whole = memoryview(array)
     return whole.cast("B") if whole.nbytes else memoryview(b"")
-
-
-def _is_same(one: memoryview, other: memoryview) -> bool:
-    """True if bytes are the same. Piece by piece: to compare them is fast, to copy a large array is not."""
-    if len(one) != len(other):
-        return False
-    return all(one[k : k + _PIECE].tobytes() == other[k : k + _PIECE].tobytes() for k in range(0, len(one), _PIECE))

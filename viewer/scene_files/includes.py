@@ -26,14 +26,14 @@ class Element(NamedTuple):
 
 
 def named_paths(name: str, folders: Iterable[Path]) -> list[Path]:
-    """The places of a file that a scene names, in the order in which MuJoCo tries them."""
-    name = name.replace("\\", "/")
-    return list(dict.fromkeys(Path(os.path.normpath(folder / name)) for folder in folders))
+    """The places of a file that a scene names, in the order in which MuJoCo tries them; none with a NUL."""
+    paths = (os.path.normpath(folder / name.replace("\\", "/")) for folder in folders)
+    return [Path(path) for path in dict.fromkeys(paths) if "\0" not in path]
 
 
 def find_include(name: str, scene: Path, source: Path) -> Path | None:
     """The file that an include element of `source` means in a scene; None if there is none."""
-    if not name or "\0" in name:
+    if not name:
         return None
     return next((path for path in named_paths(name, (scene.parent, source.parent)) if path.is_file()), None)
 

@@ -1,5 +1,6 @@
 """Checks that the indices of a compiled model from a file stay within its arrays, also those that MuJoCo trusts."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -27,37 +28,15 @@ _INDEX_ENDINGS = {
     "pair_geom2": "ngeom",
 }
 """Endings of arrays that hold indices, and how many of what they count; -1 stands for none."""
-_SPANS = {
-    ("body_jntadr", "body_jntnum"): "njnt",
-    ("body_dofadr", "body_dofnum"): "nv",
-    ("body_geomadr", "body_geomnum"): "ngeom",
-    ("body_bvhadr", "body_bvhnum"): "nbvh",
-    ("tree_bodyadr", "tree_bodynum"): "nbody",
-    ("tree_dofadr", "tree_dofnum"): "nv",
-    ("mesh_vertadr", "mesh_vertnum"): "nmeshvert",
-    ("mesh_normaladr", "mesh_normalnum"): "nmeshnormal",
-    ("mesh_texcoordadr", "mesh_texcoordnum"): "nmeshtexcoord",
-    ("mesh_faceadr", "mesh_facenum"): "nmeshface",
-    ("mesh_bvhadr", "mesh_bvhnum"): "nbvh",
-    ("mesh_octadr", "mesh_octnum"): "noct",
-    ("mesh_polyadr", "mesh_polynum"): "nmeshpoly",
-    ("mesh_polyvertadr", "mesh_polyvertnum"): "nmeshpolyvert",
-    ("mesh_polymapadr", "mesh_polymapnum"): "nmeshpolymap",
-    ("flex_vertadr", "flex_vertnum"): "nflexvert",
-    ("flex_nodeadr", "flex_nodenum"): "nflexnode",
-    ("flex_edgeadr", "flex_edgenum"): "nflexedge",
-    ("flex_elemadr", "flex_elemnum"): "nflexelem",
-    ("flex_bvhadr", "flex_bvhnum"): "nbvh",
-    ("skin_vertadr", "skin_vertnum"): "nskinvert",
-    ("skin_faceadr", "skin_facenum"): "nskinface",
-    ("skin_boneadr", "skin_bonenum"): "nskinbone",
-    ("skin_bonevertadr", "skin_bonevertnum"): "nskinbonevert",
-    ("tendon_adr", "tendon_num"): "nwrap",
-    ("sensor_adr", "sensor_dim"): "nsensordata",
-    ("numeric_adr", "numeric_size"): "nnumericdata",
-    ("text_adr", "text_size"): "ntextdata",
-    ("tuple_adr", "tuple_size"): "ntupledata",
-}
+_TOTALS = {"jnt": "njnt", "dof": "nv", "geom": "ngeom", "body": "nbody", "bvh": "nbvh", "oct": "noct"}
+"""How many there are of what `body_jntadr` and the like begin at. Others are named as `mesh_vertadr` and nmeshvert."""
+_OTHER_SPANS = (
+    ("tendon_adr", "tendon_num", "nwrap"),
+    ("sensor_adr", "sensor_dim", "nsensordata"),
+    ("numeric_adr", "numeric_size", "nnumericdata"),
+    ("text_adr", "text_size", "ntextdata"),
+    ("tuple_adr", "tuple_size", "ntupledata"),
+)
 """Arrays that hold beginnings and lengths of parts of others, and how long those are."""
 _KINDS = {
     "geom_type": mujoco.mjtGeom,
@@ -78,6 +57,8 @@ _TARGETS = {
     int(mujoco.mjtObj.mjOBJ_GEOM): "ngeom",
     int(mujoco.mjtObj.mjOBJ_SITE): "nsite",
 }
+_MESHES = (int(mujoco.mjtGeom.mjGEOM_MESH), int(mujoco.mjtGeom.mjGEOM_SDF))
+_HFIELD = int(mujoco.mjtGeom.mjGEOM_HFIELD)
 _REDUCE_COUNT = 4
 
 
@@ -88,11 +69,13 @@ def check_references(model: MjModel) -> None:
         if ending is not None and not name.startswith("_"):
             limit = model.nv if name == "dof_parentid" else getattr(model, _INDEX_ENDINGS[ending])
             _require(_within(getattr(model, name), limit), name)
-    for (start, length), total in _SPANS.items():
-        if hasattr(model, start):
-            _require(_spans_within(getattr(model, start), getattr(model, length), getattr(model, total)), start)
+    for start, length, total in (*_named_spans(model), *_OTHER_SPANS):
+        _require(_spans_within(getattr(model, start), getattr(model, length), getattr(model, total)), start)
     for name, kind in _KINDS.items():
         _require(np.isin(getattr(model, name), [int(member) for member in kind.__members__.values()]).all(), name)
+    for kinds, count in ((_MESHES, model.nmesh), ((_HFIELD,), model.nhfield)):
+        shapes = model.geom_dataid[np.isin(model.geom_type, kinds)]
+        _require(((shapes >= 0) & (shapes < count)).all(), "geom_dataid")
     for mesh in range(model.nmesh):
         _check_mesh(model, mesh)
     for flex in range(model.nflex):
@@ -104,6 +87,15 @@ def check_references(model: MjModel) -> None:
 def _require(true: Any, name: str) -> None:
     if not true:
         raise SceneError(f"damaged compiled model: {name} leads out of the model")
+
+
+def _named_spans(model: MjModel) -> Iterator[tuple[str, str, str]]:
+    """Arrays of beginnings and of lengths, and how long what they are parts of is, where their names say so."""
+    for start in dir(model):
+        owner, _, part = start.removesuffix("adr").partition("_")
+        length, total = f"{owner}_{part}num", _TOTALS.get(part, f"n{owner}{part}")
+        if start.endswith("adr") and hasattr(model, length) and hasattr(model, total):
+            yield start, length, total
 
 
 def _within(indices: Any, limit: int) -> bool:

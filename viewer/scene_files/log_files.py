@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from ..errors import SceneError
 from ..mjmodel.names import read_names
-from ..mjmodel.state_log import INPUTS, StateLog, Values, parts_of, places, state_parts
+from ..mjmodel.state import INPUTS, STATE, Values, parts_of, places, state_parts
+from ..mjmodel.state_log import StateLog, check_times
 from ..mjmodel.types import MjModel
+from ..processes import import_extra
 from .run_file import SUFFIX as RUN_SUFFIX
-from .run_file import RunFile, attempt_reading, read_arrays
+from .run_file import RunFile, attempt_reading, check_unpacked, read_arrays
 
 LOG_SUFFIXES = (".npz", ".hdf5", ".h5", ".csv", RUN_SUFFIX)
 _PARTS = ("time", "qpos", "qvel", "act", "qacc_warmstart", *INPUTS)
@@ -23,8 +25,6 @@ _PARTS = ("time", "qpos", "qvel", "act", "qacc_warmstart", *INPUTS)
 _STATE = ("state", "states")
 _CONTROL = ("control", "controls")
 _INITIAL = "initial_state"
-_BYTES_MAX = 8 * 2**30
-"""Longest array that is read [bytes]."""
 _Arrays = Mapping[str, NDArray[Any]]
 
 
@@ -104,7 +104,9 @@ class _Assembly:
         names = [name for name in parts if self._sizes.get(name)]
         columns = places(self._model, *names)
         values = np.concatenate([parts[name] for name in names], axis=1)
-        return StateLog(path, columns, values, missing=tuple(needed), notes=(*notes, *self._notes))
+        log = StateLog(path, columns, values, missing=tuple(needed), notes=(*notes, *self._notes))
+        check_times(self._model, log)
+        return log
 
     def _add_states(self, arrays: _Arrays, name: str) -> None:
         """Split whole states, as MuJoCo or robosuite write them."""
@@ -112,7 +114,7 @@ class _Assembly:
         physics = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
         kinds = {
             "mjSTATE_FULLPHYSICS": parts_of(physics),
-            "mjSTATE_INTEGRATION": parts_of(int(mujoco.mjtState.mjSTATE_INTEGRATION)),
+            "mjSTATE_INTEGRATION": parts_of(STATE),
             "time qpos qvel": ("time", "qpos", "qvel"),
             "mjSTATE_PHYSICS": parts_of(int(mujoco.mjtState.mjSTATE_PHYSICS)),
             "qpos qvel": ("qpos", "qvel"),
@@ -149,20 +151,27 @@ class _Assembly:
             array = array[:, np.newaxis]
         if array.ndim < 2 or not len(array):
             raise SceneError(f"{self._path}: {name} has the shape {array.shape}, not a row for each state")
+        check_unpacked(self._path, 8 * array.size)
         return array.reshape(len(array), -1).astype(np.float64)
 
 
 def _choose(path: Path, arrays: _Arrays, demo: str | None) -> tuple[_Arrays, tuple[str, ...]]:
     """One run of several: of a batch, (batch, rows, ...), or of a table whose time begins again."""
+    for name, array in arrays.items():
+        if array.ndim == 0 or not len(array):
+            raise SceneError(f"{path}: {name} has the shape {array.shape}, not a row for each state")
     states = next((arrays[name] for name in (*_STATE, "qpos") if name in arrays), None)
     if states is not None and states.ndim == 3:
         number = _number(path, demo, len(states))
+        few = next((name for name, array in arrays.items() if array.ndim > 1 and len(array) <= number), None)
+        if few is not None:
+            raise SceneError(f"{path}: {few} has {len(arrays[few])} runs, and the states {len(states)}")
         batch = {name: array[number] if array.ndim > 1 else array for name, array in arrays.items()}
         return batch, _which(number, len(states))
     time = arrays.get("time")
     if time is None and states is not None and states.ndim == 2 and demo is None:
         return arrays, ()
-    if time is None or time.ndim > 2 or time.dtype.kind not in "fiu" or not len(time):
+    if time is None or time.ndim > 2 or time.dtype.kind not in "fiu":
         if demo not in (None, "0"):
             raise SceneError(f"{path}: holds one run: leave out --demo")
         return arrays, ()
@@ -177,7 +186,7 @@ def _choose(path: Path, arrays: _Arrays, demo: str | None) -> tuple[_Arrays, tup
 def _number(path: Path, demo: str | None, count: int) -> int:
     if demo is None:
         return 0
-    if not demo.isdecimal() or int(demo) >= count:
+    if not demo.isdecimal() or len(demo) > 9 or int(demo) >= count:
         last = f"from 0 to {count - 1}" if count > 1 else "one, number 0"
         raise SceneError(f"{path}: has no run {demo!r}; there are: {last}")
     return int(demo)
@@ -189,42 +198,52 @@ def _which(number: int, count: int) -> tuple[str, ...]:
 
 def _read_hdf5(path: Path, demo: str | None) -> tuple[_Arrays, tuple[str, ...]]:
     """A demonstration of robosuite or robomimic, or arrays by their names in mjData, also in `infos`."""
-    try:
-        import h5py
-    except ImportError:
-        raise SceneError(f"{path}: needs h5py: pip install 'contact-viewer[hdf5]'") from None
+    h5py = import_extra("h5py", "hdf5", f"{path}: needs")
 
-    def read() -> tuple[_Arrays, tuple[str, ...]]:
+    def read() -> tuple[_Arrays, tuple[str, ...] | None]:
         with h5py.File(path, "r") as file:
-            demos = file.get("data")
+            demos = _item(path, file, "data", h5py)
             if not isinstance(demos, h5py.Group):
-                found = {**_datasets(path, file, h5py), **_datasets(path, file.get("infos", {}), h5py)}
-                return _choose(path, found, demo)
+                infos = _item(path, file, "infos", h5py)
+                return {**_datasets(path, file, h5py), **_datasets(path, infos, h5py)}, None
             names = sorted(demos, key=lambda name: (len(name), name))
             if not names:
                 raise SceneError(f"{path}: has no demonstrations")
             name = names[0] if demo is None else demo if demo in names else f"demo_{demo}"
             if name not in names:
                 raise SceneError(f"{path}: has no {name}; it has {len(names)}, from {names[0]} to {names[-1]}")
-            found = _datasets(path, demos[name], h5py)
+            found = _datasets(path, _item(path, demos, name, h5py), h5py)
             if not found:
                 raise SceneError(f"{path}: {name} has no states")
             return found, (f"{name} of {len(names)} (--demo)",)
 
-    result: tuple[_Arrays, tuple[str, ...]] = attempt_reading(path, read)
-    return result
+    found, notes = attempt_reading(path, read)
+    return (found, notes) if notes is not None else _choose(path, found, demo)
+
+
+def _item(path: Path, group: Any, name: str, h5py: Any) -> Any:
+    """An object of a group, None if there is none. A link could lead to another file, so it is refused unopened."""
+    links, key = group.id.links, name.encode("utf-8", "surrogateescape")
+    if not links.exists(key):
+        return None
+    if links.get_info(key).type != h5py.h5l.TYPE_HARD:
+        raise SceneError(f"{path}: {name} is a link, and only arrays that the file itself holds are read")
+    return group[name]
 
 
 def _datasets(path: Path, group: Any, h5py: Any) -> dict[str, NDArray[Any]]:
-    """Arrays of a group that a log may have."""
-    found = {}
-    for name in (*_PARTS, *_STATE, *_CONTROL):
-        data = group.get(name)
-        if isinstance(data, h5py.Dataset):
-            if data.size * 8 > _BYTES_MAX or data.dtype.kind not in "fiub":
-                raise SceneError(f"{path}: {name} is too large, or not made of numbers")
-            found[name] = np.asarray(data)
-    return found
+    """Arrays of a group that a log may have, all of them numbers in the file itself."""
+    if not isinstance(group, h5py.Group):
+        return {}
+    items = {name: _item(path, group, name, h5py) for name in (*_PARTS, *_STATE, *_CONTROL)}
+    found = {name: data for name, data in items.items() if isinstance(data, h5py.Dataset)}
+    for name, data in found.items():
+        if data.external or data.is_virtual:
+            raise SceneError(f"{path}: {name} is stored in another file, and only what this one holds is read")
+        if data.shape is None or data.dtype.kind not in "fiub":
+            raise SceneError(f"{path}: {name} is not made of numbers")
+    check_unpacked(path, sum(8 * data.size for data in found.values()))
+    return {name: np.asarray(data) for name, data in found.items()}
 
 
 def _read_csv(path: Path, model: MjModel) -> dict[str, NDArray[Any]]:
@@ -264,7 +283,7 @@ def _csv_columns(path: Path, heading: list[str], model: MjModel) -> dict[str, li
             if name == part or re.match(rf"{part}\W|{part}_|{part}\d", name):
                 item = name[len(part) :].strip("[]_/.: ")
                 place = 0 if not item and sizes[part] == 1 else named[part].get(item)
-                if place is None and item.isdecimal():
+                if place is None and item.isdecimal() and len(item) < 10:
                     place = int(item)
                 if place is None or place >= sizes[part]:
                     raise SceneError(f"{path}: this scene has nothing for the column {name!r}")

@@ -20,6 +20,8 @@ _ITERATIONS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iteratio
 _QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize": 16384, "offsamples": 64}
 """Beyond these a picture takes minutes to prepare, or does not fit on a graphics card."""
 _MAY_BE_INFINITE = ("range", "cutoff", "user")
+_MAY_BE_NAN = "mesh_polynormal"
+"""MuJoCo 3.5 leaves NaN there for triangles without area, which many robots have in meshes that are only drawn."""
 _DERIVED = ("0", "aabb", "rbound", "subtreemass", "body_mass", "body_inertia", "body_ipos", "body_iquat", "body_margin")
 """Endings of arrays that the compiler computes from others, in which the mistake was made."""
 
@@ -60,7 +62,7 @@ def _check_finite(model: MjModel) -> None:
     broken = {}
     for name, array in _numbers(model):
         # The sum alone is several times faster than a test of each, and almost always enough.
-        if array.size == 0 or np.isfinite(np.sum(array)):
+        if array.size == 0 or np.isfinite(np.sum(array)) or name == _MAY_BE_NAN:
             continue
         allowed = np.isinf if name.endswith(_MAY_BE_INFINITE) else np.zeros_like
         rows = np.flatnonzero(~(np.isfinite(array) | allowed(array).astype(bool)).reshape(len(array), -1).all(axis=1))
@@ -91,5 +93,9 @@ def _owner(model: MjModel, array: str, row: int) -> str:
     kind = array.partition("_")[0]
     if not hasattr(model, f"name_{kind}adr"):
         return ""
+    names = read_names(model, kind)
+    if len(names) != len(getattr(model, array)):
+        # Of vertices, pixels and the like, many belong to one object.
+        return ""
     words = {"jnt": "joint", "cam": "camera", "mat": "material", "tex": "texture", "eq": "equality"}
-    return f" of {words.get(kind, kind)} {read_names(model, kind)[row] or row}"
+    return f" of {words.get(kind, kind)} {names[row] or row}"

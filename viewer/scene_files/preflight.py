@@ -2,22 +2,23 @@
 
 import os
 import stat
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+import mujoco
+
 from ..errors import SceneError
 from ..files import size_text
-from .attribute_limits import REFUSED, beyond_limits, product, refused_attribute
-from .file_heads import ASSET_SIZE_MAX, check_compiled, png_pixels
 from .file_watch import Stamp, stamp_of, take_stamp
 from .includes import is_lfs_pointer, named_paths
 from .model_checks import CONTACTS_MAX
 from .run_file import SUFFIX as RUN_SUFFIX
 from .run_file import RunFile
-from .xml_tags import TEXT_SIZE_MAX, Tag, XmlError, encode, find_tags, line_of, read_text
+from .xml_tags import TEXT_SIZE_MAX, Tag, XmlError, encode, find_tags, line_of, read_bytes, read_text
 
 NESTING_MAX = 200
 """Longest chain of includes and nested models. MuJoCo follows some thousands, then its stack is full."""
@@ -44,6 +45,34 @@ _COPYING = {"replicate": "", "composite": "", "flexcomp": "10 10 10"}
 """Elements that make `count` copies, and the default of that attribute."""
 _ENDLESS = ("plugin", "lengthrange", "muscle")
 """Elements that make the compiler run other code, or simulate for as long as the scene says."""
+_LIMITS = {
+    "contact": {"num": 1000},
+    "user": {"dim": 100_000},
+    "numeric": {"size": 1_000_000},
+    "texture": {"width": 4096, "height": 4096},
+    "hfield": {"nrow": 4096, "ncol": 4096},
+    "mesh": {"params": 200},
+    "size": {
+        "memory": 2**30,
+        "nstack": 2**27,
+        "nuserdata": 1_000_000,
+        **dict.fromkeys(("nkey", "njmax", "nconmax"), 10_000),
+        **{f"nuser_{kind}": 1000 for kind in ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")},
+    },
+}
+"""By element and attribute: up to this MuJoCo 4.0 compiles within a second and a few hundred megabytes."""
+_LIMITS_ANYWHERE = {"nsample": 1000, "actdim": 100_000}
+_REFUSED = {"replicate": ("count", 100_000), "size": ("nkey", 10_000_000)}
+"""From this on MuJoCo 4.0 takes longer than any limit of time, whatever else is in the scene."""
+_NUMBER_MAX = 1e18
+"""Keeps products of counts finite."""
+_SIZE_SUFFIXES = "KMGTPE"
+_ASSET_SIZE_MAX = 2**31 - 1
+"""Longest file that MuJoCo can read [bytes]."""
+_MJB_ID = 54321
+_PNG = b"\x89PNG\r\n\x1a\n"
+DROPPED = ".contact-viewer-dropped"
+"""Name of a file that marks a folder of dropped files: scenes in it may read files of that folder alone."""
 _LFS_ADVICE = "a Git LFS pointer: run git lfs pull"
 
 
@@ -62,8 +91,6 @@ class Survey:
     """Why a process of its own should compile the scene."""
     notes: tuple[str, ...] = ()
     """What a person should know of a scene that opens."""
-    contact_elements: int = 0
-    """Elements of its XML files that are contact sensors, and those that hold pairs and exclusions."""
 
 
 class SceneRefused(SceneError):
@@ -120,7 +147,7 @@ def survey_scene(path: Path, thorough: bool = False) -> Survey:
         if is_lfs_pointer(path):
             raise SceneError(f"{path}: {_LFS_ADVICE}")
         if path.suffix.lower() == ".mjb":
-            check_compiled(path)
+            _check_compiled(path)
             return Survey(path, files, doubts=("a compiled model",))
         if path.suffix.lower() == RUN_SUFFIX:
             RunFile(path)
@@ -138,6 +165,8 @@ class _Surveyor:
         self._path = path
         self._files = files
         self._thorough = thorough
+        self._root = next((folder for folder in path.parents if (folder / DROPPED).exists()), None)
+        """The folder that the scene's files must be in; None for any."""
         self._texts: dict[Path, str] = {}
         self._text_size = 0
         """Of all XML files [bytes]."""
@@ -166,7 +195,6 @@ class _Surveyor:
             tuple(self._missing),
             tuple(self._doubts),
             tuple(self._notes),
-            sum(text.count("<contact") for text in self._texts.values()),
         )
 
     def _look_at_model(self, path: Path, chain: tuple[Path, ...]) -> None:
@@ -216,14 +244,17 @@ class _Surveyor:
                 if opens and body:
                     if meaning := _meaning(name):
                         self._read_tag(tag, meaning, path, model, chain, depth)
-                    for attribute in beyond_limits(tag):
+                    for attribute in _beyond_limits(tag):
                         self._doubt_attribute(tag, attribute, path)
                 depth += opens - closes
                 if depth > _DEPTH_LARGE:
                     self._doubts[f"elements nested more than {_DEPTH_LARGE} deep"] = None
         except XmlError as error:
+            place = f"{path.name} line {line_of(text, error.offset)}: broken XML"
+            if self._root is not None:
+                raise SceneError(f"{self._path}: {place}") from None
             # MuJoCo's parser decides what is XML, but what it may read beyond this place has not been checked.
-            self._doubts[f"{path.name} line {line_of(text, error.offset)}: broken XML"] = None
+            self._doubts[place] = None
 
     def _load(self, path: Path) -> str | None:
         """Text of an XML file; None if it is left to a thorough survey."""
@@ -268,11 +299,12 @@ class _Surveyor:
                     model.assets.append(_Reference(name, file, path, tag.start, model.in_visual))
         if name in _COPYING:
             self._multiply(_copies_of(tag))
-        if refused := refused_attribute(tag):
-            self._refuse(tag, path, refused[0], f"MuJoCo needs hours for {tag.name} with {refused[1]:,} or more")
+        attribute, limit = _REFUSED.get(name, ("", 0))
+        if limit and _product(tag.attributes.get(attribute, "")) >= limit:
+            self._refuse(tag, path, attribute, f"MuJoCo needs hours for {name} with {limit:,} or more")
 
     def _doubt_attribute(self, tag: Tag, attribute: str, path: Path) -> None:
-        if tag.name == "contact" and attribute == "num" and product(tag.attributes["num"]) > CONTACTS_MAX:
+        if tag.name == "contact" and attribute == "num" and _product(tag.attributes["num"]) > CONTACTS_MAX:
             self._refuse(tag, path, "num", f"at most {CONTACTS_MAX:,} contacts can be shown")
         self._doubts[f"{attribute}={_shortened(tag.attributes[attribute])!r} of {tag.name}"] = None
 
@@ -310,8 +342,8 @@ class _Surveyor:
             raise SceneError(f"{found}: cannot be read (Permission denied)")
         if not asset.visual or model.keeps_visual:
             self._refuse_lfs_pointer(found, asset)
-        if size > ASSET_SIZE_MAX:
-            raise SceneError(f"{found}: has {size_text(size)}; MuJoCo reads at most {size_text(ASSET_SIZE_MAX)}")
+        if size > _ASSET_SIZE_MAX:
+            raise SceneError(f"{found}: has {size_text(size)}; MuJoCo reads at most {size_text(_ASSET_SIZE_MAX)}")
         if size > (_FLEX_FILE_LARGE if asset.element == "flexcomp" else _ASSET_LARGE):
             self._doubts[f"{size_text(size)} in {found.name}"] = None
         if asset.element in ("texture", "hfield") and (pixels := png_pixels(found)) > _PIXELS_LARGE:
@@ -329,6 +361,10 @@ class _Surveyor:
             # Not in a model that is nested in another, whatever it says.
             candidates = [*named_paths(name.rpartition("/")[2], folders), *candidates]
         for path in candidates:
+            if self._root is not None and not path.is_relative_to(self._root):
+                # The same whether there is such a file or not: who drops a scene may not ask what this machine has.
+                named = f"{self._place(reference)} names {_shortened(reference.name)}"
+                raise SceneError(f"{self._path.name}: {named}, which was not dropped with it: drop the folder of both")
             try:
                 status = os.stat(path)
             except OSError:
@@ -358,7 +394,7 @@ def _meaning(name: str) -> str:
     # MuJoCo reads these two in upper and lower case.
     if name.lower() in ("include", "compiler"):
         return name.lower()
-    known = ("model", "attach", *_ENDLESS, *_FILE_ATTRIBUTES, *_COPYING, *REFUSED)
+    known = ("model", "attach", *_ENDLESS, *_FILE_ATTRIBUTES, *_COPYING, *_REFUSED)
     return name if name in known else ""
 
 
@@ -366,8 +402,8 @@ def _copies_of(tag: Tag) -> float:
     """How many bodies, or copies of its content, an element makes."""
     given = tag.attributes
     if tag.name == "flexcomp" and given.keys() & {"file", "point"}:
-        return product(given.get("cellcount", ""))
-    return product(given.get("count", _COPYING[tag.name])) * product(given.get("cellcount", ""))
+        return _product(given.get("cellcount", ""))
+    return _product(given.get("count", _COPYING[tag.name])) * _product(given.get("cellcount", ""))
 
 
 def _posix(name: str) -> str:
@@ -376,3 +412,68 @@ def _posix(name: str) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _beyond_limits(tag: Tag) -> list[str]:
+    """Attributes of an element that are worth a process of its own."""
+    found, body = [], tag.body
+    for name, limit in (_LIMITS_ANYWHERE | _LIMITS.get(tag.name, {})).items():
+        # By far the most elements have none of them.
+        if name in body and _product(tag.value(name) or "") > limit:
+            found.append(name)
+    return found
+
+
+@lru_cache(10_000)
+def _product(value: str) -> float:
+    """The product of an attribute's numbers, at least 1; words that are not numbers count as 1."""
+    result = 1.0
+    for word in value.split():
+        result = min(result * max(1.0, _number(word)), _NUMBER_MAX)
+    return result
+
+
+def _number(word: str) -> float:
+    factor = 1.0
+    if word[-1].upper() in _SIZE_SUFFIXES and word[:-1].isdecimal():  # Sizes of memory, such as 10M.
+        factor, word = 1024.0 ** (1 + _SIZE_SUFFIXES.index(word[-1].upper())), word[:-1]
+    try:
+        value = float(word) * factor
+    except ValueError:
+        return 1.0
+    return min(value, _NUMBER_MAX) if value == value else 1.0
+
+
+def png_pixels(path: Path) -> int:
+    """Pixels of a PNG, by its header; 0 for other files, which are no smaller than what they hold."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(24)
+    except OSError:
+        return 0
+    if len(head) < 24 or not head.startswith(_PNG):
+        return 0
+    width, height = struct.unpack(">2I", head[16:24])
+    return int(width) * int(height)
+
+
+def _check_compiled(path: Path) -> None:
+    """The head of a compiled model, of which MuJoCo itself says no more than that it failed."""
+    head = read_bytes(path, _ASSET_SIZE_MAX, "compiled model", count=20)
+    if len(head) < 20:
+        raise SceneError(f"{path}: not a compiled MuJoCo model: it is cut off")
+    numbers = struct.unpack("<5i", head)
+    if numbers[0] != _MJB_ID:
+        raise SceneError(f"{path}: not a compiled MuJoCo model")
+    if numbers[3] != mujoco.mj_version():
+        raise SceneError(
+            f"{path}: compiled by MuJoCo {_version_text(numbers[3])}, which MuJoCo {mujoco.__version__} cannot read; "
+            "open the scene it was compiled from"
+        )
+
+
+def _version_text(number: int) -> str:
+    if number >= 1_000_000:
+        return f"{number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}"
+    # Earlier, a version was three digits.
+    return ".".join(str(number)) if 100 <= number <= 999 else f"version {number}"

@@ -1,8 +1,9 @@
 """Reads and writes saved runs: a model, and the states of every step, in one file of NumPy arrays."""
 
+import csv
 import json
+import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..errors import SceneError, write_error
-from ..files import PartFile, PartStream
-from ..mjmodel.state_log import StateLog, Values, state_parts
+from ..files import PartFile, PartStream, size_text
+from ..mjmodel.state import SLEEP, Values, state_parts
+from ..mjmodel.state_log import StateLog, check_times, sleeps_fit
 from ..mjmodel.types import MjModel
 from ..version import __version__
 
@@ -23,8 +25,11 @@ _FORMAT = 1
 _ABOUT, _MODEL, _SOURCES, _STATES, _VERSION = "about", "model", "source", "states", "version"
 _FAST = 1
 """Compression of models and their files: half as large in a fifth of the time."""
-READ_ERRORS = (OSError, ValueError, KeyError, EOFError, MemoryError, RuntimeError, NotImplementedError)
-"""What NumPy, zipfile and zlib raise for files that are damaged, or not theirs."""
+_BYTES_MAX = 8 * 2**30
+"""Most that is read of a file [bytes]."""
+_UNPACKED_MAX = 2**29
+"""Most that a small file may unpack to [bytes]; a larger one to `_RATIO_MAX` times its own size."""
+_RATIO_MAX = 50
 
 
 class RunWriter:
@@ -120,11 +125,12 @@ class RunFile:
             self.mujoco = str(self.about["mujoco"])
             """The version of MuJoCo that took the steps."""
             self._sources = [str(name) for name in self.about["sources"]]
-            self._parts = {str(name): int(size) for name, size in self.about["parts"].items()}
-            self.companions = {int(sensor): int(companion) for sensor, companion in self.about["companions"]}
-            self.hidden = tuple(int(sensor) for sensor in self.about["hidden"])
-        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-            raise SceneError(f"{path}: not a saved run of this program") from None
+            self._parts = {str(name): _index(size) for name, size in self.about["parts"].items()}
+            self.companions = {_index(sensor): _index(companion) for sensor, companion in self.about["companions"]}
+            self.hidden = tuple(_index(sensor) for sensor in self.about["hidden"])
+            self.about["version"] = _index(self.about.get("version", 0))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+            raise SceneError(f"{path}: not a saved run of this program, or damaged") from None
         if not known:
             raise SceneError(f"{path}: saved by another version of this program, in a format that this one cannot read")
 
@@ -154,8 +160,13 @@ class RunFile:
             raise SceneError(f"{self.path}: damaged: its arrays do not fit each other")
         if not (np.isfinite(states).all() and np.isfinite(rest).all()):
             raise SceneError(f"{self.path}: damaged: its states have values that are not numbers")
-        places = self._places(model, len(rest))
-        if len(columns) and not (columns.min() >= 0 and columns.max() < len(rest) and 0 in columns):
+        versions = {
+            int(match[1]): array.tobytes()
+            for name, array in arrays.items()
+            if (match := re.fullmatch(rf"{_VERSION}_(\d{{1,18}})", name)) and array.dtype == np.uint8
+        }
+        places = self._places(model, len(rest), bool(versions))
+        if not (0 in columns and columns.min() >= 0 and columns.max() < len(rest)):
             raise SceneError(f"{self.path}: damaged: its columns are not those of a state")
         if (np.diff(states[:, np.flatnonzero(columns == 0)[0]]) < 0).any():
             raise SceneError(f"{self.path}: damaged: its time runs backwards")
@@ -164,21 +175,21 @@ class RunFile:
         whole[places[places >= 0]] = rest[places >= 0]
         first = arrays.get("first_row")
         known = first is not None and first.dtype == np.float64 and first.ndim == 1
-        return StateLog(
+        log = StateLog(
             self.path,
             places[columns][kept],
             states if kept.all() else states[:, kept],
             whole,
             first_row=first if known else None,
-            versions={
-                int(name.removeprefix(f"{_VERSION}_")): array.tobytes()
-                for name, array in arrays.items()
-                if name.removeprefix(f"{_VERSION}_").isdecimal() and array.dtype == np.uint8
-            },
+            versions=versions,
             about=self.about,
         )
+        if not sleeps_fit(model, log):
+            raise SceneError(f"{self.path}: its states do not fit its model (what sleeps)")
+        check_times(model, log)
+        return log
 
-    def _places(self, model: MjModel, size: int) -> NDArray[np.intp]:
+    def _places(self, model: MjModel, size: int, has_versions: bool) -> NDArray[np.intp]:
         """Where each value of a saved state belongs in a state of a model, (size,); -1 where it has no place."""
         parts = state_parts(model)
         found, start = np.full(size, -1, np.intp), 0
@@ -189,9 +200,10 @@ class RunFile:
             elif length and name != "history":
                 raise SceneError(f"{self.path}: its states do not fit its model ({name})")
             start += length
-        # What sleeps comes after all parts.
-        end = max((part.stop for part in parts.values()), default=0)
-        found[start:] = np.arange(end, end + max(0, size - start))
+        if has_versions or model.opt.enableflags & SLEEP:
+            # What sleeps, and the version of the model, come after all parts.
+            end = max((part.stop for part in parts.values()), default=0)
+            found[start:] = np.arange(end, end + max(0, size - start))
         return found
 
     def _bytes(self, name: str) -> bytes:
@@ -211,19 +223,33 @@ def read_arrays(path: Path, wanted: Callable[[str], bool], needed: Iterable[str]
     """The arrays of an .npz file whose names are wanted, of which some must be there. Nothing pickled is loaded."""
 
     def read() -> dict[str, NDArray[Any]]:
-        with path.open("rb") as stream:
-            if stream.read(4) != b"PK\x03\x04":
-                raise ValueError("no archive")
-            stream.seek(0)
-            with np.load(stream, allow_pickle=False) as file:
-                return {name: file[name] for name in [*needed, *file.files] if wanted(name)}
+        with zipfile.ZipFile(path) as file:
+            members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
+            found = {name: members[name] for name in [*needed, *members] if wanted(name)}
+            check_unpacked(path, sum(info.file_size for info in found.values()))
+            arrays = {}
+            for name, info in found.items():
+                with file.open(info) as member:
+                    arrays[name] = npy.read_array(member, allow_pickle=False)
+            return arrays
 
     arrays: dict[str, NDArray[Any]] = attempt_reading(path, read)
     return arrays
 
 
+def check_unpacked(path: Path, size: int) -> None:
+    """Raise SceneError for a file whose arrays take more bytes than such a file should, before they are read."""
+    limit = min(_BYTES_MAX, max(_UNPACKED_MAX, _RATIO_MAX * path.stat().st_size))
+    if size > limit:
+        raise SceneError(f"{path}: its arrays take {size_text(size)}, and at most {size_text(limit)} is read of it")
+
+
 def attempt_reading(path: Path, read: Callable[[], Any]) -> Any:
-    """What `read` returns; SceneError, one line, for a file that is damaged or of another kind."""
+    """What `read` returns; SceneError, one line, for a file that is damaged or of another kind.
+
+    `read` calls a library that parses the file. What NumPy, zipfile, csv and h5py raise for a damaged one is not
+    documented, so any exception counts as damage: check what they return outside of it.
+    """
     try:
         return read()
     except FileNotFoundError:
@@ -232,12 +258,21 @@ def attempt_reading(path: Path, read: Callable[[], Any]) -> Any:
         raise SceneError(f"{path}: needs more memory than there is") from None
     except SceneError:
         raise
-    except (*READ_ERRORS, zipfile.BadZipFile, zlib.error) as error:
+    except csv.Error as error:
+        raise SceneError(f"{path}: cannot be read ({error})") from None
+    except Exception as error:
         if "Object arrays" in str(error):
             raise SceneError(f"{path}: holds pickled Python objects, which are never loaded") from None
         if isinstance(error, OSError) and error.errno is not None:
             raise SceneError(f"{path}: cannot be read ({error.strerror})") from None
         raise SceneError(f"{path}: cannot be read: it is damaged, cut off, or of another kind") from None
+
+
+def _index(value: Any) -> int:
+    """A whole number that is not negative; raises ValueError."""
+    if not isinstance(value, int) or value < 0 or value >= 2**31:
+        raise ValueError("not an index or a count")
+    return value
 
 
 def model_bytes(model: MjModel) -> NDArray[np.uint8]:

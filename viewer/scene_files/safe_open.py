@@ -4,22 +4,22 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import mujoco
 
 from ..errors import SceneError
-from ..worker import Limits
-from .compile_worker import Compilation, Compiled, compile_scene
-from .compiled_sensors import with_sensors
+from ..processes import Limits
+from .compile_worker import Compilation, compile_scene
+from .compile_worker import OpenedScene as OpenedScene
 from .error_messages import readable
 from .file_watch import Stamp
 from .preflight import SceneRefused, Survey, survey_scene
 from .run_file import SUFFIX as RUN_SUFFIX
 from .run_file import RunFile
-from .scene import LoadedScene
+from .scene import catch_warnings
 from .spec_changes import SensorChange
 
 T = TypeVar("T")
@@ -27,14 +27,6 @@ _WAIT = 0.02
 """Time between two looks at a process [s]."""
 _asset_stamps: dict[Path, Stamp | None] = {}
 """Of the files that MuJoCo may keep decoded, when it last read them."""
-
-
-@dataclass(frozen=True)
-class OpenedScene(LoadedScene):
-    """A compiled scene that passed all checks."""
-
-    survey: Survey | None = None
-    """The files that it was made from, for a FileWatch."""
 
 
 class OpeningCancelled(SceneError):
@@ -69,6 +61,8 @@ def open_safely(
     already; if they are still the same it needs no process of its own. `any_order`: as in `compile_scene`.
     """
     progress = progress or Progress()
+    # Also where another process compiles it: the steps are taken in this one.
+    catch_warnings()
     files: Mapping[Path, Stamp | None] = {path: None}
     try:
         survey = survey_scene(path)
@@ -81,31 +75,13 @@ def open_safely(
             compiled = compile_scene(survey, changes, any_order)
         if progress.cancelled.is_set():
             raise OpeningCancelled(path)
-        log = RunFile(path).log(compiled.scene.model) if path.suffix.lower() == RUN_SUFFIX else None
+        log = RunFile(path).log(compiled.model) if path.suffix.lower() == RUN_SUFFIX else None
     except OpeningCancelled:
         raise
     except SceneError as error:
         raise SceneRefused(readable(str(error)), getattr(error, "files", files)) from None
-    scene, notes = compiled.scene, compiled.notes
-    if scene.lacks_companions:
-        try:
-            scene = with_sensors(scene, delayed=True)
-        except SceneError as error:
-            notes = (*notes, f"contacts are reconstructed from the contact list: {error}")
-    left_out = [str(refusal) for refusal in scene.refusals if refusal.reason is not None]
-    notes = tuple(readable(note) for note in (*notes, *left_out))
-    return OpenedScene(
-        path,
-        scene.model,
-        scene.companions,
-        scene.lacks_companions,
-        scene.owned,
-        scene.refusals,
-        notes,
-        scene.hidden,
-        log,
-        survey=compiled.survey,
-    )
+    left_out = [str(refusal) for refusal in compiled.refusals if refusal.reason is not None]
+    return replace(compiled, notes=tuple(readable(note) for note in (*compiled.notes, *left_out)), log=log)
 
 
 class Opening(Generic[T]):
@@ -169,7 +145,7 @@ class Opening(Generic[T]):
 
 def _compile_apart(
     survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SensorChange], any_order: bool
-) -> Compiled:
+) -> OpenedScene:
     with closing(Compilation(survey.path, survey.doubts, limits, changes, any_order)) as compilation:
         while not compilation.wait(_WAIT):
             progress.stage = compilation.stage

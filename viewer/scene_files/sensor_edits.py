@@ -1,9 +1,8 @@
-"""Keeps the changes that a person made to the contact sensors of a scene: applied, undone, saved into its file."""
+"""Keeps what a user did and can undo, and changes of the contact sensors of a scene: applied, saved into its file."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from time import monotonic
 
 from ..errors import SceneError
 from ..mjmodel.names import COMPANION, label_sensors, read_names
@@ -11,31 +10,63 @@ from ..mjmodel.types import MjModel
 from .spec_changes import RefusedChange, SensorChange
 from .xml_edits import Edit, change_sensor, contact_element, insert_elements
 
-_STEPS_MAX = 200
+_DONE_MAX = 200
 
 
 @dataclass(frozen=True)
-class _Step:
-    """A step that can be undone."""
+class _Done:
+    """Something that a user did."""
 
+    owner: object
+    """What it was done to; see `UndoStack.forget`."""
     description: str
-    changes: tuple[SensorChange, ...]
-    """All changes as they were before it."""
-    edits: tuple[Edit, ...] = ()
-    """Edits of files that it made, in this order."""
-    restore: Callable[[], None] | None = None
-    """What else is to be done to undo it."""
-    time: float = field(default_factory=monotonic)
-    """By the clock [s]."""
+    undo: Callable[[], None]
+    has_effect: Callable[[], bool]
+    """False once undoing it would change nothing, or something else."""
+
+
+class UndoStack:
+    """What a user did, in the order of doing, and how to undo it."""
+
+    def __init__(self) -> None:
+        self._done: list[_Done] = []
+
+    def push(
+        self, owner: object, description: str, undo: Callable[[], None], has_effect: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Keep something that was done to `owner`, for as long as undoing it `has_effect`."""
+        self._done = [*self._done, _Done(owner, description, undo, has_effect)][-_DONE_MAX:]
+
+    @property
+    def last(self) -> str | None:
+        """What `undo` would undo, in words; None if there is nothing."""
+        while self._done and not self._done[-1].has_effect():
+            self._done.pop()
+        return self._done[-1].description if self._done else None
+
+    def undo(self) -> str | None:
+        """Undo what was done last, and return what that was. Raises SceneError if a file has changed since."""
+        if self.last is None:
+            return None
+        done = self._done.pop()
+        done.undo()
+        return done.description
+
+    def forget(self, owner: object) -> None:
+        """Drop all that was done to `owner`: it is gone, or what was done has become part of the past."""
+        self._done = [done for done in self._done if done.owner is not owner]
 
 
 class SensorEdits:
-    """Changes of the running scene, each relative to its file, and the steps to undo them."""
+    """Changes of the running scene, each relative to its file."""
 
-    def __init__(self) -> None:
+    def __init__(self, undo_stack: UndoStack | None = None) -> None:
+        """`undo_stack`: where the changes can be undone, if with others."""
         self.changes: tuple[SensorChange, ...] = ()
+        self.undo_stack = undo_stack or UndoStack()
         self._saves = 0
-        self._steps: list[_Step] = []
+        self._refused: list[SensorChange] = []
+        """Changes that did not fit the scene."""
 
     @property
     def state(self) -> tuple[int, tuple[SensorChange, ...]]:
@@ -47,23 +78,13 @@ class SensorEdits:
         """Changes that the file does not have yet, by the name of the sensor."""
         return {change.name: change for change in self.changes}
 
-    @property
-    def last(self) -> str | None:
-        """The step that `undo` would undo, for a person; None if there is none."""
-        return self._steps[-1].description if self._steps else None
-
-    @property
-    def last_time(self) -> float:
-        """When that step was made, by the clock [s]."""
-        return self._steps[-1].time if self._steps else 0.0
-
     def record(self, description: str, restore: Callable[[], None]) -> None:
-        """A step that is not about sensors was made; `restore` undoes it."""
-        self._set(self.changes, _Step(description, self.changes, restore=restore))
+        """Keep something that was done, not to sensors, but also for as long as this scene is open."""
+        self.undo_stack.push(self, description, restore)
 
     def make(self, changes: Sequence[SensorChange]) -> None:
         """Make sensors, or change some, in one step that can be undone."""
-        before, pending = self.changes, list(self.changes)
+        pending = list(self.changes)
         for change in changes:
             place = next((i for i, old in enumerate(pending) if change.before and old.name == change.replaces), None)
             if place is None:
@@ -74,13 +95,13 @@ class SensorEdits:
             if pending[place].after == old.before:
                 del pending[place]
         names = ", ".join(change.name for change in changes[:3]) + (", ..." if len(changes) > 3 else "")
-        self._set(tuple(pending), _Step(f"{'change' if changes[0].before else 'make'} {names}", before))
+        self._set(f"{'change' if changes[0].before else 'make'} {names}", tuple(pending))
 
     def revert(self, name: str) -> None:
         """Return a sensor to what the file declares; remove it if the file does not."""
         kept = tuple(change for change in self.changes if change.name != name)
         if kept != self.changes:
-            self._set(kept, _Step(f"revert {name}", self.changes))
+            self._set(f"revert {name}", kept)
 
     def save(self, path: Path, model: MjModel, changes: Sequence[SensorChange]) -> None:
         """Write changes into the scene's files and nothing else; after a SceneError everything is as it was.
@@ -107,48 +128,51 @@ class SensorEdits:
                 edit.undone().save()
             raise
         kept = tuple(change for change in self.changes if change not in changes)
-        self._saves += 1
-        self._set(kept, _Step(f"save into {path.name}", self.changes, tuple(edits)))
+        self._set(f"save into {path.name}", kept, edits)
 
     def save_key(self, path: Path, element: str, restore: Callable[[], None]) -> None:
         """Write a keyframe into the scene's file, and nothing else. `restore`: what undoing does beside the file."""
         edit = _saved(insert_elements(path, "keyframe", [element]))
-        self._saves += 1
-        self._set(self.changes, _Step(f"save a keyframe into {path.name}", self.changes, (edit,), restore))
-
-    def undo(self) -> str | None:
-        """Undo the last step, also in the file; returns which. SceneError if the file has changed since."""
-        if not self._steps:
-            return None
-        step = self._steps.pop()
-        for edit in reversed(step.edits):
-            edit.undone().save()
-        if step.restore is not None:
-            step.restore()
-        self._saves += bool(step.edits)
-        self.changes = step.changes
-        return step.description
+        self._set(f"save a keyframe into {path.name}", self.changes, [edit], restore)
 
     def drop_refused(self, refusals: Iterable[RefusedChange]) -> None:
-        """Drop the changes that did not fit the scene, and steps that have no effect without them."""
-        refused = [refusal.change for refusal in refusals]
-        self.changes = tuple(change for change in self.changes if change not in refused)
-        while self._steps and not _has_effect(self._steps[-1], self.changes):
-            self._steps.pop()
+        """Drop the changes that did not fit the scene."""
+        self._refused += [refusal.change for refusal in refusals]
+        self.changes = self._accepted(self.changes)
 
     def clear(self) -> None:
         """Drop everything: another scene runs."""
-        self.changes = ()
-        self._steps.clear()
+        self.changes, self._refused = (), []
+        self.undo_stack.forget(self)
 
-    def _set(self, changes: tuple[SensorChange, ...], step: _Step) -> None:
+    def _accepted(self, changes: tuple[SensorChange, ...]) -> tuple[SensorChange, ...]:
+        return tuple(change for change in changes if change not in self._refused)
+
+    def _set(
+        self,
+        description: str,
+        changes: tuple[SensorChange, ...],
+        edits: Sequence[Edit] = (),
+        restore: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Replace all changes, in a step that can be undone with the edits of files that it made, in this order."""
+        before = self.changes
+
+        def undo() -> None:
+            for edit in reversed(edits):
+                edit.undone().save()
+            restore()
+            self._saves += bool(edits)
+            self.changes = self._accepted(before)
+
+        def has_effect() -> bool:
+            return bool(edits) or self._accepted(changes) != self._accepted(before)
+
         self.changes = changes
-        self._steps = [*self._steps, step][-_STEPS_MAX:]
-
-
-def _has_effect(step: _Step, changes: tuple[SensorChange, ...]) -> bool:
-    """True if undoing a step would change something."""
-    return bool(step.edits) or step.restore is not None or step.changes != changes
+        # What is made once more may fit now.
+        self._refused = [change for change in self._refused if change not in changes]
+        self._saves += bool(edits)
+        self.undo_stack.push(self, description, undo, has_effect)
 
 
 def _sensors_in_file(model: MjModel, changes: Sequence[SensorChange]) -> tuple[list[str], list[str]]:

@@ -1,6 +1,6 @@
 """Applies contact sensors made or changed in the viewer to a scene's specification, before it is compiled."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -16,6 +16,7 @@ from ..sensors.layout import Field
 from ..settings import Reduce
 
 _REDUCE = list(Reduce)
+_TAKEN = "the scene has a sensor of that name"
 _KINDS = {int(number): kind for kind, number in TARGET_OBJECTS.items()}
 TARGET_TABLES = {
     TargetKind.GEOM: "geom",
@@ -63,25 +64,72 @@ class RefusedChange:
         return f"sensor {self.change.name!r} is left out: {self.reason}"
 
 
+def fit_changes(
+    changes: Iterable[SensorChange],
+    names: Iterable[str],
+    declared: Callable[[int], ContactDeclaration | None],
+    has: Callable[[str, str], bool],
+    write: Callable[[SensorChange, int | None], None],
+) -> list[RefusedChange]:
+    """Write the changes that fit a scene, in their order; returns the others.
+
+    `names`: what the viewer calls the scene's sensors; `declared`: the declaration of one by its number, None if it is
+    not a contact sensor; `has`: whether a table such as `geom` has a name; `write`: applies a change to the sensor of a
+    number, or to a new one.
+    """
+    refusals, known = [], list(names)
+    for change in changes:
+        place = known.index(change.replaces) if change.before is not None and change.replaces in known else None
+        same = known.index(change.name) if change.name in known else None
+        reason = change.after.problem or _missing(has, change.after)
+        if change.before is None and same is not None:
+            if not reason and declared(same) == change.after:
+                refusals.append(RefusedChange(change, None))
+                continue
+            reason = _TAKEN
+        elif change.before is not None and place is None:
+            reason = reason or f"the scene has no sensor {change.replaces!r} to change"
+        elif place is not None and declared(place) is None:
+            reason = reason or f"{change.replaces!r} is not a contact sensor"
+        elif same not in (None, place):
+            reason = reason or _TAKEN
+        if reason:
+            refusals.append(RefusedChange(change, reason))
+            continue
+        write(change, place)
+        if place is None:
+            known.append(change.name)
+        else:
+            known[place] = change.name
+    return refusals
+
+
 def apply_changes(spec: Any, changes: Iterable[SensorChange]) -> list[RefusedChange]:
     """Apply changes to a specification, in their order; returns those that do not fit it."""
-    refusals = []
-    for change in changes:
-        reason = change.after.problem or _missing(spec, change.after)
-        if change.before is not None:
-            refusal = reason or _replace(spec, change)
-            if refusal:
-                refusals.append(RefusedChange(change, refusal))
-            continue
-        same = spec.sensor(change.name)
-        if same is not None:
-            has_it = not reason and _declaration(same) == change.after
-            refusals.append(RefusedChange(change, None if has_it else "the scene has a sensor of that name"))
-        elif reason:
-            refusals.append(RefusedChange(change, reason))
-        else:
-            _write(spec.add_sensor(type=mujoco.mjtSensor.mjSENS_CONTACT), change.after)
-    return refusals
+    sensors = list(spec.sensors)
+
+    def write(change: SensorChange, place: int | None) -> None:
+        if place is None:
+            sensors.append(spec.add_sensor(type=mujoco.mjtSensor.mjSENS_CONTACT))
+        sensor, after = sensors[-1 if place is None else place], change.after
+        sensor.name = after.name
+        sensor.objtype, sensor.objname = TARGET_OBJECTS[after.first.kind], after.first.name
+        sensor.reftype, sensor.refname = TARGET_OBJECTS[after.second.kind], after.second.name
+        sensor.intprm[:3] = sensor_numbers(after)
+
+    return fit_changes(
+        changes,
+        label_sensors([sensor.name for sensor in sensors]),
+        lambda place: _declaration(sensors[place]),
+        lambda table, name: getattr(spec, table)(name) is not None,
+        write,
+    )
+
+
+def sensor_numbers(declaration: ContactDeclaration) -> tuple[int, int, int]:
+    """The first values of `sensor_intprm`: bits of the fields, reduce mode and slots."""
+    bits = sum(1 << list(Field).index(field) for field in declaration.fields)
+    return bits, _REDUCE.index(declaration.reduce), declaration.num
 
 
 def refuse(changes: Iterable[SensorChange], reason: str) -> tuple[RefusedChange, ...]:
@@ -119,36 +167,12 @@ def target_names(model: MjModel, kind: TargetKind) -> list[str]:
     return [name for name in read_names(model, TARGET_TABLES[kind]) if name] if kind in TARGET_TABLES else []
 
 
-def _missing(spec: Any, declaration: ContactDeclaration) -> str | None:
+def _missing(has: Callable[[str, str], bool], declaration: ContactDeclaration) -> str | None:
     """The target that a declaration names and the scene does not have, as a reason; None if it has all."""
     for target in (declaration.first, declaration.second):
-        if target.kind is not TargetKind.ANY and getattr(spec, TARGET_TABLES[target.kind])(target.name) is None:
+        if target.kind is not TargetKind.ANY and not has(TARGET_TABLES[target.kind], target.name):
             return f"the scene has no {TARGET_TABLES[target.kind]} named {target.name!r}"
     return None
-
-
-def _replace(spec: Any, change: SensorChange) -> str | None:
-    """Write a change over the sensor that it replaces; returns why not, None if done."""
-    sensors = list(spec.sensors)
-    names = label_sensors([sensor.name for sensor in sensors])
-    if change.replaces not in names:
-        return f"the scene has no sensor {change.replaces!r} to change"
-    place = names.index(change.replaces)
-    sensor = sensors[place]
-    if sensor.type != mujoco.mjtSensor.mjSENS_CONTACT:
-        return f"{change.replaces!r} is not a contact sensor"
-    if change.name in names[:place] + names[place + 1 :]:
-        return "the scene has a sensor of that name"
-    _write(sensor, change.after)
-    return None
-
-
-def _write(sensor: Any, declaration: ContactDeclaration) -> None:
-    sensor.name = declaration.name
-    sensor.objtype, sensor.objname = TARGET_OBJECTS[declaration.first.kind], declaration.first.name
-    sensor.reftype, sensor.refname = TARGET_OBJECTS[declaration.second.kind], declaration.second.name
-    bits = sum(1 << list(Field).index(field) for field in declaration.fields)
-    sensor.intprm[:3] = bits, list(Reduce).index(declaration.reduce), declaration.num
 
 
 def _declaration(sensor: Any) -> ContactDeclaration | None:

@@ -111,9 +111,9 @@ class ContactDeclaration:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> "ContactDeclaration":
-        first, second = (ContactTarget(TargetKind(kind), name) for kind, name in (saved["first"], saved["second"]))
+        first, second = (ContactTarget(TargetKind(kind), str(name)) for kind, name in (saved["first"], saved["second"]))
         fields = tuple(Field(field) for field in saved["fields"])
-        return cls(saved["name"], first, second, fields, int(saved["num"]), Reduce(saved["reduce"]))
+        return cls(str(saved["name"]), first, second, fields, int(saved["num"]), Reduce(saved["reduce"]))
 
 
 def unique_name(wanted: str, taken: Mapping[str, Any] | set[str]) -> str:

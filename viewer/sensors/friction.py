@@ -36,6 +36,8 @@ class ContactState(IntEnum):
     """It bears no force, or there is no contact."""
     STICKING = 1
     SLIDING = 2
+    UNKNOWN = 3
+    """It presses and moves fast enough to slide, but its friction is not known."""
 
 
 def friction_use(force: Array, friction: Any, cone: Cone, adhesion: Any = 0.0) -> Array:
@@ -110,7 +112,7 @@ def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: A
     """The cones of one step's contacts, in the order of the filled slots; None for netforce and partial arrays.
 
     `friction` coefficients of each slot, (slots, 5): sliding along both tangents, torsion, rolling about both; 0 where
-    the contact has no such friction. `adhesion` [N], (slots,).
+    the contact has no such friction, NaN where it is not known. `adhesion` [N], (slots,).
     """
     if batch.in_world_frame or batch.force is None or batch.torque is None or batch.pos is None:
         return None
@@ -124,6 +126,9 @@ def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: A
     use = whole_use = friction_use(force, limits[:, :2], cone, sticky)
     if limits[:, 2:].any():
         whole_use = friction_use(np.concatenate([force, batch.torque[filled]], axis=-1), limits, cone, sticky)
+    states = contact_states(force[:, 0] + sticky, whole_use, slip_speed(batch)[filled])
+    # A use that is NaN for lack of knowledge is not that of a contact without friction, which slides at any speed.
+    states[np.isnan(limits).any(axis=1) & (states == ContactState.SLIDING)] = ContactState.UNKNOWN
     return FrictionCones(
         apex=batch.pos[filled],
         axis=batch.normal[filled],
@@ -131,5 +136,5 @@ def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: A
         friction=limits[:, :2],
         cone=cone,
         use=use,
-        states=contact_states(force[:, 0] + sticky, whole_use, slip_speed(batch)[filled]),
+        states=states,
     )

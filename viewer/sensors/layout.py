@@ -14,7 +14,7 @@ import numpy as np
 from ..settings import Reduce, member
 from .array_library import as_array_like, as_real, counting, is_numpy, namespace, register_trees, zeros_beside
 from .contacts import Array, ContactBatch
-from .model_layouts import ModelLayouts
+from .model_layouts import ModelLayouts, PlacedSensor
 from .motrix_frames import PairOrder, correct, undo
 
 
@@ -227,10 +227,6 @@ class ContactLayout:
             raise ValueError(f"an array of length {length} for {what} can be in any of these styles: {styles}")
         return next((layout for layout in candidates if layout.style is Style.MOTRIX), candidates[0])
 
-    def shortened(self, slots: int) -> "ContactLayout":
-        """The layout of the beginning of this one's array that holds its first slots."""
-        return ContactLayout(self.fields, slots, self.reduce, self.style, self.pair_order)
-
     def restyled(self, style: str) -> "ContactLayout":
         """The layout in which another style has what it can hold of the same sensor."""
         fields = [field for field in self.fields if field in Style(style).fields]
@@ -397,3 +393,42 @@ def read_layout(model: Any, index: int) -> ContactLayout | None:
         return None
     slots = int(model.sensor_dim[index]) // sum(field.size for field in fields)
     return ContactLayout(fields, slots, list(Reduce)[reduce])
+
+
+class SpreadLayout(ContactLayout):
+    """The layout of a longer row in which the values of another layout are spread: mjlab has a sensor a field."""
+
+    inner: ContactLayout
+    """The layout of the values, once they are together."""
+    places: tuple[int, ...]
+    """Where each of them is in the row."""
+
+    def __init__(self, inner: ContactLayout, places: tuple[int, ...], size: int) -> None:
+        super().__init__(inner.fields, inner.slots, inner.reduce)
+        for name, value in {"inner": inner, "places": places, "size": size}.items():
+            object.__setattr__(self, name, value)
+
+    def decode(self, array: Any) -> ContactBatch:
+        """The contacts, (..., slots), of a row, (..., size)."""
+        return self.inner.decode(array[..., list(self.places)])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SpreadLayout) and (self.inner, self.places) == (other.inner, other.places)
+
+    def __hash__(self) -> int:
+        return hash((self.inner, self.places))
+
+
+def spread(sensor: PlacedSensor) -> tuple[slice, SpreadLayout]:
+    """Where a sensor that comes in several arrays is in a row, and its layout there."""
+    start = min(columns.start for columns, _ in sensor.parts)
+    stop = max(columns.stop for columns, _ in sensor.parts)
+    begins = {layout.fields[0]: columns.start - start for columns, layout in sensor.parts}
+    layout: ContactLayout = sensor.layout
+    places = tuple(
+        begins[field] + slot * field.size + i
+        for slot in range(layout.slots)
+        for field in layout.slot_fields
+        for i in range(field.size)
+    )
+    return slice(start, stop), SpreadLayout(layout, places, stop - start)

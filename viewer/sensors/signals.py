@@ -65,10 +65,12 @@ def measure_signals(
         totals = net = np.add.reduceat(force, starts, axis=0)
         if not batch.in_world_frame and len(starts) < len(force):
             net = np.add.reduceat(_turned(batch, contacts, force), starts, axis=0)
+        # Without contact 0, or NaN where forces are not known.
+        idle = np.asarray(0.0 * batch.force[..., 0, 0], np.float64).reshape(rows[Signal.MAGNITUDE].shape)
         for signal, total in zip(_FORCES, totals.T, strict=True):
-            rows[signal][:] = 0.0
+            rows[signal][:] = idle
             rows[signal][owners] = total
-        rows[Signal.MAGNITUDE][:] = 0.0
+        rows[Signal.MAGNITUDE][:] = idle
         rows[Signal.MAGNITUDE][owners] = np.sqrt((net * net).sum(axis=1))
         if not batch.in_world_frame:
             limits = np.broadcast_to(np.asarray(friction, np.float64), (*shape, 2))[contacts[:-1]]

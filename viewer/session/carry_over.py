@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from time import perf_counter
 
@@ -14,6 +14,7 @@ from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
 from ..events.tracker import ContactTracker
 from ..touch.touch_sensors import TouchSensors
+from .branch import visiting
 from .session import Session
 from .simulation import Simulation
 
@@ -24,15 +25,18 @@ _TRIAL_STEPS = 40
 """Steps that are taken again first: they distinguish most models, and show how long a step takes."""
 
 
-def successor(before: Session, engine: Engine, ghost: Engine | None) -> Session:
-    """A session on another scene, or on the same file read again, with what can be kept of the one before."""
-    session = Session(engine, before.settings, ghost=ghost)
+def successor(before: Session, engines: Sequence[Engine]) -> Session:
+    """Return a session on another scene, or on the same file read again, with what can be kept of the one before.
+
+    `engines`: that of the scene, and those whose runs are shown beside it.
+    """
+    engine, *beside = engines
+    source = before.source.successor(engine)
+    session = Session(source, before.settings, beside=beside)
     session.pace.speed = before.pace.speed
     if engine.path == before.engine.path:
         _carry_over(session, before)
-    if before.loop is not None:
-        session.loop = before.loop
-        session.loop.attach(engine)
+    source.attach()
     return session
 
 
@@ -60,10 +64,7 @@ def _carry_over(session: Session, before: Session) -> None:
         assert session.events is not None
         if session.events.options != before.events.options:
             session.events.configure(before.events.options)
-    if session.logged is not None:
-        # Its steps are taken again from the file.
-        pass
-    elif not _keep_history(session.simulation, before.simulation, before.paused, before.stepped_outside):
+    if not session.source.replays and not _keep_history(session.simulation, before.simulation):
         if session.events is not None:
             session.events.select(session.events.pairs.choice)
         if engine.adopt_state(before.simulation.engine) or engine.controller is None:
@@ -78,11 +79,11 @@ def _carry_over(session: Session, before: Session) -> None:
         session.show_environment(before.env)
 
 
-def _keep_history(simulation: Simulation, before: Simulation, paused: bool, outside: bool) -> bool:
-    """Take the steps so far again, where that leads to the same states, so that new sensors have a past too.
+def _keep_history(simulation: Simulation, before: Simulation) -> bool:
+    """Re-simulate the steps so far, where that leads to the same states, so that new sensors have a past too.
 
     As many of the newest steps as there is time for. Then the step is shown that was shown before. False where the
-    physics differ. `outside`: True if someone else takes the steps, who continues from the newest.
+    physics differ.
     """
     old = before.history
     if simulation.history is None or old is None or not (simulation.history.can_resume and old.can_resume):
@@ -95,9 +96,9 @@ def _keep_history(simulation: Simulation, before: Simulation, paused: bool, outs
         began = perf_counter()
         if not retrace(simulation, before, start, stop):
             return False
-        seconds = _RETRACE_TIME_PAUSED if paused else _RETRACE_TIME
+        seconds = _RETRACE_TIME_PAUSED if before.source.paused else _RETRACE_TIME
         count = round(seconds * (stop - start) / (perf_counter() - began))
-        if stop - count > current and not outside:
+        if stop - count > current and before.source.continues_from_shown:
             stop = current
         start = max(first, stop - count)
         if not retrace(simulation, before, start, stop):
@@ -118,9 +119,7 @@ def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -
     """
     engine, past, old = simulation.shown, before.shown.past, before.history
     assert old is not None
-    shown, now = old.current, np.empty(past.state_size)
-    past.save(now)
-    try:
+    with visiting(before):
         old.go_to(start)
         if not engine.adopt_state(before.shown):
             return False
@@ -132,9 +131,6 @@ def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -
             simulation.step(following - step, _repeat(engine.past, inputs))
         old.go_to(stop)
         return engine.past.equals(past)
-    finally:
-        old.go_to(shown)
-        past.restore(now)
 
 
 def _repeat(past: Past, inputs: NDArray[np.float64] | None) -> Callable[[], object]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,9 @@ from ..mjmodel.actuators import Actuator, Servo, read_actuators, read_joints
 from ..mjmodel.names import body_names
 from ..mjmodel.types import MjData
 from ..render.view import View
+from ..scene_files.sensor_edits import UndoStack
 from .simulation import Simulation
 
-_UNDO_MAX = 100
 _POSE = ("qpos", "mocap_pos", "mocap_quat")
 _INPUTS = ("ctrl", "qvel", *_POSE)
 """Arrays of an mjData that a hand may change."""
@@ -45,18 +44,6 @@ class Hold:
     """Positions of the held joints, (num_envs, motors); None while nothing is held."""
 
 
-@dataclass(frozen=True)
-class _Done:
-    """Something that a person did, and how to undo it."""
-
-    description: str
-    steps: int
-    """Of the simulation, when it was done."""
-    time: float
-    """By the clock [s]."""
-    restore: Callable[[], None]
-
-
 class Drive:
     """The controls and poses of the environments of a simulation."""
 
@@ -74,7 +61,10 @@ class Drive:
         """True if what a hand does is done in every environment, not only in the one that is shown."""
         self._wanted: Values | None = None
         """Controls without noise, (num_envs, nu), while there is noise."""
-        self._undo: list[_Done] = []
+        self.undo_stack = UndoStack()
+        """What was done by hand since the last step, perhaps with what else a user did."""
+        self._done_at = -1
+        """Steps of the simulation when something was last done by hand."""
         self._posed_at = -1
         self._drags = False
         """True while a person drags a body of the paused scene."""
@@ -105,21 +95,12 @@ class Drive:
             return self._wanted[self._shown]
         return self._simulation.shown.data.ctrl
 
-    @property
-    def last(self) -> str | None:
-        """What `undo` would undo: the last thing done by hand since the last step; None for nothing."""
-        if self._undo and self._undo[-1].steps != self._simulation.steps:
-            self._undo.clear()
-        return self._undo[-1].description if self._undo else None
-
-    @property
-    def last_time(self) -> float:
-        """When that was done, by the clock [s]."""
-        return self._undo[-1].time if self.last is not None else 0.0
-
     def begin(self, description: str, envs: Sequence[int] | None = None) -> None:
         """What follows, until the next call, is undone together. `envs`: if not those that a hand drives."""
-        envs = self._environments if envs is None else envs
+        self.record(description, self._restorer(self._environments if envs is None else envs))
+
+    def _restorer(self, envs: Sequence[int]) -> Callable[[], None]:
+        """Return what makes the inputs of environments again what they are now."""
         before = {env: [np.copy(getattr(self._data(env), name)) for name in _INPUTS] for env in envs}
         held = self.hold.targets
 
@@ -137,21 +118,15 @@ class Drive:
             if moved:
                 self._pose(envs)
 
-        self.record(description, restore)
+        return restore
 
     def record(self, description: str, restore: Callable[[], None]) -> None:
-        """Something was done that `restore` undoes."""
-        if self.last is not None:
-            self._undo = self._undo[-_UNDO_MAX:]
-        self._undo.append(_Done(description, self._simulation.steps, monotonic(), restore))
-
-    def undo(self) -> str | None:
-        """Undo the last thing done by hand since the last step; returns which."""
-        if self.last is None:
-            return None
-        done = self._undo.pop()
-        done.restore()
-        return done.description
+        """Keep something that was done by hand, and that `restore` undoes, until the next step."""
+        steps = self._simulation.steps
+        if steps != self._done_at:
+            self.undo_stack.forget(self)
+        self._done_at = steps
+        self.undo_stack.push(self, description, restore, lambda: self._simulation.steps == steps)
 
     def set_controls(self, values: dict[int, float]) -> None:
         """Give actuators, by their indices, other controls from the next step on."""
@@ -160,9 +135,9 @@ class Drive:
                 self._data(env).ctrl[index] = value
                 if self._wanted is not None:
                     self._wanted[env, index] = value
-        if self._simulation.ghost is not None:
+        for run in self._simulation.beside:
             for index, value in values.items():
-                self._simulation.ghost.data.ctrl[index] = value
+                run.engine.data.ctrl[index] = value
 
     def move_together(self, actuators: Sequence[Actuator], moved: Actuator, value: float) -> None:
         """Set a control, and move others by the same part of their ranges."""
@@ -200,18 +175,11 @@ class Drive:
         self._drags = self._drags and view.perturbing
         if not self.can_write and view.perturbing:
             return
-        arrays = [getattr(data, name) for name in _POSE]
-        before = [array.copy() for array in arrays]
+        before, restore = [getattr(data, name).copy() for name in _POSE], self._restorer([env])
         if not view.apply_perturb(model, data, paused=True):
             return
-        if all((array == old).all() for array, old in zip(arrays, before, strict=True)):
+        if all((getattr(data, name) == old).all() for name, old in zip(_POSE, before, strict=True)):
             return
-
-        def restore() -> None:
-            for array, old in zip(arrays, before, strict=True):
-                array[:] = old
-            self._pose([env])
-
         if not self._drags:
             self._drags = True
             self.record(f"pose of {body_names(model)[view.selected_body]}", restore)
@@ -260,7 +228,7 @@ class Drive:
 
     def after_reset(self) -> None:
         """The state jumped: what was held or wanted was of another one."""
-        self._undo.clear()
+        self.undo_stack.forget(self)
         if self._wanted is not None:
             self._wanted[:] = [self._data(env).ctrl for env in range(self._simulation.engine.num_envs)]
 

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..mjmodel.types import MjModel
-from ..render.camera import Eye
-from ..render.framing import tree_sizes
+from ..render.camera import Eye, tree_sizes
 from ..render.style import BAR, Gauge, GlyphScale, arrow_length, nice_force, reference_force
 from ..settings import ScaleMode
 

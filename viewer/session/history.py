@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.abilities import FROM_ITSELF, ArrivedStep, KeptSpan, KeptStep, Past, StepKind
-from ..engines.contact_sensor import ContactSensor
 from ..engines.contract import Engine
+from ..engines.steps import LayoutGroup, group_by_layout
 from ..sensors.contacts import ContactBatch
-from ..sensors.layout import ContactLayout
-from ..sensors.layout_groups import LayoutGroup, group_by_layout
 from ..sensors.signals import mean, peak
 from ..settings import Moment
 from .history_curves import HistoryCurves, curve_bytes
@@ -43,7 +41,7 @@ class History:
         """False if the forces in the first state are not known."""
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
-        self._grouped: tuple[Any, list[tuple[NDArray[np.intp], LayoutGroup]]] | None = None
+        self._grouped: tuple[Any, list[LayoutGroup]] | None = None
         self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
         """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
         self.start()
@@ -161,17 +159,20 @@ class History:
         engine, ring = self._engine, self._ring
         if self._epoch is not engine.sensors:
             self._mark_epoch()
-        timestep = engine.timestep
+        time, timestep = engine.time, engine.timestep
         # Its inputs are in its state: none are kept beside it, also after steps that were taken here and had some.
         self._driven = False
         if step.state is not None:
-            ring.add_state(engine.time - timestep, timestep)[:] = step.state
+            ring.add_state(time - timestep, timestep)[:] = step.state
+        elif not self.can_resume and abs(ring.next_time - time) > 1e-6 * timestep:
+            # Rows of a batch may be any time apart.
+            ring.add_state(time - timestep, timestep)
         if step.kind not in (StepKind.EXACT, StepKind.CLOSE):
             self.marks[ring.stop] = step.kind
             if next(iter(self.marks)) < ring.first:
                 self.marks.popitem(last=False)
         self.record()
-        self._time = engine.time
+        self._time = time
 
     def go_to(self, step: int, since: int | None = None) -> bool:
         """Show a step: the engine's data and contacts are those of that step.
@@ -253,10 +254,9 @@ class History:
         rows, sensors = self._ring.rows(start, stop), self._ring.meaning(start)
         if self._grouped is None or self._grouped[0] is not sensors:
             # Once an epoch: there may be ten thousand.
-            groups = group_by_layout(self._place(sensors[name]) for name in self.names)
-            self._grouped = sensors, [(np.array(group.members, np.intp), group) for group in groups]
-        for members, group in self._grouped[1]:
-            yield members, group.decode(rows)
+            self._grouped = sensors, group_by_layout(self._past.source(sensors[name]) for name in self.names)
+        for group in self._grouped[1]:
+            yield group.members, group.decode(rows)
 
     def states_between(self, start: int, stop: int) -> list[int]:
         """Steps after `start` and before `stop` whose states are kept: all after which something may have
@@ -271,11 +271,16 @@ class History:
 
     def spans(self) -> list[KeptSpan]:
         """All that is kept, in order, each part from a state on: copies."""
-        steps = [self._ring.origin(self.first)[1], *self.states_between(self.first, self.last), self.last]
+        start = self._ring.origin(self.first)[1]
+        steps = [start, *self.states_between(start, self.last), self.last]
         spans = []
         for start, stop in pairwise(dict.fromkeys(steps)):
             state, inputs = self._ring.origin(stop)[0].copy(), self.inputs(start, stop)
             spans.append(KeptSpan(state, stop - start, inputs, self.marks.get(start + 1) in FROM_ITSELF))
+        opening = self._ring.origin(self.first)[0]
+        if spans and self.first == 0 and (spans[0].inputs is not None or opening.tobytes() != spans[0].state.tobytes()):
+            # Before anything was put in for the first step.
+            spans.insert(0, KeptSpan(opening.copy(), 0))
         return spans or [KeptSpan(self._ring.origin(self.first)[0].copy(), 0)]
 
     def first_row(self) -> Rows | None:
@@ -301,10 +306,6 @@ class History:
         """Return to the newest step after one that failed, and forget what was changed since: it may be the cause."""
         self.go_to(self.last)
         self._ring.truncate(self.last)
-
-    def _place(self, sensor: ContactSensor) -> tuple[int, ContactLayout]:
-        columns, layout = self._past.source(sensor)
-        return columns.start, layout
 
     def _mark_epoch(self) -> None:
         # The list is replaced whenever a sensor is read in another way.

@@ -85,6 +85,8 @@ class Layer:
     """Field of `GizmoSettings` without which it draws nothing."""
     unless: str | None = None
     """Field of `GizmoSettings` that turns it off."""
+    applies: Callable[[Session], bool] = lambda session: True
+    """False for a session in which there is nothing that it could draw."""
     own_row: bool = False
     """True if its label leaves no room for another one beside it."""
     legend: Callable[[DrawContext], Sequence[LegendEntry]] | None = None

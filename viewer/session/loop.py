@@ -1,4 +1,4 @@
-"""Takes over the steps of a user's loop, which takes them in another process."""
+"""Brings the steps of a user's loop, which are taken in another process, to the run of a window."""
 
 from time import perf_counter
 from typing import Protocol
@@ -9,14 +9,18 @@ from numpy.typing import NDArray
 from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
 from ..render.view import View
-from .simulation import Simulation
+from .simulation import FOREIGN_MODEL, Change, Player, Simulation, StatusPart, StepSource
 
 _LONGEST = 0.1
 """Longest that the steps of a loop may hold up a frame [s]."""
+_UNPROVEN = (
+    "Re-simulated here, these steps lead to another state than in your program: it changes states or inputs after its"
+    " steps, or has callbacks. Contacts shown there may differ from those of the step"
+)
 
 
 class Loop(Protocol):
-    """A user's loop. It is not ours: it can be held and let go, and one body of it be pulled; nothing else."""
+    """The link to a user's loop, which can be held and let go, and one body of which can be pulled; nothing else."""
 
     paused: bool
     """True if the loop is held in its next `sync`."""
@@ -25,10 +29,10 @@ class Loop(Protocol):
     makes_sensors: bool
     """True if the window has a copy of the loop's model, in which sensors can be made."""
     skipped: int
-    """Steps that the loop took faster than they could be taken again here, and that are not in the history."""
+    """Number of steps that the loop took faster than they could be re-simulated; the history does not have them."""
 
     environments: int
-    """How many environments it steps, of which one is shown."""
+    """Number of environments that it steps, of which one is shown."""
 
     def show_environment(self, env: int) -> None:
         """Show another of its environments, with the next step that arrives of it."""
@@ -36,12 +40,13 @@ class Loop(Protocol):
 
     @property
     def pending(self) -> int:
-        """States that have arrived and were not taken yet."""
+        """Number of states that have arrived and were not read yet."""
         ...
 
     @property
     def waiting(self) -> bool:
-        """True if it is not known yet whether the next step can be taken exactly; the engine is at no step then."""
+        """True if it is not known yet whether the next step can be re-simulated exactly; the engine is at no step
+        then."""
         ...
 
     @property
@@ -54,7 +59,7 @@ class Loop(Protocol):
         ...
 
     def take(self) -> ArrivedStep | None:
-        """Take the next step that arrived: the engine's data are then those after it. None if there is none."""
+        """Re-simulate the next step that arrived: the engine's data are then those after it. None if there is none."""
         ...
 
     def catch_up(self) -> None:
@@ -66,7 +71,7 @@ class Loop(Protocol):
         ...
 
     def attach(self, engine: Engine) -> None:
-        """Take the next steps in another engine on the same model, with other sensors."""
+        """Re-simulate the next steps in another engine on the same model, with other sensors."""
         ...
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
@@ -74,23 +79,62 @@ class Loop(Protocol):
         ...
 
 
-class LoopSteps:
-    """Brings the steps of a loop to the simulation, and a person's pull to the loop, once a frame."""
+class LoopSteps(StepSource):
+    """Steps of a user's loop, re-simulated from the states that arrive."""
 
-    def __init__(self) -> None:
+    continues_from_shown = False
+
+    def __init__(self, engine: Engine, loop: Loop) -> None:
+        super().__init__(engine)
+        self.loop = loop
         self._done = perf_counter()
         self._behind = False
         """True if more steps wait than one frame took."""
         self._break: int | None = None
         """The step at which a break holds the loop, which may take one more before it comes to its next `sync`."""
 
-    def let_one_through(self, loop: Loop) -> None:
-        """Let a held loop do one `sync`, and show the step that it then has taken."""
-        self._break = None
-        loop.let_one_through()
+    @property
+    def paused(self) -> bool:
+        return self.loop.paused
 
-    def advance(self, loop: Loop, simulation: Simulation, view: View, budget: float) -> None:
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        self.loop.paused = paused
+
+    @property
+    def quiet(self) -> bool:
+        return self.loop.quiet
+
+    @property
+    def environments(self) -> int:
+        return self.loop.environments
+
+    def why_not(self, change: Change) -> str | None:
+        if change is Change.PULL or (change is Change.SENSORS and self.loop.makes_sensors):
+            return None
+        return {
+            Change.KEYFRAME: "your own loop steps this scene: it cannot be started from a keyframe here",
+            Change.CONTROLS: "Your own loop drives the scene: values are shown, and not written.",
+            Change.SENSORS: FOREIGN_MODEL,
+            Change.FILE: "There is no scene file to write into",
+        }.get(change, "Your own program steps this scene, and decides.")
+
+    def status(self, player: Player) -> list[StatusPart]:
+        loop, history = self.loop, player.simulation.history
+        state = "paused" if loop.paused else "waiting for your loop" if loop.quiet else "your loop"
+        state += "" if history is None or history.at_end else ", a past step is shown"
+        who = "Your program takes the steps; Space holds it in its next sync(), Right lets one through"
+        parts = [StatusPart(state, who)]
+        if loop.skipped:
+            faster = "Your program was faster than its steps could be re-simulated here: these are not in the history"
+            parts.append(StatusPart(f", {loop.skipped} steps skipped", faster, is_warning=True))
+        if history is not None and history.marks:
+            parts.append(StatusPart(f", {len(history.marks)} steps not exact", _UNPROVEN, is_warning=True))
+        return parts
+
+    def advance(self, player: Player, budget: float) -> None:
         """Record the steps that have arrived, for about `budget` seconds. A past step that is shown stays shown."""
+        loop, simulation = self.loop, player.simulation
         loop.begin_frame()
         history, began = simulation.history, perf_counter()
         # Where drawing takes long, steps get as much time as it.
@@ -100,8 +144,8 @@ class LoopSteps:
             self._break = None
         elif history is not None and shown is None and self._break == history.last:
             shown = self._break
-        if shown is None and history is not None:
-            history.begin_frame()
+        if shown is None:
+            simulation.begin_frame()
         taken = 0
         while (step := loop.take()) is not None:
             simulation.observe(step)
@@ -119,12 +163,33 @@ class LoopSteps:
         if (taken or loop.waiting) and shown is not None and history is not None and shown <= history.last:
             # Unless the loop was reset, and the history with it.
             simulation.go_to(shown)
-        _pull(loop, simulation, view)
+        _pull(loop, simulation, player.view)
         self._done = perf_counter()
+
+    def step_once(self, player: Player) -> None:
+        """Let a held loop do one `sync`, and show the step that it then has taken."""
+        self._break = None
+        self.loop.let_one_through()
+
+    def hold(self, simulation: Simulation) -> bool:
+        # A step that the loop took before it came to wait stops nothing.
+        return False if self.paused else super().hold(simulation)
+
+    def reset(self, simulation: Simulation, key: str | None) -> None:
+        """Nothing: a user's loop is never reset from here."""
+
+    def show_environment(self, simulation: Simulation, env: int) -> None:
+        self.loop.show_environment(env)
+
+    def successor(self, engine: Engine) -> StepSource:
+        return LoopSteps(engine, self.loop)
+
+    def attach(self) -> None:
+        self.loop.attach(self.engine)
 
 
 def _pull(loop: Loop, simulation: Simulation, view: View) -> None:
-    """Pull a body of the loop as the hand does, unless a past step is shown."""
+    """Pull a body of the loop as the mouse does, unless a past step is shown."""
     if not view.perturbing or (simulation.history is not None and not simulation.history.at_end):
         loop.pull(0, None)
         return

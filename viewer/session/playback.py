@@ -1,28 +1,25 @@
-"""Plays one open scene: at a pace, step by step, or back in its history, whoever takes the steps."""
+"""Plays one open scene: at a pace, step by step, or back in its history, whichever source its steps come from."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from ..engines.contract import Engine
-from ..engines.logged_steps import LoggedSteps
 from ..errors import EngineError, UnstableError
 from ..events.tracker import ContactTracker
 from ..render.view import View
 from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, ViewState
 from .drive import Drive
 from .history import History
-from .log_playback import LogPlayback
-from .loop import Loop, LoopSteps
 from .pace import Pace
-from .simulation import Simulation
+from .simulation import Change, Simulation, StepSource
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Speeds that the slower and faster keys walk through."""
 
 
 class Playback:
-    """A simulation that a person plays, pauses, steps and looks back in."""
+    """A run that a user plays, pauses, steps and looks back in. Fulfils `simulation.Player`."""
 
     def __init__(self, simulation: Simulation, settings: ViewState) -> None:
         self.simulation = simulation
@@ -34,11 +31,6 @@ class Playback:
         self.env = 0
         """Number of the environment that is shown."""
         self.pace = Pace()
-        self.loop: Loop | None = None
-        """The user's loop that takes the steps; None if the session takes them itself."""
-        self._paused = False
-        self._loop_steps = LoopSteps()
-        self._log = LogPlayback()
         self.trouble: str | None = None
         """Why the simulation was stopped, to show to a person."""
         self.events: ContactTracker | None = None
@@ -52,46 +44,38 @@ class Playback:
         return self.simulation.shown
 
     @property
-    def ghost(self) -> Engine | None:
-        """A second engine on the same scene, of which only the contacts are shown."""
-        return self.simulation.ghost
-
-    @property
     def history(self) -> History | None:
         """Every step so far; None where none are kept."""
         return self.simulation.history
 
     @property
-    def logged(self) -> LoggedSteps | None:
-        """The steps of a saved run or a log that are taken again; None if the session takes its own."""
-        return self.simulation.engine.logged
+    def source(self) -> StepSource:
+        """Where the steps come from."""
+        return self.simulation.source
+
+    @property
+    def beside(self) -> list[Simulation]:
+        """Further runs of the same scene, of which only the contacts are shown."""
+        return self.simulation.beside
+
+    def why_not(self, change: Change) -> str | None:
+        """Return why something cannot be changed in this run or in those beside it, as a sentence; None if it can."""
+        reasons = (run.source.why_not(change) for run in (self.simulation, *self.beside))
+        return next((reason for reason in reasons if reason is not None), None)
 
     @property
     def num_envs(self) -> int:
-        """Environments of which one is shown."""
-        return self.simulation.engine.num_envs if self.loop is None else self.loop.environments
-
-    @property
-    def stepped_outside(self) -> bool:
-        """True if a user's loop takes the steps."""
-        return self.loop is not None
-
-    @property
-    def is_fixed(self) -> bool:
-        """True if the steps are not ours to change: those of a user's loop, of a saved run or of a log."""
-        return self.stepped_outside or self.logged is not None
+        """Number of environments, of which one is shown."""
+        return self.source.environments
 
     @property
     def paused(self) -> bool:
         """True if no steps are taken; a user's loop then waits."""
-        return self._paused if self.loop is None else self.loop.paused
+        return self.source.paused
 
     @paused.setter
     def paused(self, paused: bool) -> None:
-        if self.loop is None:
-            self._paused = paused
-        else:
-            self.loop.paused = paused
+        self.source.paused = paused
 
     @property
     def live(self) -> bool:
@@ -100,55 +84,32 @@ class Playback:
 
     @property
     def shows_inexact_step(self) -> bool:
-        """True if the step that is shown was taken elsewhere and could not be taken again exactly."""
+        """True if the step that is shown was taken elsewhere and could not be re-simulated exactly."""
         return self.history is not None and self.history.current in self.history.marks
 
     @property
-    def log_verdict(self) -> tuple[str, bool] | None:
-        """What is known of the step of a log that is shown, for a person, and True if its forces are in doubt; None if
-        it is exact, or no log's."""
-        history, logged = self.history, self.logged
-        if history is None or logged is None:
-            return None
-        step = history.current + self.simulation.log_start
-        verdicts = logged.verdicts
-        return None if verdicts.is_exact(step) else (verdicts.describe(step), verdicts.is_doubtful(step))
+    def verdict(self) -> tuple[str, bool] | None:
+        """How exactly the step of a log that is shown was re-simulated, in words, and True if its forces are in doubt;
+        None if it is exact, or no log's."""
+        return self.source.verdict(self.history.current) if self.history is not None else None
+
+    @property
+    def is_posed(self) -> bool:
+        """True if the user has set the pose that is shown by hand."""
+        return self.drive.is_posed
+
+    @property
+    def has_breaks(self) -> bool:
+        """True if a break may stop the run at a step."""
+        return self.events is not None and any(each.enabled for each in self.events.breaks)
 
     def advance(self, budget: float) -> None:
-        """Physics up to real time, for at most `budget` seconds of wall time; or the steps of a user's loop."""
-        if self.loop is not None:
-            loop = self.loop
-            self._attempt(lambda: self._loop_steps.advance(loop, self.simulation, self.view, budget))
-            return
-        if self.logged is not None and self.history is not None:
-            self._advance_logged(self.logged, budget)
-            return
-        if self.paused:
-            self.pace.restart()
-            self.drive.drag(self.view)
-            return
-        self._begin_frame()
-        self._attempt(lambda: self.pace.advance(self._step_on, self.engine.timestep, budget))
+        """Take or show the steps that are due, for at most `budget` seconds of wall time."""
+        self._attempt(lambda: self.source.advance(self, budget))
 
-    def _advance_logged(self, logged: LoggedSteps, budget: float) -> None:
-        """Play a log, and read it ahead."""
-        if self.paused:
-            self.pace.restart()
-        else:
-            breaks = self._has_breaks
-            self._attempt(lambda: self._log.play(self.simulation, logged, self.pace, budget, breaks))
-        if self.reads_ahead:
-            self._log.read_ahead(self.simulation, logged)
-
-    @property
-    def reads_ahead(self) -> bool:
-        """True if steps of a log are being read beyond the one that is shown."""
-        history, logged = self.history, self.logged
-        return history is not None and logged is not None and not (logged.done or self._has_breaks or history.full)
-
-    @property
-    def _has_breaks(self) -> bool:
-        return self.events is not None and any(each.enabled for each in self.events.breaks)
+    def drag(self) -> None:
+        """Let what the user drags in the paused scene follow the mouse."""
+        self.drive.drag(self.view)
 
     def track_events(self) -> None:
         """Find contact events from now on, after every step."""
@@ -170,18 +131,15 @@ class Playback:
         self.paused = True
         if self.history is not None and not self.history.at_end:
             self.go_to(self.history.current + 1)
-        elif self.loop is not None:
-            self._loop_steps.let_one_through(self.loop)
         else:
-            self._begin_frame()
-            self._attempt(lambda: self._step(1))
+            self._attempt(lambda: self.source.step_once(self))
 
     def run_to(self, time: float) -> None:
         """Pause, and take steps at once up to a simulated time [s]."""
         self.paused = True
         count = round((time - self.engine.time) / self.engine.timestep)
         if count > 0:
-            self._attempt(lambda: self._step(count))
+            self._attempt(lambda: self.take_steps(count))
 
     def step_back(self) -> None:
         """Pause and show the step before."""
@@ -191,7 +149,7 @@ class Playback:
     def go_to(self, step: int, since: int | None = None) -> None:
         """Pause and show a step of the history. `since`: see `History.go_to`. A user's loop goes on meanwhile."""
         if self.history is not None:
-            self.paused = self.paused or self.loop is None
+            self.paused = self.paused or self.source.continues_from_shown
             self.simulation.go_to(step, since)
 
     def go_to_event(self, direction: int) -> None:
@@ -210,8 +168,8 @@ class Playback:
             self.go_to(self.history.step_at(time))
 
     def reset(self, key: str | None = None) -> None:
-        """Back to the start, to a keyframe, or to the one chosen last. A user's loop is never reset."""
-        if self.loop is not None:
+        """Return to the start, to a keyframe, or to the one chosen last, where the source can be reset."""
+        if self.why_not(Change.RESET) is not None:
             return
         self.key = key if key is not None else self.key
         self.simulation.reset(self.key)
@@ -224,18 +182,15 @@ class Playback:
         """Show another environment; past the last comes the first."""
         self.view.end_perturb()
         self.env = env % self.num_envs
-        if self.loop is not None:
-            self.loop.show_environment(self.env)
-        else:
-            self.simulation.show(self.env)
+        self.source.show_environment(self.simulation, self.env)
 
     def toggle_paused(self) -> None:
-        """Pause or go on. With a user's loop, from a past step, go on with the newest."""
+        """Pause or play on: from the step that is shown, or from the newest where the source has gone on."""
         self.trouble = None
-        if self.logged is not None and self.logged.done and self.live and self.paused:
+        if self.source.finished and self.live and self.paused:
             # Once more from the beginning.
             self.reset()
-        if self.loop is None or self.live:
+        if self.live or self.source.continues_from_shown:
             self.paused = not self.paused
             return
         self.paused = False
@@ -250,28 +205,16 @@ class Playback:
         nearest = int(np.argmin(np.abs(np.log(np.array(SPEEDS) / self.pace.speed))))
         self.set_speed(SPEEDS[min(max(nearest + direction, 0), len(SPEEDS) - 1)])
 
-    def _begin_frame(self) -> None:
-        if self.history is not None:
-            self.history.begin_frame()
-
-    def _step_on(self, count: int) -> None:
-        """Take steps unless a break has paused the simulation in this frame."""
-        if not self.paused:
-            self._step(count)
-
-    def _step(self, count: int) -> None:
+    def take_steps(self, count: int = 1) -> None:
+        """Take steps at once with the inputs that the user has set, from the step that is shown."""
         self.simulation.resume()
         self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
         self.simulation.step(count, self.drive.driver())
 
     def _break(self, reason: str) -> None:
         """Pause at the step that a break asks for."""
-        if self.loop is not None and self.paused:
-            # What the loop did before it came to wait.
-            return
-        self.simulation.halt()
-        self.paused = True
-        self.trouble = f"paused: {reason}"
+        if self.source.hold(self.simulation):
+            self.trouble = f"paused: {reason}"
 
     def _attempt(self, action: Callable[[], object]) -> None:
         try:

@@ -44,7 +44,9 @@ class StepRing:
         """
         # With its two times, its step, and whether inputs follow.
         state_bytes = (state_size + 3) * _VALUE + 1
-        step_bytes = (width + input_size) * _VALUE + extra + state_bytes / STATE_SPACING
+        # Without states there are times in their place, and each step may have one.
+        spacing = STATE_SPACING if state_size else 1
+        step_bytes = (width + input_size) * _VALUE + extra + state_bytes / spacing
         self.capacity = max(2, int((budget - 2 * state_bytes) / step_bytes))
         """Steps that fit."""
         self.budget = budget
@@ -52,7 +54,7 @@ class StepRing:
         """First step and meaning of rows that are to be read in the same way, oldest first."""
         self.derived: list[Derived] = []
         """They are informed when steps are forgotten because the simulation goes another way."""
-        state_count = self._state_count = self.capacity // STATE_SPACING + 2
+        state_count = self._state_count = self.capacity // spacing + 2
         # Untouched memory costs nothing: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
         self._inputs: Rows = np.empty((self.capacity, input_size))
@@ -88,7 +90,7 @@ class StepRing:
         if self._state_stop == 0:
             return self.stop
         known = int(self._state_steps[self._oldest_state % len(self._states)])
-        return max(0, self.stop - self.capacity, self._peak - self.capacity, known + 1 if known else 0)
+        return max(0, self.stop - self.capacity, self._peak - self.capacity, known + 1 if self._oldest_state else 0)
 
     @property
     def last(self) -> int:
@@ -113,6 +115,12 @@ class StepRing:
         return self._used * self._step_bytes + self._states_used * self._state_bytes
 
     @property
+    def next_time(self) -> float:
+        """Simulated time of a step after the newest, if it is as long [s]."""
+        place = (self._state_stop - 1) % self._state_count
+        return float(self._times[place] + (self.stop - self._state_steps[place]) * self._timesteps[place])
+
+    @property
     def seconds(self) -> float:
         """Simulated time from the oldest step to the newest."""
         return self.time(self.last) - self.time(self.first) if len(self) else 0.0
@@ -122,10 +130,11 @@ class StepRing:
 
         `driven`: True if the steps from there on have inputs.
 
-        A state of the same step is replaced. The first state of a history belongs to step 0, which is yet to come.
+        A state of the same step is replaced. The first state of a history belongs to step 0, which is yet to come; it
+        stays beside the one from which step 1 is taken, into which more may have been put.
         """
         step = self.stop - 1 if self.stop else 0
-        if self.newest_state == step and self._state_stop:
+        if self.newest_state == step and self._state_stop > bool(self.stop):
             self._state_stop -= 1
         place = self._state_stop % self._state_count
         self._state_stop += 1

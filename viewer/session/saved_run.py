@@ -59,7 +59,7 @@ class RunSaver:
             retraced.versions,
         )
         try:
-            for block in retraced.blocks:
+            for block in retraced.blocks():
                 writer.add(block)
             return writer.finish()
         except BaseException:

@@ -1,6 +1,6 @@
 """Holds one open scene: its simulation, its picture, and what a person chose to see of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +16,8 @@ from ..render.view import USUAL_PICTURE
 from ..settings import Options, ViewState
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .playback import Playback
-from .readings import Readings
-from .sensor_reading import SensorGroup, SensorReading, SensorTotals, distinct_contacts
-from .simulation import Simulation
+from .readings import Readings, SensorGroup, SensorReading, SensorTotals, distinct_contacts
+from .simulation import Change, Simulation, StepSource
 
 
 @dataclass(frozen=True)
@@ -55,17 +54,19 @@ class Session(Playback):
 
     def __init__(
         self,
-        engine: Engine,
+        source: StepSource | Engine,
         settings: ViewState,
         options: Options | None = None,
-        ghost: Engine | None = None,
+        beside: Sequence[Engine] = (),
         keeps_history: bool = True,
     ) -> None:
-        """Of an engine with several environments the first is shown. A ghost is stepped along for comparison.
+        """Of an engine with several environments the first is shown. The engines `beside` it are stepped along, each
+        in a run of its own, for comparison.
 
         A session that only goes forward, such as that of a recording, needs no history.
         """
-        super().__init__(Simulation(engine, ghost), settings)
+        super().__init__(Simulation(source, beside=[Simulation(each) for each in beside]), settings)
+        engine = self.simulation.engine
         self.selected: str | None = None
         """Name of the sensor that the inspector shows."""
         self.highlight: Highlight | None = None
@@ -92,6 +93,11 @@ class Session(Playback):
             self.selected = next((name for name, shown in self.visible.items() if shown), None)
 
     @property
+    def engines(self) -> list[Engine]:
+        """The engine of this run, and those of the runs beside it."""
+        return [self.simulation.engine, *(run.engine for run in self.beside)]
+
+    @property
     def diagnostics(self) -> Diagnostics | None:
         """What is behind the arrays; None where the engine does not report it."""
         return self.engine.diagnostics
@@ -101,11 +107,11 @@ class Session(Playback):
         self.set_reduce_modes({name: mode})
 
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
-        """Switch the reduce modes of some sensors, by name, in all environments and in the ghost."""
+        """Switch the reduce modes of some sensors, by name, in all environments and in the runs beside."""
         self.engine.set_reduce_modes(modes)
-        if self.ghost is not None:
-            known = self.ghost.sensors
-            self.ghost.set_reduce_modes({name: mode for name, mode in modes.items() if known.has(name)})
+        for run in self.beside:
+            known = run.engine.sensors
+            run.engine.set_reduce_modes({name: mode for name, mode in modes.items() if known.has(name)})
         self.forget()
 
     def watch_all(self) -> None:
@@ -222,8 +228,8 @@ class Session(Playback):
                 raise SceneError(f"no camera named {options.camera!r}; the scene has: {known}")
             self.view.set_camera(options.camera)
         if options.key is not None:
-            if self.logged is not None:
-                raise SceneError(f"{self.logged.path}: starts with its own first state: leave out --key")
+            if (reason := self.why_not(Change.KEYFRAME)) is not None:
+                raise SceneError(f"{reason}: leave out --key")
             self.reset(options.key)
         self.paused = options.paused
         self.set_speed(options.speed)

@@ -1,83 +1,214 @@
-"""Advances time, alone: steps an engine, or observes steps that were taken elsewhere."""
+"""Advances time, alone: a run is a simulation with a source of steps and, if wanted, a history."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
 from time import perf_counter
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from ..assets import is_bundled
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
-from ..engines.logged_steps import LoggedSteps
+from ..engines.logged_steps import LoggedSteps, Verdicts
 from ..errors import ControlError, EngineError, LogEnd, UnstableError
+from ..render.view import View
+from ..scene_files.scene import COMPILED
 from .history import History
+from .pace import Pace
+
+_READING = 0.015
+"""Longest that reading a log ahead holds up a frame [s]."""
+FOREIGN_MODEL = "This model belongs to another program and is not changed: copy the element into its scene."
+_BATCH = 20
+"""Steps of a log between two looks at the budget."""
 
 
 class Observer(Protocol):
-    """Is called after every physics step, taken here or elsewhere."""
+    """Is called after every physics step, whichever source it comes from."""
 
     def after_step(self, engine: Engine) -> None:
-        """A step was taken; the engine, or the environment that is shown of it, is at it."""
+        """Handle a step: the engine, or the environment that is shown of it, is at it."""
         ...
 
     def after_reset(self, engine: Engine) -> None:
-        """The state jumped: to the start, a keyframe, or another step, from which the simulation continues."""
+        """Handle a jump of the state: to the start, a keyframe, or another step, from which the run continues."""
         ...
 
 
-class Simulation:
-    """An engine whose every step is kept in the history, if there is one, and shown to all observers.
+class Player(Protocol):
+    """What a source needs to know of whoever plays its run."""
 
-    Touch sensors need no entry among the observers: they belong to the engine, which feeds them in every step.
-    """
+    @property
+    def simulation(self) -> "Simulation": ...
+    @property
+    def pace(self) -> Pace: ...
+    @property
+    def view(self) -> View: ...
+    @property
+    def has_breaks(self) -> bool:
+        """True if a break may stop the run at a step."""
+        ...
 
-    def __init__(self, engine: Engine, ghost: Engine | None = None, history_bytes: int | None = None) -> None:
-        """Of several environments the first is shown. Without `history_bytes` no history is kept."""
+    def take_steps(self, count: int) -> None:
+        """Take steps with the inputs that the user has set."""
+        ...
+
+    def drag(self) -> None:
+        """Let what the user drags in the paused scene follow the mouse."""
+        ...
+
+    @property
+    def is_posed(self) -> bool:
+        """True if the user has set the pose that is shown by hand."""
+        ...
+
+
+class Change(Enum):
+    """What a user may want to change in a run."""
+
+    SCENE = auto()
+    """Another scene in its place."""
+    RESET = auto()
+    SPEED = auto()
+    KEYFRAME = auto()
+    """Start from a keyframe."""
+    CONTROLS = auto()
+    """Controls, poses and mocap bodies."""
+    ENGINE = auto()
+    """Another engine that steps the same scene."""
+    PULL = auto()
+    """Pull a body with the mouse."""
+    SENSORS = auto()
+    """Contact sensors of the running scene."""
+    FILE = auto()
+    """The scene's file."""
+
+
+class StatusPart(NamedTuple):
+    """A part of the status line."""
+
+    text: str
+    tooltip: str = ""
+    is_warning: bool = False
+
+
+class StepSource:
+    """Where the steps of a run come from. What it does not override fits steps that an engine takes here."""
+
+    verdicts: Verdicts | None = None
+    """How exactly each step was re-simulated; None where steps are taken here or arrive from a loop."""
+    first_verdict = 0
+    """Number among the verdicts of the step with which the history begins."""
+    continues_from_shown = True
+    """True if playing on continues from the step that is shown, False if from the newest, which may come meanwhile."""
+    replays = False
+    """True if the same steps come again when the scene is opened again."""
+    watches_all = False
+    """True if the run was saved while all contacts were watched."""
+    duration: float | None = None
+    """Simulated time from the first state to the last [s]; None where there is no last."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of the file that the steps come from."""
+    reads_ahead = False
+    """True if steps are being read beyond the one that is shown."""
+    finished = False
+    """True if there are no more steps."""
+
+    name = ""
+    """Name of the file that the steps come from; empty where they come from none."""
+
+    def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        """Runs all environments."""
-        self.shown = engine.environment(0)
-        """The environment that is shown, kept and observed."""
-        self.ghost = ghost
-        """A second engine on the same scene that is stepped along."""
-        self.observers: list[Observer] = []
-        self.history: History | None = None
-        self.halted = False
-        """True if an observer called `halt` in the last `step`."""
-        self.shown_env = 0
-        """Number of that environment."""
-        self.steps = 0
-        """Counts the runs of steps that were taken, and the jumps to other states."""
-        self.changes = 0
-        """Counts how often another instant came to be shown: what was read before is then out of date."""
-        self.log_start = 0
-        """The step of a log with which the history begins."""
-        if engine.logged is not None and not len(engine.logged.verdicts):
-            engine.logged.take()
-        self.keep_history(history_bytes)
+        """Has the data after each step, of all environments."""
+        self._paused = False
 
-    def keep_history(self, budget: int | None) -> None:
-        """Keep the steps from now on, in `budget` bytes; none without a budget."""
-        self.history = None if budget is None else History(self.shown, budget)
-        logged = self.engine.logged
-        if logged is not None:
-            self.log_start = len(logged.verdicts) - 1
-            if self.history is not None:
-                self.history.starts_with_forces = logged.verdicts.forces_known(self.log_start)
+    @property
+    def paused(self) -> bool:
+        """True if no steps are taken; a user's loop then waits."""
+        return self._paused
 
-    def step(self, count: int = 1, drive: Callable[[], object] | None = None) -> None:
-        """Take steps from the one that is shown; fewer if an observer calls `halt`.
+    @paused.setter
+    def paused(self, paused: bool) -> None:
+        self._paused = paused
 
-        `drive` sets the inputs of each step in place of the engine's controller. Raises UnstableError or EngineError
-        where a step, or the controller, fails. The newest step is then shown again where the engine can
-        return to it; else the engine has started again. The steps of a log are those that end within the time of
-        `count` steps, at least one; raises LogEnd where there is none left.
-        """
-        if self.engine.logged is not None:
-            self._step_logged(self.engine.logged, count)
+    @property
+    def quiet(self) -> bool:
+        """True if no step is to be expected until the user does something."""
+        return self.paused
+
+    @property
+    def environments(self) -> int:
+        """Number of environments, of which one is shown."""
+        return self.engine.num_envs
+
+    def why_not(self, change: Change) -> str | None:
+        """Return why something cannot be changed in this run, as a sentence; None if it can."""
+        path = self.engine.path
+        if change is Change.SENSORS:
+            if path is None:
+                return FOREIGN_MODEL
+            if path.suffix.lower() in COMPILED:
+                return "A compiled model cannot be changed: copy the element into its source."
+            if not self.engine.can_edit_sensors:
+                name = self.engine.name.split()[0]
+                return f"{name} takes new sensors only from the file: save them there, and it is opened again."
+        elif change is Change.FILE:
+            if path is None or path.suffix.lower() in COMPILED:
+                return "There is no scene file to write into"
+            if path.suffix.lower() == ".urdf":
+                return "URDF has no sensors: copy the element into an MJCF file"
+            if is_bundled(path):
+                return "Bundled scenes stay as they are: copy the element into a scene of your own"
+        return None
+
+    def verdict(self, step: int) -> tuple[str, bool] | None:
+        """Return what is known of a step of the history, in words, and whether its forces are in doubt; None if it is
+        exact or was taken here."""
+        return None
+
+    def summary(self) -> str:
+        """Return in words how exactly the steps so far were re-simulated; empty where none were."""
+        return ""
+
+    def status(self, player: Player) -> list[StatusPart]:
+        """Return who takes the steps now and how fast, for the status line."""
+        pace = player.pace
+        if self.paused and player.is_posed:
+            return [StatusPart(posed_text(player.simulation.shown), is_warning=True)]
+        if self.paused:
+            return [StatusPart("paused")]
+        if pace.behind or pace.achieved < 0.9 * pace.speed:
+            slow = "Physics takes longer than real time at this speed; the window stays responsive"
+            return [StatusPart(f"{pace.achieved:.2f}x real time, cannot keep up", slow, is_warning=True)]
+        return [StatusPart(f"{pace.achieved:.2f}x real time")]
+
+    def begin(self, history: History | None) -> None:
+        """Begin a history with the engine's present state."""
+
+    def advance(self, player: Player, budget: float) -> None:
+        """Bring what is due in a frame to the simulation, for at most `budget` seconds of wall time."""
+        if self.paused:
+            player.pace.restart()
+            player.drag()
             return
-        history, engine, shown, ghost, observers = self.history, self.engine, self.shown, self.ghost, self.observers
-        self.halted = False
-        self.steps += 1
+        player.simulation.begin_frame()
+
+        def take(count: int) -> None:
+            # Unless a break has paused the run in this frame.
+            if not self.paused:
+                player.take_steps(count)
+
+        player.pace.advance(take, self.engine.timestep, budget)
+
+    def step_once(self, player: Player) -> None:
+        """Take the next step, once, of a run that is paused."""
+        player.simulation.begin_frame()
+        player.take_steps(1)
+
+    def step(self, simulation: "Simulation", count: int, drive: Callable[[], object] | None) -> None:
+        """Take steps at once: see `Simulation.step`."""
+        engine, history, shown, observers = self.engine, simulation.history, simulation.shown, simulation.observers
         if history is not None and not history.at_end:
-            self.resume()
+            simulation.resume()
         drive = drive or engine.driver()
         if history is not None:
             drive = history.prepare(drive)
@@ -86,29 +217,281 @@ class Simulation:
             for _ in range(count):
                 take()
                 record()
-                if observers or ghost is not None:
-                    self.changes += 1
-                    if ghost is not None:
-                        ghost.step()
+                if observers:
+                    simulation.changes += 1
                     for observer in observers:
                         observer.after_step(shown)
-                    if self.halted:
+                    if simulation.halted:
                         break
         except (UnstableError, EngineError) as error:
-            self._recover(error)
+            simulation.recover(error)
             raise
         finally:
-            self.changes += 1
+            simulation.changes += 1
         if history is not None:
             history.finish()
+
+    def hold(self, simulation: "Simulation") -> bool:
+        """Stop at the step that a break asks for; False if the run was stopped before."""
+        simulation.halt()
+        self.paused = True
+        return True
+
+    def resume(self, history: History) -> bool:
+        """Continue from the step that is shown, which is not the newest; True if the state jumped to it."""
+        history.resume()
+        return history.can_resume
+
+    def reset(self, simulation: "Simulation", key: str | None) -> None:
+        """Return to the start, or to a keyframe."""
+        self.engine.reset(key)
+        simulation.restart()
+
+    def show_environment(self, simulation: "Simulation", env: int) -> None:
+        """Show another environment."""
+        simulation.show(env)
+
+    def successor(self, engine: Engine) -> "StepSource":
+        """Return the source of the run in another engine, on the same scene or on another one."""
+        return source_of(engine)
+
+    def attach(self) -> None:
+        """Let the steps come to this source, which has replaced another one: its run is ready."""
+
+
+class OwnSteps(StepSource):
+    """Steps that an engine takes here, driven by its controller or by the user."""
+
+
+class LogSteps(StepSource):
+    """Steps of a saved run or a log, re-simulated once, ahead of what is shown.
+
+    While there are breaks nothing is read ahead: each step is then re-simulated when it is played, so that a break
+    stops at it.
+    """
+
+    replays = True
+
+    def __init__(self, engine: Engine, logged: LoggedSteps) -> None:
+        super().__init__(engine)
+        self.recorded = logged
+        """The steps in the file, with what is known of each."""
+        self.name = logged.path.name
+        self.verdicts = logged.verdicts
+        self.watches_all = logged.watches_all
+        self.duration, self.notes = logged.duration, logged.notes
+        self._time = 0.0
+        """Simulated time that is due to be shown [s]; a log may have no step at it."""
+        self._shown: tuple[int, float] | None = None
+        """Step and time that were shown last."""
+        self._reads_ahead = True
+        logged.take()
+
+    @property
+    def finished(self) -> bool:  # type: ignore[override]
+        return self.recorded.done
+
+    @property
+    def reads_ahead(self) -> bool:  # type: ignore[override]
+        return self._reads_ahead
+
+    def why_not(self, change: Change) -> str | None:
+        if change is Change.KEYFRAME:
+            return f"{self.name} has its own steps: it cannot be started from a keyframe"
+        if change in (Change.CONTROLS, Change.PULL, Change.ENGINE):
+            return f"{self.name} drives the scene: values are shown, and not written."
+        return super().why_not(change)
+
+    def verdict(self, step: int) -> tuple[str, bool] | None:
+        verdicts, number = self.recorded.verdicts, step + self.first_verdict
+        return None if verdicts.is_exact(number) else (verdicts.describe(number), verdicts.is_doubtful(number))
+
+    def summary(self) -> str:
+        return f"{self.name}: {self.recorded.summary()}"
+
+    def status(self, player: Player) -> list[StatusPart]:
+        logged, history, text = self.recorded, player.simulation.history, self.name
+        if not self.finished:
+            read = 0.0 if history is None else history.time(history.last) - logged.start
+            text += f", {100 * read / max(logged.duration, 1e-12):.0f} % read"
+        state = "paused" if self.paused else f"{player.pace.achieved:.2f}x real time"
+        parts = [StatusPart(f"{text}, {state}", "The steps are those of this file, re-simulated and compared with it")]
+        verdicts = logged.verdicts
+        if verdicts.first is not None:
+            inexact = [f"{verdicts.close} steps close"] if verdicts.close else []
+            inexact += [f"{verdicts.unknown} not reached"] if verdicts.unknown else []
+            parts.append(StatusPart(f", {', '.join(inexact)}", self.recorded.summary(), is_warning=True))
+        return parts
+
+    def begin(self, history: History | None) -> None:
+        self.first_verdict = len(self.recorded.verdicts) - 1
+        if history is not None:
+            history.starts_with_forces = self.recorded.verdicts.forces_known(self.first_verdict)
+
+    def advance(self, player: Player, budget: float) -> None:
+        simulation = player.simulation
+        history = simulation.history
+        if history is None:
+            super().advance(player, budget)
+            return
+        try:
+            if self.paused:
+                player.pace.restart()
+            else:
+                self._play(simulation, history, player, budget)
+        finally:
+            self._reads_ahead = not (self.finished or player.has_breaks or history.full)
+            if self._reads_ahead:
+                self._read_ahead(simulation, history)
+
+    def step(self, simulation: "Simulation", count: int, drive: Callable[[], object] | None) -> None:
+        """Re-simulate the steps that end within the time of `count` steps, at least one. Raises LogEnd where there is
+        none left."""
+        simulation.resume()
+        until = simulation.shown.time + (count - 0.5) * simulation.shown.timestep
+        while not simulation.halted and simulation.shown.time < until:
+            step = self.recorded.take()
+            if step is None:
+                raise LogEnd(f"{self.name} ends here")
+            simulation.observe(step)
+
+    def resume(self, history: History) -> bool:
+        step = self.recorded.boundary(history.current + self.first_verdict) - self.first_verdict
+        if step < history.first:
+            history.go_to(history.last)
+            return False
+        history.go_to(step)
+        self.recorded.go_back(step + self.first_verdict)
+        return super().resume(history)
+
+    def reset(self, simulation: "Simulation", key: str | None) -> None:
+        """Return to the oldest step that is kept."""
+        if simulation.history is not None:
+            simulation.go_to(simulation.history.first)
+
+    def _play(self, simulation: "Simulation", history: History, player: Player, budget: float) -> None:
+        """Show the step that is due. Raises LogEnd after the last."""
+        shown = simulation.shown
+        if self._shown != (history.current, shown.time):
+            self._time = shown.time
+        timestep = shown.timestep
+        self._time += timestep * player.pace.advance(lambda count: None, timestep, budget)
+        if self._time - shown.time > 0.5 * timestep:
+            if history.at_end and self.finished:
+                raise LogEnd(f"{self.name} ends here")
+            breaks = player.has_breaks
+            if not breaks and (step := history.step_at(self._time)) > history.current:
+                simulation.go_to(step, history.current)
+            if breaks or (history.at_end and not self.finished):
+                self._take_due(simulation, history, budget)
+        self._shown = history.current, shown.time
+
+    def _take_due(self, simulation: "Simulation", history: History, budget: float) -> None:
+        """Re-simulate the steps that are due."""
+        shown, until = simulation.shown, perf_counter() + budget
+        if history.at_end:
+            history.begin_frame()
+        while (due := round((self._time - shown.time) / shown.timestep)) > 0:
+            simulation.step(min(due, _BATCH))
+            if simulation.halted or perf_counter() > until:
+                self._time = shown.time
+
+    def _read_ahead(self, simulation: "Simulation", history: History) -> None:
+        """Add more steps than are shown at the end of the history, for a moment, as many as it has room for."""
+        shown, since, until = history.current, history.frame_start, perf_counter() + _READING
+        added = False
+        while not self.finished and not history.full and perf_counter() < until:
+            if (step := self.recorded.take()) is not None:
+                simulation.observe(step)
+                added = True
+        if added:
+            simulation.go_to(shown, since)
+
+
+def source_of(engine: Engine) -> StepSource:
+    """Return the steps of the saved run or log that an engine was opened with, else its own steps."""
+    return OwnSteps(engine) if engine.log is None else LogSteps(engine, engine.resimulate(engine.log))
+
+
+def posed_text(engine: Engine) -> str:
+    """Return what the screen says of a pose that no step has led to."""
+    if engine.has_contact_list:
+        return "posed by hand: contacts are as found, forces are known from the next step on"
+    return f"posed by hand: {engine.name.split()[0]} finds contacts in steps alone, those shown are of the last one"
+
+
+class Simulation:
+    """A run: a source whose every step is kept in the history, if there is one, and shown to all observers.
+
+    Touch sensors need no entry among the observers: they belong to the engine, which feeds them in every step.
+    """
+
+    def __init__(
+        self, source: StepSource | Engine, history_bytes: int | None = None, beside: Sequence["Simulation"] = ()
+    ) -> None:
+        """Of several environments the first is shown. Without `history_bytes` no history is kept."""
+        self.source = source if isinstance(source, StepSource) else source_of(source)
+        self.engine = self.source.engine
+        """Has the data of all environments."""
+        self.shown = self.engine.environment(0)
+        """The environment that is shown, kept and observed."""
+        self.beside = list(beside)
+        """Further runs of the same scene, kept at the time of this one."""
+        self.observers: list[Observer] = []
+        self.history: History | None = None
+        self.halted = False
+        """True if an observer called `halt` in the last `step`."""
+        self.shown_env = 0
+        """Number of that environment."""
+        self.steps = 0
+        """Counts the calls that took steps, and the jumps to other states."""
+        self.changes = 0
+        """Counts how often another instant came to be shown: what was read before is then out of date."""
+        self.keep_history(history_bytes)
+
+    def keep_history(self, budget: int | None) -> None:
+        """Keep the steps from now on, in `budget` bytes; none without a budget."""
+        self.history = None if budget is None else History(self.shown, budget)
+        self.source.begin(self.history)
+        for run in self.beside:
+            run.keep_history(budget)
+
+    def step(self, count: int = 1, drive: Callable[[], object] | None = None) -> None:
+        """Take steps from the one that is shown; fewer if an observer calls `halt`.
+
+        `drive` sets the inputs of each step in place of the engine's controller. Raises UnstableError or EngineError
+        where a step, or the controller, fails. The newest step is then shown again where the engine can
+        return to it; else the engine has started again. Of a log, see `LogSteps.step`.
+        """
+        self.halted = False
+        self.steps += 1
+        self.source.step(self, count, drive)
+        for run in self.beside:
+            run.keep_up(self.shown.time, count)
+
+    def keep_up(self, time: float, most: int = 0) -> None:
+        """Show the step of a simulated time [s]: one of the history, or after at most `most` further steps."""
+        history, half = self.history, 0.5 * self.shown.timestep
+        if history is not None and history.time(history.last) > time + half:
+            self.go_to(history.step_at(time))
+            return
+        if history is not None and not history.at_end:
+            self.go_to(history.last)
+        due = min(round((time - self.shown.time) / self.shown.timestep), most)
+        if due > 0:
+            self.step(due)
 
     def observe(self, step: ArrivedStep) -> None:
         """Record and show to all observers a step that was taken elsewhere: the engine is at it.
 
-        While a past step is shown, the history grows at its end, and whoever shows that step has to show it again.
+        While a past step is shown, the history grows at its end; the caller then has to show that step again.
         """
         self.changes += 1
         self.halted = False
+        history = self.history
+        if history is not None and not history.can_resume and not history.at_end:
+            # Until then the environment reads the past step that it shows.
+            history.go_to(history.last)
         if step.kind is StepKind.START:
             self.restart()
         if step.kind in (StepKind.START, StepKind.MOVED):
@@ -116,23 +499,10 @@ class Simulation:
         touch = self.shown.touch_sensors
         if touch is not None:
             touch.after_step(self.shown)
-        if self.history is not None:
-            self.history.append(step)
+        if history is not None:
+            history.append(step)
         for observer in self.observers:
             observer.after_step(self.shown)
-
-    def read_ahead(self, logged: LoggedSteps, until: float) -> bool:
-        """Add steps of a log at the end of the history until a time of `perf_counter` [s], as many as it has room for.
-        True if there were any: the step that was shown has to be shown again."""
-        history = self.history
-        assert history is not None
-        added = False
-        while not logged.done and not history.full and perf_counter() < until:
-            step = logged.take()
-            if step is not None:
-                self.observe(step)
-                added = True
-        return added
 
     def halt(self) -> None:
         """Take no more steps in this call of `step`."""
@@ -140,14 +510,9 @@ class Simulation:
 
     def reset(self, key: str | None = None) -> None:
         """Return to the start, or to a keyframe; of a log, to the oldest step that is kept."""
-        if self.engine.logged is not None:
-            if self.history is not None:
-                self.go_to(self.history.first)
-            return
-        self.engine.reset(key)
-        if self.ghost is not None:
-            self.ghost.reset(key)
-        self.restart()
+        self.source.reset(self, key)
+        for run in self.beside:
+            run.reset(key)
 
     def restart(self) -> None:
         """Begin a history with the engine's present state, and let all observers know."""
@@ -157,27 +522,25 @@ class Simulation:
         self.steps += 1
         self._notify_reset()
 
+    def begin_frame(self) -> None:
+        """Count the steps from now on as those of the next picture."""
+        if self.history is not None:
+            self.history.begin_frame()
+
     def go_to(self, step: int, since: int | None = None) -> None:
         """Show a step of the history; `step` continues from there, if the engine can. `since`: see `History.go_to`."""
         if self.history is not None:
             self.history.go_to(step, since)
             self.changes += 1
             self.steps += 1
+            for run in self.beside:
+                run.keep_up(self.shown.time)
 
     def resume(self) -> None:
         """Continue from the step that is shown and forget those after it; from the newest if the engine cannot."""
-        history, logged = self.history, self.engine.logged
-        if history is not None and not history.at_end:
-            if logged is not None:
-                step = logged.boundary(history.current + self.log_start) - self.log_start
-                if step < history.first:
-                    history.go_to(history.last)
-                    return
-                history.go_to(step)
-                logged.go_back(step + self.log_start)
-            history.resume()
-            if history.can_resume:
-                self._notify_reset()
+        history = self.history
+        if history is not None and not history.at_end and self.source.resume(history):
+            self._notify_reset()
 
     def show(self, env: int) -> None:
         """Show another environment. The history is then one of that environment, from now on."""
@@ -190,19 +553,8 @@ class Simulation:
         if self.history is not None:
             self.history = History(self.shown, self.history.budget)
 
-    def _step_logged(self, logged: LoggedSteps, count: int) -> None:
-        """Take steps of a log again, for the time of `count` steps."""
-        self.halted = False
-        self.steps += 1
-        self.resume()
-        until = self.shown.time + (count - 0.5) * self.shown.timestep
-        while not self.halted and self.shown.time < until:
-            step = logged.take()
-            if step is None:
-                raise LogEnd(f"{logged.path.name} ends here")
-            self.observe(step)
-
-    def _recover(self, error: UnstableError | EngineError) -> None:
+    def recover(self, error: UnstableError | EngineError) -> None:
+        """Return to the newest step after one that failed, where the engine can."""
         if self.history is None:
             return
         if self.history.can_resume:
@@ -218,4 +570,4 @@ class Simulation:
 
 
 def _do_nothing() -> None:
-    """Keeps no step."""
+    """Keep no step."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 
 from ..errors import SceneError
-from ..worker import describe_signal
+from ..processes import describe_signal
 from .plan import Plan, Run, SweepError
 from .scene_store import SceneStore
 from .task import READY, RunResult

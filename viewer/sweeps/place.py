@@ -7,11 +7,13 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 from ..errors import SceneError
+from ..files import sync
+from ..processes import import_extra
 from .plan import SweepError
 
 JOURNAL = ".runs"
@@ -23,9 +25,15 @@ _HERE = re.compile("(file|local)://")
 _WHOLE = {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "r2", "s3", "s3a"}
 """Protocols of stores without folders, where a file appears when all of it is there. Elsewhere it is renamed then."""
 _SECONDS = 5.0
-"""Longest time that results wait to be written to an address ..."""
+"""Longest time that results wait to be written to an address [s] ..."""
 _BYTES = 16 * 2**20
 """... and how many of them, so that one request has something to carry."""
+_SYNC_SECONDS = 1.0
+"""Longest time that a loss of power takes back [s]: a disk needs milliseconds each time."""
+_SYNC_THREADS = 8
+"""Files that a disk is asked to keep at once: it takes about as long as one."""
+_MAGIC = b"PAR1"
+"""First and last bytes of a Parquet file."""
 
 
 class Place:
@@ -35,15 +43,12 @@ class Place:
         self.folder = folder
         self.name = str(folder)
         """As a person has it."""
+        self._unsynced: dict[Path, None] = {}
+        self._since = 0.0
 
     def path(self, name: str) -> str:
         """The path of a file in it, as a person has it."""
         return str(self.folder / name)
-
-    @property
-    def is_new(self) -> bool:
-        """True if nothing is there."""
-        return not self.folder.exists()
 
     def names(self, folder: str) -> set[str]:
         """What is in a folder of it."""
@@ -59,7 +64,7 @@ class Place:
         return []
 
     def save(self, name: str, data: bytes) -> None:
-        """Keep a part of a run, whole or not at all, before the run's line is noted."""
+        """Keep a part of a run, a Parquet file, whole or not at all, before the run's line is noted."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.tmp")
@@ -69,18 +74,38 @@ class Place:
         except OSError:
             part.unlink(missing_ok=True)
             raise
+        self._wait(path)
 
-    def note(self, line: bytes) -> None:
-        """A run has finished: its line is in the journal of `folder`."""
+    def has(self, name: str) -> bool:
+        """True if a part is there, from its first bytes to its last."""
+        with suppress(OSError), (self.folder / name).open("rb") as file:
+            first = file.read(len(_MAGIC))
+            file.seek(-len(_MAGIC), os.SEEK_END)
+            return first == file.read() == _MAGIC
+        return False
+
+    def note(self, line: bytes, path: Path) -> None:
+        """A run has finished: its line is in the journal of `folder`, in the file at `path`."""
+        self._wait(path)
 
     def flush(self, now: bool = True) -> None:
         """Let nothing wait: at once, or if it has waited long enough."""
+        if self._unsynced and (now or time.monotonic() - self._since > _SYNC_SECONDS):
+            # In any order: a run whose line is on the disk and whose part is not is simulated again.
+            with ThreadPoolExecutor(_SYNC_THREADS) as threads:
+                list(threads.map(sync, self._unsynced))
+            self._unsynced.clear()
 
     def publish(self, *names: str) -> None:
         """Files of `folder` are complete."""
 
     def remove(self, *names: str) -> None:
         """Files of `folder` are not needed any more; JOURNAL for all of it."""
+
+    def _wait(self, path: Path) -> None:
+        if not self._unsynced:
+            self._since = time.monotonic()
+        self._unsynced[path] = None
 
 
 class _Address(Place):
@@ -89,27 +114,18 @@ class _Address(Place):
     def __init__(self, address: str, folder: Path) -> None:
         super().__init__(folder)
         self.name = without_password(address).rstrip("/")
-        if find_spec("fsspec") is None:
-            raise SweepError(f"{self.name}: needs an extra: pip install 'contact-viewer[fsspec]'")
-        from fsspec.core import url_to_fs
-
+        core = import_extra("fsspec.core", "fsspec", f"{self.name}: needs", SweepError)
         with self._named("opened"):
-            self._files, self._root = url_to_fs(address)
+            self._files, self._root = core.url_to_fs(address)
             self._files.invalidate_cache()
         protocol = self._files.protocol
         self._is_whole = bool(_WHOLE & {protocol} if isinstance(protocol, str) else _WHOLE & set(protocol))
         self._lines: list[bytes] = []
         self._parts: dict[str, bytes] = {}
-        self._since = 0.0
         self._count = itertools.count()
 
     def path(self, name: str) -> str:
         return f"{self.name}/{name}"
-
-    @property
-    def is_new(self) -> bool:
-        with self._named("read"):
-            return not self._files.exists(self._there("sweep.json"))
 
     def names(self, folder: str) -> set[str]:
         with self._named("read"):
@@ -133,11 +149,15 @@ class _Address(Place):
         return [line for path in paths for line in found[path].splitlines(keepends=True)]
 
     def save(self, name: str, data: bytes) -> None:
-        self._wait()
+        self._begin()
         self._parts[name] = data
 
-    def note(self, line: bytes) -> None:
-        self._wait()
+    def has(self, name: str) -> bool:
+        # It was written, whole, before the line that tells of it.
+        return True
+
+    def note(self, line: bytes, path: Path) -> None:
+        self._begin()
         self._lines.append(line)
         self.flush(now=sum(map(len, self._parts.values())) > _BYTES)
 
@@ -161,7 +181,7 @@ class _Address(Place):
                 if self._files.exists(self._there(name)):
                     self._files.rm(self._there(name), recursive=name == JOURNAL)
 
-    def _wait(self) -> None:
+    def _begin(self) -> None:
         if not self._lines and not self._parts:
             self._since = time.monotonic()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SceneError
-from ..standard_error import capture_stderr
+from ..processes import capture_stderr, import_extra
 from .plan import SweepError
 
 _STARTS = 3
@@ -46,8 +46,7 @@ def connected(address: str, cores: int) -> Iterator[Any]:
     if not is_here:
         # Before Ray is imported: it reads its settings then.
         _reach(wanted)
-    import ray
-
+    ray = import_extra("ray", "ray", "--ray needs", SweepError)
     if ray.is_initialized():
         # A program's own connection stays.
         yield ray

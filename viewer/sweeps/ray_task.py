@@ -1,10 +1,11 @@
 """What runs on the nodes of a Ray cluster: some runs of a sweep, as one task."""
 
-import atexit
+import os
 import platform
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,7 @@ class RayJob:
     """All that a node needs of a sweep beside its scenes: nothing is read from a disk that nodes might share."""
 
     name: str
-    """No other job has it."""
+    """No other job has it, of any cluster."""
     plan: Plan
     control_files: Mapping[str, bytes]
     """The folder of the controller: paths in it, and what is there."""
@@ -40,23 +41,21 @@ def package_versions() -> dict[str, str]:
 class _Node:
     """What a process of a cluster keeps of a sweep."""
 
-    def __init__(self, job: RayJob) -> None:
+    def __init__(self, job: RayJob, reference: str) -> None:
         own = package_versions()
         for package, wanted in job.versions.items():
             if own[package] != wanted:
                 raise SweepError(f"node {platform.node()} has {package} {own[package]}, and this machine {wanted}")
-        self.name = job.name
+        self.reference = reference
+        """Of the job, in its cluster."""
         self.scenes: Mapping[int, tuple[Any, Any]] = {}
-        self._folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        self._folder = job_folder(job.name, str(os.getpid()))
+        self._control_files = job.control_files
         self._originals: dict[str, str] = {}
         """Paths where the sweep was started, by those of their copies here."""
         plan = job.plan
         if plan.control is not None:
             path, _, name = plan.control.rpartition(":")
-            for inside, data in job.control_files.items():
-                (self._folder / "control" / inside).parent.mkdir(parents=True, exist_ok=True)
-                (self._folder / "control" / inside).write_bytes(data)
             plan = replace(plan, control=f"{self._folder / 'control' / Path(path).name}:{name}")
             self._originals[str(self._folder / "control")] = str(Path(path).parent)
         if plan.logs:
@@ -65,6 +64,23 @@ class _Node:
             plan = replace(plan, logs=tuple(copies))
         self._plan = plan
         self._task = Task(plan, self._open_scene)
+
+    @contextmanager
+    def files(self, scenes: Mapping[int, tuple[Any, Any]]) -> Iterator[None]:
+        """Have what runs of these scenes read in a folder, during a task: after it Ray may kill the process."""
+        import ray
+
+        self.scenes = scenes
+        contents = {Path("control", inside): data for inside, data in self._control_files.items()}
+        contents |= {self._plan.logs[number]: ray.get(log) for number, (_, log) in scenes.items() if log is not None}
+        try:
+            self._folder.mkdir(0o700, exist_ok=True)
+            for inside, data in contents.items():
+                (self._folder / inside).parent.mkdir(parents=True, exist_ok=True)
+                (self._folder / inside).write_bytes(data)
+            yield
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def run(self, run: Run) -> RunResult:
         result = self._task.run(run)
@@ -79,13 +95,12 @@ class _Node:
     def _open_scene(self, number: int) -> OpenedScene:
         import ray
 
-        scene, log = self.scenes[number]
-        if log is not None:
-            for earlier in self._folder.glob("log*"):
-                shutil.rmtree(earlier, ignore_errors=True)
-            self._plan.logs[number].parent.mkdir()
-            self._plan.logs[number].write_bytes(ray.get(log))
-        return unpack_scene(ray.get(scene))
+        return unpack_scene(ray.get(self.scenes[number][0]))
+
+
+def job_folder(job: str, process: str) -> Path:
+    """The folder of a process that works for a job; "*" as the process makes a pattern of all folders."""
+    return Path(tempfile.gettempdir(), f"contact-viewer-{job}-{process}")
 
 
 _node: _Node | None = None
@@ -98,9 +113,8 @@ def take_runs(job_refs: Sequence[Any], scenes: Mapping[int, tuple[Any, Any]], ru
 
     global _node
     (reference,) = job_refs
-    if _node is None or _node.name != reference.hex():
+    if _node is None or _node.reference != reference.hex():
         _node = None
-        job = ray.get(reference)
-        _node = _Node(replace(job, name=reference.hex()))
-    _node.scenes = scenes
-    return [_node.run(run) for run in runs]
+        _node = _Node(ray.get(reference), reference.hex())
+    with _node.files(scenes):
+        return [_node.run(run) for run in runs]

@@ -3,16 +3,17 @@
 import contextlib
 import math
 import os
+import shutil
+import uuid
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ..errors import SceneError
 from .plan import Plan, Run, SweepError
 from .ray_cluster import connected
-from .ray_task import RayJob, package_versions, take_runs
+from .ray_task import RayJob, job_folder, package_versions, take_runs
 from .scene_store import SceneStore
 from .task import RunResult
 
@@ -24,6 +25,8 @@ _ATTEMPTS = 3
 """How often a single run may be lost before it counts as failed."""
 _HEARTBEAT = 0.2
 """Longest time between two results that are given, of runs or None [s]."""
+_CANCEL_SECONDS = 3.0
+"""Time that tasks have to end after they are cancelled [s]."""
 _CONTROL_BYTES = 100 * 2**20
 """Largest folder of a controller that travels."""
 _KEPT = 8
@@ -38,8 +41,6 @@ def run_on_ray(
     `address`: as Ray has it; empty for that of RAY_ADDRESS, or for a cluster of this machine with so many `cores`.
     Close it to cancel what is not finished.
     """
-    if find_spec("ray") is None:
-        raise SweepError("--ray needs an extra: pip install 'contact-viewer[ray]'")
     control_files = read_folder(plan)
     with connected(address, cores) as ray:
         yield from _Tasks(ray, plan, control_files, scenes, pending, left).results()
@@ -66,7 +67,8 @@ class _Tasks:
         self._tasks: dict[Any, list[Run]] = {}
         self._plan = plan
         self._refs: OrderedDict[int | Path, Any] = OrderedDict()
-        self._job = ray.put(RayJob("", plan, control_files, package_versions()))
+        self._name = uuid.uuid4().hex
+        self._job = ray.put(RayJob(self._name, plan, control_files, package_versions()))
         # Retries are ours: a run that ends its process must not take the others of its task along.
         self._take = ray.remote(num_cpus=1, max_retries=0)(take_runs)
         self._seconds, self._count = 0.0, 0
@@ -83,9 +85,22 @@ class _Tasks:
                 for reference in ready:
                     yield from self._collect(reference, self._tasks.pop(reference))
         finally:
-            for reference in self._tasks:
-                with contextlib.suppress(Exception):
-                    self._ray.cancel(reference, force=True)
+            self._cancel()
+
+    def _cancel(self) -> None:
+        """Cancel what is not finished: first so that tasks remove their files, then by force."""
+        left = list(self._tasks)
+        with contextlib.suppress(Exception):
+            for reference in left:
+                self._ray.cancel(reference)
+            _, left = self._ray.wait(left, num_returns=len(left), timeout=_CANCEL_SECONDS) if left else ([], [])
+        for reference in left:
+            with contextlib.suppress(Exception):
+                self._ray.cancel(reference, force=True)
+        # Those of processes that were killed, on this machine.
+        pattern = job_folder(self._name, "*")
+        for folder in pattern.parent.glob(pattern.name):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _hand_out(self) -> Iterator[RunResult]:
         cores = max(1, int(self._ray.cluster_resources().get("CPU", 1)))

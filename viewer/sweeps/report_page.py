@@ -19,7 +19,8 @@ def report_page(summary: Summary) -> str:
     data = json.dumps(_page_data(summary), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
     for name, text in {"style": style, "script": script, "data": data}.items():
         page = page.replace(f"{{{{{name}}}}}", text, 1)
-    return page
+    # Names of files may hold bytes that are no letters.
+    return page.encode("utf-8", "replace").decode()
 
 
 _FILES = ("report.html", "report.css", "report.js")

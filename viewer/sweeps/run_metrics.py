@@ -2,71 +2,41 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engines.contact_sensor import SensorList
 from ..engines.contract import Engine
+from ..engines.steps import StepBlock, StepBuffer
 from ..metrics import OFF, ON, dropped, in_contact
-from ..mjmodel.friction import contact_cones, model_cone
+from ..mjmodel.friction import ListedFriction, contact_cones, listed_friction, model_cone, read_list
 from ..mjmodel.pairs import common_friction
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.friction import OPEN_FORCE, SLIDING_SPEED, Cone, ContactState, friction_use, is_sliding, slip_speed
-from ..sensors.layout_groups import LayoutGroup, group_by_layout
+from ..sensors.layout import ContactLayout
 from ..settings import Reduce
-
-_BLOCK_STEPS = 2048
-"""Steps that are buffered before they are decoded together ..."""
-_BLOCK_BYTES = 2**22
-"""... and memory that their arrays may take."""
 
 Pairs = NDArray[np.intp] | None
 """Pairs of geoms that a sensor can match, (k, 2); None where there are too many to know, or flexes."""
 
 
 class RunMetrics:
-    """Observes the steps of one run. `finish` has the figures.
-
-    Sensors that the engine writes into its rows are buffered as bytes and decoded many steps at once; those that have
-    to be reconstructed are read in every step, and so is slip where contacts of one sensor differ in friction.
-    """
+    """Observes the steps of one run. `finish` has the figures."""
 
     def __init__(self, engine: Engine, names: Sequence[str], pairs: Sequence[Pairs]) -> None:
         """`pairs` of each sensor in `names`."""
-        self._engine = engine
-        self._names = tuple(names)
         self._cone = model_cone(engine.model)
         self._frictions = [None if each is None else common_friction(engine.model, each) for each in pairs]
-        positions = range(len(self._names))
-        sensors = [engine.sensors[name] for name in self._names]
-        self._reduces = [sensor.reduce for sensor in sensors]
-        together = [i for i in positions if engine.has_contact_list and not sensors[i].reconstructed]
-        sources = [(columns.start, layout) for columns, layout in (engine.source(sensors[i]) for i in together)]
-        self._groups = [([together[member] for member in group.members], group) for group in group_by_layout(sources)]
-        self._alone = [i for i in positions if i not in set(together)]
-        self._mixed = [i for i in together if self._frictions[i] is None and sensors[i].reduce is not Reduce.NETFORCE]
-        """Sensors in rows whose slip needs the contact list of every step."""
-        self._rows: list[bytes] = []
-        self._times: list[float] = []
-        self._batches: dict[int, list[ContactBatch]] = {i: [] for i in self._alone}
-        self._slips: dict[int, list[tuple[float, bool]]] = {i: [] for i in (*self._alone, *self._mixed)}
-        row = engine.row() if self._groups else np.zeros(1)
-        self._read = row.data.tobytes
-        size = row.nbytes + sum(8 * 23 * sensors[i].slots for i in self._alone)
-        self._capacity = max(1, min(_BLOCK_STEPS, _BLOCK_BYTES // size))
-        self._clock: Any = engine.data if engine.has_contact_list else engine
-        self._figures = _Figures(len(self._names), engine.timestep)
-        self._last = engine.time
-        self._reads_steps = bool(self._slips)
+        # Where contacts of one sensor differ in friction, slip needs the contact list of every step.
+        mixed = [name for name, friction in zip(names, self._frictions, strict=True) if friction is None]
+        lists = _FrictionLists(engine, mixed).read if mixed and engine.has_contact_list else None
+        self._buffer = StepBuffer(engine, names, lists, lambda name, batch: _slip_of(engine, batch))
+        self._figures = _Figures(len(names), engine.timestep)
 
     def after_step(self, engine: Engine) -> None:
-        self._rows.append(self._read())
-        self._times.append(self._clock.time)
-        if self._reads_steps:
-            self._read_step(engine)
-        if len(self._rows) >= self._capacity:
-            self._flush()
+        if (block := self._buffer.add()) is not None:
+            self._count(block)
 
     def after_reset(self, engine: Engine) -> None:
         """Nothing: a run goes forward only."""
@@ -74,94 +44,101 @@ class RunMetrics:
     @property
     def time(self) -> float:
         """Simulated time after the last step [s]."""
-        return self._times[-1] if self._times else self._last
+        return self._buffer.time
 
     def finish(self) -> list[dict[str, float]]:
-        """The figures of each sensor, by their names in METRICS; NaN for what is not known."""
-        self._flush()
+        """Return the figures of each sensor, by their names in METRICS; NaN for what is not known."""
+        if (block := self._buffer.take()) is not None:
+            self._count(block)
         return self._figures.rows()
 
-    def _read_step(self, engine: Engine) -> None:
-        for i in self._alone:
-            batch = engine.contacts(self._names[i])
-            batches = self._batches[i]
-            if batches and batches[-1].filled.shape != batch.filled.shape:
-                # All contacts are watched, and there are more of them than ever. This step belongs to the next block.
-                row, time = self._rows.pop(), self._times.pop()
-                self._flush()
-                self._rows.append(row)
-                self._times.append(time)
-            self._batches[i].append(batch)
-            self._slips[i].append(_slip_of(engine, batch))
-        for i in self._mixed:
-            self._slips[i].append(_slip_of(engine, engine.contacts(self._names[i])))
+    def _count(self, block: StepBlock) -> None:
+        """Count the steps of a block."""
+        for places, reduce, batch in block.groups():
+            missing = dropped(batch, reduce)
+            used = np.flatnonzero(batch.filled.any(axis=(0, 1)))
+            # Slots that no step fills add nothing.
+            batch = batch.cut(0, int(used[-1]) + 1 if len(used) else 1)
+            if (slips := block.read_alone.get(int(places[0]))) is not None:
+                speed, slides = (np.array(column)[:, np.newaxis] for column in zip(*slips, strict=True))
+            elif reduce is Reduce.NETFORCE:
+                speed, slides = np.full(batch.found.shape, math.nan), np.zeros(batch.found.shape, bool)
+            else:
+                speed, slides = sliding_speed(batch, [self._frictions[i] for i in places], self._cone, block.lists)
+            self._figures.add(places, block.times, batch, reduce, speed, slides, missing)
+        self._figures.steps += len(block)
 
-    def _flush(self) -> None:
-        """Decode the buffered steps and count them."""
-        count = len(self._rows)
-        if not count:
-            return
-        times, self._last = np.array(self._times), self._times[-1]
-        figures = self._figures
-        if self._groups:
-            rows = np.frombuffer(b"".join(self._rows)).reshape(count, -1)
-            for positions, group in self._groups:
-                self._add_group(positions, group, group.decode(rows), times)
-        for i in self._alone:
-            batch = _stacked(self._batches[i])
-            speed, slides = self._slip_column(i)
-            figures.add([i], times, batch, self._reduces[i], speed, slides)
-            self._batches[i].clear()
-        figures.steps += count
-        self._rows.clear()
-        self._times.clear()
-        for slips in self._slips.values():
-            slips.clear()
 
-    def _add_group(self, positions: list[int], group: LayoutGroup, batch: ContactBatch, times: Array) -> None:
-        reduce = group.layout.reduce
-        used = np.flatnonzero(batch.filled.any(axis=(0, 1)))
-        missing = dropped(batch, reduce)
-        # Slots that no step fills add nothing.
-        batch = batch.cut(0, int(used[-1]) + 1 if len(used) else 1)
-        if reduce is Reduce.NETFORCE:
-            speed = np.full(batch.found.shape, math.nan)
-            slides = np.zeros(batch.found.shape, bool)
-        else:
-            speed, slides = sliding_speed(batch, [self._frictions[i] for i in positions], self._cone)
-            for place, i in enumerate(positions):
-                if i in self._mixed:
-                    column, slid = self._slip_column(i)
-                    speed[:, place], slides[:, place] = column[:, 0], slid[:, 0]
-        self._figures.add(positions, times, batch, reduce, speed, slides, missing)
+class _FrictionLists:
+    """Copies the contact list of steps in which a contact of some sensors is fast enough to slide."""
 
-    def _slip_column(self, i: int) -> tuple[Array, NDArray[np.bool_]]:
-        speeds = [speed for speed, _ in self._slips[i]]
-        return np.array(speeds)[:, np.newaxis], np.array([slides for _, slides in self._slips[i]])[:, np.newaxis]
+    def __init__(self, engine: Engine, names: Sequence[str]) -> None:
+        self._engine, self._names = engine, names
+        self._sensors: SensorList | None = None
+
+    def read(self) -> ListedFriction:
+        """Return what decides the friction of the contacts of the step that the engine is at, if anyone will ask."""
+        if self._engine.sensors is not self._sensors:
+            self._plan()
+        values = self._row
+        for starts, along in self._places:
+            for start in starts:
+                if not values[start] > 0:
+                    break
+                if values[start + along] ** 2 + values[start + along + 1] ** 2 > SLIDING_SPEED**2:
+                    return read_list(self._engine.contact_data())
+        return None
+
+    def _plan(self) -> None:
+        engine = self._engine
+        self._sensors, self._row = engine.sensors, engine.row().data
+        sensors = [engine.sensors[name] for name in self._names]
+        read = [sensor for sensor in sensors if not sensor.reconstructed and sensor.reduce is not Reduce.NETFORCE]
+        self._places = [_slots_of(*engine.source(sensor)) for sensor in read]
+        """Where the slots of the sensors begin in a row, and where their tangential velocity is."""
+
+
+def _slots_of(columns: slice, layout: ContactLayout) -> tuple[range, int]:
+    """Return where the slots of a sensor begin in a row, and where in a slot its tangential velocity does."""
+    size, names = layout.size // layout.slots, layout.columns
+    along = names.index("slot0.linvel.tangent0") if "slot0.linvel.tangent0" in names else -1
+    return range(columns.start, columns.stop, size) if along > 0 else range(0), along
 
 
 def sliding_speed(
-    batch: ContactBatch, frictions: Sequence[NDArray[np.float64] | None], cone: Cone
+    batch: ContactBatch,
+    frictions: Sequence[NDArray[np.float64] | None],
+    cone: Cone,
+    lists: Sequence[ListedFriction] = (),
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Speed of the fastest sliding contact [m/s], 0 without one, and whether there is one; (steps, sensors) each.
 
-    `batch`: (steps, sensors, slots); `frictions` of each sensor's contacts, (5,); None counts as none.
+    `batch`: (steps, sensors, slots); `frictions` of each sensor's contacts, (5,); None where they differ, and are to be
+    found in the contact list of each step. The speed is NaN where a contact may slide whose friction is not known.
     """
-    speed = slip_speed(batch)
     fastest = np.zeros(batch.found.shape)
     slides = np.zeros(batch.found.shape, bool)
+    if batch.linvel is None:
+        return fastest + math.nan, slides
+    speed = slip_speed(batch)
     assert batch.force is not None
     assert batch.torque is not None
     # Nearly all contacts are too slow to slide, which is soon known.
-    fast = np.nonzero((speed > SLIDING_SPEED) & (batch.force[..., 0] > OPEN_FORCE))
+    fast = np.nonzero(speed > SLIDING_SPEED)
     if len(fast[0]):
-        friction = np.array([np.zeros(5) if each is None else each for each in frictions])[fast[1]]
-        force = batch.force[fast]
-        use = friction_use(np.concatenate([force, batch.torque[fast]], axis=-1), friction, cone)
-        sliding = is_sliding(force[:, 0], use, speed[fast])
+        friction = np.array([np.full(5, np.nan) if each is None else each for each in frictions])[fast[1]]
+        force, adhesion = batch.force[fast], np.zeros(len(friction))
+        mixed = np.flatnonzero(np.isnan(friction).any(axis=1))
+        if len(mixed) and lists:
+            assert batch.pos is not None
+            friction[mixed], adhesion[mixed] = listed_friction(lists, fast[0][mixed], batch.pos[fast][mixed])
+        use = friction_use(np.concatenate([force, batch.torque[fast]], axis=-1), friction, cone, adhesion)
+        known = ~(np.isnan(friction).any(axis=1) & (force[:, 0] > OPEN_FORCE))
+        sliding = is_sliding(force[:, 0] + adhesion, use, speed[fast]) & known
         steps, sensors = fast[0][sliding], fast[1][sliding]
         np.maximum.at(fastest, (steps, sensors), speed[fast][sliding])
         slides[steps, sensors] = True
+        fastest[fast[0][~known], fast[1][~known]] = math.nan
     return fastest, slides
 
 
@@ -184,24 +161,23 @@ class _Figures:
         """Force [N], penetration [m], contacts without a slot in one step."""
         self._instants = np.full((4, count), math.nan)
         """Time of the largest force, first slip, deepest penetration, first contact without a slot [s]."""
-        self._without_slip = np.zeros(count, bool)
+        self._without_slip, self._without_depth = np.zeros((2, count), bool)
 
     def add(
         self,
-        positions: Sequence[int],
+        at: NDArray[np.intp],
         times: Array,
         batch: ContactBatch,
         reduce: Reduce,
         speed: Array,
         slides: NDArray[np.bool_],
-        missing: Array | None = None,
+        missing: Array,
     ) -> None:
-        """Count the steps of some sensors: `batch` (steps, sensors, slots), `speed` and `slides` (steps, sensors)."""
-        at = np.array(positions)
+        """Count the steps of the sensors at some places: `batch` (steps, sensors, slots), `speed`, `slides` and
+        `missing` (steps, sensors)."""
         forces = batch.force_magnitude(reduce)
         assert forces is not None
         net = batch.net_force
-        missing = dropped(batch, reduce) if missing is None else missing
         # What was known before is as good as a step before the first.
         before = np.where(self._state[at], 2 * ON, 0.0)[np.newaxis] if self.steps else np.zeros((0, len(at)))
         states = in_contact(np.concatenate([before, forces]), ON, OFF)
@@ -221,10 +197,13 @@ class _Figures:
         if batch.dist is not None and not batch.in_world_frame:
             depth = np.where(batch.filled, -batch.dist, 0.0).max(axis=-1)
             self._hold(1, 2, at, times, depth)
+        else:
+            self._without_depth[at] = True
         self._largest[2, at] = np.maximum(self._largest[2, at], missing.max(axis=0))
         self._first(1, at, times, slides)
         self._first(3, at, times, missing > 0)
-        self._without_slip[at] |= np.isnan(speed).all(axis=0)
+        # Where it is not known of one step, no sum over all is.
+        self._without_slip[at] |= np.isnan(speed).any(axis=0)
 
     def rows(self) -> list[dict[str, float]]:
         dt = self._timestep
@@ -251,8 +230,8 @@ class _Figures:
             "touchdowns": begun.astype(float),
             "slip_distance": self._sums[5] * dt * unknown,
             "slip_time": sliding * dt * unknown,
-            "slip_start": self._instants[1],
-            "penetration": self._largest[1] * unknown,
+            "slip_start": self._instants[1] * unknown,
+            "penetration": np.where(self._without_depth, math.nan, self._largest[1]),
             "penetration_time": self._instants[2],
             "dropped_contacts": self._largest[2],
             "dropped_time": without_slot * dt,
@@ -290,18 +269,15 @@ class _Figures:
 
 
 def _slip_of(engine: Engine, batch: ContactBatch) -> tuple[float, bool]:
-    """Speed of the fastest sliding contact of one step [m/s], and whether there is one; NaN for net forces."""
+    """Speed of the fastest sliding contact of one step [m/s], and whether there is one; NaN if that is not known."""
     if batch.in_world_frame:
         return math.nan, False
     if not batch.filled.any():
         return 0.0, False
-    cones = contact_cones(engine.model, engine.data, batch)
+    cones = contact_cones(engine.model, engine.contact_data(), batch)
     if cones is None:
+        return math.nan, False
+    if (cones.states == ContactState.UNKNOWN).any():
         return math.nan, False
     speeds = slip_speed(batch)[batch.filled][cones.states == ContactState.SLIDING]
     return (float(speeds.max()), True) if len(speeds) else (0.0, False)
-
-
-def _stacked(batches: Sequence[ContactBatch]) -> ContactBatch:
-    """Batches of single steps, (slots,), as one of (steps, 1, slots)."""
-    return batches[0].mapped(lambda name, array: np.stack([getattr(batch, name) for batch in batches])[:, np.newaxis])

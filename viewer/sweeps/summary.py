@@ -1,10 +1,9 @@
 """Turns the folder of a sweep into what a report shows: distributions, the worst runs, samples, failures."""
 
 import heapq
-import json
 import math
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..assets import is_bundled
+from ..processes import import_extra
+from ..recording.tables import Columns, Kind
 from .place import Place
 from .plan import SweepError
-from .results import ABOUT_FILE, FAILURES_FILE, METRICS_FILE
+from .results import ABOUT_FILE, FAILURES_FILE, METRICS_FILE, read_about, read_table
+from .results import METRICS as RUN_METRICS
 
 VIDEOS = "videos"
 """Folder of runs that were filmed."""
@@ -29,6 +31,58 @@ _WORST = 60
 """Rows in which a metric is largest; several of them may be of one run."""
 _FAILURES = 200
 """Failures that are listed; all are counted."""
+_BATCH = 8192
+"""Rows that are in memory at once."""
+_LARGEST = 1e300
+"""Larger numbers count as not known: sums of them are not finite."""
+_RUN: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER}
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < _LARGEST
+
+
+def _is_text_or_none(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _is_names(value: Any) -> bool:
+    return isinstance(value, dict) and _is_texts(list(value.values()))
+
+
+_FITS: dict[Kind, Callable[[Any], bool]] = {
+    Kind.TEXT: _is_text,
+    Kind.NUMBER: _is_number,
+    Kind.INTEGER: lambda value: type(value) is int,
+}
+_ABOUT = {
+    "command": ([], _is_texts),
+    "began": ("", _is_text),
+    "runs": (0, _is_number),
+    "finished": (0, _is_number),
+    "runs_per_second": (0.0, _is_number),
+    "versions": ({}, _is_names),
+}
+"""What is used of sweep.json: what stands for it if it is not known, and what it has to be."""
+_PLAN = {
+    "scenes": ({}, _is_names),
+    "duration": (0.0, _is_number),
+    "control": (None, _is_text_or_none),
+    "params": ({}, _is_names),
+    "vary": ([], _is_texts),
+    "noise": (None, _is_text_or_none),
+    "logs": ([], _is_texts),
+    "key": (None, _is_text_or_none),
+}
+"""And of its plan."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +173,8 @@ class Summary:
     failure_count: int = 0
     videos: frozenset[str] = frozenset()
     """Names of the files of runs that were filmed."""
+    lost: list[str] = field(default_factory=list)
+    """What could not be read, for a user."""
 
     def command(self, row: Mapping[str, Any], instant: float | None = None, name: str = "contact-viewer") -> list[str]:
         """The command that opens a run in the window, paused at an instant [s]."""
@@ -144,53 +200,102 @@ class Summary:
         return words
 
     def shell(self, row: Mapping[str, Any], metric: Metric) -> str:
-        """That command as a line for a shell, at the instant at which there is something to see of a metric."""
+        """That command as a line for a shell, at the instant at which there is something to see of a metric.
+
+        Empty if sweep.json does not say how the run was made.
+        """
         instant = row.get("unstable_at") or row.get(metric.instant)
-        return shlex.join(self.command(row, instant))
+        try:
+            return shlex.join(self.command(row, instant))
+        except LookupError:
+            return ""
 
 
 def summarise(place: Place) -> Summary:
-    """Read a sweep, in bounded memory however many runs it has. SweepError if there is none."""
+    """Read a sweep, in bounded memory however many runs it has. SweepError if nothing of it can be read."""
+    import_extra("pyarrow.parquet", "parquet", "reports need", SweepError)
     place.bring(ABOUT_FILE, METRICS_FILE, FAILURES_FILE)
-    about_path, metrics, failures = (place.folder / name for name in (ABOUT_FILE, METRICS_FILE, FAILURES_FILE))
-    try:
-        about = json.loads(about_path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise SweepError(f"{place.name}: holds no sweep ({ABOUT_FILE} is missing)") from None
-    except (OSError, ValueError) as error:
-        raise SweepError(f"{place.path(ABOUT_FILE)}: cannot be read ({error})") from None
-    summary = Summary(about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]))
+    lost: list[str] = []
+    about = _known_about(place, lost)
+    summary = Summary(about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]), lost=lost)
     summary.videos = frozenset(place.names(VIDEOS))
-    if metrics.exists():
-        every = max(1, math.ceil(about.get("finished", 0) / _SAMPLED / max(1, len(about["plan"]["scenes"]))))
-        _first_pass(summary, metrics, every)
-        _second_pass(summary, metrics)
-    if failures.exists():
-        for rows in _batches(failures):
-            summary.failure_count += len(rows)
-            summary.failures += rows[: _FAILURES - len(summary.failures)]
+    kinds: Columns = {**dict.fromkeys(summary.varied, Kind.NUMBER), **_RUN, "sensor": Kind.TEXT, **RUN_METRICS}
+    every = max(1, math.ceil(about["finished"] / _SAMPLED / max(1, len(about["plan"]["scenes"]))))
+    _first_pass(summary, _batches(place, METRICS_FILE, kinds, lost), every)
+    _second_pass(summary, _batches(place, METRICS_FILE, kinds, []))
+    for rows in _batches(place, FAILURES_FILE, {**_RUN, "reason": Kind.TEXT}, lost):
+        summary.failure_count += len(rows)
+        summary.failures += rows[: _FAILURES - len(summary.failures)]
     if not summary.rows and not summary.failure_count:
-        raise SweepError(f"{place.name}: no run of this sweep has finished yet")
+        raise SweepError("; ".join(lost) or f"{place.name}: no run of this sweep has finished yet")
     return summary
 
 
-def _batches(path: Path) -> Iterator[list[dict[str, Any]]]:
-    from pyarrow import lib, parquet
-
+def _known_about(place: Place, lost: list[str]) -> dict[str, Any]:
+    """What sweep.json says, with something harmless in place of what is damaged."""
+    found: Any = {}
     try:
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(8192):
-                yield batch.to_pylist()
-    except (OSError, lib.ArrowException) as error:
-        raise SweepError(f"{path}: cannot be read ({str(error).splitlines()[0]})") from None
+        found = read_about(place.folder / ABOUT_FILE)
+    except FileNotFoundError:
+        if not (place.folder / METRICS_FILE).exists():
+            raise SweepError(f"{place.name}: holds no sweep ({ABOUT_FILE} is missing)") from None
+        lost.append(f"{place.path(ABOUT_FILE)}: is missing")
+    except (OSError, ValueError) as error:
+        lost.append(f"{place.path(ABOUT_FILE)}: cannot be read ({error})")
+    plan = found.get("plan")
+    damaged = [] if isinstance(plan, dict) else ["plan"]
+    known = _known(found, _ABOUT, damaged)
+    known["plan"] = _known(plan if isinstance(plan, dict) else {}, _PLAN, damaged)
+    if damaged and not lost:
+        lost.append(f"{place.path(ABOUT_FILE)}: is damaged ({', '.join(damaged)})")
+    return known
 
 
-def _first_pass(summary: Summary, path: Path, every: int) -> None:
+def _known(found: Any, wanted: Mapping[str, tuple[Any, Callable[[Any], bool]]], damaged: list[str]) -> dict[str, Any]:
+    known = dict(found)
+    for name, (default, fits) in wanted.items():
+        if not fits(known.setdefault(name, default)):
+            known[name] = default
+            damaged.append(name)
+    return known
+
+
+def _batches(place: Place, name: str, kinds: Columns, lost: list[str]) -> Iterator[list[dict[str, Any]]]:
+    """Rows of a table of a sweep, some at a time; numbers that are not known are None. What cannot be read is left out,
+    and added to `lost`."""
+    if not (place.folder / name).exists():
+        return
+    missing = 0
+    try:
+        for count, table in read_table(place.folder / name):
+            for batch in () if table is None else table.to_batches(_BATCH):
+                rows = _rows(batch, kinds)
+                count -= len(rows)
+                yield rows
+            missing += count
+    except SweepError as error:
+        lost.append(str(error))
+    if missing:
+        lost.append(f"{place.path(name)}: rows that are damaged: {missing}")
+
+
+def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:
+    """The rows that name their run, and their sensor or failure."""
+    columns: dict[str, list[Any]] = {}
+    for name, kind in kinds.items():
+        values = batch.column(name).to_pylist() if batch.schema.names.count(name) == 1 else [None] * len(batch)
+        columns[name] = [value if _FITS[kind](value) else None for value in values]
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    texts = [name for name, kind in kinds.items() if kind is Kind.TEXT or name == "seed"]
+    return [row for row in rows if all(row[name] is not None for name in texts)]
+
+
+def _first_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]], every: int) -> None:
     """Ranges, the worst rows, samples."""
     heaps: dict[str, list[tuple[float, int, dict[str, Any]]]] = {metric.name: [] for metric in METRICS}
     last: tuple[str, int] | None = None
     dropping: tuple[str, int] | None = None
-    for rows in _batches(path):
+    for rows in batches:
         for row in rows:
             run = row["scene"], row["seed"]
             if run != last:
@@ -227,9 +332,9 @@ def _first_pass(summary: Summary, path: Path, every: int) -> None:
     summary.worst = {name: [row for _, _, row in sorted(heap, reverse=True)] for name, heap in heaps.items()}
 
 
-def _second_pass(summary: Summary, path: Path) -> None:
+def _second_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]]) -> None:
     """How many runs there are at each value."""
-    for rows in _batches(path):
+    for rows in batches:
         values: dict[tuple[str, str, str], list[float]] = {}
         for row in rows:
             for metric in METRICS:

@@ -10,13 +10,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..engines.controller_file import ControllerFile
 from ..files import hash_of
 from ..mjmodel.variation import read_randomisation
+from ..processes import import_extra
 from ..scene_files.scene import find_scene
 from .local_workers import run_locally
 from .place import Place, find_place, without_password
@@ -57,6 +57,8 @@ class Outcome:
     """Runs a second, of those that were taken now."""
     first_failure: str = ""
     """The first run that failed, and why, for a person."""
+    lost: str = ""
+    """What could not be used of the sweep that was resumed, for a user."""
 
 
 Source = Generator[RunResult | None, None, None]
@@ -117,8 +119,7 @@ def run_sweep(
 
     Whatever ends it, the runs that had finished are there. Raises SceneError, DiskFullError among them.
     """
-    if find_spec("pyarrow") is None:
-        raise SweepError("sweeps need an extra: pip install 'contact-viewer[parquet]'")
+    import_extra("pyarrow.parquet", "parquet", "sweeps need", SweepError)
     means = means or Means()
     began = time.monotonic()
     scenes = SceneStore(plan)
@@ -129,20 +130,19 @@ def run_sweep(
         total, before = plan.run_count, results.finished
         with closing(_source(plan, scenes, results.pending(), total - results.finished, means)) as source:
             for result in source:
-                if result is None:
-                    place.flush(now=False)
-                else:
+                if result is not None:
                     results.add(result)
                     # The first of the plan, whichever comes first.
                     if result.failure is not None and (failure is None or result.number < failure.number):
                         failure = result
+                results.flush(now=False)
                 if not each(results.finished, results.failed):
                     break
         seconds = time.monotonic() - began
         rate = (results.finished - before) / seconds
         results.finish({"wall_time": round(seconds, 3), "runs_per_second": round(rate, 4), "ended": _now()})
         first = "" if failure is None else _describe_failure(plan, failure)
-        return Outcome(total, results.finished, results.failed, rate, first)
+        return Outcome(total, results.finished, results.failed, rate, first, "; ".join(results.lost))
 
 
 def _describe_failure(plan: Plan, result: RunResult) -> str:
@@ -188,8 +188,7 @@ def sweep(
     """
     import warnings
 
-    from pyarrow import parquet
-
+    parquet = import_extra("pyarrow.parquet", "parquet", "sweeps need", SweepError)
     names = [scenes] if isinstance(scenes, str | Path) else list(scenes)
     chosen = read_seeds(seeds) if isinstance(seeds, str) else range(seeds) if isinstance(seeds, int) else seeds
     varied = [vary] if isinstance(vary, str) else list(vary)
@@ -202,11 +201,14 @@ def sweep(
         find_place(Path(temporary) if output is None else output) as place,
     ):
         outcome = run_sweep(plan, place, means)
+        if outcome.lost:
+            warnings.warn(f"damaged, and simulated again where needed: {outcome.lost}", stacklevel=2)
         if not outcome.finished:
             raise SweepError(f"no run came to its end: {outcome.first_failure}")
         if outcome.failed:
             warnings.warn(f"{outcome.failed} runs failed; the first: {outcome.first_failure}", stacklevel=2)
-        return parquet.read_table(place.folder / METRICS_FILE, memory_map=False)
+        table: pyarrow.Table = parquet.read_table(place.folder / METRICS_FILE, memory_map=False)
+        return table
 
 
 def usable_cores() -> int:

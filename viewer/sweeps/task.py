@@ -2,7 +2,6 @@
 
 import copy
 import math
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,13 +12,12 @@ from ..engines.controller import Controller, no_control
 from ..engines.controller_file import ControllerFile
 from ..engines.registry import open_engine, open_log
 from ..errors import ControlError, LogEnd, SceneError, UnstableError
-from ..files import PartFile, hash_of
+from ..files import UnnamedPart, hash_of
 from ..mjmodel.declarations import declared_sensors
 from ..mjmodel.pairs import sensor_pairs
-from ..recording.event_table import EventCollector
 from ..recording.schedule import Schedule
 from ..recording.table_files import ParquetFile, Table, TableWriter
-from ..recording.tables import take_sample
+from ..recording.tables import EventCollector
 from ..scene_files.safe_open import OpenedScene
 from ..session.session import Session
 from ..session.simulation import Simulation
@@ -65,7 +63,7 @@ class Task:
         self._number = -1
         """Of the scene that is open."""
         self._scene: OpenedScene | None = None
-        self._pairs: Mapping[str, Pairs] = {}
+        self._pairs: Mapping[str | None, Pairs] = {}
         self._engine: Engine | None = None
 
     def run(self, run: Run) -> RunResult:
@@ -136,7 +134,8 @@ class Task:
         if not len(engine.sensors):
             engine.watch_all()
         names = plan.sensors or engine.sensors.names
-        metrics = RunMetrics(engine, names, [self._pairs.get(name) for name in names])
+        # Without a declaration, of all contacts.
+        metrics = RunMetrics(engine, names, [self._pairs.get(name, self._pairs[None]) for name in names])
         tables = _Tables(plan, engine, names) if plan.contacts or plan.events else None
         simulation = tables.simulation if tables is not None else Simulation(engine)
         simulation.observers.append(metrics)
@@ -152,8 +151,9 @@ class Task:
             unstable_at = metrics.time
         except LogEnd:
             pass
-        if engine.logged is not None and engine.logged.verdicts.unknown:
-            raise SceneError(f"{engine.logged.path.name}: {engine.logged.summary()}")
+        source = simulation.source
+        if source.verdicts is not None and source.verdicts.unknown:
+            raise SceneError(source.summary())
         figures = metrics.finish()
         simulation.observers.remove(metrics)
         parts = {} if tables is None else tables.finish()
@@ -161,13 +161,14 @@ class Task:
         return RunResult(run.number, None, tuple(names), tuple(row | more for row in figures), parts)
 
 
-def _sensor_pairs(scene: OpenedScene) -> Mapping[str, Pairs]:
-    """The pairs of geoms that each declared sensor can match."""
+def _sensor_pairs(scene: OpenedScene) -> Mapping[str | None, Pairs]:
+    """The pairs of geoms that each declared sensor can match, by its name, and all pairs, by None."""
     model = scene.model
-    found: dict[str, Pairs] = {}
-    for declared in declared_sensors(model, hidden=scene.companions.values()):
-        pairs = sensor_pairs(model, declared.sensor_id, _PAIRS_MAX)
-        found[declared.name] = pairs.possible if pairs.complete and not model.nflex else None
+    found: dict[str | None, Pairs] = {}
+    declared = declared_sensors(model, hidden=scene.companions.values())
+    for name, sensor_id in [(None, None), *((each.name, each.sensor_id) for each in declared)]:
+        pairs = sensor_pairs(model, sensor_id, _PAIRS_MAX)
+        found[name] = pairs.possible if pairs.complete and not model.nflex else None
     return found
 
 
@@ -182,24 +183,24 @@ class _Tables:
         self._plan = plan
         self._steps = 0
         self._origin = engine.time
-        self._schedule = Schedule.every_step(engine.timestep, plan.duration)
-        self._folder = tempfile.TemporaryDirectory(prefix="contact-viewer-")
         wanted = {Table.CONTACTS: plan.contacts, Table.EVENTS: plan.events}
-        self._parts = {
-            table: PartFile(Path(self._folder.name) / f"{table}.parquet") for table in wanted if wanted[table]
-        }
+        self._parts = {table: UnnamedPart() for table in wanted if wanted[table]}
         notes = {"engine": engine.name, "scene": path.name, "timestep": repr(engine.timestep)}
-        self._writer = TableWriter(ParquetFile, self._parts, notes, has_video=False)
+        self._writer = TableWriter(self._session, ParquetFile, self._parts, notes, has_video=False)
         self._collector = EventCollector(self._session) if plan.events else None
         if plan.contacts:
             self.simulation.observers.append(self)
+            self._write(engine)
 
     def after_step(self, engine: Engine) -> None:
         self._steps += 1
-        self._writer.write(take_sample(self._session, self._steps, self._origin + self._schedule.time(self._steps)))
+        self._write(engine)
 
     def after_reset(self, engine: Engine) -> None:
         """Nothing: a run goes forward only."""
+
+    def _write(self, engine: Engine) -> None:
+        self._writer.write(self._steps, engine.time)
 
     def finish(self) -> dict[str, bytes]:
         """The files, by the names of their tables."""
@@ -208,7 +209,4 @@ class _Tables:
         if self._collector is not None:
             self._writer.write_events(self._collector.finish(self._origin, math.inf))
         self._writer.close()
-        try:
-            return {str(table): part.commit().read_bytes() for table, part in self._parts.items()}
-        finally:
-            self._folder.cleanup()
+        return {str(table): part.read() for table, part in self._parts.items()}

@@ -1,6 +1,7 @@
 """Turns the text of an MJCF entry into a touch sensor, and back."""
 
 import shlex
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from ..errors import SceneError
 from ..scene_files.includes import Element, read_elements
 from ..scene_files.xml_edits import Edit, append_elements, broken, find_sections, make_edit, with_attributes
 from ..scene_files.xml_tags import XmlError, read_text
-from .device import DEFAULT_TABLE, INFINITE_RESOLUTION, Measure, Table, TouchSensor, TouchType
+from .device import DEFAULT_TABLE, INFINITE_RESOLUTION, Measure, Table, TouchSensor, TouchType, touch_type
 
 PREFIX = "touch:"
 """Begins the name of an entry that declares a touch sensor."""
@@ -97,17 +98,15 @@ class TouchDeclaration:
         return " ".join(f"{key}={shlex.quote(value)}" for key, value in words.items())
 
 
-def parse_touch(name: str, text: str, warn: Callable[[str], None] | None = None) -> TouchDeclaration:
+def parse_touch(name: str, text: str, warn: Callable[[str], object] = warnings.warn) -> TouchDeclaration:
     """The touch sensor that the entry `touch:NAME` declares; the grammar is `TouchDeclaration`'s.
 
-    With `warn`, an unknown type is told there in a line and means bumper, as in Webots; without, it is an error.
+    An unknown type means bumper, as in Webots, with a line to `warn`.
     """
     try:
         fields = _parse_fields(text)
-        wrong = fields.get("type")
-        if warn is not None and wrong not in (None, *TouchType):
-            fields["type"] = TouchType.BUMPER
-            warn(f"{PREFIX}{name}: unknown type {wrong!r}: choose from {', '.join(TouchType)}; taken as a bumper")
+        if "type" in fields:
+            fields["type"] = touch_type(fields["type"], lambda text: warn(f"{PREFIX}{name}: {text}"))
         return TouchDeclaration(name, **fields)
     except ValueError as error:
         raise ValueError(f"{PREFIX}{name}: {error}") from None

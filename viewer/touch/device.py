@@ -1,7 +1,8 @@
 """Turns contact forces into what a touch sensor would report: looked up, noisy, quantised and sampled."""
 
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from enum import StrEnum
 from numbers import Real
@@ -70,11 +71,12 @@ class TouchSensor:
     ) -> None:
         """Enabled from the start if `sampling_period` [ms] is greater than 0.
 
+        An unknown `type` means a bumper, as in Webots, with a warning.
         An empty `lookup_table` leaves newtons. `seed` and `name` together fix the noise, so that sensors with
         the same seed are noisy independently.
         """
         self.name = name
-        self.type = member(TouchType, type, "type")
+        self.type = touch_type(type, lambda text: warnings.warn(text, stacklevel=4))
         self.measure = member(Measure, measure, "measure")
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise ValueError(f"seed must be a whole number of at least 0, not {seed!r}")
@@ -299,6 +301,15 @@ class TouchSensor:
         place = np.array([0, self._due_count, 0, 0], np.uint64)
         random = np.random.Generator(np.random.Philox(key=self._noise_key, counter=place))
         self._noise = np.asarray(random.standard_normal(self._sample.shape))
+
+
+def touch_type(word: str, warn: Callable[[str], object]) -> TouchType:
+    """The type of this name; a bumper if there is none, as in Webots, with a line to `warn`."""
+    try:
+        return TouchType(word)
+    except ValueError:
+        warn(f"unknown type {word!r}: choose from {', '.join(TouchType)}; taken as a bumper")
+        return TouchType.BUMPER
 
 
 def checked_table(rows: Iterable[Iterable[float]]) -> Table:

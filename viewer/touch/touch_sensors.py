@@ -110,6 +110,7 @@ class Host(Protocol):
     def timestep(self) -> float: ...
     @property
     def data(self) -> MjData: ...
+    def contact_data(self, env: int = 0) -> MjData: ...
 
 
 class TouchSensors:
@@ -119,7 +120,7 @@ class TouchSensors:
         """`forces`: the forces on bodies, if the engine is not MuJoCo."""
         self.model: MjModel = engine.model
         self._engine = engine
-        self._forces = forces or MujocoForces(engine.model, engine.data)
+        self._forces = forces or MujocoForces(engine.model, engine.data, engine.contact_data)
         self.time = engine.time
         """Time of the state that the sensors were fed with last [s]."""
         self.problems: list[str] = []
@@ -181,7 +182,7 @@ class TouchSensors:
 
     def pose(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A sensor's position [m], (3,), and its axes as columns, (3, 3), in the world."""
-        touch, data = self[name], self.data
+        touch, data = self[name], self._engine.contact_data()
         if touch.site is None:
             return data.xpos[touch.body], data.xmat[touch.body].reshape(3, 3)
         return data.site_xpos[touch.site], data.site_xmat[touch.site].reshape(3, 3)
@@ -194,7 +195,7 @@ class TouchSensors:
         center, _ = self.pose(name)
         points = self._forces.contact_points(touch.body)
         points = points + _HAIR * (center - points)
-        return len(points) - int(inside_site(self.model, self.data, touch.site, points).sum())
+        return len(points) - int(inside_site(self.model, self._engine.contact_data(), touch.site, points).sum())
 
     def after_step(self, engine: Host) -> None:
         """Feed every sensor that is enabled."""

@@ -10,13 +10,14 @@ from pathlib import Path
 from imgui_bundle import ImVec2, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
-from ..files import printable
+from ..files import printable, size_text
 from .theme import dim_color, warning_color
 from .widgets import (
     Heading,
     button,
     checkbox,
     fitted_text,
+    literal,
     number_font,
     paragraph,
     table_headings,
@@ -173,7 +174,9 @@ class FileDialog:
         icon = icons.ICON_FA_FOLDER if entry.is_folder else icons.ICON_FA_FILE
         flags = imgui.SelectableFlags_
         spans = flags.span_all_columns | flags.allow_double_click | flags.no_auto_close_popups
-        if imgui.selectable(f"{icon}  {entry.text}###{entry.text}", entry.text == self.name, spans)[0]:
+        if imgui.selectable(f"{icon}  {literal(entry.text)}###{literal(entry.text)}", entry.text == self.name, spans)[
+            0
+        ]:
             double = imgui.is_mouse_double_clicked(0)
             if double and entry.is_folder:
                 self.go_to(entry.path)
@@ -184,7 +187,7 @@ class FileDialog:
         with number_font():
             imgui.table_next_column()
             if not entry.is_folder:
-                text_right(_format_size(entry.size), dim_color())
+                text_right(size_text(entry.size), dim_color())
             imgui.table_next_column()
             text_right(time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed)), dim_color())
 
@@ -272,10 +275,3 @@ def _entry(item: "os.DirEntry[str]") -> Entry | None:
     except OSError:
         return None
     return Entry(Path(item.path), printable(item.name), is_folder, status.st_size, status.st_mtime)
-
-
-def _format_size(size: int) -> str:
-    for unit, count in (("MB", 1e6), ("kB", 1e3)):
-        if size >= count:
-            return f"{size / count:.1f} {unit}"
-    return f"{size} B"

@@ -8,10 +8,11 @@ from imgui_bundle import hello_imgui
 from ..app.application import Application
 from ..recording.encoders import Picture
 from ..recording.schedule import Schedule
+from ..render.camera import Eye
+from ..session.layers import follow_forces
 from ..session.pace import Pace
-from .null_display import use_null_display
+from .opening import opening_window, use_null_display
 from .window import Window
-from .window_errors import opening_window
 
 _FIRST_FRAMES = 6
 """Frames until panels have found their places."""
@@ -57,18 +58,40 @@ class WindowFilm:
 
         Raises what ended the window.
         """
-        pace, history = self._pace, self._app.session.history
-        for frame in range(first, self._schedule.frame_count):
+        pace = self._pace
+        # From the start: the forces of all frames choose the scale, also of those that are not drawn.
+        for frame in range(-self._schedule.lead, self._schedule.frame_count):
             target = self._schedule.step(frame)
             while pace.taken + _CHUNK < target:
-                pace.target = pace.taken + _CHUNK
-                self._app.session.advance(float("inf"))
-                # A frame computes those of a limited number of steps.
-                if history is not None:
-                    history.curves.update()
+                self._advance(pace.taken + _CHUNK)
                 yield None
+            if frame < first:
+                self._advance(target)
+                follow_forces(self._app.session, self._eye())
+                yield None
+                continue
             pace.target = target
+            if frame == first:
+                # The legend has its size from the second frame on.
+                self._draw()
             yield self._draw()
+
+    def _advance(self, target: int) -> None:
+        """Take the steps up to one without a picture."""
+        session = self._app.session
+        self._pace.target = target
+        session.advance(float("inf"))
+        # A frame computes those of a limited number of steps.
+        if session.history is not None:
+            session.history.curves.update()
+
+    def _eye(self) -> Eye:
+        """What the window sees the scene with, now."""
+        session = self._app.session
+        last = session.force_scale.last
+        assert last is not None
+        matrices = session.view.matrices(session.engine.model, session.engine.data, last.eye.viewport)
+        return Eye(matrices, last.eye.viewport, last.eye.unit)
 
     def _draw(self) -> Picture:
         hello_imgui.manual_render.render()
@@ -108,8 +131,14 @@ class _Camera:
     def sleep(self, seconds: float) -> bool:
         return True
 
+    def wait(self) -> bool:
+        return True
+
     def before_frame(self) -> None:
         """Frames are drawn when the film needs them."""
+
+    def leave(self) -> None:
+        """Nobody is there."""
 
     def after_frame(self, read: Callable[[], Picture]) -> None:
         self.picture = read()

@@ -133,7 +133,7 @@ WINDOW = (
     Binding(Key.f9, "Shift+F9", "Record the last seconds", lambda shell: shell.app.record_last(), shift=True),
     Binding(Key.p, "Ctrl+P", "Save a screenshot", lambda shell: shell.app.save_screenshot(), ctrl=True),
     Binding(Key.f11, "F11", "Full screen", lambda shell: shell.toggle_fullscreen()),
-    Binding(Key.q, "Ctrl+Q", "Quit", lambda shell: shell.quit(), ctrl=True),
+    Binding(Key.q, "Ctrl+Q", "Quit", lambda shell: shell.leave(), ctrl=True),
 )
 GROUPS = tuple(
     Binding(

@@ -1,41 +1,37 @@
 """Lays out the window around the panels: size, OpenGL, saved layout, and where each panel is docked at first."""
 
+import json
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
 from ..app.application import TITLE
+from ..files import free_path
 from ..settings import Options
-from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
+from .shell import Dock, Panel
 from .theme import load_fonts
 
 MAIN_DOCK = "MainDockSpace"
 _SETTINGS_FOLDER = hello_imgui.IniFolderType.app_user_config_folder
 _SETTINGS_FILE = f"{TITLE}/window.ini"
-_LEFT, _LEFT_BELOW, _RIGHT, _BOTTOM = "Left", "LeftBelow", "Right", "Bottom"
-_DOCKS = {
-    SENSORS: _LEFT,
-    DISPLAY: _LEFT_BELOW,
-    INSPECTOR: _RIGHT,
-    SENSOR_EDITOR: _RIGHT,
-    CONTROLS: _RIGHT,
-    PLOTS: _BOTTOM,
-    EVENTS: _BOTTOM,
-    TOUCH: _BOTTOM,
-}
+SAVED = "view_state"
+"""Section of the settings file with what the user chose; Hello ImGui keeps the layout in other ones."""
+_SECTION = re.compile(r"^;;;<<<(\w+)>>>;;;\n(.*?)(?=^;;;<<<|\Z)", re.MULTILINE | re.DOTALL)
+_DOCK = re.compile(
+    r" *Dock(?:Space|Node) +ID=(?P<id>\w+)(?: Parent=(?P<parent>\w+))?(?: Window=\w+)?"
+    r"(?: Pos=-?\d+,-?\d+ Size=[1-9]\d*,[1-9]\d*| SizeRef=\d+,\d+)(?P<split> Split=[XY])?(?: \w+=\w+)*"
+)
 _LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.32
 """Parts of the window that panels take at first ..."""
 _LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.0, 420.0)
 """... but at least, for they would not be readable, and at most, for the scene needs it more [px]."""
-_LEAST = {INSPECTOR: 300.0, SENSOR_EDITOR: 300.0}
-_LEAST_WIDTH, _LEAST_HEIGHT = 230.0, 230.0
-"""What panels keep in a window that was made smaller, where they have no size in `_LEAST` [px]."""
-_MOST = {SENSORS: 0.24, DISPLAY: 0.24}
-_MOST_WIDTH, _MOST_HEIGHT = 0.3, 0.5
-"""Part of the window that panels of one side take at most after its size has changed, where they are not in `_MOST`."""
+_LEAST_HEIGHT, _MOST_HEIGHT = 230.0, 0.5
+"""Height that panels keep in a window that was made smaller [px], and part of its height that they take at most."""
 _SETTLED = 3
 _BARS = 95.0
 """Height of menu, playback bar and status [px]."""
@@ -73,21 +69,54 @@ def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.
     return params
 
 
-def settings_trouble() -> str | None:
-    """Why settings and layout cannot be kept, for a person; None if they can. Hello ImGui would not open a window."""
+def prepare_settings() -> tuple[bool, str | None]:
+    """Make sure that the saved settings cannot keep the window from opening: Hello ImGui fails on a damaged file.
+
+    Returns True if settings and layout can be kept, and what the user should know of them, if anything. A damaged file
+    is renamed: the defaults are used, and nothing is lost.
+    """
     path = Path(hello_imgui.ini_folder_location(_SETTINGS_FOLDER)) / _SETTINGS_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            reason = "Is a directory"
+        if path.exists() and not path.is_file():
+            reason = "Is a directory" if path.is_dir() else "Not a file"
         elif not (os.access(path, os.R_OK) if path.exists() else os.access(path.parent, os.W_OK)):
             # A file that can only be read is still worth reading.
             reason = "Permission denied"
+        elif path.exists() and not _is_sound(path.read_bytes()):
+            aside = free_path(path.parent, f"{path.stem}-damaged", path.suffix)
+            path.rename(aside)
+            return True, f"settings and layout are the defaults: the saved ones are damaged, and kept in {aside}"
         else:
-            return None
+            return True, None
     except OSError as error:
         reason = error.strerror or str(error)
-    return f"settings and layout are not kept: {path} cannot be used ({reason})"
+    return False, f"settings and layout are not kept: {path} cannot be used ({reason})"
+
+
+def _is_sound(saved: bytes) -> bool:
+    """Return True if a settings file is complete, and the docks in it are trees, as Dear ImGui asserts."""
+    try:
+        sections = _SECTION.findall(saved.decode())
+        # The last section: a file that was cut off lacks it.
+        json.loads(dict(sections)[SAVED])
+        are_once = b"\0" not in saved and len(dict(sections)) == len(sections)
+        return are_once and all(_are_trees(text) for _, text in sections)
+    except (ValueError, KeyError, RecursionError):
+        return False
+
+
+def _are_trees(layout: str) -> bool:
+    """Return True if each dock of a layout has two children if it is split, else none."""
+    splits, children = dict[str, bool](), list[str]()
+    for line in re.findall(r"^ *Dock(?=[NS]).*$", layout, re.MULTILINE):
+        dock = _DOCK.fullmatch(line)
+        if dock is None or dock["id"] in splits:
+            return False
+        splits[dock["id"]] = dock["split"] is not None
+        if dock["parent"] is not None:
+            children.append(dock["parent"])
+    return Counter(children) == Counter({dock: 2 for dock, is_split in splits.items() if is_split})
 
 
 def _first_size(total: float, part: float, bounds: tuple[float, float]) -> float:
@@ -96,22 +125,25 @@ def _first_size(total: float, part: float, bounds: tuple[float, float]) -> float
 
 
 def dock_panels(
-    params: hello_imgui.RunnerParams, panels: Mapping[str, Callable[[], None]], playback: Callable[[], None]
+    params: hello_imgui.RunnerParams,
+    panels: Sequence[tuple[Panel, Callable[[], None]]],
+    playback: Callable[[], None],
 ) -> None:
-    """Put panels, by title, and the playback bar into the window."""
+    """Put panels, with what shows each, and the playback bar into the window."""
     split = hello_imgui.DockingSplit
     width, height = params.app_window_params.window_geometry.size
     left = _first_size(width, _LEFT_PART, _LEFT_SIZES)
-    right = min(_first_size(width, _RIGHT_PART, _RIGHT_SIZES), max(_MOST_WIDTH * width, _LEAST[INSPECTOR]))
+    narrow = [max(each.most_width * width, each.least_width) for each, _ in panels if each.dock is Dock.RIGHT]
+    right = min(_first_size(width, _RIGHT_PART, _RIGHT_SIZES), max(narrow, default=width))
     bottom = _first_size(height, _BOTTOM_PART, _BOTTOM_SIZES)
     params.docking_params.docking_splits = [
-        split(MAIN_DOCK, _LEFT, imgui.Dir.left, left / width),
-        split(MAIN_DOCK, _RIGHT, imgui.Dir.right, right / (width - left)),
-        split(MAIN_DOCK, _BOTTOM, imgui.Dir.down, min(bottom / max(height - _BARS, 1.0), _MOST_HEIGHT)),
-        split(_LEFT, _LEFT_BELOW, imgui.Dir.down, 0.48),
+        split(MAIN_DOCK, Dock.LEFT, imgui.Dir.left, left / width),
+        split(MAIN_DOCK, Dock.RIGHT, imgui.Dir.right, right / (width - left)),
+        split(MAIN_DOCK, Dock.BOTTOM, imgui.Dir.down, min(bottom / max(height - _BARS, 1.0), _MOST_HEIGHT)),
+        split(Dock.LEFT, Dock.LEFT_BELOW, imgui.Dir.down, 0.48),
     ]
     params.docking_params.dockable_windows = [
-        hello_imgui.DockableWindow(title, _DOCKS[title], show) for title, show in panels.items()
+        hello_imgui.DockableWindow(panel.title, panel.dock, show) for panel, show in panels
     ]
     bar = hello_imgui.EdgeToolbarOptions()
     bar.size_em = 2.5
@@ -125,7 +157,8 @@ class Docks:
     A layout that was saved in a large window opens in a small one; what a person drags stays as it is otherwise.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, panels: Sequence[Panel]) -> None:
+        self._panels = panels
         self._size = ImVec2(0, 0)
         self._scale = 1.0
         self._frames = 0
@@ -144,12 +177,12 @@ class Docks:
         growth, self._scale = scale / self._scale, scale
         self._size = ImVec2(size.x, size.y)
         done = set()
-        for title in _DOCKS:
-            window = imgui.internal.find_window_by_name(title)
+        for panel in self._panels:
+            window = imgui.internal.find_window_by_name(panel.title)
             node = _side(window.dock_node, central) if window is not None and window.dock_node is not None else None
             if node is not None and node.id_ not in done:
                 done.add(node.id_)
-                _limit(node, title, size, growth, scale)
+                _limit(node, panel, size, growth, scale)
 
 
 def _side(node: Any, central: Any) -> Any | None:
@@ -167,11 +200,10 @@ def _holds(node: Any, other: Any) -> bool:
     return bool(0 <= x - node.pos.x < node.size.x and 0 <= y - node.pos.y < node.size.y)
 
 
-def _limit(node: Any, title: str, window: ImVec2, growth: float, scale: float) -> None:
+def _limit(node: Any, panel: Panel, window: ImVec2, growth: float, scale: float) -> None:
     width, height = node.size_ref.x, node.size_ref.y
     if node.parent_node.split_axis == imgui.internal.Axis.x:
-        least = _LEAST.get(title, _LEAST_WIDTH) * scale
-        most = _MOST.get(title, _MOST_WIDTH) * window.x
+        least, most = panel.least_width * scale, panel.most_width * window.x
         width = max(min(width * growth, most), min(least, 0.4 * window.x))
     else:
         height = max(min(height * growth, _MOST_HEIGHT * window.y), min(_LEAST_HEIGHT * scale, 0.6 * window.y))

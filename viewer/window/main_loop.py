@@ -1,16 +1,82 @@
-"""Runs a window frame by frame until it is closed, and closes it in order whatever ends it."""
+"""Runs a window until it is closed: draws the frames in which something changes, and closes it in order."""
 
-from imgui_bundle import hello_imgui
+import time
+from collections.abc import Callable
+
+from imgui_bundle import hello_imgui, imgui
 
 from ..app.application import open_application
 from ..app.interruption import interruption
 from ..settings import Options
-from .idling import Idling
+from .opening import failed_window, only_window, opening_window
 from .window import Window
-from .window_errors import failed_window, only_window, opening_window
+
+# After imgui_bundle, so that both use one GLFW library.
+import glfw  # isort: skip
+
+from ..app.application import Application
 
 _LAST_FRAMES = 3
 """Frames that show what closing waits for."""
+_LINGER = 1.0
+"""Time for which frames are drawn after the last change [s]: tooltips appear late, and lists move."""
+_LEAST_FRAMES = 8
+"""Frames that are drawn after it in any case: a window of another size takes some until all is in its place."""
+_PERIOD = 0.1
+"""How often the application is asked whether something has changed [s]. Input wakes the window at once."""
+
+
+class Idling:
+    """Lets a paused, untouched window sleep. Call `wait` before each frame."""
+
+    def __init__(self, app: Application, sleep: Callable[[float], bool] | None = None) -> None:
+        """`sleep` waits for input, for some time at the most [s], and is True if there was any; by default, that of the
+        display."""
+        self._app = app
+        self._sleep = sleep or _sleep
+        self._seen: tuple[object, ...] = ()
+        """What was there in the last frame."""
+        self._awake_until = 0.0
+        """On the monotonic clock [s]."""
+        self._frames_due = 0
+        self.drawn_always = app.options is not None and app.options.frames is not None
+        """True if a number of frames is to be drawn, whatever is in them."""
+
+    def wait(self) -> bool:
+        """True if a frame is to be drawn now; else some time has passed, and the caller asks again."""
+        if self.drawn_always or self._is_changed():
+            self._stay_awake()
+        if time.monotonic() < self._awake_until or self._frames_due > 0:
+            self._frames_due -= 1
+            return True
+        if self._sleep(_PERIOD):
+            self._stay_awake()
+        return False
+
+    def _stay_awake(self) -> None:
+        self._awake_until, self._frames_due = time.monotonic() + _LINGER, _LEAST_FRAMES
+
+    def _is_changed(self) -> bool:
+        """True if there is input, or the picture is another than in the last frame."""
+        session = self._app.session
+        history = session.history
+        seen = (
+            imgui.get_current_context().input_events_next_event_id,
+            id(session),
+            session.simulation.changes,
+            # Curves catch up with the history frame by frame.
+            history.curves.stop if history is not None else 0,
+            len(self._app.notices.items),
+        )
+        changed, self._seen = seen != self._seen, seen
+        return changed or not self._app.idle
+
+
+def _sleep(seconds: float) -> bool:
+    """Wait for an event of the display; perhaps one that ImGui does not see: the window was uncovered or closed."""
+    began = time.monotonic()
+    glfw.wait_events_timeout(seconds)
+    return time.monotonic() - began < seconds
 
 
 def open_window(options: Options) -> None:
@@ -32,10 +98,15 @@ def run_window(window: Window) -> None:
         try:
             # One frame at least: a window that never drew cannot be closed.
             render.render()
-            idling = Idling(window.app, window.audience.sleep if window.audience is not None else None)
+            audience = window.audience
+            idling = Idling(window.app, audience.sleep if audience is not None else None)
             while not (params.app_shall_exit or interrupt.requested):
-                if idling.wait():
+                if not idling.wait():
+                    continue
+                if audience is None or audience.wait() or idling.drawn_always:
                     render.render()
+                else:
+                    window.guard.attempt("This frame", window.advance_unseen)
             if window.app.begin_closing():
                 # A notice has its size from the second frame on.
                 for _ in range(_LAST_FRAMES):

@@ -1,6 +1,8 @@
 """What panels need from the window around them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -22,8 +24,16 @@ class Audience(Protocol):
         """Wait for input, for some time at the most; True if there is any."""
         ...
 
+    def wait(self) -> bool:
+        """Wait until the next frame is due; False if its picture would be for nobody."""
+        ...
+
     def before_frame(self) -> None:
-        """Wait until the next frame is due, and give the window its input."""
+        """Give the window its input."""
+        ...
+
+    def leave(self) -> None:
+        """Let the one go whose input came last: the window goes on for the others."""
         ...
 
     def after_frame(self, read: Callable[[], NDArray[np.uint8]]) -> None:
@@ -37,6 +47,11 @@ class Shell(Protocol):
     @property
     def app(self) -> Application:
         """What the window draws, and what a person can do with it."""
+        ...
+
+    @property
+    def panels(self) -> "Sequence[Panel]":
+        """All panels, in the order of the View menu."""
         ...
 
     help_shown: bool
@@ -88,7 +103,42 @@ class Shell(Protocol):
     def reset_layout(self) -> None: ...
     def toggle_theme(self) -> None: ...
     def toggle_fullscreen(self) -> None: ...
-    def quit(self) -> None: ...
+    def leave(self) -> None:
+        """Close the window; of one that is served, let only the user go who asks for it."""
+        ...
+
+
+class Dock(StrEnum):
+    """Where a panel is docked at first."""
+
+    LEFT = "Left"
+    LEFT_BELOW = "LeftBelow"
+    RIGHT = "Right"
+    BOTTOM = "Bottom"
+
+
+class Content(Protocol):
+    """What a panel shows, with the state that only it needs."""
+
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        ...
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel of the window. A module of `window/panels` that has a `PANEL` is found, docked and listed in View."""
+
+    title: str
+    dock: Dock
+    make: Callable[[], Content]
+    """Makes the content, once for a window."""
+    key: str | None = None
+    """Key that shows and hides it, as the View menu names it."""
+    least_width: float = 230.0
+    """Width that it keeps in a window that was made smaller [px]."""
+    most_width: float = 0.3
+    """Part of the window's width that it takes at most after the window's size has changed."""
 
 
 SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
 
-from ..render.camera import Eye
-from ..render.camera_motion import point_at_depth
+from ..render.camera import Eye, point_at_depth
 from ..render.view import Pick
 from ..session.session import Session
+from ..session.simulation import Change
 
 _WHEEL_ZOOM = 0.05
 LEFT, RIGHT, MIDDLE = 0, 1, 2
@@ -103,8 +103,8 @@ class Viewport:
                 self._double_click(session, scene_pass, button)
             elif imgui.is_mouse_clicked(button) and self._drag is None:
                 self._drag = button
-                # The steps of a log are as they are.
-                if io.key_ctrl and button != MIDDLE and view.selected_body > 0 and session.logged is None:
+                can_pull = session.why_not(Change.PULL) is None
+                if io.key_ctrl and button != MIDDLE and view.selected_body > 0 and can_pull:
                     view.begin_perturb(engine.model, engine.data, scene_pass, translate=button == RIGHT)
 
     def pick(self, session: Session, scene_pass: Any) -> Pick | None:

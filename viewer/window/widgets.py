@@ -1,5 +1,7 @@
 """Text, numbers, buttons and tables that several panels draw alike."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
@@ -9,7 +11,7 @@ from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ..errors import SceneError
-from .short_names import shorten, shorten_all
+from ..mjmodel.names import PAIR
 from .theme import FONTS, NUMBER_SIZE, dim_color, warning_color
 
 T = TypeVar("T")
@@ -20,6 +22,69 @@ _OVERLAY = (
     | imgui.WindowFlags_.no_saved_settings | imgui.WindowFlags_.no_focus_on_appearing | imgui.WindowFlags_.no_nav
     | imgui.WindowFlags_.no_move
 )  # fmt: skip
+Measure = Callable[[str], float]
+"""Width of a text."""
+
+_PLACES = (0.5, 0.75, 0.25, 1.0, 0.0)
+"""Where names are cut, as a part of what stays of them: the first by which most of those that differ still do."""
+
+_KIND = re.compile(r"(^| )(?:geom|body|subtree|site) (?=\S)")
+
+
+def shorten(text: str, room: float, measure: Measure, place: float = _PLACES[0]) -> str:
+    """The text if it is no wider than `room`, else with an ellipsis for a part of it.
+
+    A pair first loses the kinds of the two, such as `geom`, then a part of each of the names.
+    """
+    if measure(text) <= room:
+        return text
+    first, pair, second = text.partition(PAIR)
+    if not pair:
+        return _cut(text, room, measure, place)
+    # That they are geoms or bodies says less than their names.
+    first, second = without_kinds(first), without_kinds(second)
+    room -= measure(pair)
+    # What a short name leaves is for the other one.
+    first = _cut(first, max(0.5 * room, room - measure(second)), measure, place)
+    return first + pair + _cut(second, room - measure(first), measure, place)
+
+
+def without_kinds(text: str) -> str:
+    """Names without `geom` and the like before them."""
+    return _KIND.sub(r"\1", text)
+
+
+def shorten_all(texts: Sequence[str], fit: Callable[[str, float], str]) -> list[str]:
+    """Texts of one list, each shortened; those that differ read differently, unless there is no room for that.
+
+    `fit` shortens one of them, at a place.
+    """
+    shown = {text: fit(text, _PLACES[0]) for text in texts}
+    if len(set(shown.values())) < len(shown):
+        times = Counter(shown.values())
+        alike = [text for text, short in shown.items() if times[short] > 1]
+        ways = [[fit(text, place) for text in alike] for place in _PLACES]
+        shown.update(zip(alike, max(ways, key=lambda way: len(set(way))), strict=True))
+    return [shown[text] for text in texts]
+
+
+def _cut(text: str, room: float, measure: Measure, place: float) -> str:
+    if measure(text) <= room:
+        return text
+    fewest, most = 0, len(text) - 1
+    while fewest < most:
+        kept = (fewest + most + 1) // 2
+        if measure(_keep(text, kept, place)) <= room:
+            fewest = kept
+        else:
+            most = kept - 1
+    return _keep(text, fewest, place)
+
+
+def _keep(text: str, count: int, place: float) -> str:
+    """So many letters of a text, and an ellipsis for the others."""
+    head = round(place * count)
+    return f"{text[:head]}…{text[len(text) - (count - head) :]}"
 
 
 def format_number(value: float, decimals: int = 3) -> str:
@@ -85,6 +150,14 @@ def tooltip(text: str | Callable[[], str]) -> None:
     """What the last item does, shown when the mouse rests on it; a function where it takes long to say."""
     if imgui.is_item_hovered(_FOR_TOOLTIP):
         imgui.set_tooltip((text if isinstance(text, str) else text()).replace("%", "%%"))
+
+
+def literal(text: str) -> str:
+    """A name as part of a label or of an id: shown as it is, where ImGui would hide what follows `##`.
+
+    A carriage return, which ImGui does not draw, parts each `#` from the next.
+    """
+    return text.replace("#", "#\r")
 
 
 def button(label: str, help_text: str, width: float = 0.0) -> bool:
@@ -176,7 +249,7 @@ def _fit_text(text: str, place: float, width: float, font_size: float) -> str:
 def heading(text: str) -> None:
     """A section title inside a panel."""
     imgui.spacing()
-    imgui.separator_text(text)
+    imgui.separator_text(literal(text))
 
 
 def choose(
@@ -189,12 +262,12 @@ def choose(
 ) -> T:
     """A list to choose one of some values. `help_text`: its tooltip, or those of the values."""
     imgui.set_next_item_width(width)
-    if not imgui.begin_combo(label, name(value)):
+    if not imgui.begin_combo(label, literal(name(value))):
         tooltip(help_text if isinstance(help_text, str) else help_text[value])
         return value
     chosen = value
     for each in values:
-        if imgui.selectable(name(each), each == value)[0]:
+        if imgui.selectable(literal(name(each)), each == value)[0]:
             chosen = each
         if not isinstance(help_text, str):
             tooltip(help_text[each])

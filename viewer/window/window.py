@@ -18,35 +18,25 @@ from ..render.view import Pick
 from ..scene_files.scene import SUFFIXES
 from ..session.layers import add_volumes, session_glyphs
 from ..session.session import Highlight
+from ..session.simulation import Change
 from ..settings import Quality, Theme, ViewState
 from .file_dialog import FileDialog, Purpose
 from .guard import Guard
 from .keys import handle_keys, show_help
-from .layout import MAIN_DOCK, Docks, dock_panels, settings_trouble, window_params
-from .panels.body_menu import BodyMenu
-from .panels.controls import ControlsPanel
-from .panels.display import show_display
-from .panels.events import EventsPanel
-from .panels.help import show_help_page
-from .panels.info import Profiler, show_info
-from .panels.inspector import Inspector
-from .panels.legend import show_legend
-from .panels.menus import show_menus
-from .panels.notices import show_notices, show_progress
-from .panels.picking import contact_labels, point_at, show_labels, show_pointed
+from .layout import MAIN_DOCK, SAVED, Docks, dock_panels, prepare_settings, window_params
+from .opening import check_profile
+from .panels import find_panels
+from .panels.menus import show_help_page, show_menus
+from .panels.overlays import Profiler, show_info, show_legend, show_notices, show_progress
+from .panels.picking import BodyMenu, contact_labels, point_at, show_labels, show_pointed
 from .panels.playback import show_playback
-from .panels.plots import Plots, zoom_by_dragging
+from .panels.plots import zoom_by_dragging
 from .panels.record import RecordButton
 from .panels.sensor_editor import SensorEditor
-from .panels.sensors import SensorsPanel
 from .panels.status import show_status
-from .panels.touch import TouchPanel
-from .shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH, Audience
+from .shell import SENSOR_EDITOR, Audience
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
-from .window_errors import check_profile
-
-_SAVED = "view_state"
 
 
 class Window:
@@ -72,14 +62,11 @@ class Window:
         """Called once the window exists."""
         self.audience: Audience | None = None
         """Who watches where there is no display; to be set before the window opens."""
-        self.plots = Plots()
-        self.inspector = Inspector()
-        self.sensors = SensorsPanel()
-        self._look, self._docks = Look(), Docks()
-        self._touch_panel = TouchPanel()
-        self._events_panel = EventsPanel()
-        self._controls_panel = ControlsPanel()
-        self._editor = SensorEditor()
+        self.panels = find_panels()
+        """All panels, in the order of the View menu."""
+        self.contents: dict[str, Any] = {panel.title: panel.make() for panel in self.panels}
+        """Content of each panel, by title."""
+        self._look, self._docks = Look(), Docks(self.panels)
         self._record_button = RecordButton()
         self._body_menu = BodyMenu()
         self._profiler = Profiler()
@@ -106,23 +93,14 @@ class Window:
 
     def runner_params(self) -> hello_imgui.RunnerParams:
         """What Hello ImGui needs to run this window."""
-        if self.keeps_settings and (trouble := settings_trouble()) is not None:
-            self.keeps_settings = False
-            self.app.notices.add(trouble, warning=True)
+        if self.keeps_settings:
+            self.keeps_settings, trouble = prepare_settings()
+            if trouble is not None:
+                self.app.notices.add(trouble, warning=True)
         params = window_params(self.app.options, self.keeps_settings)
-        panels = {
-            SENSORS: lambda: self.sensors.show(self),
-            DISPLAY: lambda: show_display(self.app.session),
-            INSPECTOR: lambda: self.inspector.show(self.app.session),
-            SENSOR_EDITOR: lambda: self._editor.show(self.app),
-            CONTROLS: lambda: self._controls_panel.show(self.app),
-            PLOTS: lambda: self.plots.show(self.app.session, self.app.save_curves, self.make_for_bodies),
-            EVENTS: lambda: self._events_panel.show(self.app.session),
-            TOUCH: lambda: self._touch_panel.show(self.app.session),
-        }
         part, calls = self.guard.part, params.callbacks
         playback = part("The playback bar", self._show_playback)
-        dock_panels(params, {title: part(title, show) for title, show in panels.items()}, playback)
+        dock_panels(params, [(panel, part(panel.title, self._shower(panel.title))) for panel in self.panels], playback)
         calls.post_init = self._at_ends(self._open)
         calls.post_new_frame = self.guard.call("This frame", self._advance)
         calls.custom_background = self.guard.call("The picture", self._draw)
@@ -136,6 +114,15 @@ class Window:
         self._params = params
         return params
 
+    def _shower(self, title: str) -> Callable[[], None]:
+        """Return what draws the content of a panel."""
+        return lambda: self.contents[title].show(self)
+
+    @property
+    def _editor(self) -> SensorEditor:
+        editor: SensorEditor = self.contents[SENSOR_EDITOR]
+        return editor
+
     def edit_sensor(self, name: str | None) -> None:
         self._editor.begin(self.app.session, name)
         panel = self._panel(SENSOR_EDITOR)
@@ -147,7 +134,7 @@ class Window:
 
     def choose_scene(self) -> None:
         session = self.app.session
-        if not session.stepped_outside:
+        if session.why_not(Change.SCENE) is None:
             folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
             self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
 
@@ -177,7 +164,7 @@ class Window:
             self._panel(panel.label).is_visible = True
         docking.layout_reset = True
         # They have to be limited again.
-        self._docks = Docks()
+        self._docks = Docks(self.panels)
 
     def toggle_theme(self) -> None:
         settings = self.app.session.settings
@@ -189,9 +176,23 @@ class Window:
         windowed = geometry.full_screen_mode == modes.no_full_screen
         geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
 
+    def leave(self) -> None:
+        self.quit() if self.audience is None else self.audience.leave()
+
     def quit(self) -> None:
+        """Close the window after this frame."""
         if self._params is not None:
             self._params.app_shall_exit = True
+
+    def advance_unseen(self) -> None:
+        """Do what a frame does apart from its picture."""
+        app = self.app
+        self._try_step()
+        # Drawing them would use them up.
+        app.gizmos.take()
+        app.notices.drop_expired()
+        if app.session.history is not None:
+            app.session.history.curves.update()
 
     def prepare_closing(self) -> None:
         """Complete what is being recorded or saved; why that fails is raised once the window is closed."""
@@ -208,7 +209,7 @@ class Window:
         if self.canvas is None:
             return
         if self.keeps_settings:
-            hello_imgui.save_user_pref(_SAVED, self.app.session.settings.to_json())
+            hello_imgui.save_user_pref(SAVED, self.app.session.settings.to_json())
         drop: Any = None
         glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
         implot.destroy_context()
@@ -234,7 +235,7 @@ class Window:
     def _open(self) -> None:
         """Once the window exists: settings, everything on the graphics card, the first scene."""
         self.when_open()
-        settings = ViewState.from_json(hello_imgui.load_user_pref(_SAVED)) if self.keeps_settings else None
+        settings = ViewState.from_json(hello_imgui.load_user_pref(SAVED)) if self.keeps_settings else None
         self.renderer = current_renderer()
         implot.create_context()
         zoom_by_dragging()
@@ -254,7 +255,7 @@ class Window:
 
     def _drop(self, _: Any, paths: list[str]) -> None:
         """Files dropped on the window."""
-        if paths and not self.app.session.stepped_outside:
+        if paths and self.app.session.why_not(Change.SCENE) is None:
             self.guard.attempt("Opening what was dropped", lambda: self.app.open_scene(paths[0]))
 
     def _advance(self) -> None:
@@ -271,8 +272,7 @@ class Window:
         app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]
         self.guard.attempt("This key", lambda: handle_keys(self))
         self.guard.attempt("The mouse", self._handle_mouse)
-        if not self.guard.attempt("This step", self._advance_scene):
-            app.session.paused = True
+        self._try_step()
         self.frame_count += 1
         if app.options and app.options.frames and self.frame_count >= app.options.frames:
             self.quit()
@@ -282,6 +282,12 @@ class Window:
             self.viewport.handle_mouse(self.app.session, self.canvas.scene_pass)
             self._editor.point(self.app.session, self.viewport, self.canvas.scene_pass)
             self._body_menu.point(self, self.viewport, self.canvas.scene_pass)
+
+    def _try_step(self) -> None:
+        session = self.app.session
+        name = session.source.name or (session.engine.path.name if session.engine.path is not None else "")
+        if not self.guard.attempt(f"This step of {name}" if name else "This step", self._advance_scene):
+            session.paused = True
 
     def _advance_scene(self) -> None:
         """Physics, or the scene that was opened meanwhile."""

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.abilities import ArrivedStep, StepKind
-from contact_viewer.engines.mujoco.arrivals import STATE, Arrivals, ArrivedRow, RowKind
+from contact_viewer.engines.mujoco.resimulation import ArrivedRow, Resimulator
 from contact_viewer.mjmodel.model_values import ModelValues
+from contact_viewer.mjmodel.state import STATE, RowKind
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.session.session import Session
 from contact_viewer.session.simulation import Simulation
@@ -47,7 +48,7 @@ class Theirs:
         self.rows = Rows()
         self.values, self.version, self.written = ModelValues(self.model), 0, 0
         self.before = self.values.read()
-        self.arrivals = Arrivals(engine, self.rows)
+        self.arrivals = Resimulator(engine, self.rows, engine.allow_model_changes())
         self.versions = engine.allow_model_changes()
         self.simulation = Simulation(engine, history_bytes=2**25)
         self.hand_over()
@@ -255,10 +256,32 @@ def test_new_steps_arrive_while_a_past_one_is_shown() -> None:
     assert history.current == 29
 
 
-def test_bodies_that_sleep_stay_asleep() -> None:
-    def sleep(model: mujoco.MjModel) -> None:
-        model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+def sleep(model: mujoco.MjModel) -> None:
+    model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 
+
+def test_inputs_that_change_are_exact_where_bodies_may_sleep() -> None:
+    loop = Theirs("pile", sleep)
+    rng = np.random.default_rng(2)
+    kinds = [step.kind for step in loop.arrived()]
+    asleep, seen = 0, []
+    for k in range(300):
+        if 220 < k < 260:
+            loop.data.qfrc_applied[:6] = 0.5 * rng.standard_normal(6)
+        mujoco.mj_step(loop.model, loop.data)
+        loop.hand_over(AFTER)
+        kinds += [step.kind for step in loop.arrived()]
+        loop.is_seen()
+        seen.append(forces(loop.model, loop.data))
+        asleep += loop.data.ntree_awake < loop.model.ntree
+    assert kinds == [StepKind.START] + [StepKind.EXACT] * 300
+    assert 0 < asleep < 300
+    for step in (300, 200, 221, 240, 259, 270):
+        loop.simulation.go_to(step)
+        assert forces(loop.simulation.engine.model, loop.simulation.engine.data) == seen[step - 1], step
+
+
+def test_bodies_that_sleep_stay_asleep() -> None:
     loop = Theirs("quadruped", sleep)
     for _ in range(50):
         mujoco.mj_step(loop.model, loop.data)

@@ -47,10 +47,10 @@ def open_session(tmp_path: Path, memory: str = "1M", more: str = "") -> Session:
 )
 def test_the_body_that_diverges_is_named_and_the_last_good_step_shown(tmp_path: Path, ruin, words: str) -> None:  # type: ignore[no-untyped-def]
     session = open_session(tmp_path)
-    session._step(100)
+    session.take_steps(100)
     good = session.engine.data.qpos.copy()
     ruin(session.engine.data)
-    session._attempt(lambda: session._step(5))
+    session._attempt(lambda: session.take_steps(5))
     assert session.paused
     assert session.trouble is not None
     assert words in session.trouble
@@ -71,7 +71,7 @@ def test_an_engine_without_history_names_the_body_too(tmp_path: Path) -> None:
 def test_memory_that_runs_out_in_a_step_stops_the_run_not_the_window(tmp_path: Path) -> None:
     session = open_session(tmp_path, "64K", FALLING)
     while not session.paused and session.engine.time < 3:
-        session._attempt(lambda: session._step(7))
+        session._attempt(lambda: session.take_steps(7))
     assert session.trouble is not None
     assert "memory" in session.trouble
     assert "\n" not in session.trouble
@@ -81,12 +81,12 @@ def test_memory_that_runs_out_in_a_step_stops_the_run_not_the_window(tmp_path: P
     # Trying again tells it again; what was before can still be shown, and goes on as it did.
     session.trouble, session.paused = None, False
     for _ in range(20):
-        session._attempt(lambda: session._step(7))
+        session._attempt(lambda: session.take_steps(7))
     assert session.paused
     session.go_to(10)
     assert session.engine.time == pytest.approx(0.02)
     session.reading("c")
-    session._step(5)
+    session.take_steps(5)
     assert session.engine.time == pytest.approx(0.03)
 
 
@@ -102,27 +102,27 @@ def test_contacts_that_do_not_fit_pause_once(tmp_path: Path) -> None:
         f'<body pos="0 0 {0.4 + 0.01 * i}"><freejoint/><geom size=".1" condim="1"/></body>' for i in range(60)
     )
     session = open_session(tmp_path, "120K", pile)
-    session._attempt(lambda: session._step(2))
+    session._attempt(lambda: session.take_steps(2))
     assert session.trouble == (
         'MuJoCo dropped contacts: its memory of 0.123 MB is full; give <size memory="..."/> more, by 0.004 s'
     )
     assert session.paused
     session.trouble = None
-    session._attempt(lambda: session._step(2))
+    session._attempt(lambda: session.take_steps(2))
     assert session.trouble is None or "dropped contacts" not in session.trouble
 
 
 def test_a_control_that_is_no_number_is_named_and_reported_again_after_a_reset(tmp_path: Path) -> None:
     session = open_session(tmp_path)
     for _ in range(2):
-        session._step(10)
+        session.take_steps(10)
         session.engine.data.ctrl[0] = np.nan
-        session._attempt(lambda: session._step(1))
+        session._attempt(lambda: session.take_steps(1))
         assert session.trouble == (
             "the control of engine was not a finite number, and MuJoCo set all controls to 0, by 0.022 s"
         )
         assert session.paused
         session.trouble = None
-        session._attempt(lambda: session._step(1))
+        session._attempt(lambda: session.take_steps(1))
         assert session.trouble is None
         session.reset()

@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
-from contact_viewer.engines.mujoco.arrivals import STATE
 from contact_viewer.engines.mujoco.batch import BatchEngine, BatchState
+from contact_viewer.mjmodel.state import STATE
 from contact_viewer.session.simulation import Simulation
 
 FIELDS = ("found", "force", "dist", "pos", "normal", "tangent")

@@ -70,7 +70,9 @@ def compiled(path: Path, modes: dict[str, Reduce]) -> tuple[Any, Any]:
     """A model whose sensors have these modes from the start, and its data."""
     spec = mujoco.MjSpec.from_file(str(path))
     for sensor, mode in modes.items():
-        spec.sensor(sensor).intprm[1] = list(Reduce).index(mode)
+        found = spec.sensor(sensor)
+        assert found is not None
+        found.intprm[1] = list(Reduce).index(mode)
     model = spec.compile()
     return model, mujoco.MjData(model)
 

@@ -15,7 +15,7 @@ from contact_viewer.settings import GizmoSettings, Palette
 from numpy.typing import NDArray
 
 SCALE = GlyphScale(force=0.01, torque=1.0, radius=0.02, width=0.03, lift=0.0, reference=10.0)
-COLORS = palette_colors(None, Palette.STANDARD)
+COLORS = palette_colors(mujoco.MjSpec().compile(), Palette.STANDARD)
 MASS = 2.0
 XML = """
 <mujoco>

@@ -9,7 +9,7 @@ from contact_viewer import open_engine
 from contact_viewer.render.glyphs import NO_OWNER, Glyphs
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.session.contact_glyphs import GHOST_ALPHA
-from contact_viewer.session.layers import legend_entries, legend_notes, session_glyphs
+from contact_viewer.session.layers import display_layers, legend_entries, legend_notes, session_glyphs
 from contact_viewer.session.session import Highlight, Session
 from contact_viewer.settings import GizmoSettings, Moment, ViewState
 
@@ -17,7 +17,7 @@ from contact_viewer.settings import GizmoSettings, Moment, ViewState
 def open_session(scene: str, seconds: float, engine: str = "mujoco", num_envs: int = 1, **gizmos: bool) -> Session:
     opened = open_engine(scene, engine, num_envs)
     session = Session(opened, ViewState(gizmos=GizmoSettings(**gizmos)))  # type: ignore[arg-type]
-    session._step(round(seconds / opened.timestep))
+    session.take_steps(round(seconds / opened.timestep))
     return session
 
 
@@ -68,7 +68,7 @@ def test_cones_stay_when_arrows_show_the_peak() -> None:
     session.settings.gizmos.moment = Moment.PEAK
     assert session.history is not None
     session.history.begin_frame()
-    session._step(8)
+    session.take_steps(8)
     assert session.history.moment("box_on_slope", Moment.PEAK) is not None
     assert len(session_glyphs(session).cones) == 4
 
@@ -208,10 +208,16 @@ def test_a_second_engine_is_in_the_legend_while_it_shows_something(has_sensor: b
         '<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/><body pos="0 0 .1"><freejoint/>'
         f'<geom name="ball" size=".1"/></body></worldbody>{sensor * has_sensor}</mujoco>'
     )
-    session = Session(open_engine(path), ViewState(), ghost=open_engine(path, "motrix"))
+    session = Session(open_engine(path), ViewState(), beside=[open_engine(path, "motrix")])
     session.watch_without_sensors()
     session.simulation.step(50)
     session.forget()
     session_glyphs(session)
     assert any(entry.text.startswith("MotrixSim") for entry in legend_entries(session)) is has_sensor
     assert any(note.endswith("has no contact sensor to show") for note in legend_notes(session)) is not has_sensor
+    # Its layer can be turned off as any other.
+    assert "Runs beside" in [layer.label for layer in display_layers(session)]
+    session.settings.gizmos.beside = False
+    assert len(session_glyphs(session).spheres) == session.contact_count
+    assert not any("MotrixSim" in text for text in [entry.text for entry in legend_entries(session)])
+    assert not any(note.endswith("has no contact sensor to show") for note in legend_notes(session))

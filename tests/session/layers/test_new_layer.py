@@ -108,7 +108,7 @@ def test_arrows_elsewhere_are_drawn_while_their_flag_is_on(session: Session) -> 
 
 
 def test_the_display_panel_lists_them(session: Session) -> None:
-    assert [layer.label for layer in display_layers()][-2:] == ["Pin", "Slip"]
+    assert [layer.label for layer in display_layers(session)][-2:] == ["Pin", "Slip"]
 
 
 def test_rerun_has_their_arrows(session: Session, tmp_path: Path) -> None:
@@ -133,9 +133,10 @@ def test_rerun_has_their_arrows(session: Session, tmp_path: Path) -> None:
 
 
 def test_what_a_person_can_turn_on_is_as_ever() -> None:
+    session = Session(open_engine("slope"), ViewState())
     labels = ["Points", "Forces", "Normal", "Tangents", "Total", "Torque", "Friction cones", "Balance", "Dropped"]
-    assert [layer.label for layer in display_layers()] == [*labels, "Labels"]
-    assert all(layer.tooltip for layer in display_layers())
+    assert [layer.label for layer in display_layers(session)] == [*labels, "Labels"]
+    assert all(layer.tooltip for layer in display_layers(session))
 
 
 def test_flags_are_settings() -> None:

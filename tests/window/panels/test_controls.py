@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.app.application import open_application
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, ViewState
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
+
+from tests.passive.loops import StillLoop
 
 from ...engines.test_controller import ARM
 from ..driver import drive, make_window, screenshot, wait
@@ -95,7 +98,7 @@ def test_a_pose_shows_contacts_without_forces_until_a_step(arm: Path, tmp_path: 
     drive(window, test)
 
 
-def test_controls_of_a_paused_scene_are_undone(arm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_controls_of_a_paused_scene_are_undone(arm: Path) -> None:
     window = make_window(arm, steps=3)
     session = window.app.session
 
@@ -106,18 +109,19 @@ def test_controls_of_a_paused_scene_are_undone(arm: Path, monkeypatch: pytest.Mo
         assert session.drive.controls[0] == 0.25
         type_into(ctx, "control shoulder", 0.9)
         assert session.drive.controls[0] == pytest.approx(0.9, abs=1e-6)
-        assert window.app.undoable == "control of shoulder"
+        assert window.app.undo_stack.last == "control of shoulder"
         for expected in (0.25, 0.0):
             ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
             ctx.yield_(3)
             assert session.drive.controls[0] == expected
         # In a user's own loop they are readings.
-        monkeypatch.setattr(Session, "stepped_outside", property(lambda session: True))
+        own = session.simulation.source
+        session.simulation.source = LoopSteps(session.simulation.engine, StillLoop())
         for tab, item in (("Actuators", "control shoulder"), ("Joints", "joint shoulder")):
             show_tab(ctx, tab)
             flags = ctx.item_info(f"//Controls/**/###{item}").item_flags
             assert flags & imgui.ItemFlags_.disabled
-        monkeypatch.undo()
+        session.simulation.source = own
         show_tab(ctx, "Actuators")
         ctx.item_input_value("//Controls/**/###filter", "nothing like it")
         ctx.yield_(2)
@@ -210,7 +214,7 @@ def test_a_mocap_body_is_dragged_in_the_scene_and_moved_by_numbers(tmp_path: Pat
         moved = height()
         assert moved > 0.31
         assert session.drive.is_posed
-        assert app.undoable == "pose of tray"
+        assert app.undo_stack.last == "pose of tray"
         ctx.key_press(imgui.Key.mod_ctrl.value | imgui.Key.z.value)
         ctx.yield_(3)
         assert height() == pytest.approx(0.3)

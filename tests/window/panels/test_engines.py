@@ -23,8 +23,8 @@ def make_window(scene: str, **options: Any) -> Window:
     found = bundled_scene(scene)
     assert found is not None
     chosen = Options(found.path, paused=True, width=1200, height=1000, **options)
-    engine, ghost = open_engines(chosen.scene, chosen.engine, chosen.envs)
-    window = Window(Application(engine, chosen, ghost))
+    engine, *beside = open_engines(chosen.scene, chosen.engine, chosen.envs)
+    window = Window(Application(engine, chosen, beside))
     window.keeps_settings = False
     return window
 
@@ -35,7 +35,7 @@ def test_motrix_runs_in_the_window(tmp_path: Path) -> None:
 
     def test(ctx: Any) -> None:
         session = app.session
-        session._step(500)
+        session.take_steps(500)
         picture = scene_part(window, screenshot(ctx, tmp_path / "motrix.png"))
         assert count_amber(picture) > 200
         assert "MotrixSim" in session.engine.name
@@ -53,16 +53,28 @@ def test_both_engines_show_ghosts(tmp_path: Path) -> None:
 
     def test(ctx: Any) -> None:
         session = app.session
-        session._step(500)
+        session.take_steps(500)
         both = session_glyphs(session)
         assert len(both.spheres) == 2 * session.contact_count
         assert count_amber(scene_part(window, screenshot(ctx, tmp_path / "both.png"))) > 200
         assert session.history is not None
-        session.go_to(100)
+        session.go_to(400)
+        (ghost,) = session.beside
+        assert ghost.shown.time == pytest.approx(session.engine.time)
+        # The other engine has a past too.
+        theirs = sum(int(ghost.shown.contacts(name).filled.sum()) for name in ghost.shown.sensors.names)
+        assert theirs > 0
+        assert len(session_glyphs(session).spheres) == session.contact_count + theirs
+        ctx.item_click("//Display/Runs beside")
+        assert not session.settings.gizmos.beside
         assert len(session_glyphs(session).spheres) == session.contact_count
+        session.go_to(500)
         session.set_reduce("fingertip_left", "none")
-        assert session.ghost is not None
-        assert session.ghost.sensors["fingertip_left"].reduce == "none"
+        assert ghost.engine.sensors["fingertip_left"].reduce == "none"
+        app.switch_engine("mujoco")
+        wait(ctx, lambda: not app.session.beside)
+        ctx.yield_(3)
+        assert not ctx.item_exists("//Display/Runs beside")
 
     drive(window, test)
 
@@ -97,7 +109,7 @@ def test_environments_are_chosen_by_key() -> None:
         session = app.session
         # A push in one environment leaves the others alone.
         session.simulation.engine.pose(1).qvel[0] = 1.0
-        session._step(50)
+        session.take_steps(50)
         first = session.engine.data.qpos.copy()
         ctx.key_press(imgui.Key.period)
         assert session.env == 1
@@ -122,7 +134,7 @@ def test_refusals_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def shows_engines(app: Application, engine: str, ghost: bool) -> bool:
-    return engine in app.session.engine.name and (app.session.ghost is not None) == ghost
+    return engine in app.session.engine.name and bool(app.session.beside) == ghost
 
 
 def test_the_menu_switches_engines() -> None:
@@ -133,7 +145,7 @@ def test_the_menu_switches_engines() -> None:
         for item, engine in (("MotrixSim", "MotrixSim"), ("MuJoCo", "MuJoCo"), ("Both", "MuJoCo")):
             ctx.menu_click(f"//##MainMenuBar/Simulation/Engine/{item}")
             wait(ctx, partial(shows_engines, app, engine, item == "Both"))
-            app.session._step(20)
+            app.session.take_steps(20)
 
     drive(window, test)
 
@@ -170,7 +182,7 @@ def test_time_can_be_scrubbed_with_curves_raster_and_events(engine: str, envs: i
         session.settings.plots.seconds = 2.0
         heights, forces = [session.engine.data.qpos.copy()], [0.0]
         for _ in range(600):
-            session._step(1)
+            session.take_steps(1)
             heights.append(session.engine.data.qpos.copy())
             forces.append(float(session.engine.get_contact_force_magnitude("lively_ball")[0]))
         ctx.yield_(3)

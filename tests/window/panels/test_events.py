@@ -14,7 +14,7 @@ from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_selection import PairSource
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, ViewState
-from contact_viewer.window.panels.event_rows import EventRow, EventRows
+from contact_viewer.window.panels.event_details import EventRow, EventRows
 from contact_viewer.window.panels.events import EventsPanel, Who
 from contact_viewer.window.shell import EVENTS
 from contact_viewer.window.window import Window
@@ -38,7 +38,8 @@ class EventsWindow(Window):
 
     @property
     def panel(self) -> EventsPanel:
-        return self._events_panel
+        panel: EventsPanel = self.contents[EVENTS]
+        return panel
 
     @property
     def rows(self) -> list[EventRow]:
@@ -69,7 +70,7 @@ def test_clicking_an_event_goes_to_its_instant(tmp_path: Path) -> None:
     def test(ctx: Any) -> None:
         window.focus(ctx)
         session, log = app.session, window.tracker.log
-        session._step(160)
+        session.take_steps(160)
         ctx.yield_(3)
         begin = next(i for i, row in enumerate(window.rows) if row.entry.subject == "slab × dead")
         ctx.item_click(f"//Events/**/$${begin}/##row")
@@ -93,7 +94,7 @@ def test_next_and_previous() -> None:
     def test(ctx: Any) -> None:
         window.focus(ctx)
         session = app.session
-        session._step(250)
+        session.take_steps(250)
         seen = sorted({entry.seen for entry in window.tracker.log})
         for time in reversed(seen):
             ctx.item_click("//Events/**/###Previous")
@@ -111,7 +112,7 @@ def test_filters() -> None:
 
     def test(ctx: Any) -> None:
         window.focus(ctx)
-        app.session._step(600)
+        app.session.take_steps(600)
         ctx.yield_(2)
         tracker, panel = window.tracker, window.panel
         everything = len(window.rows)
@@ -123,7 +124,7 @@ def test_filters() -> None:
         ctx.item_click(child(ctx, "##kind"))
         ctx.item_click("//$FOCUSED/end")
         assert {row.entry.kind for row in window.rows} == {EventKind.END}
-        app.session._step(300)
+        app.session.take_steps(300)
         assert all(row.entry.subject == "slab × lively" for row in window.rows)
         panel.text, panel.kind = "", None
         ctx.item_click(child(ctx, "##who"))
@@ -176,7 +177,7 @@ def test_a_row_offers_a_break() -> None:
 
     def test(ctx: Any) -> None:
         window.focus(ctx)
-        app.session._step(200)
+        app.session.take_steps(200)
         ctx.yield_(3)
         window.panel.who = Who.SENSORS
         ctx.yield_(2)
@@ -195,7 +196,7 @@ def test_what_is_tracked_can_be_chosen() -> None:
     def test(ctx: Any) -> None:
         window.focus(ctx)
         session, tracker = app.session, window.tracker
-        session._step(200)
+        session.take_steps(200)
         ctx.item_click("//Events/**/###tracking")
         ctx.item_click("//$FOCUSED/all that can collide")
         assert (tracker.pairs.choice.source, len(tracker.pairs.labels)) == (PairSource.ALL, 20)
@@ -216,7 +217,7 @@ def test_what_is_tracked_can_be_chosen() -> None:
         assert (tracker.options.on, tracker.options.off) == (3.0, 3.0)
         assert tracker.options.eps == 1e-4
         ctx.popup_close_all()
-        session._step(400)
+        session.take_steps(400)
         assert len(tracker.log) > 2
 
     drive(window, test)
@@ -231,10 +232,10 @@ def test_curves_are_kept_only_while_they_are_in_sight(tmp_path: Path) -> None:
         session, tracker = app.session, window.tracker
         ctx.item_click("//Events/**/Crossing")
         ctx.yield_(2)
-        session._step(100)
+        session.take_steps(100)
         assert tracker.curves.shape[1] == 100
         before = screenshot(ctx, tmp_path / "curves.png")
-        session._step(100)
+        session.take_steps(100)
         after = screenshot(ctx, tmp_path / "more.png")
         assert (before != after).any()
         ctx.item_click("//Events/**/Times")
@@ -242,7 +243,7 @@ def test_curves_are_kept_only_while_they_are_in_sight(tmp_path: Path) -> None:
         assert math.isfinite(tracker.curves_wanted_until)
         tracker.curves_wanted_until = -math.inf
         ctx.yield_(2)
-        session._step(50)
+        session.take_steps(50)
         assert tracker.curves.shape[1] == 200
 
     drive(window, test)
@@ -257,11 +258,11 @@ def test_every_scene_and_size_can_be_shown(scene: str, size: tuple[int, int], tm
     def test(ctx: Any) -> None:
         window.focus(ctx)
         screenshot(ctx, tmp_path / "start.png")
-        app.session._step(60)
+        app.session.take_steps(60)
         window.toggle_theme()
         screenshot(ctx, tmp_path / "running.png")
         app.session.reset()
-        app.session._step(3)
+        app.session.take_steps(3)
         screenshot(ctx, tmp_path / "reset.png")
 
     drive(window, test)
@@ -275,7 +276,7 @@ def test_nothing_to_follow(tmp_path: Path) -> None:
 
     def test(ctx: Any) -> None:
         window.focus(ctx)
-        app.session._step(5)
+        app.session.take_steps(5)
         ctx.item_click("//Events/**/Times")
         screenshot(ctx, tmp_path / "empty.png")
         window.panel.breaks.draft = Break(BreakWhen.BEGIN, pair_id=7, sensor=9)
@@ -293,7 +294,7 @@ def test_a_sensor_and_its_pair_are_one_row() -> None:
         window.focus(ctx)
         session, log = window.app.session, window.tracker.log
         for _ in range(12):
-            session._step(50)
+            session.take_steps(50)
             ctx.yield_(1)
         rows = window.rows
         # Every event of the log is in one row, and in one only.
@@ -320,7 +321,7 @@ def test_a_foot_that_unloads_before_it_parts_is_one_row(scene: str) -> None:
     engine, tracker, rows = session.engine, session.events, EventRows()
     assert tracker is not None
     for _ in range(25):
-        session._step(100)
+        session.take_steps(100)
         rows.update(tracker, engine.model)
     last: dict[str, EventKind] = {}
     for row in rows.rows:
@@ -339,7 +340,7 @@ def test_the_row_of_the_present_instant_is_marked_and_in_sight(tmp_path: Path) -
     def test(ctx: Any) -> None:
         window.focus(ctx)
         session = window.app.session
-        session._step(1500)
+        session.take_steps(1500)
         ctx.yield_(3)
         rows = window.rows
         place = len(rows) // 2

@@ -35,7 +35,7 @@ def test_as_many_columns_as_fit(size: tuple[int, int]) -> None:
     def test(ctx: Any) -> None:
         session = window.app.session
         ctx.yield_(3)
-        table, reading = window.inspector.contacts, session.reading("foot_FL")
+        table, reading = window.contents["Inspector"].contacts, session.reading("foot_FL")
         fitting = table.columns(session, reading, 420.0)
         assert fitting[:3] == [ContactColumn.SLOT, ContactColumn.FORCES, ContactColumn.USE]
         narrow = table.columns(session, reading, 200.0)
@@ -65,8 +65,8 @@ def test_columns_are_chosen_and_remembered(tmp_path: Path) -> None:
         saved = ViewState.from_json(session.settings.to_json())
         session.settings = saved
         ctx.yield_(2)
-        assert window.inspector.contacts.columns(session, session.reading("c"), 300.0) == chosen
-        assert window.inspector.contacts._bodies["ball_geom"] == "ball"
+        assert window.contents["Inspector"].contacts.columns(session, session.reading("c"), 300.0) == chosen
+        assert window.contents["Inspector"].contacts._bodies["ball_geom"] == "ball"
 
     drive(window, test)
 
@@ -80,7 +80,7 @@ def test_the_panel_does_not_jump_when_contacts_come_and_go(tmp_path: Path) -> No
         session = window.app.session
         places = {}
         for steps in (1, 99, 1):
-            session._step(steps)
+            session.take_steps(steps)
             ctx.yield_(3)
             rect = column(ctx, "0.force.normal##1")
             places[session.reading("c").reported] = (rect.min.x, rect.min.y)

@@ -62,7 +62,7 @@ def test_the_menu_saves_a_run_that_opens_with_the_same_steps(scene: Path, tmp_pa
     heights: list[float] = []
 
     def test(ctx: Any) -> None:
-        app.session._step(120)
+        app.session.take_steps(120)
         heights.append(float(app.session.engine.data.qpos[2]))
         ctx.item_click("//##MainMenuBar/##MenuBar/File")
         ctx.item_click("//$FOCUSED/Save run...")
@@ -70,10 +70,10 @@ def test_the_menu_saves_a_run_that_opens_with_the_same_steps(scene: Path, tmp_pa
         ctx.item_input_value("//###files/##name", str(tmp_path / "mine.cvrun"))
         wait(ctx, lambda: any("saved" in notice.text and "120 steps" in notice.text for notice in app.notices.items))
         app.open_scene(str(tmp_path / "mine.cvrun"))
-        wait(ctx, lambda: app.session.logged is not None)
+        wait(ctx, lambda: app.session.source.replays)
         session = app.session
         session.paused = True
-        wait(ctx, lambda: session.logged is not None and session.logged.done)
+        wait(ctx, lambda: session.source.finished)
         assert session.history is not None
         session.go_to(session.history.last)
         heights.append(float(session.engine.data.qpos[2]))
@@ -94,7 +94,7 @@ def test_the_band_shows_where_a_log_is_close_or_not_reached(scene: Path, log: Pa
 
     def test(ctx: Any) -> None:
         session = app.session
-        wait(ctx, lambda: session.logged is not None and session.logged.done)
+        wait(ctx, lambda: session.source.finished)
         wait(ctx, lambda: any("not reached" in notice.text for notice in app.notices.items))
         app.notices.items.clear()
         item = ctx.item_info("**/##scrub")
@@ -110,10 +110,10 @@ def test_the_band_shows_where_a_log_is_close_or_not_reached(scene: Path, log: Pa
         # What is not reached stands out from what is close.
         assert parts["not reached"].max() > 2 * parts["close"].max()
         session.go_to(281)
-        assert session.log_verdict is not None
-        assert "not reached" in session.log_verdict[0]
+        assert session.verdict is not None
+        assert "not reached" in session.verdict[0]
         session.go_to(20)
-        assert session.log_verdict is None
+        assert session.verdict is None
 
     drive(window, test)
 
@@ -154,7 +154,7 @@ def test_a_break_stops_a_log_that_was_read_before(scene: Path, log: Path) -> Non
     def test(ctx: Any) -> None:
         session = app.session
         assert session.events is not None
-        wait(ctx, lambda: session.logged is not None and session.logged.done)
+        wait(ctx, lambda: session.source.finished)
         begins = session.events.log.following(0.0)
         assert begins is not None
         session.events.breaks.append(Break(BreakWhen.BEGIN))
@@ -163,7 +163,7 @@ def test_a_break_stops_a_log_that_was_read_before(scene: Path, log: Path) -> Non
         wait(ctx, lambda: session.paused)
         assert abs(session.engine.time - begins.seen) <= session.engine.timestep
         session.events.breaks.clear()
-        wait(ctx, lambda: session.logged is not None and session.logged.done)
+        wait(ctx, lambda: session.source.finished)
         assert session.history is not None
         assert session.history.last == STEPS
 

@@ -37,19 +37,19 @@ def test_ten_minutes_of_ten_sensors_leave_two_thirds_of_the_frame(tmp_path: Path
     app = window.app
     session = app.session
     assert session.history is not None
-    session._step(60_000)
+    session.take_steps(60_000)
     assert session.history.seconds == pytest.approx(600)
     while not session.history.curves.update(10_000):
         pass
     session.settings.plots.seconds = 600.0
-    show, shares = window.plots.show, []
+    show, shares = window.contents["Plots"].show, []
 
     def timed_show(*arguments: Any) -> None:
         start = time.perf_counter()
         show(*arguments)
         shares.append(time.perf_counter() - start)
 
-    window.plots.show = timed_show  # type: ignore[method-assign, assignment]
+    window.contents["Plots"].show = timed_show
 
     def test(ctx: Any) -> None:
         ctx.yield_(10)
@@ -114,23 +114,25 @@ def test_hovering_reads_every_curve_at_the_mouse_and_at_the_cursor(drop: Path) -
 
     def test(ctx: Any) -> None:
         session = window.app.session
-        session._step(STEPS)
+        session.take_steps(STEPS)
         session.settings.plots.seconds = 2.0
         ctx.yield_(4)
-        assert window.plots.readouts == []
+        assert window.contents["Plots"].readouts == []
         _, top, _, bottom = plot_area(ctx, "force##plot")
         impact = int(np.argmax(forces[:, 1]))
-        ctx.mouse_move_to_pos(ImVec2(window.plots.place_of(0.002 * impact, "late")[0], (top + bottom) / 2))
+        ctx.mouse_move_to_pos(ImVec2(window.contents["Plots"].place_of(0.002 * impact, "late")[0], (top + bottom) / 2))
         ctx.yield_(3)
-        assert [readout.line.name for readout in window.plots.readouts] == ["ball", "late"]
-        for i, readout in enumerate(window.plots.readouts):
+        assert [readout.line.name for readout in window.contents["Plots"].readouts] == ["ball", "late"]
+        for i, readout in enumerate(window.contents["Plots"].readouts):
             assert readout.at_cursor == pytest.approx(forces[-1, i], rel=1e-5)
-            assert readout.at_mouse == pytest.approx(forces[window.plots.pointed_step, i], rel=1e-5, abs=1e-9)
-        assert abs(window.plots.pointed_step - impact) <= 2
-        assert abs(window.plots.readouts[1].at_mouse - window.plots.readouts[1].at_cursor) > 5
+            assert readout.at_mouse == pytest.approx(
+                forces[window.contents["Plots"].pointed_step, i], rel=1e-5, abs=1e-9
+            )
+        assert abs(window.contents["Plots"].pointed_step - impact) <= 2
+        assert abs(window.contents["Plots"].readouts[1].at_mouse - window.contents["Plots"].readouts[1].at_cursor) > 5
         ctx.mouse_move_to_pos(ImVec2(3, 3))
         ctx.yield_(2)
-        assert window.plots.readouts == []
+        assert window.contents["Plots"].readouts == []
 
     drive(window, test)
 
@@ -139,8 +141,8 @@ def test_a_drag_zooms_and_a_double_click_fits(drop: Path) -> None:
     window = make_window(drop)
 
     def test(ctx: Any) -> None:
-        session, plots = window.app.session, window.plots
-        session._step(STEPS)
+        session, plots = window.app.session, window.contents["Plots"]
+        session.take_steps(STEPS)
         ctx.yield_(4)
         whole = plots.span
         left, top, right, bottom = plot_area(ctx, "force##plot")
@@ -170,11 +172,11 @@ def test_one_click_goes_back_to_where_a_contact_began(drop: Path) -> None:
 
     def test(ctx: Any) -> None:
         session = window.app.session
-        session._step(STEPS)
+        session.take_steps(STEPS)
         session.settings.plots.seconds = 2.0
         ctx.yield_(4)
         assert session.history is not None
-        place = window.plots.place_of(session.history.time(began), "ball")
+        place = window.contents["Plots"].place_of(session.history.time(began), "ball")
         # A few pixels beside it, as a hand would.
         ctx.mouse_move_to_pos(ImVec2(place[0] + 3, place[1]))
         ctx.mouse_click(0)
@@ -193,7 +195,7 @@ def test_the_value_axis_is_chosen(drop: Path) -> None:
 
     def test(ctx: Any) -> None:
         settings = window.app.session.settings.plots
-        window.app.session._step(200)
+        window.app.session.take_steps(200)
         ctx.item_click("//Plots/###axis")
         ctx.item_click("//$FOCUSED/log")
         assert settings.axis is ValueAxis.LOG
@@ -220,7 +222,7 @@ def test_marks_of_what_is_above_are_in_sight_beside_the_names(drop: Path, tmp_pa
         original()
 
     def test(ctx: Any) -> None:
-        session._step(STEPS)
+        session.take_steps(STEPS)
         ctx.yield_(2)
         with patch.object(implot, "end_plot", end_plot):
             ctx.yield_(1)
@@ -261,7 +263,7 @@ def test_an_impact_below_zero_is_cut_and_marked_at_the_plots_bottom(tmp_path: Pa
 
     def test(ctx: Any) -> None:
         session.settings.plots.signals = "tangent force 1"
-        session._step(2000)
+        session.take_steps(2000)
         ctx.yield_(2)
         with patch.object(implot, "end_plot", end_plot):
             ctx.yield_(1)
@@ -292,9 +294,9 @@ def test_numbers_of_one_impact_of_many_sensors_stay_inside_their_plot(tmp_path: 
     window = make_window(path, quality="low", width=1280, height=716)
 
     def test(ctx: Any) -> None:
-        window.app.session._step(1800)
+        window.app.session.take_steps(1800)
         ctx.yield_(4)
-        strips = window.plots._strips
+        strips = window.contents["Plots"]._strips
         left, top = round(strips.x), round(strips.y)
         picture = screenshot(ctx, tmp_path / "plots.png")[:, left : left + round(strips.z)].astype(int)
         colorful = (np.ptp(picture, axis=-1) > 60).any(axis=1)

@@ -33,7 +33,7 @@ def test_folder_size_and_rate_are_chosen_in_the_dialog(tmp_path: Path) -> None:
         wait(ctx, lambda: app.recorder.running is not None and app.recorder.running.frames > 3)
         assert str(tmp_path / "videos") in app.notices.items[-1].text
         app.recorder.stop()
-        wait(ctx, lambda: not app.recorder.is_completing)
+        wait(ctx, lambda: not app.recorder.is_busy)
 
     drive(window, test)
     (path,) = (tmp_path / "videos").iterdir()
@@ -57,7 +57,7 @@ def test_the_whole_window_is_recorded_in_a_size_of_its_own_while_it_is_resized(t
         frames = app.recorder.running.frames if app.recorder.running is not None else 0
         wait(ctx, lambda: app.recorder.running is None or app.recorder.running.frames > frames + 3)
         ctx.key_press(imgui.Key.f9)
-        wait(ctx, lambda: app.recorder.running is None and not app.recorder.is_completing)
+        wait(ctx, lambda: not app.recorder.is_busy)
         assert not [item.text for item in app.notices.items if "cannot" in item.text]
 
     # The driver's small framebuffer is no picture of a window.

@@ -9,6 +9,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.sensors.contact_declaration import ContactTarget, TargetKind
+from contact_viewer.session.loop import LoopSteps
 from contact_viewer.settings import Options
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
@@ -80,7 +81,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
     window = make_window(scene, watch_all=False, steps=400)
     app = window.app
     app.session.keep_history()
-    app.session._step(5)
+    app.session.take_steps(5)
 
     def test(ctx: Any) -> None:
         ctx.item_click("//Sensors/###new")
@@ -102,7 +103,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
         assert scene.read_text() == SCENE.format(filling="", sensors="")
         assert count_green(scene_part(window, screenshot(ctx, tmp_path / "after.png"))) > before + 40
         # It has a history and curves like any other.
-        app.session._step(50)
+        app.session.take_steps(50)
         assert app.session.history is not None
         app.session.step_back()
         assert app.session.reading("back_floor").reported == 1
@@ -346,7 +347,7 @@ def test_motrixsim_takes_sensors_from_the_file(scene: Path) -> None:
         click(ctx, "Save to file")
         assert '<contact name="back_floor" geom1="floor" geom2="back"' in scene.read_text()
         wait(ctx, lambda: names(app) == ["back_floor"])
-        app.session._step(400)
+        app.session.take_steps(400)
         assert app.session.reading("back_floor").net_force[2] > 5
         app.undo()
         assert scene.read_text() == original
@@ -358,7 +359,7 @@ def test_motrixsim_takes_sensors_from_the_file(scene: Path) -> None:
 def test_models_of_others_can_only_be_copied_from(scene: Path) -> None:
     window = make_window(scene, watch_all=False, steps=400)
     app = window.app
-    app.session.loop = StillLoop()
+    app.session.simulation.source = LoopSteps(app.session.simulation.engine, StillLoop())
 
     def test(ctx: Any) -> None:
         window.edit_sensor(None)

@@ -40,7 +40,7 @@ def test_the_force_of_each_foot_takes_one_click(panel: str, tmp_path: Path) -> N
     window = make_window(path)
 
     def test(ctx: Any) -> None:
-        window.app.session._step(1000)
+        window.app.session.take_steps(1000)
         ctx.yield_(3)
         ctx.item_click(f"//{panel}/###each body")
         wait(ctx, lambda: {"left_foot", "right_foot"} <= set(window.app.session.engine.sensors.names))
@@ -68,10 +68,12 @@ def test_many_sensors_are_filtered_by_name(tmp_path: Path) -> None:
         ctx.item_input("//Sensors/##filter")
         ctx.key_chars_replace("PAD 03")
         ctx.yield_(2)
-        assert [names[i] for i in window.sensors.listed(names)] == [f"pad_{i:03d}" for i in (3, *range(30, 40))]
+        assert [names[i] for i in window.contents["Sensors"].listed(names)] == [
+            f"pad_{i:03d}" for i in (3, *range(30, 40))
+        ]
         ctx.key_chars_replace("")
         ctx.yield_(2)
-        assert len(window.sensors.listed(names)) == 40
+        assert len(window.contents["Sensors"].listed(names)) == 40
 
     drive(window, test)
 
@@ -115,7 +117,7 @@ def test_ten_thousand_sensors_are_drawn_and_listed_fifteen_times_a_second(tmp_pa
         ctx.item_input("//Sensors/##filter")
         ctx.key_chars_replace("9999")
         ctx.yield_(2)
-        assert [names[i] for i in window.sensors.listed(names)] == ["s9999"]
+        assert [names[i] for i in window.contents["Sensors"].listed(names)] == ["s9999"]
 
     drive(window, test)
 
@@ -126,7 +128,7 @@ def test_bodies_that_touch_are_listed_beside_geoms(tmp_path: Path) -> None:
     window = make_window(path)
 
     def test(ctx: Any) -> None:
-        window.app.session._step(1000)
+        window.app.session.take_steps(1000)
         window.edit_sensor(None)
         ctx.yield_(4)
         ctx.item_click("//Sensor editor/bodies")

@@ -36,7 +36,7 @@ def test_step_back_and_forth(drop: Path) -> None:
 
     def test(ctx: Any) -> None:
         session = app.session
-        session._step(200)
+        session.take_steps(200)
         states = {}
         for _ in range(5):
             states[session.engine.time] = session.engine.data.qpos.copy(), session.engine.array("c")
@@ -58,7 +58,7 @@ def test_the_scrubber_goes_back_and_playing_on_is_bit_for_bit(drop: Path, tmp_pa
 
     def test(ctx: Any) -> None:
         session = app.session
-        session._step(1000)
+        session.take_steps(1000)
         end = session.engine.data.qpos.copy(), session.engine.data.qvel.copy()
         late = scene_part(window, screenshot(ctx, tmp_path / "late.png"))
         slider = ctx.item_info("//**/##scrub").rect_full
@@ -73,7 +73,7 @@ def test_the_scrubber_goes_back_and_playing_on_is_bit_for_bit(drop: Path, tmp_pa
         assert session.engine.time == pytest.approx(0.2)
         early = scene_part(window, screenshot(ctx, tmp_path / "early.png"))
         assert not np.array_equal(early, late)
-        session._step(900)
+        session.take_steps(900)
         np.testing.assert_array_equal(session.engine.data.qpos, end[0])
         np.testing.assert_array_equal(session.engine.data.qvel, end[1])
 
@@ -90,13 +90,13 @@ def test_an_impact_of_one_step_shows_in_peak_mode_and_in_the_plot(drop: Path) ->
         ctx.yield_(2)
         strongest = 0.0
         for _ in range(300):
-            session._step(1)
+            session.take_steps(1)
             strongest = max(strongest, float(np.linalg.norm(session.reading("c").net_force)))
         session.reset()
         session.settings.gizmos.moment = type(session.settings.gizmos.moment)("peak")
         assert session.history is not None
         session.history.begin_frame()
-        session._step(300)
+        session.take_steps(300)
         assert np.linalg.norm(session.reading("c").net_force) == pytest.approx(strongest)
         curves = session.history.curves
         while not curves.update():
@@ -115,7 +115,7 @@ def test_signals_are_chosen_and_saved_as_csv(drop: Path, tmp_path: Path, monkeyp
 
     def test(ctx: Any) -> None:
         session = app.session
-        session._step(500)
+        session.take_steps(500)
         ctx.yield_(2)
         ctx.item_click("//Plots/##signals")
         ctx.item_click("//$FOCUSED/normal force")
@@ -145,7 +145,7 @@ def test_a_time_is_typed_and_the_budget_changed(drop: Path) -> None:
 
     def test(ctx: Any) -> None:
         session = app.session
-        session._step(1000)
+        session.take_steps(1000)
         ctx.item_click("//**/###time")
         ctx.yield_(3)
         ctx.item_input("//**/go to [s]")
@@ -159,7 +159,7 @@ def test_a_time_is_typed_and_the_budget_changed(drop: Path) -> None:
         ctx.key_chars_replace_enter("2")
         ctx.yield_(2)
         assert session.settings.history_megabytes == 2.0
-        session._step(20_000)
+        session.take_steps(20_000)
         assert session.history is not None
         assert session.history.bytes < 2.1 * 2**20
         assert 0 < session.history.seconds < 40

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -50,6 +51,7 @@ class Window:
         assert self.engine.touch_sensors is not None
         self.touch = self.engine.touch_sensors
         self.session = Session(self.engine, ViewState())
+        self.shell: Any = SimpleNamespace(app=self)
         self.panel = TouchPanel()
         self.points: list[ImVec2] = []
         """Where the points of the lookup table are, in pixels."""
@@ -61,7 +63,7 @@ class Window:
         imgui.set_next_window_pos(ImVec2(0, 0))
         imgui.set_next_window_size(imgui.get_io().display_size)
         imgui.begin("Touch", None, imgui.WindowFlags_.no_saved_settings)
-        self.panel.show(self.session)
+        self.panel.show(self.shell)
         imgui.end()
 
     def drive(self, test: Callable[[Any], None], size: tuple[int, int] = (1300, 420)) -> None:
@@ -371,13 +373,13 @@ def test_curves_begin_at_the_first_sample_and_then_follow(tmp_path: Path) -> Non
     def test(ctx: Any) -> None:
         session = window.app.session
         ctx.window_focus("//Touch")
-        session._step(800)
+        session.take_steps(800)
         ctx.yield_(3)
         first = shown(ctx)
         assert first
         assert all(0.0 <= start < 0.1 for start, _ in first)
         screenshot(ctx, tmp_path / "touch.png")
-        session._step(6000)
+        session.take_steps(6000)
         ctx.yield_(3)
         assert [end for _, end in shown(ctx)] == pytest.approx([session.engine.time] * len(first), abs=0.1)
 

@@ -14,7 +14,8 @@ const SILENCE = 15, LONGEST_SILENCE = 120;
 // A decoder that fails twice within this time [ms] is not used any more.
 const FAILURES = 10000;
 const LARGEST = [3840, 2160];
-const SCENES = [".xml", ".mjcf", ".urdf", ".mjb"];
+const RUN = ".cvrun";
+const SCENES = [".xml", ".mjcf", ".urdf", ".mjb", RUN];
 
 let wantsJpeg = new URLSearchParams(location.search).get("codec") === "jpeg" || !("VideoDecoder" in window);
 let socket = null;
@@ -80,7 +81,20 @@ function connect() {
 function lose() {
   socket = null;
   isLost = true;
+  // A picture that it still has would take the words away.
+  closeDecoder();
   say("The connection is lost. It comes back by itself…");
+}
+
+// The window goes on for the others, and for this page when it comes back.
+function leave() {
+  // Keys that are still held would be so for the others.
+  send({ type: "blur" });
+  socket.onopen = socket.onmessage = socket.onclose = null;
+  socket.close();
+  lose();
+  say("You have left; the window goes on. Click to come back. Ctrl-C in the terminal that serves it ends it.");
+  addEventListener("pointerdown", connect, { once: true });
 }
 
 // A connection can be lost without being closed: a tunnel that hangs. Only seconds in which this page ran are counted.
@@ -200,6 +214,7 @@ function obey(order) {
   if (order.type === "ask") send({ type: "here", number: newest });
   else if (order.type === "cursor") canvas.style.cursor = order.shape;
   else if (order.type === "clipboard") navigator.clipboard?.writeText(order.text).catch(() => {});
+  else if (order.type === "leave") leave();
   else if (order.type === "download") {
     const link = document.createElement("a");
     link.href = withToken(order.address);
@@ -388,7 +403,9 @@ async function collect(entry) {
 async function upload(files) {
   const depth = (name) => name.split("/").length;
   const isScene = (name) => SCENES.some((suffix) => name.toLowerCase().endsWith(suffix));
-  const scenes = files.map(([name]) => name).filter(isScene).sort((a, b) => depth(a) - depth(b));
+  // Runs that lie beside a scene were made of it.
+  const isRun = (name) => name.toLowerCase().endsWith(RUN);
+  const scenes = files.map(([name]) => name).filter(isScene).sort((a, b) => isRun(a) - isRun(b) || depth(a) - depth(b));
   if (!scenes.length) {
     say("No scene is among these files.");
     setTimeout(() => say(""), 3000);

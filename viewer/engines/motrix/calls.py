@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import EngineError, SceneError
+from ...processes import capture_stderr, redirect_stderr
 from ...scene_files.scene import one_line
-from ...standard_error import capture_stderr, redirect_stderr
 
 MISSING = "MotrixSim is not installed: pip install contact-viewer[motrix]"
 

@@ -1,37 +1,37 @@
 """MotrixSim behind the engine contract, drawn through a MuJoCo model of the same scene."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import ParseError
 
 import mujoco
 import numpy as np
 
 from ...errors import SceneError, UnstableError
-from ...mjmodel.declarations import declared_sensors
-from ...mjmodel.distances import PairDistances
+from ...mjmodel.declarations import Declaration, declared_sensors
 from ...mjmodel.names import find_key, key_names
+from ...mjmodel.state_log import StateLog
 from ...mjmodel.types import MjData, MjModel
+from ...scene_files.mjcf import count_contact_sensors, keep_contact_sensors, read_mjcf
 from ...scene_files.safe_open import OpenedScene, open_safely
-from ...sensors.contacts import Array, ContactBatch
-from ...sensors.layout import ContactLayout
+from ...sensors.contacts import ContactBatch
 from ...touch.device import TouchSensor
 from ...touch.touch_sensors import TouchSensors
-from ..abilities import Diagnostics, Past, Substeps
-from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from ..abilities import Diagnostics, Past, Verdict
+from ..contact_sensor import ContactSensor, SensorList
 from ..contract import Engine
 from ..controller import Controller
 from ..environment import Environment
-from ..logged_steps import LoggedSteps
 from ..values import SensorValues, stack_contacts
 from .calls import import_motrixsim, running_calls
-from .forces import MotrixForces
 from .picture import PictureCopy
+from .portability import MOST_LOOKS, drop_look, predict
 from .probe import Probe
-from .reduction import reduce_scene
-from .sensor_reader import SensorReader
+from .sensor_reader import MotrixForces, SensorReader
 from .world import MotrixScene, load_motrix
 
 
@@ -75,7 +75,8 @@ class MotrixEngine(SensorValues):
 
     can_watch_all = can_edit_sensors = has_contact_list = False
     diagnostics: Diagnostics | None = None
-    logged: LoggedSteps | None = None
+    log: StateLog | None = None
+    can_resimulate = False
 
     def __init__(self, path: Path, picture: MjModel, scene: MotrixScene, num_envs: int = 1) -> None:
         self.name = f"MotrixSim {version('motrixsim')}"
@@ -93,9 +94,11 @@ class MotrixEngine(SensorValues):
             self.notes = (f"MotrixSim has no actuator {missing}: its control does nothing",)
         if fixed := ", ".join(name or "without a name" for name in self._copy.fixed):
             self.notes += (f"MotrixSim cannot move the mocap body {fixed}: it stays where it is",)
-        self._pictures: dict[int, Any] = {}
+        self._pictures: dict[int, MjData] = {}
         self._drawn: dict[int, int] = {}
-        self._reader = SensorReader(scene, num_envs, lambda: self._state)
+        self._reader = reader = SensorReader(scene, num_envs, lambda: self._state)
+        self.array, self.row, self.source, self.array_in = reader.array, reader.row, reader.source, reader.array_in
+        self.dropped, self.details = reader.dropped, reader.details
         # MotrixSim rounds to single precision; times should not show it.
         step = float(scene.model.options.timestep)
         self.timestep = float(picture.opt.timestep) if np.float32(picture.opt.timestep) == np.float32(step) else step
@@ -197,6 +200,9 @@ class MotrixEngine(SensorValues):
         if self.touch_sensors is not None:
             self.touch_sensors.after_reset(self)
 
+    def contact_data(self, env: int = 0) -> MjData:
+        return self.pose(env)
+
     def pose(self, env: int = 0) -> MjData:
         if env not in self._pictures:
             self.environment(env)
@@ -224,29 +230,8 @@ class MotrixEngine(SensorValues):
     def past(self) -> Past:
         return self.environment(0).past
 
-    def adopt_state(self, other: Engine) -> bool:
-        return False
-
-    def substeps(self, distances: PairDistances) -> Substeps | None:
-        return None
-
-    def warning(self) -> str | None:
-        return None
-
-    def array(self, name: str) -> Array:
-        return self._reader.array(name)
-
     def contacts(self, name: str) -> ContactBatch:
         return self._reader.contacts(name)
-
-    def row(self, env: int = 0) -> Row:
-        return self._reader.row(env)
-
-    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        return self._reader.source(sensor)
-
-    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
-        return self._reader.array_in(row, sensor)
 
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
         return stack_contacts(self)
@@ -254,12 +239,6 @@ class MotrixEngine(SensorValues):
     def touch(self, name: str) -> TouchSensor:
         assert self.touch_sensors is not None
         return self.touch_sensors.device(name)
-
-    def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        return self._reader.dropped(name, env)
-
-    def details(self, name: str, env: int = 0) -> ContactDetails:
-        return self._reader.details(name, env)
 
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
         self._reader.set_reduce_modes(modes)
@@ -284,3 +263,44 @@ class MotrixEngine(SensorValues):
                 force, torque = (np.ascontiguousarray(part) for part in (wrench[..., :3], wrench[..., 3:]))
                 link.add_external_force(self._state, force, local=False)
                 link.add_external_torque(self._state, torque, local=False)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Parts of a scene that remain."""
+
+    text: str
+    """MJCF."""
+    unread: dict[str, str]
+    """Contact sensors that were left out, and why."""
+    notes: tuple[str, ...]
+    """Return in words what else was left out."""
+
+
+def reduce_scene(path: Path, model: MjModel, declared: Sequence[Declaration], error: str) -> Reduction | None:
+    """What MotrixSim takes of a scene that it refused with an error; None if it takes nothing.
+
+    `model`: the scene in MuJoCo, `declared`: that model's contact sensors.
+    """
+    verdicts = [predict(model, declaration) for declaration in declared]
+    refused = [i for i, one in enumerate(verdicts) if one.verdict is Verdict.REFUSE]
+    try:
+        root = read_mjcf(path)
+    except (OSError, ParseError):
+        return None
+    if count_contact_sensors(root) != len(declared):
+        # Sensors that a replicate or an attached model multiplies cannot be taken out one by one.
+        return None
+    notes: list[str] = []
+    kept = [i for i in range(len(declared)) if i not in refused]
+    for attempt in range(MOST_LOOKS):
+        if (look := drop_look(root, error)) is not None:
+            notes.append(f"MotrixSim does not know {look}: it is left out")
+        elif attempt or not refused:
+            return None
+        text = keep_contact_sensors(root, kept)
+        answer = Probe([{"path": str(path), "text": text}]).results()[0]
+        if answer.error is None:
+            return Reduction(text, {declared[i].name: verdicts[i].reason for i in refused}, tuple(notes))
+        error = answer.error
+    return None

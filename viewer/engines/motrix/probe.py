@@ -1,12 +1,14 @@
-"""Asks MotrixSim whether it runs some scenes, in a process of its own: a scene may kill the process that loads it."""
+"""Asks MotrixSim whether it runs some scenes, in a process of its own: a scene may kill the process that loads it.
+
+Run as a program, it is that process.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ...worker import Limits, Worker, describe_signal
+from ...processes import Job, Limits, Worker, capture_stderr, describe_signal, run_job
 
-_MODULE = f"{__package__}.probe_worker"
 _LIMITS = Limits(time=120.0, memory=None)
 """For all scenes of one process."""
 
@@ -40,13 +42,13 @@ class Probe:
     def __init__(self, scenes: list[dict[str, str]]) -> None:
         """`scenes`: the `path` of each, and its `text` where that is not the file's."""
         self._scenes = scenes
-        self._worker = Worker(_MODULE, scenes, _LIMITS)
+        self._worker = Worker(__name__, scenes, _LIMITS)
 
     def results(self) -> list[ProbedScene]:
         """One result a scene."""
         try:
             self._worker.wait()
-            results = [_result(answer) for answer in self._worker.results()]
+            results = [_result(answer) for answer in self._worker.results]
             if len(results) < len(self._scenes):
                 results.append(ProbedScene(self._describe_end(), {}, ()))
         finally:
@@ -75,3 +77,43 @@ def _result(answer: dict[str, Any]) -> ProbedScene:
         if answer["stage"] != "load":
             error = f"{error} (in {answer['stage']})"
     return ProbedScene(error, {sensor["name"]: sensor for sensor in answer["sensors"]}, tuple(answer["log"]))
+
+
+def _work(job: Job) -> None:
+    """Reply with what became of each scene."""
+    import motrixsim
+
+    for scene in job.request:
+        job.reply(_try_scene(motrixsim, scene))
+
+
+def _try_scene(motrixsim: Any, scene: dict[str, str]) -> dict[str, Any]:
+    """Load and step a scene: its contact sensors, or the engine's message."""
+    answer: dict[str, Any] = {"error": None, "stage": "load", "sensors": [], "log": []}
+    try:
+        with capture_stderr() as answer["log"]:
+            if "text" in scene:
+                world = motrixsim.msd.from_str(scene["text"], "mjcf", scene["path"])
+            else:
+                world = motrixsim.msd.from_file(scene["path"])
+            model = world.build()
+            data = motrixsim.SceneData(model)
+            answer["stage"] = "step"
+            model.step_n(data, 2)
+            answer["stage"] = "read"
+            answer["sensors"] = [
+                {
+                    "name": sensor.name,
+                    "size": int(model.get_sensor_value(sensor.name, data).shape[-1]),
+                    "collider_pairs": sensor.collider_pairs,
+                }
+                for sensor in model.low.low_contact_sensors
+                if sensor.name
+            ]
+    except BaseException as error:  # A panic is not an Exception.
+        answer["error"] = str(error)
+    return answer
+
+
+if __name__ == "__main__":
+    run_job(_work)

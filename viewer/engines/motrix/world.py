@@ -8,7 +8,7 @@ from typing import Any
 from ...errors import SceneError
 from ...mjmodel.declarations import Declaration
 from ...mjmodel.names import geom_names, read_names
-from ...mjmodel.types import MjData
+from ...mjmodel.types import MjModel
 from ...sensors.layout import ContactLayout, Style
 from ...sensors.motrix_frames import PairOrder
 from ...settings import Reduce
@@ -69,7 +69,7 @@ class MotrixScene:
 
 
 def load_motrix(
-    path: Path, picture: MjData, declared: list[Declaration], num_envs: int, text: str | None = None
+    path: Path, picture: MjModel, declared: list[Declaration], num_envs: int, text: str | None = None
 ) -> MotrixScene:
     """Load a scene; `picture` is its MuJoCo model, `declared` are that model's contact sensors, `text` is MJCF that is
     loaded in place of the file."""
@@ -142,7 +142,7 @@ def _companion_slots(declared: Declaration, num_envs: int) -> int:
 
 
 def _name_sensors(
-    world: Any, picture: MjData, declared: list[Declaration]
+    world: Any, picture: MjModel, declared: list[Declaration]
 ) -> tuple[dict[str, tuple[Any, Declaration]], dict[str, str]]:
     """Name the contact sensors that the scene leaves unnamed; those that MotrixSim has, and why not the others."""
     found = list(world.sensors.contact)
@@ -202,7 +202,7 @@ def _companion_name(sensor: str, *what: str) -> str:
     return "/".join(("contact_viewer", sensor, *what))
 
 
-def _name_parts(world: Any, picture: MjData) -> tuple[list[str], list[str]]:
+def _name_parts(world: Any, picture: MjModel) -> tuple[list[str], list[str]]:
     """Name what the scene leaves unnamed; names of joints and links in the MuJoCo model's order.
 
     Both engines walk the scene in the file's order, so that a part without a name is known by its place.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from ...mjmodel.state import STATE
 from ...mjmodel.types import MjModel
 from ...scene_files.scene import LoadedScene
 from ...sensors.contacts import Array, ContactBatch
@@ -15,7 +16,6 @@ from ..abilities import Diagnostics
 from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from ..contract import Engine
 from ..environment import Environment
-from .arrivals import STATE
 from .engine import MujocoEngine
 
 _NET = frozenset((Field.FORCE, Field.POS))
@@ -46,7 +46,14 @@ class BatchEngine(MujocoEngine):
         super().__init__(LoadedScene(None, model, owned=False))
         self.name = "your engine"
         self._said = False
+        self._passed = 0.0
+        """Time between the last two states [s]; 0 before there are two."""
         self._mark_sensors()
+
+    @property
+    def timestep(self) -> float:
+        """Time from one state to the next [s]: of one step, or of several."""
+        return self._passed or super().timestep
 
     @property
     def diagnostics(self) -> Diagnostics | None:
@@ -55,6 +62,7 @@ class BatchEngine(MujocoEngine):
     def arrive(self, step: BatchState) -> None:
         """Show a state."""
         model, data = self.model, self.data
+        self._passed = max(float(step.state[0]) - data.time, 0.0) or self._passed
         mujoco.mj_setState(model, data, step.state, STATE)
         # The picture, and what has to be solved again.
         mujoco.mj_forward(model, data)

@@ -1,9 +1,13 @@
 """MuJoCo behind the engine contract."""
 
+import copy
 import os
-from collections.abc import Callable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from types import MappingProxyType
 from typing import Any
 
@@ -11,12 +15,20 @@ import mujoco
 import numpy as np
 
 from ...errors import EngineError, SceneError
+from ...mjmodel.balance import Balance, measure_balance, sensor_body, tree_root
+from ...mjmodel.diagnosis import Diagnosis
 from ...mjmodel.distances import PairDistances
-from ...mjmodel.names import find_key, key_names
+from ...mjmodel.friction import contact_cones
+from ...mjmodel.names import body_names, find_key, key_names
+from ...mjmodel.sleep import is_sensor_asleep, sleeping_bodies
+from ...mjmodel.state import STATE
 from ...mjmodel.state_log import StateLog
 from ...mjmodel.types import MjData, MjModel
 from ...scene_files.safe_open import OpenedScene, open_safely
 from ...scene_files.scene import LoadedScene
+from ...sensors.contacts import ContactBatch
+from ...sensors.friction import FrictionCones
+from ...settings import Reduce
 from ...touch.device import TouchSensor
 from ...touch.touch_sensors import TouchSensors
 from ..abilities import Diagnostics, Past, Substeps
@@ -24,16 +36,14 @@ from ..contract import Engine
 from ..controller import Controller
 from ..environment import Environment
 from ..logged_steps import LoggedSteps
-from .diagnostics import MujocoDiagnostics
 from .failures import WarningWatch, divergence, failure
 from .log_steps import LogSteps
-from .model_versions import ModelVersions
+from .model_versions import ModelVersions, check_versions
 from .past import MujocoPast, adopt, can_adopt
 from .sensor_reader import SensorReader
 from .substep import MujocoSubsteps
-from .thread_pool import ThreadPool
 
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MujocoEngine":
@@ -51,7 +61,7 @@ class MujocoEngine(SensorReader):
 
     unread: Mapping[str, str] = MappingProxyType({})
     ignored: tuple[str, ...] = ()
-    can_watch_all = can_edit_sensors = has_contact_list = True
+    can_watch_all = can_edit_sensors = has_contact_list = can_resimulate = True
 
     def __init__(self, scene: LoadedScene, data: MjData | None = None, num_envs: int = 1) -> None:
         """`data`: a user's own state, taken as it is."""
@@ -72,24 +82,31 @@ class MujocoEngine(SensorReader):
         self._past: MujocoPast | None = None
         self._diagnostics: Diagnostics | None = None
         if data is None:
-            self._pool.share(self._datas, self._forward)
+            self._pool.share(range(num_envs), self._forward)
         self.touch_sensors = TouchSensors(self)
-        self.logged: LoggedSteps | None = None
-        if scene.log is not None:
-            self.take_again(scene.log)
+        self.log = scene.log
 
-    def take_again(self, log: StateLog) -> None:
-        """Take the steps of a log again, instead of steps of its own."""
-        if self.num_envs > 1:
+    @property
+    def log(self) -> StateLog | None:
+        return self._log
+
+    @log.setter
+    def log(self, log: StateLog | None) -> None:
+        if log is not None and self.num_envs > 1:
             raise SceneError(f"{log.path}: a run is shown in one environment: leave out --envs")
+        self._log = log
+
+    def resimulate(self, log: StateLog) -> LoggedSteps:
         if log.versions:
             versions = self.allow_model_changes()
-            if any(len(content) != versions.size for content in log.versions.values()):
-                raise SceneError(f"{log.path}: the changes of its model are not those of this model")
+            try:
+                check_versions(self.model, log.versions)
+            except (ValueError, OverflowError, TypeError):
+                raise SceneError(f"{log.path}: the changes of its model are not those of this model") from None
             for number, content in log.versions.items():
                 versions.add(number, content)
             versions.current = int(log.about.get("version", 0))
-        self.logged = LogSteps(self, log, self.model_versions)
+        return LogSteps(self, log, self.model_versions)
 
     @property
     def diagnostics(self) -> Diagnostics | None:
@@ -163,13 +180,16 @@ class MujocoEngine(SensorReader):
     def _plain_stepper(self) -> Callable[[], object]:
         """Steps one environment without touch sensors."""
         model, data, mj_step = self.model, self.data, mujoco.mj_step
-
+        options, runge_kutta, step_in_stages = self._options, _RK4, self.first_stages.step
         before = data.time
 
         def step() -> None:
             nonlocal before
             try:
-                mj_step(model, data)
+                if options.integrator == runge_kutta:
+                    step_in_stages()
+                else:
+                    mj_step(model, data)
             except mujoco.FatalError as error:
                 raise self._failure(error, before) from None
             time = data.time
@@ -183,9 +203,9 @@ class MujocoEngine(SensorReader):
         model, datas, before = self.model, self._datas, self.time
         try:
             if self.num_envs == 1:
-                mujoco.mj_step(model, datas[0], count)
+                self.first_stages.step(0, count)
             else:
-                self._pool.share(datas, lambda data: mujoco.mj_step(model, data, count))
+                self._pool.share(range(self.num_envs), lambda env: self.first_stages.step(env, count))
         except mujoco.FatalError as error:
             raise self._failure(error, before) from None
         # The only sign of an automatic reset is time that went backwards.
@@ -204,17 +224,17 @@ class MujocoEngine(SensorReader):
     def reset(self, key: str | int | None = None) -> None:
         key_id = None if key is None else find_key(self.model, key)
 
-        def restart(data: MjData) -> None:
+        def restart(env: int) -> None:
             if key_id is None:
-                mujoco.mj_resetData(self.model, data)
+                mujoco.mj_resetData(self.model, self._datas[env])
             else:
-                mujoco.mj_resetDataKeyframe(self.model, data, key_id)
-            self._forward(data)
+                mujoco.mj_resetDataKeyframe(self.model, self._datas[env], key_id)
+            self._forward(env)
 
-        self._pool.share(self._datas, restart)
+        self._pool.share(range(self.num_envs), restart)
         if self.controller is not None and self.controller.changes_start:
             self.controller.start(self.model, self._datas)
-            self._pool.share(self._datas, self._forward)
+            self._pool.share(range(self.num_envs), self._forward)
         self._warnings.restart()
         self.touch_sensors.after_reset(self)
 
@@ -226,8 +246,9 @@ class MujocoEngine(SensorReader):
             return False
         if self.model_versions is not None and other.model_versions is not None:
             self.model_versions.use(other.model_versions.current)
-        for data, old in zip(self._datas, other._datas, strict=True):
+        for env, (data, old) in enumerate(zip(self._datas, other._datas, strict=True)):
             adopt(self.model, data, other.model, old)
+            self.first_stages.forget(env)
         self.touch_sensors.after_reset(self)
         return True
 
@@ -236,15 +257,16 @@ class MujocoEngine(SensorReader):
 
     def take_pose(self, env: int = 0) -> None:
         model, data = self.model, self._datas[env]
-        state = np.empty(mujoco.mj_stateSize(model, _STATE))
-        mujoco.mj_getState(model, data, state, _STATE)
+        state = np.empty(mujoco.mj_stateSize(model, STATE))
+        mujoco.mj_getState(model, data, state, STATE)
         mujoco.mj_fwdPosition(model, data)
         mujoco.mj_fwdVelocity(model, data)
         data.efc_force[:] = 0.0
         for compute in (mujoco.mj_sensorPos, mujoco.mj_sensorVel, mujoco.mj_sensorAcc):
             compute(model, data)
         # Delayed sensors have sampled what was no step.
-        mujoco.mj_setState(model, data, state, _STATE)
+        mujoco.mj_setState(model, data, state, STATE)
+        self.first_stages.forget(env)
 
     def substeps(self, distances: PairDistances) -> Substeps | None:
         return MujocoSubsteps(self.model, distances)
@@ -253,11 +275,115 @@ class MujocoEngine(SensorReader):
         """A kind of trouble that MuJoCo had since the last reset and went on with, once, for a person."""
         return next((found for data in self._datas if (found := self._warnings.news(self.model, data))), None)
 
+    def copy(self) -> Engine:
+        scene = LoadedScene(self.path, copy.deepcopy(self.model), dict(self.companions), hidden=self.hidden)
+        return MujocoEngine(scene, num_envs=self.num_envs)
+
     def environment(self, env: int) -> Engine:
         return self if self.num_envs == 1 and env == 0 else Environment(self, env)
 
     def touch(self, name: str) -> TouchSensor:
         return self.touch_sensors.device(name)
 
-    def _forward(self, data: MjData) -> None:
-        mujoco.mj_forward(self.model, data)
+    def _forward(self, env: int) -> None:
+        mujoco.mj_forward(self.model, self._datas[env])
+        self.first_stages.forget(env)
+
+
+_ASLEEP = "Asleep: MuJoCo does not compute the sensor while its bodies sleep, and it keeps the values of before."
+_UNLISTED = "{}: MuJoCo does not list contacts of what sleeps."
+
+
+class MujocoDiagnostics:
+    """Looks behind the arrays of a MuJoCo engine with one environment."""
+
+    def __init__(self, engine: SensorReader) -> None:
+        self._engine = engine
+        self._diagnoses: dict[str, Diagnosis] = {}
+        self._bodies = body_names(engine.model)
+
+    def why_zero(self, name: str, batch: ContactBatch) -> str | None:
+        if name not in self._diagnoses:
+            self._diagnoses[name] = Diagnosis(self._engine.model, self._engine.sensor_id(name))
+        return self._diagnoses[name].explain(self._engine.contact_data(), batch)
+
+    def asleep(self, name: str) -> str | None:
+        model, data, sensor_id = self._engine.model, self._engine.data, self._engine.sensor_id(name)
+        if sensor_id is not None:
+            return _ASLEEP if is_sensor_asleep(model, data, sensor_id) else None
+        count = sleeping_bodies(model, data)
+        return _UNLISTED.format(f"{count} bodies sleep" if count > 1 else "A body sleeps") if count else None
+
+    def balance(self, name: str) -> Balance | None:
+        root = self.balanced_body(name)
+        return measure_balance(self._engine.model, self._engine.contact_data(), root) if root is not None else None
+
+    def balanced_body(self, name: str) -> int | None:
+        model, sensor_id = self._engine.model, self._engine.sensor_id(name)
+        body = sensor_body(model, sensor_id) if sensor_id is not None else None
+        return tree_root(model, body) if body is not None else None
+
+    def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
+        return {mode: self._engine.preview(name, mode) for mode in Reduce}
+
+    def body_name(self, body: int) -> str:
+        return self._bodies[body]
+
+    def cones(self, batch: ContactBatch) -> FrictionCones | None:
+        return contact_cones(self._engine.model, self._engine.contact_data(), batch)
+
+
+Work = Callable[[Any], object]
+"""Works on one item."""
+_Job = tuple[Work, Iterator[Any]] | None
+
+
+class ThreadPool:
+    """Threads that work beside the one that calls. MuJoCo lets go of Python's lock while it steps.
+
+    Not an executor's threads: to wake them takes three times as long, which every step would pay.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._jobs: SimpleQueue[_Job] = SimpleQueue()
+        self._done: SimpleQueue[BaseException | None] = SimpleQueue()
+        for _ in range(count):
+            Thread(target=_help, args=(self._jobs, self._done), daemon=True).start()
+        weakref.finalize(self, _dismiss, self._jobs, count)
+
+    def share(self, items: Iterable[Any], work: Work) -> None:
+        """Let all threads work on items. Each takes the next one when it is done: some cost more than others."""
+        waiting = iter(items)
+        for _ in range(self._count):
+            self._jobs.put((work, waiting))
+        try:
+            for item in waiting:
+                work(item)
+        finally:
+            failures = [self._done.get() for _ in range(self._count)]
+        for raised in failures:
+            if raised is not None:
+                raise raised
+
+
+def _help(jobs: SimpleQueue[_Job], done: SimpleQueue[BaseException | None]) -> None:
+    while (job := jobs.get()) is not None:
+        done.put(_work_through(*job))
+        # What was worked on may go while this thread waits.
+        del job
+
+
+def _work_through(work: Work, waiting: Iterator[Any]) -> BaseException | None:
+    """Work on items as long as there are any; the error that ended it."""
+    try:
+        for item in waiting:
+            work(item)
+    except BaseException as error:
+        return error
+    return None
+
+
+def _dismiss(jobs: SimpleQueue[_Job], count: int) -> None:
+    for _ in range(count):
+        jobs.put(None)

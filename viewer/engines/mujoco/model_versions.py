@@ -1,7 +1,11 @@
 """Keeps the values that a model had at different times, and returns to them, while its owner changes them."""
 
+import copy
+from collections.abc import Mapping
+
 from ...mjmodel.model_values import ModelValues
 from ...mjmodel.types import MjModel
+from ...scene_files.index_checks import check_references
 
 _MOST = 200_000
 """Versions that are kept. A history needs one a step at most, and has no more steps than this while they differ."""
@@ -61,3 +65,17 @@ class ModelVersions:
         other._base, other._known, other.newest = self._base, self._known, self.newest
         other._known = dict(self._known)
         return other
+
+
+def check_versions(model: MjModel, contents: Mapping[int, bytes]) -> None:
+    """Raise ValueError, OverflowError or TypeError if a version in a file is not one of a model, or leads out of it."""
+    trial = copy.deepcopy(model)
+    versions = ModelVersions(trial)
+    for number, content in contents.items():
+        if len(content) != versions.size:
+            raise ValueError("another number of values")
+        versions.add(number, content)
+        versions.use(number)
+        # Takes 10 ms, and most programs change no integers.
+        if not versions._values.integers.isdisjoint(versions._known[number]):
+            check_references(trial)

@@ -2,22 +2,21 @@
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from ...mjmodel.names import read_names, sensor_names
-from ...mjmodel.state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
+from ...mjmodel.state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS, STATE
 from ...mjmodel.types import MjData, MjModel
 from ...sensors.layout import ContactLayout
 from ..abilities import KeptSpan, KeptStep, Past, Retraced
 from ..contact_sensor import ContactSensor
 from .model_versions import ModelVersions
-from .retrace import retrace
+from .resimulation import retrace
 from .sensor_reader import SensorReader
-from .states import States, hide_forces
+from .states import States
 
 _SPACING_LARGE, _SPACING_SMALL, _SPACING_SIZE = 32, 128, 4096
 """Most steps between two states: in large scenes, in small ones, whose steps take less time, and in those in between,
@@ -47,7 +46,8 @@ class MujocoPast:
         self._engine, self._after_show = engine, after_show
         self._model, self._data = engine.model, engine.data
         self.names = tuple(sensor.name for sensor in engine.sensors if not sensor.virtual)
-        self._row = engine.row()
+        # The sensor that watches all contacts is not kept.
+        self._row = engine.row() if self.names else np.zeros(1)
         self._bytes = self._row.data.cast("B")
         self.inputs = self._data.ctrl
         arrays = (getattr(self._data, name) for name in _CHANGEABLE)
@@ -57,7 +57,7 @@ class MujocoPast:
         self._versions = versions
         states = States(self._model, self._data, versions)
         self.state_size = states.size
-        self.save, self.restore = states.save, states.restore
+        self.save, self.restore, self._hide_forces = states.save, states.restore, states.hide_forces
 
     def read(self) -> memoryview:
         return self._bytes
@@ -70,13 +70,14 @@ class MujocoPast:
         if kept.inputs is not None:
             for inputs in kept.inputs:
                 self.inputs[:] = inputs
-                mujoco.mj_step(self._model, self._data)
+                self._engine.first_stages.step()
         elif kept.count:
-            mujoco.mj_step(self._model, self._data, kept.count)
+            self._engine.first_stages.step(count=kept.count)
         else:
             mujoco.mj_forward(self._model, self._data)
+            self._engine.first_stages.forget()
             if not kept.forces_known:
-                hide_forces(self._model, self._data)
+                self._hide_forces()
             self.restore(kept.state)
             if kept.sensors is self._engine.sensors:
                 # Solved again, the forces would differ in their last digits.
@@ -100,11 +101,11 @@ class MujocoPast:
 
 
 _HISTORY = int(getattr(mujoco.mjtState, "mjSTATE_HISTORY", 0))
-_CARRIED = int(mujoco.mjtState.mjSTATE_INTEGRATION) & ~_HISTORY
+_CARRIED = STATE & ~_HISTORY
 _MOTION = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart")
 
 
-def can_adopt(model: MjModel, before: Any) -> bool:
+def can_adopt(model: MjModel, before: MjModel) -> bool:
     """True if two models have the same joints and actuators."""
     same = all(np.array_equal(getattr(model, name), getattr(before, name)) for name in ("jnt_type", "jnt_bodyid"))
     named = read_names(model, "jnt") == read_names(before, "jnt")

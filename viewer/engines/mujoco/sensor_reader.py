@@ -4,14 +4,13 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
-from ...mjmodel.declarations import declared_sensors, delayed_sensors
+from ...mjmodel.declarations import JoinedSensor, declared_sensors, delayed_sensors, join_declarations
 from ...mjmodel.friction import contact_friction
-from ...mjmodel.joined_sensors import JoinedSensor, join_declarations
 from ...mjmodel.matching import (
     ContactMatcher,
     companion_layout,
@@ -21,17 +20,17 @@ from ...mjmodel.matching import (
     rebuild_contacts,
     select,
 )
-from ...mjmodel.names import flex_names, geom_names, with_kind
+from ...mjmodel.names import WATCHER, flex_names, geom_names, read_names, with_kind
 from ...mjmodel.state import SLEEP
 from ...mjmodel.types import MjData, MjModel
 from ...scene_files.scene import LoadedScene
 from ...sensors.contacts import Array, ContactBatch
-from ...sensors.layout import ContactLayout, Field
-from ...sensors.layout_groups import LayoutGroup, group_by_layout
-from ...sensors.spread_layout import SpreadLayout
+from ...sensors.layout import ContactLayout, Field, SpreadLayout
 from ...settings import Reduce
 from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from ..steps import SensorPlan
 from ..values import SensorValues
+from .states import FirstStages
 
 _WATCH_ALL = "all contacts"
 _WATCH_ALL_SLOTS = 1000
@@ -102,26 +101,15 @@ class _Readings(dict[str, _Reading]):
         return slice(int(starts.min()), int((starts + sizes).max()))
 
 
-@dataclass(frozen=True)
-class _Grouping:
-    """How all sensors are read together."""
-
-    sensors: SensorList
-    """Those that it is made for."""
-    rows: tuple[memoryview, ...]
-    """`MujocoEngine.row` of each environment, as bytes."""
-    groups: tuple[tuple[tuple[str, ...], LayoutGroup], ...]
-    others: tuple[str, ...]
-    """Sensors without a companion."""
-
-
 class SensorReader(SensorValues):
     """The contact sensors of one model in one mjData or many, which are never replaced."""
 
-    def __init__(self, scene: LoadedScene, datas: list[Any]) -> None:
+    def __init__(self, scene: LoadedScene, datas: list[MjData]) -> None:
         self.model = scene.model
         self.num_envs = len(datas)
         self._datas = datas
+        self.first_stages = FirstStages(self.model, datas)
+        """Takes the steps, so that `contact_data` has the contacts that the arrays report."""
         self._owned = scene.owned
         self.companions: Mapping[int, int] = scene.companions
         """Id of a declared contact sensor -> id of its companion."""
@@ -132,12 +120,15 @@ class SensorReader(SensorValues):
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
         self._views: dict[int, list[Array]] = {}
         self._readings = _Readings(self.model, scene.companions)
-        self._grouping: _Grouping | None = None
+        self._plan: SensorPlan | None = None
+        self._row_bytes: list[memoryview] = []
         self._sensors = self._declared_sensors()
         span = self._readings.span()
         self._row_start = span.start
         # Views: stepping changes them. A scene without contact sensors leaves rows without a meaning.
         self._rows: list[Row] = [data.sensordata[span] if self._sensors else np.zeros(1) for data in self._datas]
+        self._watched: list[memoryview] = []
+        """Number of contacts of each environment in the sensor of the model that watches all, if that is read."""
 
     @property
     def data(self) -> MjData:
@@ -145,7 +136,13 @@ class SensorReader(SensorValues):
 
     @property
     def sensors(self) -> SensorList:
+        for found in self._watched:
+            if found[0] > self._watched_slots:
+                self._fit(int(found[0]))
         return self._sensors
+
+    def contact_data(self, env: int = 0) -> MjData:
+        return self.first_stages.data(env)
 
     def row(self, env: int = 0) -> Row:
         return self._rows[env]
@@ -185,44 +182,51 @@ class SensorReader(SensorValues):
         return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
 
     def get_contact_force_magnitude(self, name: str) -> Array:
-        sensor, reading = self._sensors[name], self._readings[name]
+        sensor, reading = self.sensors[name], self._readings[name]
         if reading.companion_id is not None:
             return super().get_contact_force_magnitude(name)
         return np.array(
             [
                 pressing_force(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
-                for data in self._datas
+                for data in map(self.contact_data, range(self.num_envs))
             ]
         )
 
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
-        plan = self._group()
+        sensors, plan = self.sensors, self._plan
+        if plan is None or plan.listed is not sensors:
+            plan = self._plan = SensorPlan(sensors, self.source)
+            self._row_bytes = [row.data.cast("B") for row in self._rows]
         if plan.groups:
             # Joined as bytes, which takes a quarter of the time.
-            rows = np.frombuffer(bytearray().join(plan.rows))
+            rows = np.frombuffer(bytearray().join(self._row_bytes))
             if self.num_envs > 1:
                 rows = rows.reshape(self.num_envs, -1)
-            for names, group in plan.groups:
+            for names, group in zip(plan.group_names, plan.groups, strict=True):
                 yield names, group.decode(rows)
-        for name in plan.others:
-            yield (name,), ContactBatch.stack([self.contacts(name)])
+        for i in plan.alone:
+            yield (plan.names[i],), ContactBatch.stack([self.contacts(plan.names[i])])
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        sensor, reading, data = self._fitted(name), self._readings[name], self._datas[env]
+        sensor, reading, data = self._fitted(name), self._readings[name], self.contact_data(env)
         matches = reading.matcher.match(data)
         dropped = select(self.model, data, matches, sensor.reduce, sensor.slots).dropped
         return rebuild_contacts(self.model, data, dropped)
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
-        batch, data = self.contacts(name), self._datas[env]
+        batch, data = self.contacts(name), self.contact_data(env)
         if self.num_envs > 1:
             batch = batch.at(env)
         indices = np.full(batch.filled.shape, -1)
         assert batch.pos is not None
         assert batch.normal is not None
         if not batch.in_world_frame:
-            matches = self._readings[name].matcher.match(data)
-            indices[batch.filled] = locate(data, batch.pos[batch.filled], matches.contacts)
+            sensor, matches = self._sensors[name], self._readings[name].matcher.match(data)
+            reported = select(self.model, data, matches, sensor.reduce, sensor.slots).reported.contacts
+            positions = batch.pos[batch.filled]
+            # Two contacts can be at one place, where only their order tells them apart. A late sensor has another.
+            in_order = np.array_equal(data.contact.pos[reported], positions)
+            indices[batch.filled] = reported if in_order else locate(data, positions, matches.contacts)
         known = np.flatnonzero(indices >= 0)
         contact = data.contact
         friction = np.full((len(indices), 5), np.nan)
@@ -239,6 +243,9 @@ class SensorReader(SensorValues):
                 pair.reverse()
             geoms[slot] = (pair[0], pair[1])
         return ContactDetails(tuple(geoms), friction)
+
+    def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        return None if self.model.nflex else self._readings[name].matcher.sides
 
     def preview(self, name: str, mode: str) -> ContactBatch:
         """What a sensor would report now in another reduce mode, with all fields."""
@@ -265,7 +272,7 @@ class SensorReader(SensorValues):
                 numbers[i, 1] = _REDUCE_NUMBERS[sensor.reduce]
                 # Without the later stage, forces of a sensor declared without them would stay stale.
                 stages[i] = _ACC
-            if reading.sensor_id is not None and not reading.delayed:
+            if reading.sensor_ids and not reading.delayed:
                 written.append((sensor, reading))
         if written:
             self._sense_again([i for _, reading in written for i in reading.sensor_ids])
@@ -275,21 +282,46 @@ class SensorReader(SensorValues):
 
     def watch_all(self) -> ContactSensor:
         if _WATCH_ALL not in self._readings:
-            layout = full_layout(_WATCH_ALL_SLOTS)
-            sensor = ContactSensor(_WATCH_ALL, "any × any", layout, layout, reconstructed=True, virtual=True)
-            self._readings[_WATCH_ALL] = _Reading(None, None, self.model)
+            watcher = self._watcher()
+            slots = _WATCH_ALL_SLOTS
+            if watcher is not None:
+                columns = self._columns(watcher)
+                slots, self._row_start = int(self.model.sensor_intprm[watcher, 2]), columns.start
+                self._rows = [data.sensordata[columns] for data in self._datas]
+                self._watched, self._watched_slots = [row[:1].data for row in self._rows], slots
+            layout, listed = full_layout(slots), watcher is None
+            sensor = ContactSensor(_WATCH_ALL, "any × any", layout, layout, reconstructed=listed, virtual=True)
+            self._readings[_WATCH_ALL] = _Reading(None, watcher, self.model)
             self._sensors = SensorList([*self._sensors, sensor])
         return self._sensors[_WATCH_ALL]
 
+    def _watcher(self) -> int | None:
+        """The sensor of the model that reports all contacts, if there is one and it is up to date after every step."""
+        options = self.model.opt
+        off = options.enableflags & SLEEP or options.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR
+        names = read_names(self.model, "sensor")
+        return names.index(WATCHER) if WATCHER in names and not len(self._sensors) and not off else None
+
     def _fitted(self, name: str) -> ContactSensor:
         """A sensor, with a slot for every contact if it is the one that watches all."""
-        sensor = self._sensors[name]
-        if sensor.virtual and (needed := max(data.ncon for data in self._datas)) > sensor.slots:
+        sensor = self.sensors[name]
+        return self._fit(self._most_contacts()) if sensor.virtual and not self._watched else sensor
+
+    def _fit(self, needed: int) -> ContactSensor:
+        """The sensor that watches all, with slots for this many contacts at least."""
+        sensor = self._sensors[_WATCH_ALL]
+        if needed > sensor.slots:
             # Twice as many at least, because contacts come one by one, and whoever reads sensors plans for the slots.
             slots = max(needed, 2 * sensor.slots)
-            sensor = sensor._replace(layout=_layout(sensor.fields, slots, sensor.reduce), declared=full_layout(slots))
+            layout = _layout(sensor.fields, slots, sensor.reduce)
+            sensor = sensor._replace(layout=layout, declared=full_layout(slots), reconstructed=True)
+            # MuJoCo's own sensor has no more slots: from now on the contact list is read.
+            self._watched, self._readings[_WATCH_ALL] = [], _Reading(None, None, self.model)
             self._sensors = self._sensors.changed([sensor])
         return sensor
+
+    def _most_contacts(self) -> int:
+        return max(self.contact_data(env).ncon for env in range(self.num_envs))
 
     def _declared_sensors(self) -> SensorList:
         # All of them stay: to search a hundred thousand for garbage takes longer than to make them.
@@ -323,20 +355,6 @@ class SensorReader(SensorValues):
         start = self._starts[sensor_id]
         return slice(start, start + self._sizes[sensor_id])
 
-    def _group(self) -> _Grouping:
-        """How all sensors that there are now are read together."""
-        if self._grouping is None or self._grouping.sensors is not self._sensors:
-            complete = [sensor for sensor in self._sensors if not sensor.reconstructed]
-            sources = map(self.source, complete)
-            groups = group_by_layout((columns.start, layout) for columns, layout in sources)
-            self._grouping = _Grouping(
-                self._sensors,
-                tuple(row.data.cast("B") for row in self._rows),
-                tuple((tuple(complete[member].name for member in group.members), group) for group in groups),
-                tuple(sensor.name for sensor in self._sensors if sensor.reconstructed),
-            )
-        return self._grouping
-
     def _sense_again(self, sensor_ids: Iterable[int]) -> None:
         """Let MuJoCo write the arrays of some sensors again, from the contacts and forces at hand.
 
@@ -347,14 +365,14 @@ class SensorReader(SensorValues):
         if flags & SLEEP:
             # Sensors of sleeping objects are skipped.
             options.enableflags = flags & ~SLEEP
-        for data in self._datas:
-            values = data.sensordata
-            kept = values.copy()
-            mujoco.mj_sensorAcc(self.model, data)
+        for env, data in enumerate(self._datas):
+            sensed = self.contact_data(env)
+            kept = data.sensordata.copy()
+            mujoco.mj_sensorAcc(self.model, sensed)
             # Other sensors are written too, some of them from what the last step has changed since.
             for place in columns:
-                kept[place] = values[place]
-            values[:] = kept
+                kept[place] = sensed.sensordata[place]
+            data.sensordata[:] = kept
         if flags & SLEEP:
             options.enableflags = flags
 
@@ -363,8 +381,9 @@ class SensorReader(SensorValues):
 
         MuJoCo computes those of flexes from the joints, which the step has moved on.
         """
-        for data in self._datas:
-            rebuilt = rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
+        for env, data in enumerate(self._datas):
+            listed = self.contact_data(env)
+            rebuilt = rebuild_contacts(self.model, listed, reading.matcher.match(listed), sensor.reduce, sensor.slots)
             for i in reading.sensor_ids:
                 if i in reading.joined:
                     continue
@@ -385,7 +404,7 @@ class SensorReader(SensorValues):
     def _reconstruct(self, sensor: ContactSensor, reading: _Reading) -> ContactBatch:
         batches = [
             rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
-            for data in self._datas
+            for data in map(self.contact_data, range(self.num_envs))
         ]
         return ContactBatch.stack(batches) if self.num_envs > 1 else batches[0]
 

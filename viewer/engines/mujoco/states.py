@@ -1,14 +1,19 @@
-"""Reads and writes everything from which MuJoCo takes the following steps."""
+"""Reads and writes everything from which MuJoCo takes the following steps, and returns to where the last one began."""
+
+from collections.abc import Sequence
+from functools import cached_property
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
-from ...mjmodel.state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS
+from ...mjmodel.state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS, STATE
 from ...mjmodel.types import MjData, MjModel
+from ...sensors.layout import Field, read_layout
 from ..contact_sensor import Row
 from .model_versions import ModelVersions
 
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 
 
 class States:
@@ -19,7 +24,7 @@ class States:
         self._model, self._data, self._versions = model, data, versions
         self._get_state = mujoco.mj_getState
         self._sleeps = bool(model.opt.enableflags & SLEEP)
-        self._physics_size = mujoco.mj_stateSize(model, _STATE)
+        self._physics_size = mujoco.mj_stateSize(model, STATE)
         self._sleep_stop = self._physics_size + (self._sleep_state().size if self._sleeps else 0)
         self.size = self._sleep_stop + (versions is not None)
         """Values of a state."""
@@ -32,7 +37,7 @@ class States:
             state[self._physics_size : self._sleep_stop] = self._sleep_state()
         if state.size > self._physics_size:
             state = state[: self._physics_size]
-        self._get_state(self._model, self._data, state, _STATE)
+        self._get_state(self._model, self._data, state, STATE)
 
     def restore(self, state: Row) -> None:
         """Return to a state; its contacts and forces come with the next step."""
@@ -42,10 +47,33 @@ class States:
         if self._sleeps:
             # What is asleep is not computed again: compute all of it awake, then put to sleep what slept.
             mujoco.mj_resetData(self._model, self._data)
-            mujoco.mj_setState(self._model, self._data, physics, _STATE)
+            mujoco.mj_setState(self._model, self._data, physics, STATE)
             mujoco.mj_forward(self._model, self._data)
             self._set_sleep_state(state[self._physics_size : self._sleep_stop])
-        mujoco.mj_setState(self._model, self._data, physics, _STATE)
+        mujoco.mj_setState(self._model, self._data, physics, STATE)
+
+    def hide_forces(self) -> None:
+        """Make the contact forces unknown: NaN, in the contacts and in the arrays of all sensors, also of those that
+        touch nothing here: forces are of the step that led here."""
+        model, data = self._model, self._data
+        before = data.sensordata.copy()
+        data.efc_force[:] = data.qfrc_constraint[:] = np.nan
+        mujoco.mj_sensorAcc(model, data)
+        # Other sensors are written too, some of them from what a step has changed since.
+        before[np.isnan(data.sensordata)] = np.nan
+        before[self._force_places] = np.nan
+        data.sensordata[:] = before
+
+    @cached_property
+    def _force_places(self) -> NDArray[np.intp]:
+        """Where forces and torques of contact sensors are in `sensordata`, (n,)."""
+        model, places = self._model, [np.empty(0, np.intp)]
+        for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT).tolist():
+            layout = read_layout(model, sensor)
+            columns = () if layout is None else layout.described_columns
+            found = [i for i, column in enumerate(columns) if column.field in (Field.FORCE, Field.TORQUE)]
+            places.append(int(model.sensor_adr[sensor]) + np.array(found, np.intp))
+        return np.concatenate(places)
 
     def _sleep_state(self) -> Row:
         data = self._data
@@ -64,11 +92,62 @@ class States:
             setattr(data, name, int(value))
 
 
-def hide_forces(model: MjModel, data: MjData) -> None:
-    """Make the contact forces of an mjData unknown: NaN, in its contacts and in the arrays of its sensors."""
-    before = data.sensordata.copy()
-    data.efc_force[:] = np.nan
-    mujoco.mj_sensorAcc(model, data)
-    # Other sensors are written too, some of them from what a step has changed since.
-    before[np.isnan(data.sensordata)] = np.nan
-    data.sensordata[:] = before
+class FirstStages:
+    """Contacts and forces of the last step of each mjData, at the step's first stage: the state from which it started.
+
+    Sensors report that stage. Runge-Kutta leaves the contacts of its last stage in the mjData, so the state before each
+    such step is kept, and its contacts are computed again, beside the simulation, when they are asked for. All other
+    integrators leave the contacts of the first stage: nothing is kept or computed for them.
+    """
+
+    def __init__(self, model: MjModel, datas: Sequence[MjData]) -> None:
+        self._model, self._datas, self._options = model, datas, model.opt
+        self._ends: list[float | None] = [None] * len(datas)
+        """Times after the last steps [s], if these started from `_starts` and left another stage; else None."""
+        self._starts: dict[int, tuple[States, Row]] = {}
+        self._computed: dict[int, tuple[MjData, States]] = {}
+        self._stale = [True] * len(datas)
+        """True for those whose first stage was not computed since the last step."""
+
+    @property
+    def needed(self) -> bool:
+        """True if steps leave the contacts of another stage behind."""
+        return bool(self._options.integrator == _RK4)
+
+    def step(self, env: int = 0, count: int = 1) -> None:
+        """Take steps with the mjData of an environment, as `mj_step` does."""
+        data = self._datas[env]
+        if not self.needed:
+            mujoco.mj_step(self._model, data, count)
+            return
+        if count > 1:
+            mujoco.mj_step(self._model, data, count - 1)
+        if env not in self._starts:
+            states = States(self._model, data)
+            self._starts[env] = states, np.empty(states.size)
+        states, start = self._starts[env]
+        states.save(start)
+        self._ends[env], self._stale[env] = None, True
+        mujoco.mj_step(self._model, data)
+        self._ends[env] = data.time
+
+    def forget(self, env: int = 0) -> None:
+        """Take the contacts in an mjData as they are: they were computed in its present state, without a step."""
+        self._ends[env] = None
+
+    def data(self, env: int = 0) -> MjData:
+        """The mjData of an environment, or one that is computed; the next step makes it out of date."""
+        data = self._datas[env]
+        # Of a step that someone else has taken the start is not known.
+        if self._ends[env] is None or self._ends[env] != data.time:
+            return data
+        if env not in self._computed:
+            scratch = mujoco.MjData(self._model)
+            self._computed[env] = scratch, States(self._model, scratch)
+        scratch, states = self._computed[env]
+        if self._stale[env]:
+            states.restore(self._starts[env][1])
+            mujoco.mj_forward(self._model, scratch)
+            scratch.time = data.time
+            self._stale[env] = False
+        return scratch

@@ -2,6 +2,7 @@
 
 import math
 from collections import deque
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -9,11 +10,11 @@ from numpy.typing import NDArray
 
 from ...mjmodel.crossings import Crossing
 from ...mjmodel.distances import PairDistances, Vector
+from ...mjmodel.state import STATE
 from ...mjmodel.types import MjData, MjModel
 
 PRECISION = 1e-12
 """How closely a distance is brought to the level that it passes [m]."""
-_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 _PHYSICS = int(mujoco.mjtState.mjSTATE_PHYSICS)
 _INPUTS = int(mujoco.mjtState.mjSTATE_USER)
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
@@ -35,8 +36,11 @@ class MujocoSubsteps:
         self._states: deque[tuple[float, State]] = deque(maxlen=3)
         self._inputs: State = np.empty(mujoco.mj_stateSize(model, _INPUTS))
         self._physics: State = np.empty((2, mujoco.mj_stateSize(model, _PHYSICS)))
-        self._data: MjData = None
+
+    @cached_property
+    def _data(self) -> MjData:
         """A state of our own, made when it is first needed."""
+        return mujoco.MjData(self._model)
 
     def reset(self) -> None:
         """Forget the states: the next one does not continue them."""
@@ -44,8 +48,8 @@ class MujocoSubsteps:
 
     def save(self, data: MjData) -> None:
         """Keep a state to which a step has led, or from which the first one starts."""
-        state = np.empty(mujoco.mj_stateSize(self._model, _STATE))
-        mujoco.mj_getState(self._model, data, state, _STATE)
+        state = np.empty(mujoco.mj_stateSize(self._model, STATE))
+        mujoco.mj_getState(self._model, data, state, STATE)
         self._states.append((float(data.time), state))
 
     def locate(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
@@ -53,10 +57,8 @@ class MujocoSubsteps:
         states = dict(self._states)
         if start not in states or end not in states:
             return None
-        if self._data is None:
-            self._data = mujoco.MjData(self._model)
         # What was put in before the step, by a hand or a program, is still there after it.
-        mujoco.mj_extractState(self._model, states[end], _STATE, self._inputs, _INPUTS)
+        mujoco.mj_extractState(self._model, states[end], STATE, self._inputs, _INPUTS)
         step = float(self._model.opt.timestep)
         try:
             return self._search(pair_id, states[start], states[end], step, level)
@@ -102,7 +104,7 @@ class MujocoSubsteps:
     def _distance(self, pair_id: int, state: State, part: float) -> float:
         """Distance after a part of the step from a state [m]."""
         data = self._data
-        mujoco.mj_setState(self._model, data, state, _STATE)
+        mujoco.mj_setState(self._model, data, state, STATE)
         mujoco.mj_setState(self._model, data, self._inputs, _INPUTS)
         if part > 0:
             self._model.opt.timestep = part
@@ -114,7 +116,7 @@ class MujocoSubsteps:
         """True if our own state is a saved one: the simulation was not changed between two steps."""
         ours, saved = self._physics
         mujoco.mj_getState(self._model, self._data, ours, _PHYSICS)
-        mujoco.mj_extractState(self._model, state, _STATE, saved, _PHYSICS)
+        mujoco.mj_extractState(self._model, state, STATE, saved, _PHYSICS)
         return bool(np.allclose(ours, saved, rtol=0, atol=_SAME))
 
     def _velocity(self, pair_id: int, distance: float) -> float:

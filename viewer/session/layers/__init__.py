@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from ...mjmodel.names import PAIR
 from ...render.camera import Eye
-from ...render.cuts import cut_arrows
-from ...render.glyphs import NO_OWNER, Glyphs, highlight_glyphs
+from ...render.glyphs import NO_OWNER, Glyphs, cut_arrows, highlight_glyphs
 from ...render.style import force_text, sensor_color
 from ...settings import ColorMode, GizmoSettings
-from ..contact_glyphs import GHOST_ALPHA, ContactParts, build_glyphs, drawn_forces
+from ..contact_glyphs import GHOST_ALPHA, ContactParts, SensorGlyphs, build_glyphs, drawn_forces
 from ..force_scale import CutArrows, ScaleBar
 from ..layer import DrawContext, Layer, LegendEntry
 from ..session import Session
@@ -41,16 +40,26 @@ def find_layers() -> list[Layer]:
 LAYERS = find_layers()
 
 
-def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
-    """Glyphs of all layers that are on, now. `eye`: of the picture, which decides their sizes; else a usual one."""
-    context = DrawContext(session)
-    gizmos = context.gizmos
-    layers = _layers_on(gizmos)
+def follow_forces(session: Session, eye: Eye) -> None:
+    """Let the force scale see the forces of an instant that no picture shows."""
+    _follow_forces(DrawContext(session), eye)
+
+
+def _follow_forces(context: DrawContext, eye: Eye) -> tuple[list[SensorGlyphs], float]:
+    """Fit the scale to the forces of all layers that are on: those at contacts, and the strongest of the others [N]."""
+    layers, engine = _layers_on(context.gizmos), context.session.engine
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
     elsewhere = max((layer.strongest(context) for layer in layers if layer.strongest is not None), default=0.0)
-    eye = eye or session.usual_eye
-    engine = session.engine
-    session.force_scale.update(engine.time, engine.data, eye, drawn_forces(contacts), elsewhere)
+    context.session.force_scale.update(engine.time, engine.data, eye, drawn_forces(contacts), elsewhere)
+    return contacts, elsewhere
+
+
+def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
+    """Glyphs of all layers that are on, now. `eye`: of the picture, which decides their sizes; else a usual one."""
+    context, eye = DrawContext(session), eye or session.usual_eye
+    gizmos = context.gizmos
+    layers = _layers_on(gizmos)
+    contacts, elsewhere = _follow_forces(context, eye)
     forces = [build_glyphs(contacts, _contact_parts(layers), gizmos, context.scale, context.colors)]
     others: list[Glyphs] = []
     for layer in layers:
@@ -123,9 +132,8 @@ def legend_notes(session: Session) -> list[str]:
         notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")
     if session.force_scale.misses_contacts and (session.settings.gizmos.points or session.settings.gizmos.forces):
         notes.append("most contacts are outside the picture")
-    if session.ghost is not None and not len(session.ghost.sensors):
-        notes.append(f"{session.ghost.name} has no contact sensor to show")
-    return notes
+    beside = session.beside if session.settings.gizmos.beside else []
+    return notes + [f"{run.engine.name} has no contact sensor to show" for run in beside if not len(run.engine.sensors)]
 
 
 def _short(name: str) -> str:
@@ -152,9 +160,9 @@ def bar_text(bar: ScaleBar, gizmos: GizmoSettings) -> str:
     return f"{force_text(bar.force)}{' (log)' if gizmos.log_length else ''}{before}"
 
 
-def display_layers() -> list[Layer]:
-    """Layers that a person can turn on and off, in the order of the Display panel."""
-    return [layer for layer in LAYERS if layer.label]
+def display_layers(session: Session) -> list[Layer]:
+    """Return the layers that a user can turn on and off, in the order of the Display panel."""
+    return [layer for layer in LAYERS if layer.label and layer.applies(session)]
 
 
 def _layers_on(gizmos: GizmoSettings) -> list[Layer]:

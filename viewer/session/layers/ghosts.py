@@ -1,4 +1,4 @@
-"""Draws faint what the arrays do not report: contacts without a slot, and those of a second engine."""
+"""Draws faint what the arrays do not report: contacts without a slot, and those of runs beside this one."""
 
 from ...render.glyphs import NO_OWNER
 from ...render.style import sensor_color
@@ -19,27 +19,35 @@ def _dropped(context: DrawContext) -> list[SensorGlyphs]:
     ]
 
 
-def _other_engine(context: DrawContext) -> list[SensorGlyphs]:
-    """The other engine's contacts, while both are at the same time."""
+def _beside(context: DrawContext) -> list[SensorGlyphs]:
+    """Contacts of the runs beside this one that are at the same time."""
     session = context.session
-    ghost, engine = session.ghost, session.engine
-    if ghost is None or abs(ghost.time - engine.time) > 0.5 * engine.timestep:
-        return []
+    time, half = session.engine.time, 0.5 * session.engine.timestep
     return [
-        SensorGlyphs(i, ghost.contacts(sensor.name), sensor_color(i), ghost=True)
+        SensorGlyphs(i, run.shown.contacts(sensor.name), sensor_color(i), ghost=True)
+        for run in session.beside
+        if abs(run.shown.time - time) <= half
         for i, sensor in context.shown
-        if ghost.sensors.has(sensor.name)
+        if run.shown.sensors.has(sensor.name)
     ]
 
 
-def _other_engine_legend(context: DrawContext) -> list[LegendEntry]:
-    ghost = context.session.ghost
-    if ghost is None or not len(ghost.sensors):
-        return []
-    return [LegendEntry((1.0, 1.0, 1.0, GHOST_ALPHA), f"{ghost.name}, faint", False)]
+def _beside_legend(context: DrawContext) -> list[LegendEntry]:
+    return [
+        LegendEntry((1.0, 1.0, 1.0, GHOST_ALPHA), f"{run.engine.name}, faint", False)
+        for run in context.session.beside
+        if len(run.engine.sensors)
+    ]
 
 
 LAYERS = [
     Layer("dropped", "Dropped", "Ghosts of the contacts for which a sensor has no slot", contacts=_dropped),
-    Layer(contacts=_other_engine, legend=_other_engine_legend),
+    Layer(
+        "beside",
+        "Runs beside",
+        "Faint contacts of the runs beside this one",
+        applies=lambda session: bool(session.beside),
+        contacts=_beside,
+        legend=_beside_legend,
+    ),
 ]

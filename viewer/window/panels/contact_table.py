@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...mjmodel.names import body_names, geom_names
 from ...mjmodel.types import MjModel
 from ...sensors.friction import ContactState
-from ...session.sensor_reading import SensorReading
+from ...session.readings import SensorReading
 from ...session.session import Highlight, Session
 from ...settings import Reduce, ViewState
 from ..theme import dim_color, plain_color, warning_color

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
+from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
 from ...app.application import Application
 from ...mjmodel.actuators import Actuator
 from ...session.session import Session
+from ...session.simulation import Change
+from ..shell import CONTROLS, Dock, Panel, Shell
 from ..theme import dim_color, warning_color
 from ..widgets import (
+    Message,
     button,
     checkbox,
     dim_text,
@@ -17,15 +21,71 @@ from ..widgets import (
     fitted_text,
     flow,
     format_number,
+    literal,
     number_font,
     paragraph,
+    small_button,
     text_color,
     text_right,
     tooltip,
 )
-from .control_rows import T, begin_rows, by_limb, next_row, slider
-from .keyframes import KeyframeList
-from .poses import show_poses
+from .poses import T, begin_rows, by_limb, next_row, show_poses, slider
+
+
+class KeyframeList:
+    """The tab's content, with the name that a person types."""
+
+    def __init__(self) -> None:
+        self._name = ""
+        self._message = Message()
+
+    def show(self, app: Application) -> None:
+        session, keyframes = app.session, app.keyframes
+        suggested = keyframes.free_name(session)
+        imgui.set_next_item_width(-6 * imgui.get_font_size())
+        self._name = imgui.input_text_with_hint("###key name", suggested, self._name)[1]
+        tooltip("What the keyframe is called")
+        imgui.same_line()
+        keep = button(f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe of the running scene")
+        if keep and self._message.attempt(lambda: keyframes.make(session, self._name or suggested)) is not None:
+            self._name = ""
+        with disabled(session.why_not(Change.KEYFRAME) is not None):
+            for name in session.engine.keys:
+                self._show_row(app, name, made=False)
+            for name in list(keyframes.made):
+                if name not in session.engine.keys:
+                    self._show_row(app, name, made=True)
+        if not session.engine.keys and not keyframes.made:
+            dim_text("No keyframes yet")
+        imgui.spacing()
+        if button("Copy MJCF", "Copy the present state as a <key> element (Ctrl+C)"):
+            imgui.set_clipboard_text(keyframes.state(session).element())
+        imgui.same_line()
+        if button("Copy Python", "Copy the present state as statements that set an mjData"):
+            imgui.set_clipboard_text(keyframes.state(session).python())
+        imgui.same_line()
+        with disabled(session.why_not(Change.KEYFRAME) is not None):
+            if button("Paste", "Start again from a <key> element in the clipboard"):
+                self._message.attempt(lambda: keyframes.paste(session, imgui.get_clipboard_text()))
+        self._message.show()
+
+    def _show_row(self, app: Application, name: str, *, made: bool) -> None:
+        imgui.push_id(f"key {literal(name)}")
+        if small_button(f"{icons.ICON_FA_PLAY}###go", f"Start again from {name}"):
+            self._message.attempt(lambda: app.keyframes.go_to(app.session, name))
+        imgui.same_line()
+        imgui.text_unformatted(name)
+        if made:
+            imgui.same_line()
+            why_not = app.session.why_not(Change.FILE)
+            with disabled(why_not is not None):
+                help_text = why_not or "Write it into the scene's file: one line is added. Ctrl+Z takes it back"
+                if small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
+                    self._message.attempt(lambda: app.keyframes.save(app.session, name))
+            imgui.same_line()
+            if small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
+                app.keyframes.remove(name)
+        imgui.pop_id()
 
 
 class ControlsPanel:
@@ -37,15 +97,13 @@ class ControlsPanel:
         self._session: Session | None = None
         self._keyframes = KeyframeList()
 
-    def show(self, app: Application) -> None:
-        session = app.session
+    def show(self, shell: Shell) -> None:
+        app, session = shell.app, shell.app.session
         if session is not self._session:
             self._session = session
             self._selected &= {each.name for each in session.drive.actuators}
-        if session.stepped_outside:
-            paragraph("Your own loop drives the scene: values are shown, and not written.")
-        elif session.logged is not None:
-            paragraph(f"{session.logged.path.name} drives the scene: values are shown, and not written.")
+        if (reason := session.why_not(Change.CONTROLS)) is not None:
+            paragraph(reason)
         elif not session.drive.can_write:
             paragraph("A past step is shown, from which this scene cannot go on: go to the newest to drive it.")
         else:
@@ -71,7 +129,7 @@ class ControlsPanel:
 
     def _show_actuators(self, session: Session) -> None:
         drive = session.drive
-        with disabled(session.is_fixed or not drive.can_write):
+        with disabled(session.why_not(Change.CONTROLS) is not None or not drive.can_write):
             self._show_settings(session)
             _show_hold(session)
             self._show_filter(drive.actuators, selects=True)
@@ -102,7 +160,7 @@ class ControlsPanel:
             imgui.set_next_item_width(7 * imgui.get_font_size())
             if imgui.begin_combo("###key", "Keyframe"):
                 for k, name in enumerate(session.engine.keys):
-                    if imgui.selectable(name, False)[0]:
+                    if imgui.selectable(literal(name), False)[0]:
                         drive.begin(f"controls of {name}")
                         drive.set_controls({each.index: float(model.key_ctrl[k, each.index]) for each in chosen})
                 imgui.end_combo()
@@ -154,7 +212,7 @@ class ControlsPanel:
 
     def _show_name(self, each: Actuator, name: str) -> None:
         name = fit_text(name, imgui.get_content_region_avail().x)
-        if imgui.selectable(f"{name}###name", each.name in self._selected)[0]:
+        if imgui.selectable(f"{literal(name)}###name", each.name in self._selected)[0]:
             self._selected ^= {each.name}
         tooltip(f"{each.name}\n{each.servo} on {each.limb or 'no joint'}, {each.low:g} to {each.high:g} {each.unit}")
 
@@ -166,9 +224,9 @@ def _show_driver(app: Application) -> None:
     if name is None:
         return
     help_text = "It sets controls before every step. Off: they stay as the sliders are set"
-    on = checkbox(f"{name} drives###drives", app.controllers.drives, help_text)
+    on = checkbox(f"{literal(name)} drives###drives", app.controllers.drives, help_text)
     if on != app.controllers.drives:
-        app.controllers.set_drives(on, simulation.engine, simulation.ghost)
+        app.controllers.set_drives(on, app.session.engines)
 
 
 def _show_heading(actuators: Sequence[Actuator]) -> None:
@@ -279,3 +337,6 @@ def _constant_range(declared: float, value: float, whole: bool) -> tuple[float, 
     least = 10.0 if whole else 1.0
     ends = (0.0, 2 * declared) if declared else (-least, least)
     return min(*ends, value), max(*ends, value)
+
+
+PANEL = Panel(CONTROLS, Dock.RIGHT, ControlsPanel)

@@ -1,34 +1,38 @@
 """Shows the Display window: what is drawn of contacts, and how."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
 from imgui_bundle import imgui
 
+from ...session.layer import Layer
 from ...session.layers import display_layers
-from ...session.session import Session
 from ...settings import GizmoSettings, Palette, ScaleMode
+from ..shell import DISPLAY, Dock, Panel, Shell
 from ..widgets import button, checkbox, choose, disabled, heading, tooltip
 
 E = TypeVar("E", bound=StrEnum)
 
 
-def show_display(session: Session) -> None:
-    """The window's content."""
-    gizmos = session.settings.gizmos
-    _show_layers(gizmos)
-    _show_lengths(gizmos)
-    _show_looks(gizmos)
-    imgui.spacing()
-    if button("Defaults", "Draw contacts as on the first launch"):
-        session.settings.gizmos = GizmoSettings()
+class DisplayPanel:
+    """What is drawn of contacts, and how."""
+
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        session, settings = shell.app.session, shell.app.session.settings
+        _show_layers(settings.gizmos, display_layers(session))
+        _show_lengths(settings.gizmos)
+        _show_looks(settings.gizmos)
+        imgui.spacing()
+        if button("Defaults", "Draw contacts as on the first launch"):
+            settings.gizmos = GizmoSettings()
 
 
-def _show_layers(gizmos: GizmoSettings) -> None:
+def _show_layers(gizmos: GizmoSettings, layers: Sequence[Layer]) -> None:
     """A checkbox for each layer, two in a row where they fit."""
     in_left_half = False
-    for layer in display_layers():
+    for layer in layers:
         assert layer.flag is not None
         if in_left_half and not layer.own_row:
             imgui.same_line(imgui.get_content_region_avail().x * 0.5)
@@ -89,3 +93,6 @@ def _slider(label: str, value: float, low: float, high: float, text: str, help_t
 def _choice(label: str, value: E, help_text: str, name: Callable[[E], str] = str) -> E:
     width = imgui.get_content_region_avail().x - 5 * imgui.get_font_size()
     return choose(label, value, type(value), width, help_text, name)
+
+
+PANEL = Panel(DISPLAY, Dock.LEFT_BELOW, DisplayPanel, most_width=0.24)

@@ -15,6 +15,7 @@ from ...events.tracker import ContactTracker
 from ...mjmodel.types import MjModel
 from ...recording.table_files import events_as_csv
 from ...session.session import Session
+from ..shell import EVENTS, Dock, Panel, Shell
 from ..theme import dim_color, plain_color
 from ..widgets import (
     Heading,
@@ -33,10 +34,8 @@ from ..widgets import (
     tooltip,
     visible_rows,
 )
-from .breaks import BreakEditor
-from .event_curves import show_crossing, show_sensor_times
-from .event_rows import EventRow, EventRows, passes
-from .tracking_options import show_tracking_options
+from .event_details import EventRow, EventRows, passes, show_crossing, show_sensor_times
+from .event_options import BreakEditor, show_tracking_options
 
 GoTo = Callable[[float], None]
 """Shows the step that ends at a simulation time [s]."""
@@ -91,8 +90,9 @@ class EventsPanel:
         self._shown_for: tuple[object, ...] = ()
         self._scrolled_to = math.nan
 
-    def show(self, session: Session) -> None:
-        """The window's content."""
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        session = shell.app.session
         tracker, go_to = session.events, session.go_to_time if session.history else None
         if tracker is None:
             paragraph("Events need a simulation that this window steps itself.")
@@ -298,3 +298,6 @@ def _cell(value: float, decimals: int, color: ImVec4) -> None:
     imgui.table_next_column()
     if not math.isnan(value):
         text_right(format_number(value, decimals), color)
+
+
+PANEL = Panel(EVENTS, Dock.BOTTOM, EventsPanel)

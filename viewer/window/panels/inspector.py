@@ -9,14 +9,16 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from ...engines.contact_sensor import ContactSensor
 from ...render.style import palette_colors
 from ...sensors.layout import Column, Field
-from ...session.sensor_reading import SensorReading
+from ...session.readings import SensorReading
 from ...session.session import Highlight, Session
 from ...settings import Reduce
+from ..shell import INSPECTOR, Dock, Panel, Shell
 from ..theme import dim_color, plain_color, text_tint, warning_color
 from ..widgets import (
     Heading,
     dim_text,
     heading,
+    literal,
     number_cell,
     number_font,
     paragraph,
@@ -56,14 +58,15 @@ class Inspector:
         self._headings_for: tuple[object, ...] = ()
         self._headings: list[Heading] = []
 
-    def show(self, session: Session) -> None:
-        """The window's content."""
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        session = shell.app.session
         if session.selected is None or not session.engine.sensors.has(session.selected):
             paragraph("Select a sensor to see its contacts and its array.")
             return
         reading, tints = session.reading(session.selected), component_tints(session)
-        if session.log_verdict is not None:
-            text, doubtful = session.log_verdict
+        if session.verdict is not None:
+            text, doubtful = session.verdict
             paragraph(f"{text[0].upper()}{text[1:]}.", warning_color() if doubtful else None)
         elif session.shows_inexact_step:
             paragraph(INEXACT, warning_color())
@@ -206,7 +209,7 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
     if diagnostics is None or body is None:
         return
     root, has_tree = diagnostics.body_name(body), bool((session.engine.model.body_parentid[1:] == body).any())
-    opened = imgui.collapsing_header(f"Balance of {root}{' and its tree' if has_tree else ''}###balance")
+    opened = imgui.collapsing_header(f"Balance of {literal(root)}{' and its tree' if has_tree else ''}###balance")
     if has_tree:
         tooltip(f"Of everything that moves with {root}: the sensor's body hangs on it, and joints pass forces on")
     if not opened:
@@ -308,3 +311,6 @@ def _describe(index: int, column: Column, filled: bool) -> str:
     if column.frame:
         text += f" · {column.frame} frame"
     return text if filled else f"{text} (empty slot)"
+
+
+PANEL = Panel(INSPECTOR, Dock.RIGHT, Inspector, least_width=300.0)

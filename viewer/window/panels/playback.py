@@ -1,16 +1,87 @@
 """Playback bar: run, step, reset, speed, keyframe, camera, time."""
 
+import numpy as np
+from imgui_bundle import ImVec2, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
-from imgui_bundle import imgui, imgui_ctx
+from numpy.typing import NDArray
 
+from ...engines.logged_steps import CLOSE, UNKNOWN, Verdicts
 from ...session.history import History
 from ...session.playback import SPEEDS
 from ...session.session import Session
-from ..theme import dim_color, plain_color
-from ..widgets import NO_COLOR, button, choose, combo_text, dim_text, disabled, number_font, popup, text_color, tooltip
-from .log_band import draw_band, draw_marks
+from ...session.simulation import Change
+from ..theme import dim_color, faded, plain_color, warning_color
+from ..widgets import (
+    NO_COLOR,
+    button,
+    choose,
+    combo_text,
+    dim_text,
+    disabled,
+    literal,
+    number_font,
+    popup,
+    text_color,
+    tooltip,
+)
 
 FREE_CAMERA = "free camera"
+_HEIGHT = 0.2
+"""Of the band, as a part of the timeline's height."""
+
+
+def draw_band(history: History, verdicts: Verdicts, first: int) -> int | None:
+    """Draw the band over the lower edge of the last item, the timeline; returns the step that the mouse points at."""
+    low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+    # A slider's handle does not reach the ends.
+    inset = 0.5 * imgui.get_style().grab_min_size + 2
+    left, right = low.x + inset, high.x - inset
+    count = history.last - history.first + 1
+    start = history.first + first
+    columns = max(1, int(right - left))
+    band = verdicts.band(start, start + count, columns)
+    tints = _tints(verdicts.differences(start, start + count, columns))
+    top = high.y - max(3.0, _HEIGHT * (high.y - low.y))
+    draw, width = imgui.get_window_draw_list(), (right - left) / max(len(band), 1)
+    begin = 0
+    for end in range(1, len(band) + 1):
+        if end < len(band) and band[end] == band[begin] and tints[end] == tints[begin]:
+            continue
+        color, upper = faded(dim_color(), 0.5), top
+        if band[begin] == UNKNOWN:
+            color = warning_color()
+        elif band[begin] == CLOSE:
+            color, upper = faded(warning_color(), float(tints[begin])), 0.5 * (top + high.y)
+        # A single step stays visible.
+        x = left + begin * width
+        stop = max(left + end * width, x + 1.0)
+        draw.add_rect_filled(ImVec2(x, upper), ImVec2(stop, high.y), imgui.get_color_u32(color))
+        begin = end
+    if not imgui.is_item_hovered():
+        return None
+    part = (imgui.get_mouse_pos().x - left) / max(right - left, 1.0)
+    return history.first + round(min(max(part, 0.0), 1.0) * (count - 1))
+
+
+def draw_marks(history: History) -> None:
+    """Mark the steps of a user's loop that could not be taken exactly, on the last item, the timeline."""
+    low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
+    inset = 0.5 * imgui.get_style().grab_min_size + 2
+    left, width = low.x + inset, max(1.0, high.x - low.x - 2 * inset)
+    steps = np.fromiter(history.marks, np.int64, len(history.marks))
+    steps = steps[steps >= history.first]
+    # Each pixel once, however many steps it stands for.
+    places = np.unique((steps - history.first) * width // max(history.last - history.first, 1))
+    top, color = high.y - max(3.0, _HEIGHT * (high.y - low.y)), imgui.get_color_u32(warning_color())
+    draw = imgui.get_window_draw_list()
+    for place in places.tolist():
+        draw.add_rect_filled(ImVec2(left + place, top), ImVec2(left + place + 1.0, high.y), color)
+
+
+def _tints(differences: NDArray[np.float32]) -> NDArray[np.float64]:
+    """How strong the colour of steps is that differ so much, in five levels: from the last digits to all of a force."""
+    level = np.clip((np.log10(np.maximum(differences, 1e-30)) + 12.0) / 12.0, 0.0, 1.0)
+    return 0.3 + 0.7 * np.round(4.0 * level) / 4.0
 
 
 def format_speed(speed: float) -> str:
@@ -21,7 +92,7 @@ def format_speed(speed: float) -> str:
 def show_playback(session: Session) -> None:
     """The bar's content."""
     width = 2.4 * imgui.get_font_size()
-    with disabled(session.stepped_outside):
+    with disabled(session.why_not(Change.RESET) is not None):
         if button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
             session.reset()
     imgui.same_line(0, 4)
@@ -30,18 +101,18 @@ def show_playback(session: Session) -> None:
         if button(f"{icons.ICON_FA_BACKWARD_STEP}###back", "One step back (Left)", width):
             session.step_back()
     imgui.same_line(0, 4)
-    plays = not session.paused and (session.live or session.logged is not None)
+    plays = not session.paused and (session.live or session.source.replays)
     icon, does = (icons.ICON_FA_PAUSE, "Pause") if plays else (icons.ICON_FA_PLAY, "Play")
     if button(f"{icon}###play", f"{does} (Space)", width):
         session.toggle_paused()
     imgui.same_line(0, 4)
     if button(f"{icons.ICON_FA_FORWARD_STEP}###step", "One step (Right)", width):
         session.step_once()
-    with disabled(session.stepped_outside):
+    with disabled(session.why_not(Change.SPEED) is not None):
         imgui.same_line(0, 16)
         _show_speed(session)
     if session.engine.keys:
-        with disabled(session.is_fixed):
+        with disabled(session.why_not(Change.KEYFRAME) is not None):
             imgui.same_line(0, 16)
             _show_keys(session)
     if session.num_envs > 1:
@@ -66,18 +137,18 @@ def _show_scrubber(session: Session) -> None:
     moved, step = imgui.slider_int("##scrub", history.current, history.first, max(history.last, history.first + 1), "")
     if moved:
         session.go_to(step)
-    if session.logged is not None:
-        pointed = draw_band(session, history, session.logged)
+    source = session.source
+    if (verdicts := source.verdicts) is not None:
+        pointed = draw_band(history, verdicts, source.first_verdict)
         if pointed is not None:
-            number = pointed + session.simulation.log_start
-            words = session.logged.verdicts.describe(number)
-            tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{words}")
+            number = pointed + source.first_verdict
+            tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{verdicts.describe(number)}")
         return
-    start = "from there" if history.can_resume and not session.stepped_outside else "with the newest step"
+    start = "from there" if history.can_resume and source.continues_from_shown else "with the newest step"
     inexact = ""
-    if session.stepped_outside and history.marks:
+    if history.marks:
         draw_marks(history)
-        inexact = f"\n{len(history.marks)} steps could not be taken again exactly: they are marked."
+        inexact = f"\n{len(history.marks)} steps could not be re-simulated exactly: they are marked."
     tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
 
 
@@ -135,7 +206,7 @@ def _show_keys(session: Session) -> None:
     imgui.set_next_item_width(8 * imgui.get_font_size())
     if imgui.begin_combo("##key", "keyframe"):
         for key in session.engine.keys:
-            if imgui.selectable(key, False)[0]:
+            if imgui.selectable(literal(key), False)[0]:
                 session.reset(key)
         imgui.end_combo()
     else:
@@ -153,11 +224,11 @@ def _show_environments(session: Session) -> None:
 def _show_cameras(session: Session) -> None:
     view, width = session.view, 9 * imgui.get_font_size()
     imgui.set_next_item_width(width)
-    if imgui.begin_combo("##camera", combo_text(view.camera_name or FREE_CAMERA, width)):
+    if imgui.begin_combo("##camera", literal(combo_text(view.camera_name or FREE_CAMERA, width))):
         if imgui.selectable(FREE_CAMERA, view.camera_name is None)[0]:
             view.free_camera()
         for name in view.cameras:
-            if imgui.selectable(name, name == view.camera_name)[0]:
+            if imgui.selectable(literal(name), name == view.camera_name)[0]:
                 view.set_camera(name)
         imgui.end_combo()
     else:

@@ -1,20 +1,23 @@
-"""Draws what stands on a plot besides its curves: names, marks of what is beyond it, and values at the crosshair."""
+"""Turns the history into points of plots, and draws names, marks, values at the crosshair, and strips of contact."""
 
+import csv
+import io
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from numpy.typing import NDArray
 
 from ...render.style import palette_colors, sensor_color
+from ...sensors.curves import Values
 from ...sensors.signals import Signal
 from ...session.history import History
 from ...session.session import Session
 from ...session.value_axis import Mark
-from ..theme import curve_tint, dim_color
+from ..theme import curve_tint, dim_color, faded
 from ..widgets import dim_text, fit_text, format_number, text_right
-from .plotted_curves import Line
 
 _MOST_READ = 24
 """Curves whose values are listed at the mouse."""
@@ -22,6 +25,97 @@ _MOST_MARKS = 200
 _MARK = 0.5
 """Height of a mark, in lines of text."""
 _DIGITS = "-0000.000"
+_SHADES = 3
+"""Strengths that can be told apart, ..."""
+_ALPHAS = (0.0, 0.6, 0.8, 1.0)
+"""... and how opaque each is; the first is without contact."""
+_SNAP = 6.0
+"""A click so near to a begin or end of contact means that instant [px]."""
+_GAP = 0.12
+"""Of a row, to either side of its strip."""
+
+
+class Line(NamedTuple):
+    """One curve of a plot."""
+
+    name: str
+    """Of the sensor."""
+    signal: Signal
+    label: str
+
+
+class PlottedCurves:
+    """Curves of some sensors in a span of time, in as many columns as there are pixels."""
+
+    def __init__(self) -> None:
+        self._made_for: tuple[object, ...] = ()
+        self._names: dict[str, int] = {}
+        self._signals: dict[Signal, int] = {}
+        self.times: NDArray[np.float64] = np.empty(0)
+        """Simulated times of the columns and of the end of the last one [s], (columns + 1,)."""
+        self.low: Values = np.empty((0, 0, 0), np.float32)
+        """Smallest values, (sensors, signals, columns); NaN where there is none."""
+        self.high: Values = self.low
+        """Largest values."""
+        self.strokes: NDArray[np.float64] = np.empty((0, 0, 0))
+        """Values of each curve's points, two a column, (sensors, signals, 2 columns)."""
+        self.stroke_times: NDArray[np.float64] = np.empty(0)
+        """Times of the points [s], (2 columns,)."""
+
+    def update(
+        self, history: History, names: Sequence[str], signals: Sequence[Signal], span: tuple[float, float], columns: int
+    ) -> bool:
+        """Read the curves of a span of time [s]; False if nothing has changed since the last call."""
+        first, stop = history.step_at(span[0]) - 1, history.step_at(span[1]) + 2
+        made_for = (history, history.curves.version, *names, *signals, first, stop, columns)
+        if made_for == self._made_for:
+            return False
+        self._made_for = made_for
+        self._names = {name: place for place, name in enumerate(names)}
+        self._signals = {signal: place for place, signal in enumerate(signals)}
+        reduced = history.curves.reduce(names, signals, first, stop, columns)
+        self.low, self.high = reduced.low, reduced.high
+        self.times = history.times(np.minimum(reduced.steps, history.last))
+        # A column is a stroke from its smallest to its largest value, so that no peak is lost.
+        self.stroke_times = np.repeat(self.times[:-1], 2)
+        self.strokes = np.empty((*self.low.shape[:2], 2 * self.low.shape[2]))
+        self.strokes[..., 0::2], self.strokes[..., 1::2] = self.low, self.high
+        return True
+
+    def places(self, lines: Sequence[Line]) -> tuple[list[int], list[int]]:
+        """Indices of some curves in the arrays."""
+        return [self._names[line.name] for line in lines], [self._signals[line.signal] for line in lines]
+
+    def of_signal(self, values: Values, signal: Signal) -> Values:
+        """The part of `low` or `high` that is of one signal, (sensors, columns)."""
+        return values[:, self._signals[signal]]
+
+
+def value_at(history: History, line: Line, time: float) -> float:
+    """A curve's value at the step that is shown at a time [s]; NaN where there is none."""
+    step = history.step_at(time)
+    values = history.curves.values(line.name, line.signal, step, step + 1)
+    return float(values[0]) if len(values) else float("nan")
+
+
+def curves_csv(
+    session: Session, history: History, names: Sequence[str], signals: Sequence[Signal], span: tuple[float, float]
+) -> str:
+    """Every step of some curves in a span of time [s], as comma-separated values."""
+    first, last = max(history.step_at(span[0]), history.curves.first), history.step_at(span[1])
+    steps = np.arange(first, last + 1)
+    columns: dict[str, NDArray[np.floating[Any]]] = {"time [s]": history.times(steps)}
+    for name in names:
+        net = session.engine.sensors[name].layout.frame == "world"
+        for signal in signals:
+            unit = f" [{signal.unit}]" if signal.unit else ""
+            columns[f"{name}: {signal.label(net)}{unit}"] = history.curves.values(name, signal, first, last + 1)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*columns.values(), strict=True):
+        writer.writerow(["" if value != value else f"{value:.9g}" for value in row])
+    return text.getvalue()
 
 
 class Readout(NamedTuple):
@@ -143,3 +237,47 @@ def signal_color(session: Session, line: Line) -> ImVec4:
 
 def curve_color(session: Session, name: str) -> ImVec4:
     return curve_tint(sensor_color(session.engine.sensors.position(name)))
+
+
+def contact_shades(found: Values, force: Values) -> NDArray[np.int8]:
+    """How hard sensors are pressed, from 1 to 3, and 0 without contact; all of the shape (sensors, columns)."""
+    strongest = np.fmax.reduce(force, axis=1, initial=0.0, keepdims=True)
+    touches = found > 0
+    shades = touches.astype(np.int8)
+    for shade in range(1, _SHADES):
+        shades += touches & (force > strongest * (shade / _SHADES))
+    return shades
+
+
+def draw_strips(times: NDArray[np.float64], found: Values, force: Values, colors: Sequence[ImVec4]) -> None:
+    """The strips of some sensors inside a plot whose value axis goes down by 1 a sensor.
+
+    `times` of the columns and of their end [s], (columns + 1,); `found` and `force` (sensors, columns).
+    """
+    corner, size = implot.get_plot_pos(), implot.get_plot_size()
+    limits = implot.get_plot_limits().x
+    x = (corner.x + (times - limits.min) * (size.x / (limits.max - limits.min))).tolist()
+    row = size.y / len(colors)
+    draw = implot.get_plot_draw_list()
+    shades = contact_shades(found, force)
+    changes = shades[:, 1:] != shades[:, :-1]
+    for i, color in enumerate(colors):
+        top, bottom = corner.y + (i + _GAP) * row, corner.y + (i + 1 - _GAP) * row
+        bounds = [0, *(changes[i].nonzero()[0] + 1).tolist(), len(x) - 1]
+        # Of many sensors most never touch.
+        touches = len(bounds) > 2 or shades[i, 0]
+        inks = [imgui.get_color_u32(faded(color, alpha)) for alpha in _ALPHAS] if touches else []
+        for start, stop in pairwise(bounds):
+            if shade := int(shades[i, start]):
+                draw.add_rect_filled(ImVec2(x[start], top), ImVec2(max(x[stop], x[start] + 1), bottom), inks[shade])
+
+
+def pointed_step(history: History, name: str) -> int:
+    """The step under the mouse; beside a begin or an end of contact of the sensor, the first step that shows it."""
+    time, limits = float(implot.get_plot_mouse_pos().x), implot.get_plot_limits().x
+    reach = _SNAP * (limits.max - limits.min) / max(implot.get_plot_size().x, 1.0)
+    first, last = history.step_at(time - reach), history.step_at(time + reach)
+    touches = history.curves.values(name, Signal.FOUND, first, last + 1) > 0
+    changes = max(first, history.curves.first) + 1 + np.flatnonzero(touches[1:] != touches[:-1])
+    step = history.step_at(time)
+    return int(changes[np.argmin(np.abs(changes - step))]) if len(changes) else step

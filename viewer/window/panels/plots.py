@@ -4,18 +4,30 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...sensors.signals import Signal
 from ...session.history import History
 from ...session.session import Session
 from ...session.value_axis import ValueRange, few_ticks, marks_beyond, value_range
 from ...settings import PlotSettings, ValueAxis
+from ..shell import PLOTS, Dock, Panel, Shell
 from ..theme import dim_color, faded, plain_color
-from ..widgets import button, dim_text, flow, number_font, paragraph, tooltip
-from .contact_raster import draw_strips, pointed_step
-from .plot_controls import chosen_signals, show_plot_controls
-from .plot_details import Readout, curve_color, draw_marks, draw_names, show_readouts, signal_color
-from .plotted_curves import Line, PlottedCurves, curves_csv, value_at
+from ..widgets import button, checkbox, choose, dim_text, flow, literal, number_font, paragraph, popup, tooltip
+from .plot_details import (
+    Line,
+    PlottedCurves,
+    Readout,
+    curve_color,
+    curves_csv,
+    draw_marks,
+    draw_names,
+    draw_strips,
+    pointed_step,
+    show_readouts,
+    signal_color,
+    value_at,
+)
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
@@ -32,6 +44,90 @@ _MOST_MARKS = 200
 """More events than this would hide the curves."""
 _STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text | implot.Flags_.no_legend
 _X, _Y = implot.ImAxis_.x1, implot.ImAxis_.y1
+_SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
+
+
+def chosen_signals(session: Session) -> list[Signal]:
+    """The signals that the settings name, in their order."""
+    words = session.settings.plots.signals.split(",")
+    return [signal for signal in Signal if signal in words]
+
+
+def show_plot_controls(session: Session, as_csv: Callable[[], str], save: Callable[[str], None]) -> bool:
+    """The controls, which change the settings; True if all is to be shown again.
+
+    `as_csv` is what is in view, which `save` puts into a file.
+    """
+    settings, em = session.settings.plots, imgui.get_font_size()
+    _choose_signals(session, settings)
+    flow(6 * em)
+    help_text = "One plot a sensor with all signals, instead of one a signal with all sensors"
+    settings.by_sensor = checkbox("by sensor", settings.by_sensor, help_text)
+    flow(5 * em)
+    help_text = "Move along with the time. Zooming by a drag turns it off, a double click on. Right drag moves"
+    settings.follow = checkbox("follow", settings.follow, help_text)
+    flow(5 * em)
+    help_text = 'Time in view while "follow" is on'
+    settings.seconds = choose("##span", settings.seconds, _SPANS, 5 * em, help_text, lambda span: f"{span:g} s")
+    flow(7 * em)
+    _show_axis_options(settings)
+    flow(2 * em)
+    fits = button(f"{icons.ICON_FA_EXPAND}###fit", "Show all again (double click in a plot)")
+    flow(2 * em)
+    if button(f"{icons.ICON_FA_COPY}###copy", "Copy what is in view as CSV"):
+        imgui.set_clipboard_text(as_csv())
+    flow(2 * em)
+    if button(f"{icons.ICON_FA_FLOPPY_DISK}###save", "Save what is in view as a CSV file"):
+        save(as_csv())
+    return fits
+
+
+def _choose_signals(session: Session, settings: PlotSettings) -> None:
+    chosen, em = chosen_signals(session), imgui.get_font_size()
+    imgui.set_next_item_width(min(13 * em, imgui.get_content_region_avail().x))
+    if imgui.begin_combo("##signals", _signal_text(chosen, 10.5 * em)):
+        for signal in Signal:
+            on = checkbox(str(signal), signal in chosen, f"In {signal.unit or 'no unit'}, of every step")
+            if on is not (signal in chosen):
+                settings.signals = ",".join(s for s in Signal if (on if s is signal else s in chosen))
+        imgui.end_combo()
+    else:
+        tooltip(f"Which curves: {', '.join(chosen) or 'none'}")
+
+
+def _signal_text(signals: Sequence[Signal], width: float) -> str:
+    """The signals in a width [px]; how many, where their names are longer."""
+    text = ", ".join(signals) or "nothing"
+    return text if imgui.calc_text_size(text).x <= width else f"{len(signals)} signals"
+
+
+def _show_axis_options(settings: PlotSettings) -> None:
+    if button(f"{icons.ICON_FA_RULER_VERTICAL} {settings.axis}###axis", "Value axis: linear, log or fixed"):
+        imgui.open_popup("axis")
+    with popup("axis") as opened:
+        if not opened:
+            return
+        for axis, help_text in (
+            (ValueAxis.LINEAR, "Holds zero and what is in view"),
+            (ValueAxis.LOG, "Four decades; linear around zero where values are negative"),
+            (ValueAxis.FIXED, "Between two values that you choose"),
+        ):
+            if imgui.radio_button(str(axis), settings.axis is axis):
+                settings.axis = axis
+            tooltip(help_text)
+        imgui.separator()
+        if settings.axis is ValueAxis.FIXED:
+            imgui.set_next_item_width(8 * imgui.get_font_size())
+            settings.value_low = imgui.input_float("from", settings.value_low)[1]
+            tooltip("Lower end of every value axis, in the unit of its curves")
+            imgui.set_next_item_width(8 * imgui.get_font_size())
+            settings.value_high = imgui.input_float("to", settings.value_high)[1]
+            tooltip("Upper end")
+            if not settings.value_low < settings.value_high:
+                paragraph("The second has to be larger: the axis is linear meanwhile.")
+        else:
+            help_text = "Rare impacts that are far above the rest leave the plot, with a mark and their value"
+            settings.fit_usual = checkbox("cut rare impacts", settings.fit_usual, help_text)
 
 
 def zoom_by_dragging() -> None:
@@ -64,9 +160,6 @@ class Plots:
         """Left, top, width and height of the raster's strips [px]."""
         self._rows: list[str] = []
         """Sensors in the raster."""
-        self._shown_for: tuple[object, object] = None, None
-        self._names: list[str] = []
-        """Shown sensors that have curves."""
         self._colors: dict[str, ImVec4] = {}
         """Of their curves, in this frame."""
 
@@ -82,8 +175,9 @@ class Plots:
         row = (self._rows.index(name) + 0.5) / len(self._rows)
         return area.x + area.z * (time - start) / (end - start), area.y + area.w * row
 
-    def show(self, session: Session, save: Callable[[str], None], make_for_bodies: Callable[[], None]) -> None:
-        """The window's content; `save` puts what is in view, as CSV, into a file."""
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        session, save, make_for_bodies = shell.app.session, shell.app.save_curves, shell.make_for_bodies
         history = session.history
         if history is None:
             paragraph("Curves need a simulation that this window steps itself.")
@@ -94,7 +188,7 @@ class Plots:
         if session.settings.plots.axis is not axis:
             self._zoomed.clear()
         history.curves.update()
-        shown = self._shown(session, history)
+        shown = _shown(session, history)
         if not shown:
             if any(session.visible.values()):
                 paragraph("The sensor of all contacts keeps no curves. A sensor for each body that touches has them.")
@@ -152,14 +246,7 @@ class Plots:
         self._pointed, self.readouts = hovered, readouts
 
     def _as_csv(self, session: Session, history: History) -> str:
-        return curves_csv(session, history, self._shown(session, history), chosen_signals(session), self.span)
-
-    def _shown(self, session: Session, history: History) -> list[str]:
-        """Visible sensors that have curves; looked for again when something has changed, for there may be many."""
-        made_for = session.are_visible, history.curves.names
-        if any(now is not before for now, before in zip(made_for, self._shown_for, strict=True)):
-            self._shown_for, self._names = made_for, list(filter(session.visible.get, history.curves.names))
-        return self._names
+        return curves_csv(session, history, _shown(session, history), chosen_signals(session), self.span)
 
     def _show_newest(self, session: Session, history: History) -> None:
         """If "follow" is on, move the time in view to the shown step."""
@@ -194,7 +281,7 @@ class Plots:
         out: list[Readout],
     ) -> bool:
         """One plot; True if the mouse is over it. `out` gets the values at the crosshair."""
-        if not implot.begin_plot(f"{title}##plot", ImVec2(-1, height), _STYLE):
+        if not implot.begin_plot(f"{literal(title)}##plot", ImVec2(-1, height), _STYLE):
             return False
         settings = session.settings.plots
         units = {line.signal.unit for line in lines}
@@ -217,7 +304,7 @@ class Plots:
             values = self._curves.strokes[name, signal]
             if len(values):
                 spec = implot.Spec(line_color=color, line_weight=1.3)
-                implot.plot_line(line.label, self._curves.stroke_times, values, spec)
+                implot.plot_line(literal(line.label), self._curves.stroke_times, values, spec)
         self._show_events(session)
         self._show_cursor(session, history)
         draw_names(title + unit, lines, colors)
@@ -313,6 +400,11 @@ class Plots:
         return hovered
 
 
+def _shown(session: Session, history: History) -> list[str]:
+    """Return the visible sensors that have curves."""
+    return list(filter(session.visible.get, history.curves.names))
+
+
 def _plots(session: Session, names: Sequence[str], signals: Sequence[Signal]) -> list[tuple[str, list[Line]]]:
     """Titles and curves of the plots."""
     if not session.settings.plots.by_sensor:
@@ -320,3 +412,6 @@ def _plots(session: Session, names: Sequence[str], signals: Sequence[Signal]) ->
     sensors = session.engine.sensors
     in_world = {name: sensors[name].layout.frame == "world" for name in names}
     return [(name, [Line(name, s, s.label(in_world[name])) for s in signals]) for name in names[:_MOST_PLOTS]]
+
+
+PANEL = Panel(PLOTS, Dock.BOTTOM, Plots)

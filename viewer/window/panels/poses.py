@@ -1,17 +1,94 @@
-"""Shows the Joints tab of the Controls window: poses of joints and mocap bodies."""
+"""Shows the Joints tab of the Controls window, poses of joints and mocap bodies, in rows that all its tabs share."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
-from imgui_bundle import imgui
+from imgui_bundle import imgui, imgui_ctx
 
-from ...mjmodel.actuators import Joint
+from ...mjmodel.actuators import Actuator, Joint
 from ...session.drive import Drive
 from ...session.session import Session
+from ...session.simulation import Change, posed_text
 from ..theme import warning_color
-from ..widgets import button, dim_text, disabled, fit_text, number_font, paragraph, tooltip
-from .control_rows import begin_rows, by_limb, next_row, slider
-from .status import posed_text
+from ..widgets import button, dim_text, disabled, fit_text, literal, number_font, paragraph, tooltip
+
+T = TypeVar("T", Actuator, Joint)
+_GROUPED_FROM = 10
+"""Rows from which on limbs have a heading each."""
+
+
+def by_limb(rows: Sequence[T], total: int) -> Iterator[tuple[list[T], list[str]]]:
+    """Rows limb by limb, each under a heading that is open, with a short name for each; all together where they are
+    few of `total`."""
+    limbs = dict.fromkeys(each.limb for each in rows)
+    if total < _GROUPED_FROM or len(limbs) < 2:
+        if rows:
+            yield list(rows), [each.name for each in rows]
+        return
+    for limb in limbs:
+        members = [each for each in rows if each.limb == limb]
+        title = f"{literal(limb) or 'others'} ({len(members)})###limb {literal(limb)}"
+        if imgui.collapsing_header(title, imgui.TreeNodeFlags_.default_open):
+            yield members, short_names([each.name for each in members])
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names without the words that all of them begin or end with: `left_hip_joint`, `left_knee_joint` are hip, knee."""
+    words = [name.split("_") for name in names]
+    shortest = min((len(parts) for parts in words), default=0)
+    if len(words) < 2:
+        return list(names)
+    start = 0
+    while start < shortest - 1 and len({parts[start] for parts in words}) == 1:
+        start += 1
+    end = 0
+    while end < shortest - 1 - start and len({parts[-1 - end] for parts in words}) == 1:
+        end += 1
+    return ["_".join(parts[start : len(parts) - end]) for parts in words]
+
+
+def begin_rows(name: str, columns: int) -> bool:
+    """A table with names, values, and, with three columns, forces; True if it is to be filled and ended."""
+    if not imgui.begin_table(name, columns, imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.pad_outer_x):
+        return False
+    imgui.table_setup_column("name", imgui.TableColumnFlags_.width_stretch, 0.42)
+    imgui.table_setup_column("value", imgui.TableColumnFlags_.width_stretch, 0.58)
+    if columns > 2:
+        with number_font():
+            width = imgui.calc_text_size("-0000.00").x
+        imgui.table_setup_column("force", imgui.TableColumnFlags_.width_fixed, width)
+    return True
+
+
+def next_row(name: str) -> None:
+    """Begin a row, whose items have ids of their own until `imgui.pop_id`."""
+    imgui.push_id(literal(name))
+    imgui.table_next_row()
+    imgui.table_next_column()
+    imgui.align_text_to_frame_padding()
+
+
+def slider(
+    name: str, value: float, low: float, high: float, unit: str, decimals: int | None = None, help_text: str = ""
+) -> tuple[bool, float]:
+    """A slider as wide as its column; Ctrl+click to type a number, also one out of its range. `decimals`: by its range
+    where not given."""
+    imgui.set_next_item_width(-1)
+    if decimals is None:
+        decimals = min(max(4 - math.ceil(math.log10(high - low)), 1), 5)
+    value = 0.0 if abs(value) < 0.5 * 10**-decimals else value
+    # The number is read over the grab.
+    grab = imgui.get_style().color_(imgui.Col_.frame_bg_active)
+    with (
+        number_font(),
+        imgui_ctx.push_style_color(imgui.Col_.slider_grab, grab),
+        imgui_ctx.push_style_color(imgui.Col_.slider_grab_active, grab),
+    ):
+        changed, new = imgui.slider_float(f"###{literal(name)}", value, low, high, f"%.{decimals}f {unit}".rstrip())
+    about = help_text or f"{low:.4g} to {high:.4g} {unit}".rstrip()
+    tooltip(f"{about}\nDrag, or Ctrl+click to type a number")
+    return changed, float(new)
 
 
 def show_poses(
@@ -19,13 +96,14 @@ def show_poses(
 ) -> None:
     """The tab's content. Paused, sliders pose the robot; else they are readings."""
     drive = session.drive
-    can_pose = session.paused and not session.is_fixed and drive.can_write
-    if session.is_fixed:
+    fixed = session.why_not(Change.CONTROLS) is not None
+    can_pose = session.paused and not fixed and drive.can_write
+    if fixed:
         dim_text("Readings")
     elif not session.paused:
         dim_text("Readings; pause to pose the robot")
     elif drive.is_posed:
-        text = posed_text(session)
+        text = posed_text(session.engine)
         paragraph(text[0].upper() + text[1:] + ".", warning_color())
         if drive.can_hold and button("Hold this pose###hold", "Servos are set to it, and motors hold it, from now on"):
             drive.hold_pose(True)
@@ -40,7 +118,7 @@ def show_poses(
             if joint.size > 1:
                 _show_numbers(session, joint)
     # Mocap bodies are moved while the scene runs, too.
-    with disabled(session.is_fixed or not drive.can_write):
+    with disabled(fixed or not drive.can_write):
         for index in range(session.engine.model.nmocap):
             _show_mocap(session, index)
 
@@ -68,7 +146,7 @@ def _show_numbers(session: Session, joint: Joint) -> None:
     """A free or ball joint."""
     data, drive = session.engine.data, session.drive
     values = data.qpos[joint.place : joint.place + joint.size]
-    imgui.push_id(joint.name)
+    imgui.push_id(literal(joint.name))
     dim_text(f"{joint.name} ({'free' if joint.size == 7 else 'ball'})")
     if joint.size == 7:
         _show_vector(
@@ -104,7 +182,7 @@ def _show_vector(
         imgui.set_next_item_width(width)
         value = 0.0 if abs(values[i]) < 0.0005 else float(values[i])
         with number_font():
-            changed, new = imgui.drag_float(f"###{name} {axis}", value, 0.005, 0.0, 0.0, "%.3f")
+            changed, new = imgui.drag_float(f"###{literal(name)} {axis}", value, 0.005, 0.0, 0.0, "%.3f")
         tooltip(f"{axis} of the {name}{unit}. Drag, or Ctrl+click to type a number")
         if imgui.is_item_activated():
             drive.begin(f"pose of {what}")

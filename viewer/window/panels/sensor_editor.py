@@ -8,7 +8,6 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
 
 from ...app.application import Application
-from ...app.obstacles import why_not_live, why_not_saved
 from ...mjmodel.names import sensor_names
 from ...mjmodel.sensor_suggestions import SensorSuggestions
 from ...mjmodel.types import MjModel
@@ -18,20 +17,23 @@ from ...scene_files.spec_changes import SensorChange, read_declarations
 from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ANYTHING, NUM_MAX, ContactDeclaration, TargetKind, unique_name
 from ...session.session import Session
+from ...session.simulation import Change
 from ...settings import Reduce
+from ..shell import SENSOR_EDITOR, Dock, Panel, Shell
 from ..theme import warning_color
 from ..viewport import Viewport
 from ..widgets import Message, button, choose, disabled, fitted_text, flow, heading, paragraph, small_button, tooltip
 from .sensor_form import (
     EACH_BODY,
     EACH_BODY_HELP,
+    BodyChooser,
+    TargetChooser,
     choose_fields,
     sensors_by_sides,
     show_bodies,
     show_element,
     show_pairs,
 )
-from .target_chooser import BodyChooser, TargetChooser
 
 _REDUCE_HELP = (
     "Which contacts are reported if there are more than slots (num)\n"
@@ -45,7 +47,7 @@ class _Awaited:
 
     name: str
     declaration: ContactDeclaration
-    model: MjModel
+    model: MjModel | None
     """Model of the scene at the time of the request."""
 
 
@@ -113,13 +115,14 @@ class SensorEditor:
         if target is not None:
             self.draft = replace(self.draft, first=target) if side == 1 else replace(self.draft, second=target)
 
-    def show(self, app: Application) -> None:
-        """The window's content."""
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        app = shell.app
         session, sensor_edits = app.session, app.sensor_edits
         self._last_shown = imgui.get_frame_count()
         self._read(session)
         self._update(session)
-        obstacle = why_not_live(session)
+        obstacle = session.why_not(Change.SENSORS)
         self._show_title(sensor_edits)
         if obstacle is not None:
             paragraph(obstacle)
@@ -138,7 +141,7 @@ class SensorEditor:
 
     def make(self, app: Application, declarations: Sequence[ContactDeclaration]) -> None:
         """Add sensors to the running scene; where it takes none, put the first of them into the form."""
-        if why_not_live(app.session) is not None:
+        if app.session.why_not(Change.SENSORS) is not None:
             self.begin(app.session)
             self.draft, self._named = declarations[0], True
             return
@@ -149,7 +152,7 @@ class SensorEditor:
         """Make a sensor for each body that touches now."""
         self._read(app.session)
         taken = self._taken(app.sensor_edits)
-        declarations = self._suggestions.for_touching_bodies(app.session.engine.data, taken)
+        declarations = self._suggestions.for_touching_bodies(app.session.engine.contact_data(), taken)
         if declarations:
             self.make(app, declarations)
         else:
@@ -257,7 +260,7 @@ class SensorEditor:
             imgui.set_clipboard_text(contact_element(self.draft.attributes))
             self.message.set("Copied. It belongs into <sensor>.")
         imgui.same_line()
-        kept = why_not_saved(session)
+        kept = session.why_not(Change.FILE)
         with disabled(kept is not None or (unchanged and self.editing not in sensor_edits.unsaved)):
             if button("Save to file", kept or "Write the element into the scene file; nothing else in it changes"):
                 self._save_draft(app, unchanged, obstacle is None)
@@ -265,17 +268,17 @@ class SensorEditor:
 
     def _show_unsaved(self, app: Application) -> None:
         sensor_edits = app.sensor_edits
-        if not sensor_edits.changes and sensor_edits.last is None:
+        if not sensor_edits.changes and app.undo_stack.last is None:
             return
         imgui.spacing()
         count = len(sensor_edits.changes)
-        kept = why_not_saved(app.session)
+        kept = app.session.why_not(Change.FILE)
         with disabled(kept is not None or not count):
             help_text = kept or "Write every sensor that was made or changed here into the scene file"
             if button(f"Save all {count}###save all" if count else "Save all###save all", help_text):
                 self.message.attempt(lambda: self._save(app, sensor_edits.changes))
         imgui.same_line()
-        last = sensor_edits.last
+        last = app.undo_stack.last
         with disabled(last is None):
             help_text = f"Undo: {last} (Ctrl+Z)" if last else "Nothing to undo"
             if button(f"{icons.ICON_FA_ROTATE_LEFT} Undo###undo", help_text):
@@ -285,7 +288,7 @@ class SensorEditor:
         session = app.session
         heading("Touching now")
         if not session.engine.has_contact_list:
-            paragraph("MotrixSim does not report which geoms touch.")
+            paragraph(f"{session.engine.name.split()[0]} does not report which geoms touch.")
             return
         if imgui.radio_button("geoms", not self._by_body):
             self._by_body = False
@@ -298,11 +301,11 @@ class SensorEditor:
         if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
             self.make_for_bodies(app)
         if self._by_body:
-            body = show_bodies(self._suggestions.touching_bodies(session.engine.data))
+            body = show_bodies(self._suggestions.touching_bodies(session.engine.contact_data()))
             if body is not None:
                 self.make(app, [self._suggestions.for_whole_body(body, self._taken(app.sensor_edits))])
             return
-        pairs = self._suggestions.touching(session.engine.data)
+        pairs = self._suggestions.touching(session.engine.contact_data())
         clicked = show_pairs(pairs, self._suggestions, self._by_sides)
         if clicked is not None and clicked.sensor is not None:
             session.selected = clicked.sensor
@@ -376,3 +379,6 @@ class SensorEditor:
         assert engine.path is not None
         app.sensor_edits.save(engine.path, engine.model, list(changes))
         self.message.set(f"Saved into {engine.path.name}.")
+
+
+PANEL = Panel(SENSOR_EDITOR, Dock.RIGHT, SensorEditor, least_width=300.0)

@@ -7,11 +7,10 @@ from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...engines.contact_sensor import ContactSensor, SensorList
 from ...render.style import sensor_color
-from ...session.sensor_reading import SensorTotals, dropped_contacts
+from ...session.readings import SensorTotals, dropped_contacts
 from ...session.session import Session
 from ...settings import ColorMode, Reduce
-from ..shell import Shell
-from ..short_names import without_kinds
+from ..shell import SENSORS, Dock, Panel, Shell
 from ..theme import curve_tint, dim_color, plain_color, warning_color
 from ..widgets import (
     NO_COLOR,
@@ -31,6 +30,7 @@ from ..widgets import (
     text_right,
     tooltip,
     visible_rows,
+    without_kinds,
 )
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
 from .status import SOLVED, SOLVED_AGAIN
@@ -121,11 +121,11 @@ class SensorsPanel:
 
 def _show_unread(session: Session) -> None:
     """Sensors of the scene that the engine does not read, and why."""
-    for engine in (session.engine, session.ghost):
-        for name, reason in engine.unread.items() if engine else ():
+    for engine in session.engines:
+        for name, reason in engine.unread.items():
             imgui.spacing()
             dim_text(name)
-            paragraph(f"not read by {engine.name if engine else ''}: {reason}")
+            paragraph(f"not read by {engine.name}: {reason}")
 
 
 def _show_empty(shell: Shell) -> None:
@@ -311,3 +311,6 @@ def _show_reduce(session: Session, sensor: ContactSensor) -> None:
             session.set_reduce(sensor.name, mode)
         tooltip(_REDUCE_HELP[mode])
     imgui.end_combo()
+
+
+PANEL = Panel(SENSORS, Dock.LEFT, SensorsPanel, key="F4", most_width=0.24)

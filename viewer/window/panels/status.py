@@ -2,13 +2,11 @@
 
 from imgui_bundle import hello_imgui, imgui
 
-from ...engines.logged_steps import LoggedSteps
-from ...session.loop import Loop
 from ...session.session import Session
+from ...session.simulation import StatusPart
 from ..shell import Shell
 from ..theme import warning_color
 from ..widgets import dim_text, tooltip
-from .log_band import log_text
 
 SOLVED = "solved again by MuJoCo"
 SOLVED_AGAIN = (
@@ -17,20 +15,16 @@ SOLVED_AGAIN = (
 )
 """What the screen says of contacts that are not those of the engine that took the step."""
 _SEPARATOR = "  ·  "
-UNPROVEN = (
-    "Taken again here, these steps lead to another state than in your program: it changes states or inputs after its"
-    " steps, or has callbacks. Contacts shown there may differ from those of the step"
-)
 
 
 def show_status(shell: Shell) -> None:
     """The bar's content."""
     session = shell.app.session
-    engines = session.engine.name + (f" and {session.ghost.name} as ghosts" if session.ghost else "")
+    engines = session.engine.name + "".join(f" and {run.engine.name} as ghosts" for run in session.beside)
     if session.num_envs > 1:
         engines += f", environment {session.env + 1} of {session.num_envs}"
     dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
-    ignored = session.engine.ignored or (session.ghost.ignored if session.ghost else ())
+    ignored = dict.fromkeys(name for engine in session.engines for name in engine.ignored)
     tooltip(
         "Engine; renderer and quality. --quality low or high overrides"
         + (f"\nThis engine does not know: {', '.join(ignored)}" if ignored else "")
@@ -60,61 +54,20 @@ def show_status(shell: Shell) -> None:
         tooltip("What is kept to go back to. Click the time to change how much")
 
 
-def posed_text(session: Session) -> str:
-    """What the screen says of a pose that no step has led to."""
-    if session.engine.has_contact_list:
-        return "posed by hand: contacts are as found, forces are known from the next step on"
-    engine = session.engine.name.split()[0]
-    return f"posed by hand: {engine} finds contacts in steps alone, those shown are of the last one"
-
-
 def _show_pace(session: Session) -> None:
-    if session.loop is not None:
-        _show_loop(session, session.loop)
-    elif session.logged is not None:
-        _show_log(session, session.logged)
-    elif session.paused and session.drive.is_posed:
-        imgui.text_colored(warning_color(), posed_text(session))
-    elif session.paused:
-        dim_text("paused")
-    elif session.pace.behind or session.pace.achieved < 0.9 * session.pace.speed:
-        imgui.text_colored(warning_color(), f"{session.pace.achieved:.2f}x real time, cannot keep up")
-        tooltip("Physics takes longer than real time at this speed; the window stays responsive")
-    else:
-        dim_text(f"{session.pace.achieved:.2f}x real time")
-
-
-def _show_log(session: Session, logged: LoggedSteps) -> None:
-    state = "paused" if session.paused else f"{session.pace.achieved:.2f}x real time"
-    dim_text(f"{log_text(session, logged)}, {state}")
-    tooltip("The steps are those of this file, taken again and compared with it")
-    verdicts = logged.verdicts
-    if verdicts.first is not None:
-        imgui.same_line(0, 0)
-        inexact = [f"{verdicts.close} steps close"] if verdicts.close else []
-        inexact += [f"{verdicts.unknown} not reached"] if verdicts.unknown else []
-        imgui.text_colored(warning_color(), f", {', '.join(inexact)}")
-        tooltip(logged.summary())
-
-
-def _show_loop(session: Session, loop: Loop) -> None:
-    history = session.history
-    unproven = len(history.marks) if history is not None else 0
-    state = "paused" if loop.paused else "waiting for your loop" if loop.quiet else "your loop"
-    dim_text(state if session.live else f"{state}, a past step is shown")
-    tooltip("Your program takes the steps; Space holds it in its next sync(), Right lets one through")
-    if loop.skipped:
-        imgui.same_line(0, 0)
-        imgui.text_colored(warning_color(), f", {loop.skipped} steps skipped")
-        tooltip("Your program was faster than its steps could be taken again here: these are not in the history")
+    """Show who takes the steps, how fast and how exactly."""
+    parts = session.source.status(session)
     if any(sensor.solved_again for sensor in session.shown_sensors):
-        imgui.same_line(0, 0)
-        imgui.text_colored(warning_color(), f", {SOLVED}")
-        tooltip(SOLVED_AGAIN)
-    if unproven:
-        imgui.same_line(0, 0)
-        imgui.text_colored(warning_color(), f", {unproven} steps not exact")
-        tooltip(UNPROVEN)
+        parts.append(StatusPart(f", {SOLVED}", SOLVED_AGAIN, is_warning=True))
+    for number, part in enumerate(parts):
+        if number:
+            imgui.same_line(0, 0)
+        if part.is_warning:
+            imgui.text_colored(warning_color(), part.text)
+        else:
+            dim_text(part.text)
+        if part.tooltip:
+            tooltip(part.tooltip)
 
 
 def _contacts_text(session: Session) -> str:

@@ -10,11 +10,11 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from ...assets import is_bundled
 from ...render.touch import AXIS_COLORS
 from ...sensors.contacts import Array
-from ...session.session import Session
 from ...touch.declaration import TouchDeclaration, save_touch
 from ...touch.device import TouchType
 from ...touch.samples import thin
 from ...touch.touch_sensors import SceneTouch, TouchSensors
+from ..shell import TOUCH, Dock, Panel, Shell
 from ..theme import dim_color, faded, plain_color, text_tint, warning_color
 from ..widgets import (
     dim_text,
@@ -22,6 +22,7 @@ from ..widgets import (
     fit_text,
     format_number,
     heading,
+    literal,
     number_font,
     paragraph,
     text_right,
@@ -60,8 +61,9 @@ class TouchPanel:
         """Name of the sensor whose curves and settings are shown."""
         self.editor = TouchEditor()
 
-    def show(self, session: Session) -> None:
-        """The window's content."""
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        session = shell.app.session
         touch, path = session.engine.touch_sensors, session.engine.path
         if touch is None:
             paragraph("Touch sensors are shown of the first environment.")
@@ -120,7 +122,7 @@ class TouchPanel:
         _show_headings(sparks)
         sensors = list(touch)
         for i in visible_rows(len(sensors), _row_height()):
-            imgui.push_id(sensors[i].name)
+            imgui.push_id(literal(sensors[i].name))
             if _show_row(touch, sensors[i], sensors[i].name == self.selected, sparks):
                 self.selected = sensors[i].name
             imgui.pop_id()
@@ -318,3 +320,6 @@ def _colors(sensor: SceneTouch) -> list[ImVec4]:
     if sensor.device.size == 1:
         return [plain_color()]
     return [text_tint(color) for color in AXIS_COLORS]
+
+
+PANEL = Panel(TOUCH, Dock.BOTTOM, TouchPanel)

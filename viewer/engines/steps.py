@@ -1,0 +1,257 @@
+"""Buffers what the sensors of an engine say after every step, and decodes many steps at once."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sensors.contacts import Array, ContactBatch
+from ..sensors.layout import ContactLayout
+from ..settings import Reduce
+from .contact_sensor import ContactSensor, SensorList
+from .contract import Engine
+
+_MOST_STEPS = 2048
+"""Steps that a block has at most ..."""
+_MOST_BYTES = 2**22
+"""... and memory that their rows may take."""
+_FIELD_VALUES = 23
+"""Values of a contact with all fields, and what is decoded of it."""
+
+
+_FEW_SENSORS = 100
+"""Sensors up to which computing the forces of all is faster than looking for those that are touched."""
+
+Source = tuple[slice, ContactLayout]
+"""Columns of a sensor's array in a row, and its layout there."""
+
+
+class LayoutGroup(NamedTuple):
+    """Sensors with one layout, decoded together."""
+
+    members: NDArray[np.intp]
+    """Places of the sensors, (sensors,)."""
+    layout: ContactLayout
+    columns: slice | NDArray[np.intp]
+    """Where their arrays are in a row."""
+
+    def decode(self, rows: Array) -> ContactBatch:
+        """Return their contacts, (..., sensors, slots), in rows of numpy, (..., width)."""
+        shape = (*rows.shape[:-1], len(self.members), self.layout.size)
+        return self.layout.decode(rows[..., self.columns].reshape(shape))
+
+
+def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = None) -> list[LayoutGroup]:
+    """Group sensors by their layouts. `places`: of the sensors; the order of their sources without."""
+    starts, positions = [], dict[ContactLayout, list[int]]()
+    # Many sensors share a layout, and to hash it takes longer than all else. It is kept: another could have its id.
+    known: dict[int, tuple[ContactLayout, list[int]]] = {}
+    for position, (columns, layout) in enumerate(sources):
+        starts.append(columns.start)
+        if id(layout) not in known:
+            known[id(layout)] = layout, positions.setdefault(layout, [])
+        known[id(layout)][1].append(position)
+    groups = []
+    for layout, members in positions.items():
+        begins = np.array([starts[member] for member in members])
+        adjacent = (np.diff(begins) == layout.size).all()
+        whole = slice(int(begins[0]), int(begins[-1]) + layout.size)
+        found = members if places is None else [places[member] for member in members]
+        spread = whole if adjacent else np.add.outer(begins, np.arange(layout.size))
+        groups.append(LayoutGroup(np.array(found, np.intp), layout, spread))
+    return groups
+
+
+class SensorPlan:
+    """How some sensors are read: those in rows together, one layout at a time, the others alone."""
+
+    def __init__(
+        self,
+        listed: SensorList,
+        source: Callable[[ContactSensor], Source],
+        names: Sequence[str] | None = None,
+        from_rows: bool = True,
+    ) -> None:
+        """`source` of a sensor in rows. `names`: of the sensors; all that are listed without. `from_rows`: False to
+        read each of them alone."""
+        self.listed = listed
+        """The sensors that this was made for: another list is made whenever one is read in another way."""
+        self.names = tuple(listed.names if names is None else names)
+        self.sensors: list[ContactSensor] = [listed[name] for name in self.names]
+        together = [i for i, sensor in enumerate(self.sensors) if from_rows and not sensor.reconstructed]
+        self.groups = group_by_layout((source(self.sensors[i]) for i in together), together)
+        """Members are places in `names`."""
+        in_rows = set(together)
+        self.alone = [i for i in range(len(self.sensors)) if i not in in_rows]
+        """Places in `names` of the sensors that are not in rows."""
+
+    @cached_property
+    def group_names(self) -> list[tuple[str, ...]]:
+        """Names of the sensors of each group."""
+        return [tuple(self.names[i] for i in group.members.tolist()) for group in self.groups]
+
+
+class GroupedContacts(NamedTuple):
+    """Contacts of sensors that are laid out alike, in some steps."""
+
+    places: NDArray[np.intp]
+    """Places of the sensors in the names of the block, (sensors,)."""
+    reduce: Reduce
+    batch: ContactBatch
+    """Arrays of shape (steps, sensors, slots, ...)."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepBlock:
+    """Some steps that follow each other, with the same sensors in each."""
+
+    names: tuple[str, ...]
+    """Names of the sensors."""
+    sensors: list[ContactSensor]
+    """The sensors as they are read in these steps."""
+    times: NDArray[np.float64]
+    """Simulated time after each step [s], (steps,)."""
+    lists: list[Any]
+    """What `StepBuffer.read_list` returned in each step; empty without it."""
+    read_alone: dict[int, list[Any]]
+    """What `StepBuffer.read_alone` returned in each step, or forces [N], by the places of sensors not in rows."""
+    _rows: list[bytes]
+    _groups: list[LayoutGroup]
+    _batches: dict[int, list[ContactBatch]]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def groups(self) -> Iterator[GroupedContacts]:
+        """Decode the contacts of all sensors, one layout after another."""
+        if self._groups:
+            rows: Array = np.frombuffer(b"".join(self._rows)).reshape(len(self), -1)
+            for group in self._groups:
+                yield GroupedContacts(group.members, group.layout.reduce, group.decode(rows))
+        for place, batches in self._batches.items():
+            if batches:
+                yield GroupedContacts(np.array([place]), self.sensors[place].reduce, _stacked(batches))
+
+    def forces(self) -> NDArray[np.float64]:
+        """Return how hard each sensor is pressed [N], (steps, sensors): see `Engine.get_contact_force_magnitude`. For
+        buffers with `only_forces`."""
+        forces = np.zeros((len(self), len(self.names)))
+        for places, reduce, batch in self.groups():
+            assert batch.force is not None
+            # Slots that no step fills add nothing, and are the last ones.
+            used = np.flatnonzero(batch.force[..., 0].any(axis=(0, 1)))
+            batch = batch.cut(0, int(used.max(initial=0)) + 1)
+            if len(places) > _FEW_SENSORS:
+                # Most of many are not touched.
+                touched = np.flatnonzero(batch.filled.any(axis=(0, 2)))
+                places, batch = places[touched], batch.of_sensors(touched)
+            forces[:, places] = batch.force_magnitude(reduce)
+        for place, read in self.read_alone.items():
+            forces[:, place] = read
+        return forces
+
+
+class StepBuffer:
+    """Copies the row of an engine after every step; blocks of steps are decoded later, together."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        names: Sequence[str] | None = None,
+        read_list: Callable[[], Any] | None = None,
+        read_alone: Callable[[str, ContactBatch], Any] | None = None,
+        most_steps: int | None = None,
+        from_rows: bool = True,
+        only_forces: bool = False,
+    ) -> None:
+        """`names`: of the sensors to read; all without. `read_list` copies what is needed of the contact list of every
+        step, `read_alone` what is needed of a sensor that is not in rows, beside its contacts. `from_rows`: False to
+        read every sensor in every step. `only_forces`: True to read of sensors that are not in rows how hard they are
+        pressed, and not their contacts, which takes longer."""
+        self._engine, self._names = engine, None if names is None else tuple(names)
+        self._read_list, self._read_alone, self._most_steps = read_list, read_alone, most_steps or _MOST_STEPS
+        # Engines without a contact list make a row by reading every sensor.
+        self._from_rows = from_rows and engine.has_contact_list
+        self._only_forces = only_forces
+        self._clock: Any = engine.data if engine.has_contact_list else engine
+        self._last = engine.time
+        self._rows: list[bytes] = []
+        self._times: list[float] = []
+        self._lists: list[Any] = []
+        self._make_plan()
+
+    @property
+    def time(self) -> float:
+        """Simulated time after the last step that was added [s]."""
+        return self._times[-1] if self._times else self._last
+
+    def __len__(self) -> int:
+        """Number of steps that were added since the last block."""
+        return len(self._times)
+
+    def add(self) -> StepBlock | None:
+        """Add the step that the engine is at. Return a block that is complete with it, or before it."""
+        done = None
+        if self._engine.sensors is not self._plan.listed:
+            # A sensor is read in another way from this step on.
+            done = self.take()
+            self._make_plan()
+        if self._plan.alone:
+            done = self._add_alone() or done
+        self._rows.append(self._read())
+        self._times.append(self._clock.time)
+        if self._read_list is not None:
+            self._lists.append(self._read_list())
+        return self.take() if done is None and len(self._times) >= self._capacity else done
+
+    def take(self) -> StepBlock | None:
+        """Return the steps that were added since the last block; None if there are none."""
+        if not self._times:
+            return None
+        plan, self._last = self._plan, self._times[-1]
+        times = np.array(self._times)
+        block = StepBlock(
+            plan.names, plan.sensors, times, self._lists, self._alone, self._rows, plan.groups, self._batches
+        )
+        self._clear()
+        return block
+
+    def _add_alone(self) -> StepBlock | None:
+        """Read the sensors that are not in rows. Return the steps before, if they cannot be in one block with these."""
+        names, done = self._plan.names, None
+        if self._only_forces:
+            for i in self._plan.alone:
+                self._alone[i].append(self._engine.get_contact_force_magnitude(names[i])[0])
+            return None
+        batches = {i: self._engine.contacts(names[i]) for i in self._plan.alone}
+        before = {i: kept[-1].filled.shape for i, kept in self._batches.items() if kept}
+        if any(batch.filled.shape != before.get(i, batch.filled.shape) for i, batch in batches.items()):
+            # All contacts are watched, and there are more than ever.
+            done = self.take()
+        for i, batch in batches.items():
+            self._batches[i].append(batch)
+            if self._read_alone is not None:
+                self._alone[i].append(self._read_alone(names[i], batch))
+        return done
+
+    def _make_plan(self) -> None:
+        engine = self._engine
+        plan = self._plan = SensorPlan(engine.sensors, engine.source, self._names, self._from_rows)
+        row = engine.row() if plan.groups else np.zeros(1)
+        self._read = row.data.tobytes
+        size = row.nbytes + sum(8 * _FIELD_VALUES * plan.sensors[i].slots for i in plan.alone)
+        self._capacity = max(1, min(self._most_steps, _MOST_BYTES // size))
+        self._clear()
+
+    def _clear(self) -> None:
+        self._rows, self._times, self._lists = [], [], []
+        self._batches: dict[int, list[ContactBatch]] = {i: [] for i in self._plan.alone}
+        self._alone: dict[int, list[Any]] = {i: [] for i in self._plan.alone}
+
+
+def _stacked(batches: Sequence[ContactBatch]) -> ContactBatch:
+    """Return batches of single steps, (slots,), as one of (steps, 1, slots)."""
+    return batches[0].mapped(lambda name, array: np.stack([getattr(batch, name) for batch in batches])[:, np.newaxis])

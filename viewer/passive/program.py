@@ -1,0 +1,282 @@
+"""What is read of a user's program for its window: states, changes of the model, views; and a pull written into it."""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import mj_getState
+
+from ..errors import SceneError
+from ..mjmodel.model_values import ModelValues
+from ..mjmodel.names import read_names
+from ..mjmodel.state import STATE, RowKind
+from ..mjmodel.types import MjData, MjModel
+from ..scene_files.scene import compile_spec, find_scene, load_scene, one_line
+from .shared_memory import CAMERA, MOST_GEOMS, OPTIONS, GeomMemory, SharedMemory, Word, read_values
+
+AFTER, BEFORE, START = int(RowKind.AFTER), int(RowKind.BEFORE), int(RowKind.START)
+"""Kinds of rows: read after a step, inside one before it has moved anything, and first of other data."""
+_LONGEST_LOOK = 1 / 60
+"""Between two looks at a model that stays as it is [s]."""
+_SHORTEST_LOOK = 1e-3
+"""After a change the next step is looked at; then, without one, after this time, and twice as long each time [s]."""
+_WRITTEN, _CHECKED = int(Word.WRITTEN), int(Word.CHECKED)
+"""Plain numbers take half the time."""
+Send = Callable[[dict[str, Any]], bool]
+"""Sends a message to the window; False if it does not listen now."""
+_WRAPPED = ("ptr", "_model", "_data")
+"""Attributes of dm_control's and robosuite's models and data that are MuJoCo's own."""
+_NAMED = ("body", "jnt", "geom", "site", "actuator", "tendon")
+_COUNTS = tuple(
+    f"n{name}"
+    for name in ["q", "v", "u", "a", "body", "jnt", "geom", "site", "mesh", "tendon", "wrap", "eq", "pair", "flex"]
+)
+_FIXED = ("mesh_", "hfield_", "flex_", "bvh_", "oct_", "wrap_", "exclude_", "plugin_")
+"""Arrays that decide physics and may be too large to hand over with every change: they have to be the same."""
+_SENSOR = ("sensor_type", "sensor_objtype", "sensor_objid", "sensor_reftype", "sensor_refid", "sensor_intprm")
+
+
+class RowWriter:
+    """Writes rows, one after the other. Small: little of it stays in a processor's cache."""
+
+    __slots__ = (
+        "__weakref__", "_kinds", "_limit", "_make_room", "_model", "_states", "_words", "count", "data", "is_changed",
+        "rows", "time", "word",
+    )  # fmt: skip
+
+    def __init__(self, model: MjModel, data: MjData, shared: SharedMemory, make_room: Callable[[], int]) -> None:
+        """`make_room`: called when a quarter of the rows was written; returns the count of rows at which it is called
+        again."""
+        self._model, self.data = model, data
+        self._make_room = make_room
+        self._words, self._kinds, self.rows = shared.words, shared.kinds, shared.rows
+        self._states = list(shared.states[:, : mujoco.mj_stateSize(model, STATE)])
+        self._limit = self.rows // 4
+        self.count, self.time = 0, 0.0
+        """Rows that were written, and the time of the last one [s]."""
+        self.word, self.is_changed = 0, False
+        """The version of the model as in `row_word`; True if the next row is written even if it repeats the last."""
+
+    def write(self, kind: int, time: float) -> None:
+        """Hand over the state, which is that of a time [s]."""
+        count = self.count
+        if count >= self._limit:
+            self._limit = self._make_room()
+        place = count % self.rows
+        mj_getState(self._model, self.data, self._states[place], STATE)
+        if time == self.time and self._is_same(place):
+            # The same once more, such as from a program that waits.
+            return
+        self.time, self.is_changed = time, False
+        self._kinds[place] = self.word | kind
+        # Last, so that the window never sees a row that is not complete.
+        self.count = self._words[_WRITTEN] = count + 1
+
+    def write_start(self, time: float) -> None:
+        """Hand over the state before a step that is being taken."""
+        self.write(BEFORE, time)
+
+    def _is_same(self, place: int) -> bool:
+        """True if a row repeats the one before it."""
+        states = self._states
+        return self.count > 0 and not self.is_changed and states[place].tobytes() == states[place - 1].tobytes()
+
+
+class ModelWatch:
+    """The values of a model, as they were when someone last looked."""
+
+    def __init__(self, model: MjModel) -> None:
+        self._values = ModelValues(model)
+        self._last, self._memory = self._values.read(), self._values.memory()
+        self.size = self._values.size
+        """Length of all values [bytes]."""
+        self.version = 0
+        """Counts the changes that were noticed."""
+        self._wait = _LONGEST_LOOK
+
+    def look(self, shared: SharedMemory, written: int) -> float:
+        """Hand over the values if they have changed; how long to wait until the next look [s].
+
+        `written`: rows that were written so far.
+        """
+        memory = self._values.memory()
+        if memory == self._memory or (now := self._values.read()) == self._last:
+            self._wait = min(max(2 * self._wait, _SHORTEST_LOOK), _LONGEST_LOOK)
+        else:
+            self._last, self._wait = now, 0.0
+            self.version += 1
+            shared.write_model(self.version, now)
+        self._memory = memory
+        # The row that is written next is of this version.
+        shared.words[_CHECKED] = written + 1
+        return self._wait
+
+
+class Pull:
+    """The force with which a person pulls one body of a program's data."""
+
+    def __init__(self, data: MjData, shared: SharedMemory) -> None:
+        self._data, self._shared = data, shared
+        self.now: tuple[int, Any, Any] | None = None
+        """The body that is pulled, what it was pulled with before, and what it is now."""
+
+    def apply(self) -> None:
+        """Apply what the window asks for; nothing while it is being written: the next call has it."""
+        words, applied = self._shared.words, self._data.xfrc_applied
+        version, body = words[Word.PULL_VERSION], words[Word.PULLED]
+        force = self._shared.pull.copy()
+        if version % 2 or version != words[Word.PULL_VERSION]:
+            return
+        before = None
+        if self.now is not None and self.now[0] == body:
+            before = self.now[1]
+        else:
+            self.end()
+        if body:
+            self.now = body, applied[body].copy() if before is None else before, force
+            applied[body] = force
+
+    def end(self) -> None:
+        """Take the pull away, unless the program has set another force since."""
+        if self.now is not None:
+            body, before, force = self.now
+            applied = self._data.xfrc_applied
+            if np.array_equal(applied[body], force):
+                applied[body] = before
+            self.now = None
+
+
+class OwnViews:
+    """MuJoCo's objects that a program writes into, each made when it is first asked for."""
+
+    def __init__(self, model: MjModel) -> None:
+        self._model = model
+        self._watched: dict[str, tuple[Any, tuple[str, ...]]] = {}
+        """Camera and visual options, and their fields."""
+        self._sent: dict[str, Any] = {}
+        """What the window knows of them."""
+        self._geoms: GeomMemory | None = None
+
+    @cached_property
+    def camera(self) -> Any:
+        """An MjvCamera."""
+        camera = mujoco.MjvCamera()
+        mujoco.mjv_defaultFreeCamera(self._model, camera)
+        return self._watch("cam", camera, CAMERA)
+
+    @cached_property
+    def options(self) -> Any:
+        """An MjvOption."""
+        return self._watch("opt", mujoco.MjvOption(), OPTIONS)
+
+    @cached_property
+    def scene(self) -> Any:
+        """An MjvScene, empty."""
+        scene = mujoco.MjvScene(self._model, MOST_GEOMS)
+        self._geoms = GeomMemory(scene)
+        return scene
+
+    def hand_over(self, send: Send, shared: SharedMemory) -> None:
+        """Let the window have what has changed since the last call."""
+        for name, (owner, fields) in self._watched.items():
+            values = read_values(owner, fields)
+            changed = {field: value for field, value in values.items() if value != self._sent[name][field]}
+            if changed and send({name: changed}):
+                self._sent[name] = values
+        if self._geoms is not None:
+            words = shared.words
+            words[Word.GEOM_VERSION] += 1
+            words[Word.GEOMS] = self._geoms.read(shared.geoms)
+            words[Word.GEOM_VERSION] += 1
+
+    def _watch(self, name: str, owner: Any, fields: tuple[str, ...]) -> Any:
+        self._watched[name] = owner, fields
+        self._sent[name] = read_values(owner, fields)
+        return owner
+
+
+def own_model(model: MjModel, scene: Any) -> tuple[MjModel, Path | None]:
+    """A model like that of a program, with companions, and the file it comes from; SceneError if it is another one.
+
+    `scene`: a file, the name of a bundled scene, or an MjSpec, which is left as it is. What the program has changed in
+    its model since it was compiled is taken over.
+    """
+    path, name = None, "the specification"
+    if isinstance(scene, mujoco.MjSpec):
+        try:
+            loaded = compile_spec(scene.copy(), None)
+        except Exception as error:
+            raise SceneError(f"{name} does not compile: {one_line(error)}") from None
+    else:
+        path = find_scene(scene)
+        name, loaded = str(path), load_scene(path)
+    own = loaded.model
+    if (what := _difference(model, own)) is not None:
+        raise SceneError(f"{name} is not the scene of this model: {what}")
+    theirs, ours = ModelValues(model), ModelValues(own)
+    for place, content in enumerate(theirs.split(theirs.read())):
+        ours.write(place, content)
+    if mujoco.mj_stateSize(own, STATE) != mujoco.mj_stateSize(model, STATE):
+        # Companions of sensors with a delay have a past of their own, which no state of the program holds.
+        return model, path
+    return own, path
+
+
+def _difference(model: MjModel, own: MjModel) -> str | None:
+    """What tells two models apart, besides values that a program may change and companions; None if nothing does."""
+    for name in _COUNTS:
+        if getattr(model, name) != getattr(own, name):
+            return f"{name} is {getattr(own, name)} there, {getattr(model, name)} in the model"
+    for table in _NAMED:
+        for there, here in zip(read_names(own, table), read_names(model, table), strict=True):
+            if there != here:
+                return f"it has a {table} named {there!r} where the model has {here!r}"
+    for name in (name for name in dir(model) if name.startswith(_FIXED)):
+        there, here = getattr(own, name), getattr(model, name)
+        # Where files are has no effect.
+        if isinstance(here, np.ndarray) and not name.endswith("pathadr") and not np.array_equal(there, here):
+            return f"{name} differs"
+    for name in _SENSOR:
+        if not np.array_equal(getattr(own, name)[: model.nsensor], getattr(model, name)):
+            return f"{name} differs"
+    return None
+
+
+def check_simulation(model: Any, data: Any) -> tuple[MjModel, MjData]:
+    """Find MuJoCo's own objects in those of dm_control and robosuite, and refuse what does not belong together: MuJoCo
+    would read beyond the end of arrays. Raises SceneError.
+    """
+    given = f"{_type_name(model)} and {_type_name(data)}"
+    model, data = unwrap(model, mujoco.MjModel), unwrap(data, mujoco.MjData)
+    if model is None or data is None:
+        raise SceneError(f"an MjModel and an MjData are needed, not {given}")
+    sizes = {
+        "qpos": model.nq,
+        "qvel": model.nv,
+        "act": model.na,
+        "ctrl": model.nu,
+        "mocap_pos": model.nmocap,
+        "xpos": model.nbody,
+        "geom_xpos": model.ngeom,
+        "sensordata": model.nsensordata,
+    }
+    for name, size in sizes.items():
+        if len(getattr(data, name)) != size:
+            raise SceneError(f"the data are of another model: {name} has {len(getattr(data, name))}, not {size}")
+    return model, data
+
+
+def unwrap(given: Any, kind: type) -> Any:
+    """Find MuJoCo's object of a kind, such as MjModel, in one of dm_control or robosuite; None if there is none."""
+    for found in (given, *(getattr(given, name, None) for name in _WRAPPED)):
+        if isinstance(found, kind):
+            return found
+    return None
+
+
+def _type_name(given: Any) -> str:
+    """Name of an object's type, with its module: other libraries have an MjModel, too."""
+    return f"{type(given).__module__}.{type(given).__qualname__}".removeprefix("builtins.")

@@ -1,0 +1,124 @@
+"""Branches of the past: a second run that starts from a step of another one, with its inputs replayed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+
+from ..engines.abilities import FROM_ITSELF, KeptSpan, KeptStep
+from ..engines.contact_sensor import Row
+from ..engines.contract import Engine
+from ..mjmodel.state import INPUTS, state_parts
+from .history import History
+from .simulation import Change, Simulation, StepSource
+
+_MOTION = ("qpos", "qvel", "act")
+
+
+class Branch(StepSource):
+    """Steps from a step of another run on, with the inputs of that run as long as it has some.
+
+    Without a change they are those of the other run, bit for bit. Change `engine.model` to see what it does. Values
+    that were moved by hand between two steps are moved again; changes that a loop made to its model are not.
+    """
+
+    def __init__(self, simulation: Simulation, step: int | None = None, engine: Engine | None = None) -> None:
+        """Begin at a step of a history; without one, at the one that is shown.
+
+        `engine`: an engine of its own on the same scene; a copy of the other run's engine without it. Raises SceneError
+        where an engine cannot be copied, ValueError where there is no past to return to.
+        """
+        history, past = simulation.history, simulation.shown.past
+        if history is None or not history.can_resume:
+            raise ValueError("a branch needs a run with a history, on an engine that returns to past steps")
+        super().__init__(simulation.engine.copy() if engine is None else engine)
+        step = min(max(history.current if step is None else step, history.first), history.last)
+        with visiting(simulation):
+            spans = _spans(history, simulation.shown, step)
+            history.show_left(step)
+            if not self.engine.adopt_state(simulation.shown):
+                raise ValueError("a branch needs an engine on the same scene")
+        self._retrace = partial(past.retrace, spans)
+        self._rewind()
+        own = self.engine.past
+        start = np.empty(own.state_size)
+        own.save(start)
+        row = np.frombuffer(own.read()).copy()
+        self._start = KeptStep(self.engine.time, row, self.engine.sensors, start, 0, newest=True)
+
+    def why_not(self, change: Change) -> str | None:
+        if change is Change.KEYFRAME:
+            return "a branch starts from a step of another run: it cannot be started from a keyframe"
+        return super().why_not(change)
+
+    def step(self, simulation: Simulation, count: int, drive: Callable[[], object] | None) -> None:
+        super().step(simulation, count, drive or self._drive)
+
+    def resume(self, history: History) -> bool:
+        self._rewind(self.engine.time)
+        return super().resume(history)
+
+    def reset(self, simulation: Simulation, key: str | None) -> None:
+        """Return to the step at which the branch begins."""
+        self.engine.past.show(self._start)
+        self._rewind()
+        simulation.restart()
+
+    def _rewind(self, time: float = -np.inf) -> None:
+        """Continue with the recorded inputs of a simulated time [s]."""
+        retraced = self._retrace()
+        assert retraced is not None
+        self._states, self._parts = retraced.states, state_parts(retraced.model)
+        self._next: Row | None = None
+        self._read()
+        while self._next is not None and self._next[0] < time - 0.5 * self.engine.timestep:
+            self._read()
+
+    def _read(self) -> None:
+        state = next(self._states, None)
+        self._next = None if state is None else state.copy()
+
+    def _drive(self) -> None:
+        """Set the inputs of the next step as they were, and move what was moved by hand before it."""
+        data, now = self.engine.data, self._next
+        if now is None:
+            if (drive := self.engine.driver()) is not None:
+                drive()
+            return
+        self._read()
+        while self._next is not None and self._next[0] == now[0]:
+            for name in _MOTION:
+                before, after = now[self._parts[name]], self._next[self._parts[name]]
+                getattr(data, name)[after != before] = after[after != before]
+            now = self._next
+            self._read()
+        for name in INPUTS:
+            getattr(data, name).reshape(-1)[:] = now[self._parts[name]]
+
+
+def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
+    """Return what a history keeps from a step on. Leaves another step shown."""
+    spans = []
+    for step, following in pairwise([start, *history.states_between(start, history.last), history.last]):
+        history.show_left(step)
+        engine.past.save(state := np.empty(engine.past.state_size))
+        inputs = history.inputs(step, following) if following > step else None
+        from_itself = history.marks.get(step + 1) in FROM_ITSELF
+        spans.append(KeptSpan(state, following - step, inputs, from_itself))
+    return spans
+
+
+@contextmanager
+def visiting(simulation: Simulation) -> Iterator[None]:
+    """Let other steps of a history be shown, and return to the present one, with what was changed there since."""
+    history, past = simulation.history, simulation.shown.past
+    assert history is not None
+    shown, now = history.current, np.empty(past.state_size)
+    past.save(now)
+    try:
+        yield
+    finally:
+        history.go_to(shown)
+        past.restore(now)

@@ -1,0 +1,236 @@
+"""Draws over the scene: the legend, notices, what is being opened, figures of the simulation, and the profiler."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, hello_imgui, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
+
+from ...app.notices import Notices
+from ...render.style import force_text
+from ...session.layer import LegendEntry
+from ...session.layers import bar_text, legend_entries, legend_notes
+from ...session.session import Session
+from ...settings import ScaleMode
+from ..shell import Shell
+from ..theme import plain_color, warning_color
+from ..viewport import Viewport
+from ..widgets import begin_overlay, dim_text, number_font, small_button, text_color, text_right, tooltip
+
+_MARGIN = 12
+_MARK = 1.5
+"""Width of an entry's mark, in font sizes."""
+_GAP, _BETWEEN = 8, 16
+"""Between a mark and its text, and between entries in one line [px]."""
+_TALL = 26
+"""Height of a scene, in lines of text, from which on each entry has a line of its own; in a lower one they flow."""
+_FRAMES = 120
+"""Frames that the profiler looks back."""
+
+
+def show_legend(shell: Shell, viewport: Viewport) -> None:
+    """A small panel in the scene's lower left corner, in a low scene at its top; none if nothing is drawn."""
+    session = shell.app.session
+    viewport.legend_bottom = None
+    if not session.settings.show_legend:
+        return
+    entries, notes = legend_entries(session), legend_notes(session)
+    if not entries and not notes:
+        return
+    left, top, right, bottom = viewport.rect
+    room = 0.0 if bottom - top >= _TALL * imgui.get_text_line_height() else right - left - 4 * _MARGIN
+    is_above = bool(room) and not shell.info_shown
+    if is_above:
+        # Contacts are below, the sky is above.
+        imgui.set_next_window_pos(ImVec2(left + _MARGIN, top + _MARGIN))
+    else:
+        imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
+    imgui.set_next_window_bg_alpha(0.9)
+    begin_overlay("legend")
+    for entry in entries:
+        _flow(_MARK * imgui.get_font_size() + _GAP + imgui.calc_text_size(entry.text).x, room)
+        _show_entry(entry)
+    if session.settings.gizmos.forces and entries:
+        _scale_bar(session)
+    for note in notes:
+        _flow(imgui.calc_text_size(note).x, room)
+        dim_text(note)
+    if is_above:
+        viewport.legend_bottom = imgui.get_window_pos().y + imgui.get_window_height()
+    imgui.end()
+
+
+def _flow(width: float, room: float) -> None:
+    """Continue the line with something of a width [px] if the line then is no longer than `room` [px]."""
+    padding = imgui.get_style().window_padding
+    end = imgui.get_item_rect_max().x - imgui.get_window_pos().x - padding.x
+    if imgui.get_cursor_pos().y > padding.y and end + _BETWEEN + width <= room:
+        imgui.same_line(0, _BETWEEN)
+
+
+def _show_entry(entry: LegendEntry) -> None:
+    """An arrow or a point in its colour, and what it means."""
+    size, line = imgui.get_font_size(), imgui.get_text_line_height()
+    corner = imgui.get_cursor_screen_pos()
+    *rgb, alpha = entry.color
+    # What is faint and white in the scene has the colour of text here: in the light theme it could not be seen.
+    faint = alpha < 1.0 and min(rgb) == 1.0
+    color = imgui.get_color_u32(imgui.Col_.text, alpha) if faint else imgui.get_color_u32(ImVec4(*entry.color))
+    middle = corner.y + line / 2
+    draw = imgui.get_window_draw_list()
+    if entry.is_arrow:
+        end, neck, thick = corner.x + _MARK * size, corner.x + (_MARK - 0.6) * size, 0.17 * size
+        draw.add_line(ImVec2(corner.x, middle), ImVec2(neck, middle), color, thick)
+        tips = (ImVec2(neck, middle - 0.3 * size), ImVec2(end, middle), ImVec2(neck, middle + 0.3 * size))
+        draw.add_triangle_filled(*tips, color)
+    else:
+        center = ImVec2(corner.x + 0.5 * _MARK * size, middle)
+        draw.add_circle_filled(center, 0.3 * size, color)
+        draw.add_circle(center, 0.3 * size, imgui.get_color_u32(imgui.Col_.text, 0.35))
+    imgui.dummy(ImVec2(_MARK * size, line))
+    imgui.same_line(0, _GAP)
+    imgui.text_unformatted(entry.text)
+
+
+def _scale_bar(session: Session) -> None:
+    bar, gizmos, scale = session.scale_bar, session.settings.gizmos, session.scale
+    length = bar.length / imgui.get_io().display_framebuffer_scale.x
+    corner = imgui.get_cursor_screen_pos()
+    color = imgui.get_color_u32(imgui.Col_.text)
+    middle = corner.y + imgui.get_text_line_height() / 2
+    end = corner.x + length
+    draw = imgui.get_window_draw_list()
+    draw.add_line(ImVec2(corner.x, middle), ImVec2(end, middle), color, 1.5)
+    for x in (corner.x, end):
+        draw.add_line(ImVec2(x, middle - 4), ImVec2(x, middle + 4), color, 1.5)
+    imgui.dummy(ImVec2(length, imgui.get_text_line_height()))
+    imgui.same_line(0, 8)
+    with text_color(warning_color() if bar.before is not None else plain_color()):
+        imgui.text_unformatted(bar_text(bar, gizmos))
+    tooltip(
+        f"Length of a {force_text(bar.force)} arrow across the view, where the contacts are.\n"
+        f"Scale: {gizmos.scale_mode}, {scale.force:.3g} m/N ({1 / scale.force:.3g} N/m)"
+    )
+    if gizmos.scale_mode is ScaleMode.AUTO:
+        imgui.same_line(0, 8)
+        locked = session.force_scale.locked
+        help_text = "Let the scale follow the forces again" if locked else "Keep this scale, whatever forces come"
+        if small_button(f"{icons.ICON_FA_LOCK if locked else icons.ICON_FA_LOCK_OPEN}###lock", help_text):
+            session.force_scale.locked = not locked
+
+
+def show_notices(notices: Notices, viewport: Viewport) -> None:
+    """Notices at the top of the scene, below a legend that is there, each with a button that dismisses it."""
+    notices.drop_expired()
+    left, top, right, bottom = viewport.rect
+    y = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2)) + _MARGIN
+    for i, notice in enumerate(list(notices.items)):
+        imgui.set_next_window_pos(ImVec2((left + right) / 2, y), 0, ImVec2(0.5, 0))
+        imgui.set_next_window_size_constraints(ImVec2(0, 0), ImVec2(0.9 * (right - left), 400))
+        imgui.set_next_window_bg_alpha(0.92)
+        begin_overlay(f"notice{i}")
+        if notice.warning:
+            imgui.text_colored(warning_color(), icons.ICON_FA_TRIANGLE_EXCLAMATION)
+            imgui.same_line()
+        imgui.push_text_wrap_pos(0.8 * (right - left))
+        imgui.text_unformatted(notice.text)
+        imgui.pop_text_wrap_pos()
+        imgui.same_line()
+        if notice.warning:
+            if small_button(
+                f"{icons.ICON_FA_COPY}###copy", "Copy the text" + (" and where it failed" * bool(notice.details))
+            ):
+                imgui.set_clipboard_text("\n".join(filter(None, (notice.text, notice.details))))
+            imgui.same_line()
+        if small_button(f"{icons.ICON_FA_XMARK}###dismiss", "Dismiss"):
+            notices.items.remove(notice)
+        y += imgui.get_window_height() + 6
+        imgui.end()
+
+
+def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], None]) -> None:
+    """What is being opened, at the bottom of the scene, with a way out."""
+    if text is None:
+        return
+    left, _, right, bottom = viewport.rect
+    imgui.set_next_window_pos(ImVec2((left + right) / 2, bottom - _MARGIN), 0, ImVec2(0.5, 1))
+    begin_overlay("progress")
+    imgui.text_unformatted(text)
+    imgui.same_line()
+    if small_button("Cancel", "Stay with the scene that is open"):
+        cancel()
+    imgui.end()
+
+
+def show_info(session: Session, viewport: Viewport) -> None:
+    """Time, speed and sizes of the simulation, in the scene's upper left corner."""
+    engine, data = session.engine, session.engine.data
+    facts = {
+        "Time": f"{engine.time:.3f} s",
+        "Speed": "paused" if session.paused else f"{session.pace.achieved:.2f} x",
+        "Frames": f"{hello_imgui.frame_rate():.0f} /s",
+        "Time step": f"{1000 * engine.timestep:g} ms",
+        "Contacts": str(engine.contact_data().ncon),
+    }
+    if engine.has_contact_list:
+        iterations = int(data.solver_niter[: max(int(data.nisland), 1)].sum())
+        facts |= {"Constraints": str(data.nefc), "Solver": f"{iterations} iteration{'' if iterations == 1 else 's'}"}
+        facts |= {"Memory": f"{data.maxuse_arena / 2**20:.1f} of {data.narena / 2**20:.0f} MB"}
+    _begin_corner("info", viewport, right=False)
+    with number_font():
+        right = imgui.calc_text_size("Constraints 000 iterations").x
+        for name, value in facts.items():
+            dim_text(name)
+            imgui.same_line()
+            text_right(value, right=right)
+    imgui.end()
+
+
+class Profiler:
+    """Measures the parts of frames, and shows them."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, deque[float]] = {}
+        """Time that each part took [ms], newest last."""
+        self._frame_begin = 0.0
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        """Measure a part of this frame."""
+        begin = time.perf_counter()
+        yield
+        self._add(name, time.perf_counter() - begin)
+
+    def begin_frame(self) -> None:
+        """Measure the whole of the frame before."""
+        now = time.perf_counter()
+        if self._frame_begin:
+            self._add("whole frame", now - self._frame_begin)
+        self._frame_begin = now
+
+    def _add(self, name: str, seconds: float) -> None:
+        self._parts.setdefault(name, deque(maxlen=_FRAMES)).append(1000 * seconds)
+
+    def show(self, viewport: Viewport) -> None:
+        """Mean and longest time of each part, in the scene's upper right corner."""
+        _begin_corner("profiler", viewport, right=True)
+        with number_font():
+            heading = "[ms]           mean  longest"
+            dim_text(heading)
+            for name, values in self._parts.items():
+                times = np.array(values, np.float32)
+                imgui.text_unformatted(f"{name:<11}{times.mean():8.2f}{times.max():9.2f}")
+                size = ImVec2(imgui.calc_text_size(heading).x, 1.6 * imgui.get_font_size())
+                imgui.plot_lines(f"##{name}", times, scale_min=0.0, graph_size=size)
+        imgui.end()
+
+
+def _begin_corner(name: str, viewport: Viewport, right: bool) -> None:
+    left, top, end, _ = viewport.rect
+    x = end - _MARGIN if right else left + _MARGIN
+    imgui.set_next_window_pos(ImVec2(x, top + _MARGIN), 0, ImVec2(float(right), 0))
+    imgui.set_next_window_bg_alpha(0.8)
+    begin_overlay(name)
