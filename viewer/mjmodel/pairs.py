@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .friction import mask_friction
 from .matching import Target
+from .mixing import find_declared_pairs, mix_friction
 from .names import sensor_targets
 
 Indices = NDArray[np.intp]
@@ -143,31 +144,10 @@ def find_obstacles(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.int8]:
     return obstacles
 
 
-def find_declared_pairs(model: mujoco.MjModel, geoms: NDArray[np.integer]) -> Indices:
-    """The <pair> element of each pair of geoms, (k,); -1 where there is none."""
-    found = np.full(len(geoms), -1)
-    if model.npair and len(geoms):
-        declared = np.sort(np.stack([model.pair_geom1, model.pair_geom2], axis=1), axis=1).astype(np.int64)
-        keys, wanted = (pairs[:, 0] * model.ngeom + pairs[:, 1] for pairs in (declared, np.sort(geoms, axis=1)))
-        order = np.argsort(keys, kind="stable")
-        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-        hit = keys[order][place] == wanted
-        found[hit] = order[place[hit]]
-    return found
-
-
 def pair_friction(model: mujoco.MjModel, geoms: NDArray[np.integer]) -> NDArray[np.float64]:
     """Friction coefficients of each pair, (k, 5), as in `contact_friction`."""
-    one, other = geoms.T
-    rank = np.sign(model.geom_priority[one] - model.geom_priority[other])[:, np.newaxis]
-    # The geom of higher priority decides, the larger value of equals.
-    values1, values2 = (np.column_stack([model.geom_friction[geom], model.geom_condim[geom]]) for geom in (one, other))
-    mixed = np.where(rank == 0, np.maximum(values1, values2), np.where(rank > 0, values1, values2))
-    friction, dim = mixed[:, [0, 0, 1, 2, 2]], mixed[:, 3]
-    declared = find_declared_pairs(model, geoms)
-    known = declared >= 0
-    friction[known], dim[known] = model.pair_friction[declared[known]], model.pair_dim[declared[known]]
-    return mask_friction(friction, dim)
+    condim, friction = mix_friction(model, geoms)
+    return mask_friction(friction, condim)
 
 
 def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64] | None:

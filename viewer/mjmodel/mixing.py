@@ -1,0 +1,340 @@
+"""Says where every parameter of a contact comes from: a <pair>, one of its two geoms, or both by a rule."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from .names import flex_names, geom_names, read_names, with_kind
+from .types import MjData, MjModel
+
+Values = NDArray[np.float64]
+Sides = NDArray[np.integer]
+"""The two things that touch in each contact, (k, 2): ids of geoms, and ids of flexes plus the number of geoms."""
+
+FRICTIONS = ("sliding, tangent0", "sliding, tangent1", "torsional", "rolling, tangent0", "rolling, tangent1")
+"""Names of the five friction coefficients of a contact."""
+_FIVE = [0, 0, 1, 2, 2]
+"""Coefficients of a geom that the five of a contact come from."""
+_LEAST_FRICTION = float(mujoco.mjMINMU)
+_NO_WEIGHT = float(mujoco.mjMINVAL)
+"""A `solmix` below this counts as 0."""
+_OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+
+
+class Rule(StrEnum):
+    """A rule by which a contact gets a parameter."""
+
+    PAIR = "pair"
+    """A <pair> gives it, whatever the geoms have."""
+    OVERRIDE = "override"
+    """The flag `override` gives all contacts that of <option>."""
+    PRIORITY = "priority"
+    """The geom of higher `priority` gives it."""
+    LARGER = "larger"
+    """The larger one counts, of equal priorities."""
+    SMALLER = "smaller"
+    """The smaller one counts, component by component: a `solref` of stiffness and damping is negative."""
+    SOLMIX = "solmix"
+    """The mean counts, weighted by `solmix`."""
+    SUM = "sum"
+    """The sum counts."""
+
+
+class MixedParameters(NamedTuple):
+    """Parameters of the contacts of some pairs, as `mjContact` has them."""
+
+    condim: NDArray[np.int32]
+    """Dimension, (k,)."""
+    friction: Values
+    """Coefficients: sliding along both tangents, torsion, rolling about both, whatever the dimension, (k, 5)."""
+    solref: Values
+    """(k, 2)."""
+    solreffriction: Values
+    """(k, 2); 0 where friction uses `solref`."""
+    solimp: Values
+    """(k, 5)."""
+    margin: Values
+    """Distance below which forces act [m], (k,)."""
+    gap: Values
+    """Distance beyond the margin below which contacts are listed without a force [m], (k,)."""
+
+
+def mix_parameters(model: MjModel, sides: Sides) -> MixedParameters:
+    """Return the parameters of the contacts between each two geoms or flexes, (k, 2)."""
+    condim, friction = mix_friction(model, sides)
+    weights = _mixing_weights(*_both_sides(model, "solmix", sides))
+    ref1, ref2 = _both_sides(model, "solref", sides)
+    imp1, imp2 = _both_sides(model, "solimp", sides)
+    positive = (ref1[:, :1] > 0) & (ref2[:, :1] > 0)
+    solref = np.where(positive, weights * ref1 + (1 - weights) * ref2, np.minimum(ref1, ref2))
+    mixed = MixedParameters(
+        condim,
+        friction,
+        _by_priority(model, "solref", sides, solref),
+        np.zeros((len(sides), 2)),
+        _by_priority(model, "solimp", sides, weights * imp1 + (1 - weights) * imp2),
+        np.add(*_both_sides(model, "margin", sides))[:, 0],
+        np.add(*_both_sides(model, "gap", sides))[:, 0],
+    )
+    pairs = find_declared_pairs(model, sides)
+    known = np.flatnonzero(pairs >= 0)
+    for name in ("solref", "solreffriction", "solimp", "margin", "gap"):
+        getattr(mixed, name)[known] = getattr(model, f"pair_{name}")[pairs[known]]
+    if model.opt.enableflags & _OVERRIDE:
+        mixed.solref[:] = mixed.solreffriction[:] = model.opt.o_solref
+        mixed.margin[:], mixed.solimp[:] = model.opt.o_margin, model.opt.o_solimp
+    return mixed
+
+
+def mix_friction(model: MjModel, sides: Sides) -> tuple[NDArray[np.int32], Values]:
+    """Return dimensions and friction coefficients as in `MixedParameters`, without the rest of it."""
+    condims, frictions = (np.maximum(*_both_sides(model, name, sides)) for name in ("condim", "friction"))
+    condim = _by_priority(model, "condim", sides, condims)[:, 0].astype(np.int32)
+    friction = _by_priority(model, "friction", sides, frictions)[:, _FIVE]
+    pairs = find_declared_pairs(model, sides)
+    known = np.flatnonzero(pairs >= 0)
+    condim[known], friction[known] = model.pair_dim[pairs[known]], model.pair_friction[pairs[known]]
+    if model.opt.enableflags & _OVERRIDE:
+        friction[:] = model.opt.o_friction
+    return condim, np.maximum(friction, _LEAST_FRICTION)
+
+
+def _side_values(model: MjModel, name: str) -> Values:
+    """Values of a parameter that geoms, and then flexes, give, (ngeom + nflex, components)."""
+    geoms, flexes = (np.asarray(getattr(model, f"{kind}_{name}"), float) for kind in ("geom", "flex"))
+    rows = geoms.reshape(model.ngeom, -1) if model.ngeom else np.zeros((0, flexes[0].size if model.nflex else 1))
+    return np.concatenate([rows, flexes.reshape(model.nflex, rows.shape[1])])
+
+
+def _both_sides(model: MjModel, name: str, sides: Sides) -> tuple[Values, Values]:
+    """Values of a parameter that each side gives, (k, components)."""
+    values = _side_values(model, name)
+    return values[sides[:, 0]], values[sides[:, 1]]
+
+
+def _by_priority(model: MjModel, name: str, sides: Sides, equal: Values) -> Values:
+    """Values of the sides of higher priority; `equal` where both have the same, (k, components)."""
+    first, second = _both_sides(model, name, sides)
+    priority1, priority2 = _both_sides(model, "priority", sides)
+    return np.where(priority1 == priority2, equal, np.where(priority1 > priority2, first, second))
+
+
+def _mixing_weights(mix1: Values, mix2: Values) -> Values:
+    """Weight of the first side, (k, 1)."""
+    none1, none2 = mix1 < _NO_WEIGHT, mix2 < _NO_WEIGHT
+    shares = mix1 / np.where(none1 | none2, 1.0, mix1 + mix2)
+    return np.asarray(np.select([none1 & none2, none1, none2], [0.5, 0.0, 1.0], shares), float)
+
+
+def find_declared_pairs(model: MjModel, geoms: Sides) -> NDArray[np.intp]:
+    """The <pair> element of each pair of geoms, (k,); -1 where there is none."""
+    found = np.full(len(geoms), -1)
+    if model.npair and len(geoms):
+        declared = np.sort(np.stack([model.pair_geom1, model.pair_geom2], axis=1), axis=1).astype(np.int64)
+        keys, wanted = (pairs[:, 0] * model.ngeom + pairs[:, 1] for pairs in (declared, np.sort(geoms, axis=1)))
+        order = np.argsort(keys, kind="stable")
+        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
+        hit = (keys[order][place] == wanted) & (np.max(geoms, axis=1) < model.ngeom)
+        found[hit] = order[place[hit]]
+    return found
+
+
+def contact_sides(model: MjModel, data: MjData, contacts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the two things that touch in contacts of `mjData.contact`, for `mix_parameters`, (k, 2)."""
+    geoms, flexes = data.contact.geom[contacts], data.contact.flex[contacts]
+    return np.where(geoms >= 0, geoms, model.ngeom + flexes).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """One parameter of a contact, and where it comes from."""
+
+    name: str
+    value: tuple[float, ...]
+    """Components of the parameter that the contact has."""
+    given: tuple[tuple[float, ...], tuple[float, ...]]
+    """Components that each side gives; for frictions one."""
+    rule: Rule
+    winner: int | None
+    """Side that decides alone, 0 or 1; None if both do, or neither."""
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """The parameters of the contacts between two geoms or flexes."""
+
+    sides: tuple[int, int]
+    """Ids, as in `Sides`."""
+    names: tuple[str, str]
+    pair: str | None
+    """The <pair> that decides; None without one."""
+    priorities: tuple[int, int]
+    origins: tuple[Origin, ...]
+    """All parameters: condim, the five frictions, solref, solimp, margin, gap."""
+
+    def __getitem__(self, name: str) -> Origin:
+        """Return the parameter of a name, such as `condim`."""
+        return next(origin for origin in self.origins if origin.name == name)
+
+    @property
+    def frictionless(self) -> bool:
+        """True if the contact has no friction, whatever its coefficients."""
+        return self["condim"].value[0] < 3
+
+    @property
+    def idle(self) -> tuple[int, ...]:
+        """Sides, 0 or 1, whose sliding friction could change a little without an effect on the contact."""
+        sliding = self[FRICTIONS[0]]
+        if self.frictionless or sliding.rule in (Rule.PAIR, Rule.OVERRIDE) or sliding.value[0] <= _LEAST_FRICTION:
+            return (0, 1)
+        return () if sliding.winner is None else (1 - sliding.winner,)
+
+    @property
+    def consequence(self) -> str:
+        """One sentence: whose sliding friction counts, and what would change it."""
+        sliding = self[FRICTIONS[0]]
+        value = _number(sliding.value[0])
+        if self.frictionless:
+            return f"No friction acts: condim is {self['condim'].value[0]:.0f} ({self._condim_origin()})."
+        if sliding.rule is Rule.OVERRIDE:
+            return (
+                f"{value} is o_friction of <option>: the flag override sets it for every contact, whatever geoms have."
+            )
+        if sliding.rule is Rule.PAIR:
+            return (
+                f"{value} is of {self.pair}: the friction of {self.names[0]} and {self.names[1]} has no effect there."
+            )
+        if sliding.winner is None:
+            return (
+                f"{self.names[0]} and {self.names[1]} both have {value} (equal priority: the larger counts): lowering"
+                f" one of them alone has no effect; priority={_quoted(self.priorities[0] + 1)} on it makes it count."
+            )
+        winner, loser = self.names[sliding.winner], self.names[1 - sliding.winner]
+        lost = _number(sliding.given[1 - sliding.winner][0])
+        if sliding.rule is Rule.PRIORITY:
+            above, below = self.priorities[sliding.winner], self.priorities[1 - sliding.winner]
+            return (
+                f"{winner}'s {value} counts, not {loser}'s {lost} (priority {above} over {below}):"
+                f" changing {loser}'s friction has no effect."
+            )
+        return (
+            f"{winner}'s {value} wins over {loser}'s {lost} (equal priority: the larger counts): changing {loser}'s"
+            f" friction has no effect until it exceeds {value}; priority={_quoted(max(self.priorities) + 1)} on {loser}"
+            " makes it count."
+        )
+
+    def _condim_origin(self) -> str:
+        condim = self["condim"]
+        if condim.rule is Rule.PAIR:
+            return str(self.pair)
+        if condim.rule is Rule.PRIORITY and condim.winner is not None:
+            return f"{self.names[condim.winner]} has the higher priority"
+        return "the larger of both geoms'"
+
+    def origin_text(self, origin: Origin) -> str:
+        """Say in a few words where a parameter comes from, such as `floor: the larger one`."""
+        whose = "both" if origin.winner is None else self.names[origin.winner]
+        if origin.rule is Rule.SOLMIX and origin.winner is None and origin.given[0] != origin.given[1]:
+            return "both, by solmix"
+        return {
+            Rule.PAIR: str(self.pair),
+            Rule.OVERRIDE: "<option>, flag override",
+            Rule.PRIORITY: f"{whose}: the higher priority",
+            Rule.LARGER: f"{whose}: the larger one" if origin.winner is not None else "both: equal",
+            Rule.SMALLER: f"{whose}: the smaller one" if origin.winner is not None else "both: the smaller components",
+            Rule.SOLMIX: f"{whose}: all of solmix" if origin.winner is not None else "both: equal",
+            Rule.SUM: "the sum of both",
+        }[origin.rule]
+
+
+def explain_mixing(model: MjModel, side1: int, side2: int) -> Mixing:
+    """Return where the parameters of the contacts between two geoms, or flexes, come from.
+
+    Args:
+        model: The compiled scene.
+        side1: Id of a geom; of a flex plus the number of geoms.
+        side2: The same of the other side.
+
+    Returns:
+        Each parameter with what both sides give, the rule, and the side that decides.
+
+    Example:
+        >>> explain_mixing(model, model.geom("floor").id, model.geom("foot").id).consequence
+        "floor's 1.0 wins over foot's 0.4 (equal priority: ...
+    """
+    sides = np.array([[side1, side2]])
+    mixed, given = mix_parameters(model, sides), _GivenValues(model, side1, side2)
+    pair = int(find_declared_pairs(model, sides)[0])
+    priorities = tuple(int(value) for value in given["priority"][:, 0])
+    override = bool(model.opt.enableflags & _OVERRIDE)
+
+    def rule(equal: Rule, replaced: bool = True) -> Rule:
+        """The rule of a parameter; `equal`: that of equal priorities, `replaced`: True if the flag override acts."""
+        if override and replaced:
+            return Rule.OVERRIDE
+        if pair >= 0:
+            return Rule.PAIR
+        return Rule.PRIORITY if priorities[0] != priorities[1] and equal is not Rule.SUM else equal
+
+    ref = Rule.SOLMIX if (given["solref"][:, 0] > 0).all() else Rule.SMALLER
+    parts: list[tuple[str, NDArray[Any], Values, Rule]] = [
+        ("condim", mixed.condim, given["condim"], rule(Rule.LARGER, replaced=False)),
+        *(
+            (name, mixed.friction[:, i], given["friction"][:, _FIVE[i] :][:, :1], rule(Rule.LARGER))
+            for i, name in enumerate(FRICTIONS)
+        ),
+        ("solref", mixed.solref, given["solref"], rule(ref)),
+        ("solimp", mixed.solimp, given["solimp"], rule(Rule.SOLMIX)),
+        ("margin", mixed.margin, given["margin"], rule(Rule.SUM)),
+        ("gap", mixed.gap, given["gap"], rule(Rule.SUM, replaced=False)),
+    ]
+    names = [*geom_names(model), *(with_kind("flex", name) for name in flex_names(model))]
+    return Mixing(
+        sides=(side1, side2),
+        names=(names[side1], names[side2]),
+        pair=f"<pair> {read_names(model, 'pair')[pair] or pair}" if pair >= 0 else None,
+        priorities=(priorities[0], priorities[1]),
+        origins=tuple(
+            _origin(name, value[0], sides_give, by, int(priorities[1] > priorities[0]))
+            for name, value, sides_give, by in parts
+        ),
+    )
+
+
+class _GivenValues:
+    """What the two sides of a contact give, by parameter, (2, components)."""
+
+    def __init__(self, model: MjModel, side1: int, side2: int) -> None:
+        self._model, self._sides = model, [side1, side2]
+
+    def __getitem__(self, name: str) -> Values:
+        return _side_values(self._model, name)[self._sides]
+
+
+def _origin(name: str, value: NDArray[np.generic], given: Values, rule: Rule, higher: int) -> Origin:
+    """`value`: components that the contact has; `higher`: side of higher priority, if there is one."""
+    got = np.atleast_1d(np.asarray(value, float))
+    same = [bool((side == got).all()) for side in given]
+    winner = None
+    if rule is Rule.PRIORITY:
+        winner = higher
+    elif rule in (Rule.LARGER, Rule.SMALLER, Rule.SOLMIX) and same[0] != same[1]:
+        winner = same.index(True)
+    elif rule is Rule.LARGER and given[0] != given[1]:
+        # Both are below the least friction.
+        winner = int(given[1, 0] > given[0, 0])
+    first, second = (tuple(side.tolist()) for side in given)
+    return Origin(name, tuple(got.tolist()), (first, second), rule, winner)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.4g}"
+    return text if any(sign in text for sign in ".en") else f"{text}.0"
+
+
+def _quoted(value: int) -> str:
+    return f'"{value}"'
