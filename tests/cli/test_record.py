@@ -40,7 +40,7 @@ def ball(tmp_path: Path) -> Path:
 
 def test_a_video_has_its_length_and_size_and_gizmos_of_every_colour(tmp_path: Path) -> None:
     path = tmp_path / "demo.mp4"
-    result = record("turntable", "-o", path, "--duration", 3, "--size", "1280x720", "--no-overlay")
+    result = record("turntable", "-o", path, "--duration", 3, "--size", "1280x720", "--no-overlay", "--quality", "low")
     assert result.returncode == 0, result.stderr
     # Plain lines report the backend and the progress.
     assert "180 frames, 1280x720, 60 fps · EGL" in result.stderr
@@ -106,7 +106,7 @@ def test_options_change_the_picture(tmp_path: Path, ball: Path) -> None:
         ("--lookat", "-0.2,0,0.1", "--distance", 2, "--elevation", -10),
         ("--start", 3),
         ("--reduce", "netforce"),
-        ("--quality", "high"),
+        ("--quality", "low"),
         ("--speed", 0.1),
         ("--key", "later"),
     ):
@@ -337,7 +337,18 @@ def test_a_diverging_scene_gives_the_frames_before_and_a_warning(tmp_path: Path)
 def peak_memory(tmp_path: Path, ball: Path, seconds: float) -> int:
     """Of a recording, in bytes."""
     arguments = command(
-        "record", ball, "-o", tmp_path / "m.mp4", "--size", "320x180", "--fps", 30, "--duration", seconds
+        "record",
+        ball,
+        "-o",
+        tmp_path / "m.mp4",
+        "--size",
+        "320x180",
+        "--fps",
+        30,
+        "--duration",
+        seconds,
+        "--quality",
+        "low",
     )
     process = subprocess.Popen(arguments, env=headless(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)

@@ -72,7 +72,7 @@ def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool
         "--quality",
         choices=[str(quality) for quality in Quality],
         default=str(Quality.AUTO),
-        help="of the picture",
+        help="of the picture: high has shadows and multisampling",
     )
     add_watch_argument(parser)
 

@@ -55,6 +55,7 @@ class _RecordParser(Parser):
 def parser() -> Parser:
     parser = _RecordParser("record", "Record a video of a scene and its contacts, without a window.", _EPILOG)
     add_scene_arguments(parser, scene_required=True)
+    parser.set_defaults(quality=str(Quality.HIGH))
     add_output_arguments(parser)
     add_control_arguments(parser)
     parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
@@ -110,7 +111,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.window:
         return _record_window(arguments, size, fps)
     session = open_run(arguments)
-    _place_camera(session, arguments)
+    _prepare_view(session, arguments)
     seconds = duration(arguments, session.source)
     schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     overlay = None
@@ -168,7 +169,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         **run_options(arguments),
     )
     app = open_application(options)
-    _place_camera(app.session, arguments)
+    _prepare_view(app.session, arguments)
     seconds = duration(arguments, app.session.source)
     schedule = Schedule.plan(app.session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     with ExitStack() as stack:
@@ -294,8 +295,10 @@ def _check_camera(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--camera is a camera of the scene, which {given[0]} cannot move")
 
 
-def _place_camera(session: "Session", arguments: argparse.Namespace) -> None:
-    """The free camera: as the scene declares it, but for what was given."""
+def _prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
+    """Calm the floor, and place the free camera as the scene declares it, but for what was given."""
+    if session.view.flag("reflection"):
+        session.view.toggle("reflection")
     if arguments.camera is not None:
         return
     camera = session.view.camera

@@ -1,7 +1,7 @@
 """Draws the scene with MuJoCo, into a part of the window or into a framebuffer of its own."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import mujoco
@@ -13,17 +13,21 @@ from ..settings import Quality
 from .camera import CameraMatrices, Viewport, scene_size
 from .contexts import is_software_renderer, load_opengl
 from .gl import gl_integer, gl_supports, kept_state
+from .shadows import Shadows, map_size
 from .view import View
 
 _LOW_ROUNDNESS, _LOWEST_ROUNDNESS = (20, 10), (12, 6)
 """Slices and stacks of round shapes at low quality, and where there are many geoms."""
 _MANY_GEOMS = 100
 _LOW_SHADOW_SIZE = 1024
-"""Shadow map at low quality, where shadows start off [px]."""
+"""Largest shadow map at low quality, where shadows start off [px]."""
+_WINDOW_HEIGHT = 1080
+"""Height of a window's picture, for the choice of a shadow map [px]."""
 _SPARE_GEOMS = 1000
 _LARGEST_SCENE = 1_000_000
 _WINDOW, _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_WINDOW), int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
+_SHADOW = int(mujoco.mjtRndFlag.mjRND_SHADOW)
 
 
 class ScenePass:
@@ -50,6 +54,7 @@ class ScenePass:
         """True if the scene is drawn beside the window, and copied into it when gizmos are over it."""
         if quality is Quality.LOW:
             self._simplify_textures()
+        self._shadows = Shadows(self._gl, self._context, model) if self._context.shadowTex else None
         mujoco.mjr_setBuffer(self._buffer, self._context)
 
     def update(self, model: MjModel, data: MjData, view: View) -> None:
@@ -60,6 +65,8 @@ class ScenePass:
         while self.scene.status and self.scene.maxgeom < _LARGEST_SCENE:
             self.scene = mujoco.MjvScene(model, 2 * self.scene.maxgeom)
             self._update(model, data, view)
+        if self._shadows is not None and self.scene.flags[_SHADOW]:
+            self._shadows.update(data)
         view.follow(self.scene)
 
     def place(self, viewport: Viewport) -> Viewport:
@@ -77,7 +84,10 @@ class ScenePass:
             mujoco.mjr_resizeOffscreen(*self._size, self._context)
         # Before the state is kept, which names a buffer of the framebuffer that is bound.
         mujoco.mjr_setBuffer(_OFFSCREEN if self._is_copied else self._buffer, self._context)
-        with self._clean_state():
+        shadows = self._shadows if self.scene.flags[_SHADOW] else None
+        if shadows is not None:
+            shadows.fit(self.scene, self.matrices(viewport), viewport)
+        with self._clean_state(), shadows.drawn() if shadows is not None else nullcontext():
             mujoco.mjr_render(mujoco.MjrRect(*self.place(viewport)), self.scene, self._context)
 
     def show(self, viewport: Viewport) -> None:
@@ -182,8 +192,9 @@ def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int
             slices, stacks = _LOW_ROUNDNESS if model.ngeom <= _MANY_GEOMS else _LOWEST_ROUNDNESS
             settings.numslices = min(settings.numslices, slices)
             settings.numstacks = min(settings.numstacks, stacks)
-            settings.shadowsize = min(settings.shadowsize, _LOW_SHADOW_SIZE)
             settings.offsamples = 0
+            settings.shadowsize = min(settings.shadowsize, _LOW_SHADOW_SIZE)
+        settings.shadowsize = map_size(model, offscreen[1] if min(offscreen) > 1 else _WINDOW_HEIGHT)
         yield
     finally:
         for name, value in before.items():
