@@ -178,7 +178,7 @@ def picture(browser: Any) -> Pixels:
 
 
 def scene_part(pixels: Pixels) -> Pixels:
-    """The middle of the picture, where neither panels nor the legend are."""
+    """Return the middle of the picture, without panels and without the symbols of the legend."""
     height, width = pixels.shape[:2]
     return pixels[height // 8 : 2 * height // 3, 3 * width // 10 : 7 * width // 10]
 

@@ -4,12 +4,10 @@ import time
 from pathlib import Path
 
 import psutil
-import pytest
 
 from .driver import browse, number, open_page, serve, wait
 
 
-@pytest.mark.alone
 def test_a_paused_window_with_a_browser_costs_next_to_nothing(tmp_path: Path) -> None:
     with serve("quadruped", "--paused", folder=tmp_path) as served, browse(tmp_path / "profile") as browser:
         open_page(browser, served.url)

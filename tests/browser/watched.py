@@ -19,6 +19,8 @@ from imgui_bundle import imgui
 FILE = "places.json"
 SCENE = "scene"
 """Name of the place where the scene is drawn, free of panels."""
+LEGEND = "##legend"
+"""Name of the place of the legend, over the scene."""
 _CONTROLS = (
     *("small_button", "button", "invisible_button", "selectable", "menu_item_simple", "begin_menu", "begin_combo"),
     *("input_text_with_hint", "slider_int", "slider_float"),
@@ -41,7 +43,7 @@ class PlaceWatch:
         def after_frame(audience: Audience, read: Callable[[], Any]) -> None:
             window = audience._window
             self._places[SCENE] = [window.viewport.rect]
-            for title in (panel.title for panel in window.panels):
+            for title in (*(panel.title for panel in window.panels), LEGEND):
                 drawn = imgui.internal.find_window_by_name(title)
                 if drawn is not None and drawn.active and not drawn.hidden:
                     low, size = drawn.pos, drawn.size

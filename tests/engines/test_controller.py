@@ -217,7 +217,7 @@ def test_a_controller_that_does_nothing_costs_little() -> None:
     best = [1e9, 1e9]
     for _ in range(60):
         for k, run in enumerate(runs):
-            began = time.perf_counter()
+            began = time.thread_time()
             run.step(100)
-            best[k] = min(best[k], (time.perf_counter() - began) / 100)
+            best[k] = min(best[k], (time.thread_time() - began) / 100)
     assert best[1] - best[0] < 1.5e-6

@@ -90,9 +90,9 @@ def test_reading_sensors_takes_longer_in_proportion_to_their_number() -> None:
         model = mujoco.MjModel.from_xml_string(many_sensors(count, count))
         best = float("inf")
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.thread_time()
             declared_sensors(model)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.thread_time() - start)
         return best
 
     # Eight times as many: 64 times as long if each sensor reads all names.

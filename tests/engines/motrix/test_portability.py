@@ -205,11 +205,11 @@ def test_verdicts_on_sixteen_times_as_many_sensors_take_no_more_than_their_share
         best = float("inf")
         for _ in range(3):
             probed = ProbedScene(None, {}, tuple(f"sensors: Contact sensor s{i} is ignored" for i in range(count)))
-            start = time.perf_counter()
+            start = time.thread_time()
             for sensor in declared:
                 predict(model, sensor)
                 assert probed.line_about(sensor.name)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.thread_time() - start)
         return best
 
     # 256 times as long if each sensor looks at all.

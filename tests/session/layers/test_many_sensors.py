@@ -73,17 +73,17 @@ def fastest(session: Session) -> float:
     times = []
     for _ in range(5):
         session.simulation.step()
-        started = time.perf_counter()
+        started = time.thread_time()
         session_glyphs(session)
         assert session.contact_count == 36
-        times.append(time.perf_counter() - started)
+        times.append(time.thread_time() - started)
     return min(times)
 
 
 @pytest.mark.alone
 def test_ten_thousand_sensors_are_drawn_in_a_fraction_of_reading_each(tmp_path: Path) -> None:
     session = opened(write_scene(tmp_path / "many.xml", 10_000))
-    started = time.perf_counter()
+    started = time.thread_time()
     for sensor in session.engine.sensors:
         session.reading(sensor.name)
-    assert fastest(session) < 0.3 * (time.perf_counter() - started)
+    assert fastest(session) < 0.3 * (time.thread_time() - started)
