@@ -1,5 +1,7 @@
-"""Defines the errors that are reported to a person, each in one line."""
+"""Defines the errors that are reported to a user, each in one line."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -48,3 +50,14 @@ def write_error(path: Path, error: BaseException) -> RecordingError:
     """A failed write, such as a full disk, as one line about the file that was asked for."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return RecordingError(f"{path}: cannot be written ({str(reason).splitlines()[0]})")
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a question that names the closest known word, to be appended to an error; empty if none is close.
+
+    Example:
+        >>> did_you_mean("recrod", ["record", "report"])
+        '; did you mean record?'
+    """
+    close = get_close_matches(word, list(known), n=1, cutoff=0.7)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -23,6 +23,8 @@ COMMANDS = {
     "events": "list when contacts begin and end",
     "sweep": "simulate many runs and keep the figures of every sensor",
     "report": "show what came of a sweep, as a page and a table",
+    "sensors": "write the contact sensors that a robot without any needs",
+    "doctor": "check what this machine has, and say what to install",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 
@@ -46,9 +48,10 @@ def _run(argv: Sequence[str] | None) -> int:
     from ..errors import SceneError
     from .parsing import PROGRAM, UsageError
 
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments = _with_help(list(sys.argv[1:] if argv is None else argv))
     name = arguments.pop(0) if arguments and arguments[0] in COMMANDS else "view"
     try:
+        _check_command(arguments, name)
         command = import_module(f".{name}", __name__)
         code = int(command.run(command.parser().parse_args(arguments)))
         sys.stdout.flush()
@@ -72,6 +75,26 @@ def _run(argv: Sequence[str] | None) -> int:
             raise
         # The terminal was closed. Whatever was written to files is complete.
         return 128 + getattr(signal, "SIGHUP", 1)
+
+
+def _with_help(arguments: list[str]) -> list[str]:
+    """Return the command line with `help COMMAND` and `version` written as options."""
+    if arguments[:1] == ["help"]:
+        return [*(word for word in arguments[1:2] if word in COMMANDS), "--help"]
+    return ["--version"] if arguments == ["version"] else arguments
+
+
+def _check_command(arguments: Sequence[str], name: str) -> None:
+    """Raise UsageError for a misspelt command: a scene of that name does not exist."""
+    from ..assets import bundled_scene
+    from ..errors import did_you_mean
+    from .parsing import UsageError
+
+    word = arguments[0] if name == "view" and arguments else ""
+    if not word or "." in word or "/" in word or word.startswith("-") or Path(word).exists() or bundled_scene(word):
+        return
+    if hint := did_you_mean(word, COMMANDS):
+        raise UsageError(f"{word}: neither a command nor a scene{hint}")
 
 
 def _drop_unwritten() -> None:

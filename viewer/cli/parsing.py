@@ -1,10 +1,11 @@
 """Arguments that several commands share, and one-line errors for bad ones."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..assets import DEFAULT_SCENE, bundled_control
+from ..errors import did_you_mean
 from ..settings import MAX_SPEED, MIN_SPEED, Options, Quality, Reduce, ViewState
 from .progress import report
 
@@ -17,22 +18,32 @@ PROGRAM = "contact-viewer"
 
 
 class UsageError(Exception):
-    """Bad arguments: one line for a person."""
+    """Bad arguments: one line for the user."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Bad arguments raise UsageError instead of printing the usage."""
+    """Raises UsageError for bad arguments instead of printing the usage."""
 
-    def __init__(self, command: str, description: str, epilog: str | None = None) -> None:
+    def __init__(self, command: str, description: str, epilog: str | None = None, examples: Sequence[str] = ()) -> None:
+        """`examples`: command lines without the program's name, each with a comment behind two spaces and #."""
+        lines = "\n".join(f"  {PROGRAM} {example}" for example in examples)
         super().__init__(
             prog=f"{PROGRAM} {command}".strip(),
             description=description,
-            epilog=epilog,
+            epilog="\n\n".join(part for part in (f"examples:\n{lines}" if lines else "", epilog) if part),
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
         # Python 3.14 would colour the help, with codes that the standard output shows as text.
         self.color = False
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse a command line. Raises UsageError, with the closest option for an unknown one."""
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            hint = did_you_mean(unknown[0].split("=")[0], self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        return found
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (try {self.prog} --help)")
@@ -53,67 +64,83 @@ def number(low: float, high: float, kind: Callable[[str], Any] = float) -> Calla
     return convert
 
 
+def pixel_size(least: int, most: int = 2**31) -> Callable[[str], tuple[int, int]]:
+    """Return an argument type: width and height [px], such as 1280x720, each within bounds."""
+
+    def convert(text: str) -> tuple[int, int]:
+        try:
+            width, height = (int(side) for side in text.lower().replace("×", "x").split("x"))
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1280x720") from None
+        if min(width, height) < least:
+            raise argparse.ArgumentTypeError(f"{text} is too small: {least} pixels is the least")
+        if max(width, height) > most:
+            raise argparse.ArgumentTypeError(f"{text} is too large: {most} pixels is the most")
+        return width, height
+
+    return convert
+
+
 def add_scene_arguments(parser: argparse.ArgumentParser, *, scene_required: bool = False) -> None:
-    """The scene and how it starts; every command that runs one takes these."""
+    """Add the scene and how it starts, which every command that runs one has."""
     nargs, default = (None, "") if scene_required else ("?", f"; default: {DEFAULT_SCENE}")
-    parser.add_argument("scene", nargs=nargs, metavar="SCENE", help=f"path or bundled scene{default}")
-    parser.add_argument(
-        "--speed", type=number(MIN_SPEED, MAX_SPEED), default=1.0, metavar="X", help="multiple of real time"
-    )
-    parser.add_argument("--camera", metavar="NAME", help="camera of the scene")
-    parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
-    parser.add_argument(
+    group = parser.add_argument_group("scene")
+    group.add_argument("scene", nargs=nargs, metavar="SCENE", help=f"file or name of a bundled scene{default}")
+    group.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    group.add_argument(
         "--sensor", action="append", default=[], metavar="NAME", help="show only this sensor; repeatable"
     )
-    parser.add_argument(
+    group.add_argument(
         "--reduce", type=str, choices=[str(mode) for mode in Reduce], help="reduce mode of the shown sensors"
     )
-    parser.add_argument(
+    add_watch_argument(group)
+    group = parser.add_argument_group("view")
+    group.add_argument(
+        "--speed", type=number(MIN_SPEED, MAX_SPEED), default=1.0, metavar="X", help="multiple of real time; default: 1"
+    )
+    group.add_argument("--camera", metavar="NAME", help="camera of the scene")
+    group.add_argument(
         "--quality",
         choices=[str(quality) for quality in Quality],
         default=str(Quality.AUTO),
-        help="of the picture: high has shadows and multisampling",
+        help="rendering quality: high has shadows and multisampling",
     )
-    add_watch_argument(parser)
 
 
-def add_watch_argument(parser: argparse.ArgumentParser) -> None:
-    """What becomes of a scene without sensors."""
+def add_watch_argument(parser: argparse._ActionsContainer) -> None:
+    """Add what happens to a scene without contact sensors."""
     parser.add_argument(
         "--no-watch-all", action="store_true", help="do not show all contacts of a scene without contact sensors"
     )
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
-    """What drives the scene."""
-    parser.add_argument(
+    """Add what drives the scene."""
+    group = parser.add_argument_group("control and variation")
+    group.add_argument(
         "--control",
         metavar="FILE[:NAME]",
-        help="a Python file with control(model, data), called before every step; also reset(model, data, rng) and "
-        "vary(model, rng)",
+        help="Python file with control(model, data), called before every step; it may also have "
+        "reset(model, data, rng) and vary(model, rng)",
     )
-    parser.add_argument(
-        "--param", action="append", default=[], metavar="KEY=VALUE", help="a constant of that file; repeatable"
+    group.add_argument(
+        "--param", action="append", default=[], metavar="KEY=VALUE", help="set a constant of that file; repeatable"
     )
-    parser.add_argument(
-        "--seed", type=number(0, 2**63, int), default=0, metavar="N", help="of what is drawn at random; default: 0"
-    )
-    add_randomisation_arguments(parser)
+    group.add_argument("--seed", type=number(0, 2**63, int), default=0, metavar="N", help="random seed; default: 0")
+    add_randomisation_arguments(group)
 
 
-def add_randomisation_arguments(parser: argparse.ArgumentParser) -> None:
-    """What the seed changes without a program."""
+def add_randomisation_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add what the seed changes without a controller."""
     parser.add_argument(
         "--vary",
         action="append",
         default=[],
         metavar="WHAT[:NAME]=LOW:HIGH",
-        help="multiply friction, mass, gravity, timestep, gain or size, of all or of one geom, body or actuator, by a "
-        "factor that the seed draws, as friction=0.5:1.5 or mass:torso=0.8:1.2; repeatable",
+        help="multiply friction, mass, gravity, timestep, gain or size by a random factor, for the whole scene or for "
+        "one geom, body or actuator: friction=0.5:1.5, mass:torso=0.8:1.2; repeatable",
     )
-    parser.add_argument(
-        "--noise", metavar="qpos=S,qvel=S", help="standard deviations of noise on the state at the start"
-    )
+    parser.add_argument("--noise", metavar="qpos=S,qvel=S", help="add noise to the initial state: standard deviations")
 
 
 def control_options(arguments: argparse.Namespace) -> dict[str, Any]:

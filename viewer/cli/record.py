@@ -14,7 +14,7 @@ from ..engines.registry import CHOICES
 from ..errors import RecordingError, SceneError
 from ..files import describe_strays, folder_of, size_text
 from ..settings import Options, Quality, Reduce
-from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
+from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number, pixel_size
 from .progress import plural, report, report_warnings, work_through
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, run_options, save_run
 
@@ -39,7 +39,7 @@ Frame k shows the simulation at k / fps * speed seconds after --start, on every 
 DISK_FULL = 1
 """Exit code where the file is complete but ends early because the disk is full."""
 _SMALLEST_SIDE = 16
-"""Of a picture [px]: below it there is nothing to see, and encoders fail."""
+"""Smallest side of a frame [px]: below it there is nothing to see, and encoders fail."""
 
 
 class _RecordParser(Parser):
@@ -60,7 +60,9 @@ def parser() -> Parser:
     add_control_arguments(parser)
     parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
     parser.add_argument("--fps", type=number(0.1, 1000), metavar="N", help="frames per second; default: 60 for videos")
-    parser.add_argument("--size", type=_size, metavar="WxH", help="of the picture; default: 1280x720 for videos")
+    parser.add_argument(
+        "--size", type=pixel_size(_SMALLEST_SIDE), metavar="WxH", help="frame size [px]; default: 1280x720"
+    )
     parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
     parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
     parser.add_argument("--distance", type=number(1e-6, 1e9), metavar="D", help="of the camera from that point [m]")
@@ -305,17 +307,6 @@ def _prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
     given = {name: getattr(arguments, name) for name in ("lookat", "distance", "azimuth", "elevation")}
     place = {name: getattr(camera, name) if value is None else value for name, value in given.items()}
     session.view.look_at(**place)
-
-
-def _size(text: str) -> tuple[int, int]:
-    sides = text.lower().replace("×", "x").split("x")
-    try:
-        width, height = (int(side) for side in sides)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1280x720") from None
-    if min(width, height) < _SMALLEST_SIDE:
-        raise argparse.ArgumentTypeError(f"{text} is too small: {_SMALLEST_SIDE} pixels is the least")
-    return width, height
 
 
 def _point(text: str) -> Sequence[float]:

@@ -19,15 +19,17 @@ USUAL_DURATION = 10.0
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which run is shown, and where it is kept."""
-    parser.add_argument(
-        "--log", metavar="FILE", help="show the states and controls of a log: .npz, .hdf5, .csv or .cvrun"
+    """Add which run is shown, and where it is saved."""
+    group = parser.add_argument_group("logs and saved runs")
+    group.add_argument("--log", metavar="FILE", help="replay a log of states and controls: .npz, .hdf5, .csv or .cvrun")
+    group.add_argument("--demo", metavar="N", help="episode of a log that has several, by number or name")
+    group.add_argument(
+        "--period",
+        type=number(1e-9, 1e6),
+        metavar="S",
+        help="time between rows of a log without times [s]; default: one time step",
     )
-    parser.add_argument("--demo", metavar="N", help="run of a log that has several, by number or name")
-    parser.add_argument(
-        "--period", type=number(1e-9, 1e6), metavar="S", help="time between rows of a log without time; default: a step"
-    )
-    parser.add_argument("--save-run", metavar="FILE", help="keep all steps in a .cvrun file, which opens as a scene")
+    group.add_argument("--save-run", metavar="FILE", help="save all steps to a .cvrun file, which opens as a scene")
 
 
 def check_run_arguments(arguments: argparse.Namespace) -> None:

@@ -7,7 +7,16 @@ from ..cli import COMMANDS
 from ..engines.registry import CHOICES
 from ..settings import Options, Quality, Reduce
 from ..version import __version__
-from .parsing import PROGRAM, Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number
+from .parsing import (
+    PROGRAM,
+    Parser,
+    UsageError,
+    add_control_arguments,
+    add_scene_arguments,
+    control_options,
+    number,
+    pixel_size,
+)
 from .runs import add_run_arguments, check_run_arguments, run_options
 
 
@@ -17,33 +26,40 @@ def parser() -> Parser:
     commands = "\n".join(f"  {command:28}{summary}" for command, summary in rows)
     parser = Parser(
         "",
-        "See what a scene's contact sensors say: where, how hard, in which direction.",
-        f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` lists its options.",
+        "Open a scene and see its contacts: where, how strong, in which direction, and why.\n\n"
+        f"commands:\n{commands}\n\n`{PROGRAM} COMMAND --help` lists the options of a command.",
+        examples=(
+            "walker                          # a bundled scene in a window",
+            "robot.xml --key home --paused   # your robot, in its keyframe",
+            "robot.xml --serve               # in a browser, for machines without a display",
+        ),
     )
+    parser.usage = f"{PROGRAM} [SCENE] [options]\n       {PROGRAM} COMMAND ..."
     add_scene_arguments(parser)
     add_control_arguments(parser)
-    parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
-    parser.add_argument(
-        "--envs", type=number(1, 65536, int), default=1, metavar="N", help="environments; , and . choose"
+    add_run_arguments(parser)
+    group = parser.add_argument_group("simulation and window")
+    group.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="physics engine")
+    group.add_argument(
+        "--envs", type=number(1, 65536, int), default=1, metavar="N", help="number of environments; switch with , and ."
     )
-    parser.add_argument("--no-watch", action="store_true", help="do not open the scene again when its files change")
-    parser.add_argument("--paused", action="store_true", help="start paused")
-    parser.add_argument(
-        "--go-to", type=number(0, 1e6), metavar="S", help="start paused after so many simulated seconds"
-    )
-    parser.add_argument("--width", type=number(320, 16384, int), default=Options.width, help="of the window")
-    parser.add_argument("--height", type=number(240, 16384, int), default=Options.height, help="of the window")
-    parser.add_argument(
+    group.add_argument("--no-reload", action="store_true", help="do not reload the scene when its files change")
+    group.add_argument("--no-watch", action="store_true", dest="no_reload", help=argparse.SUPPRESS)
+    group.add_argument("--paused", action="store_true", help="start paused")
+    group.add_argument("--go-to", type=number(0, 1e6), metavar="S", help="start paused at this simulated time [s]")
+    group.add_argument("--size", type=pixel_size(240, 16384), metavar="WxH", help="window size [px]; default: 1600x900")
+    group.add_argument("--width", type=number(320, 16384, int), default=Options.width, help=argparse.SUPPRESS)
+    group.add_argument("--height", type=number(240, 16384, int), default=Options.height, help=argparse.SUPPRESS)
+    group.add_argument(
         "--serve",
         nargs="?",
         type=number(1, 65535, int),
         const=0,
         metavar="PORT",
-        help="open no window, and show it in browsers; without a port, on the first free one from 8090 on",
+        help="serve the window to browsers instead of opening it; default port: the first free one from 8090",
     )
-    parser.add_argument("--host", metavar="ADDRESS", help="where to serve; default: 127.0.0.1")
-    parser.add_argument("--frames", type=number(1, 1e12, int), metavar="N", help="stop after N frames")
-    add_run_arguments(parser)
+    group.add_argument("--host", metavar="ADDRESS", help="address to serve on; default: 127.0.0.1")
+    group.add_argument("--frames", type=number(1, 1e12, int), metavar="N", help="stop after N frames")
     parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser
 
@@ -61,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     gc.freeze()
     gc.enable()
     check_run_arguments(arguments)
+    width, height = arguments.size or (arguments.width, arguments.height)
     options = Options(
         scene=find_scene(arguments.scene),
         paused=arguments.paused,
@@ -70,13 +87,13 @@ def run(arguments: argparse.Namespace) -> int:
         key=arguments.key,
         sensors=tuple(arguments.sensor),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
-        width=arguments.width,
-        height=arguments.height,
+        width=width,
+        height=height,
         quality=Quality(arguments.quality),
         engine=arguments.engine,
         envs=arguments.envs,
         watch_all=not arguments.no_watch_all,
-        watch=not arguments.no_watch,
+        watch=not arguments.no_reload,
         frames=arguments.frames,
         **run_options(arguments),
         **control_options(arguments),

@@ -8,7 +8,7 @@ from typing import NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SceneError
+from ..errors import SceneError, did_you_mean
 from ..sensors.layout import ContactLayout, Field
 from ..settings import Reduce
 
@@ -112,8 +112,8 @@ class SensorList(Sequence[ContactSensor]):
     def position(self, name: str) -> int:
         """Index of the sensor of that name."""
         if name not in self._positions:
-            known = ", ".join(self._positions) or "none"
-            raise SceneError(f"no contact sensor named {name!r}; the scene has: {known}")
+            known = did_you_mean(name, self._positions) or f"; the scene has: {', '.join(self._positions) or 'none'}"
+            raise SceneError(f"no contact sensor named {name!r}{known}")
         return self._positions[name]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 
 from ..assets import DEFAULT_SCENE, bundled_scene, bundled_scenes
-from ..errors import SceneError
+from ..errors import SceneError, did_you_mean
 from ..mjmodel.names import COMPANION, WATCHER
 from ..mjmodel.state_log import StateLog
 from ..mjmodel.types import MjModel
@@ -65,8 +65,8 @@ def find_scene(scene: str | Path | None) -> Path:
     if bundled is not None and not path.exists():
         return bundled.path
     if not path.exists():
-        names = ", ".join(known.name for known in bundled_scenes())
-        hint = "" if path.suffix else f"; bundled scenes: {names}"
+        names = [known.name for known in bundled_scenes()]
+        hint = "" if path.suffix else did_you_mean(text, names) or f"; bundled scenes: {', '.join(names)}"
         raise SceneError(f"{text}: no such file{hint}")
     if path.is_dir():
         if bundled is not None:

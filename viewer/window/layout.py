@@ -69,13 +69,18 @@ def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.
     return params
 
 
+def settings_path() -> Path:
+    """Return the file that settings and layout are kept in."""
+    return Path(hello_imgui.ini_folder_location(_SETTINGS_FOLDER)) / _SETTINGS_FILE
+
+
 def prepare_settings() -> tuple[bool, str | None]:
     """Make sure that the saved settings cannot keep the window from opening: Hello ImGui fails on a damaged file.
 
     Returns True if settings and layout can be kept, and what the user should know of them, if anything. A damaged file
     is renamed: the defaults are used, and nothing is lost.
     """
-    path = Path(hello_imgui.ini_folder_location(_SETTINGS_FOLDER)) / _SETTINGS_FILE
+    path = settings_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
