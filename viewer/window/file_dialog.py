@@ -11,20 +11,8 @@ from imgui_bundle import ImVec2, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ..files import printable, size_text
+from . import widgets as ui
 from .theme import dim_color, warning_color
-from .widgets import (
-    Heading,
-    button,
-    checkbox,
-    fitted_text,
-    literal,
-    number_font,
-    paragraph,
-    table_headings,
-    text_right,
-    tooltip,
-    visible_rows,
-)
 
 _SIZE, _CHANGED = "0000.0 MB", "0000-00-00 00:00"
 """The widest texts of two columns."""
@@ -140,31 +128,31 @@ class FileDialog:
         return self._every_file or entry.path.suffix.lower() in self._suffixes
 
     def _show_place(self) -> None:
-        if button(f"{icons.ICON_FA_ARROW_UP}###up", "The folder above"):
+        if ui.button(f"{icons.ICON_FA_ARROW_UP}###up", "The folder above"):
             self.go_to(self.folder.parent)
         imgui.same_line(0, 4)
-        if button(f"{icons.ICON_FA_HOUSE}###home", "Your home folder"):
+        if ui.button(f"{icons.ICON_FA_HOUSE}###home", "Your home folder"):
             self.go_to(Path("~").expanduser())
         imgui.same_line(0, 4)
-        if button(f"{icons.ICON_FA_ARROWS_ROTATE}###again", "Look at the folder again"):
+        if ui.button(f"{icons.ICON_FA_ARROWS_ROTATE}###again", "Look at the folder again"):
             self.go_to(self.folder)
         imgui.same_line()
         imgui.align_text_to_frame_padding()
-        fitted_text(printable(str(self.folder)), imgui.get_content_region_avail().x)
+        ui.fitted_text(printable(str(self.folder)), imgui.get_content_region_avail().x)
 
     def _show_list(self, footer: float) -> None:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.borders_outer
-        with number_font():
+        with ui.number_font():
             headings = (
-                Heading("name", "", left=True),
-                Heading("size", imgui.calc_text_size(_SIZE).x),
-                Heading("changed", imgui.calc_text_size(_CHANGED).x),
+                ui.Heading("name", "", left=True),
+                ui.Heading("size", imgui.calc_text_size(_SIZE).x),
+                ui.Heading("changed", imgui.calc_text_size(_CHANGED).x),
             )
         if not imgui.begin_table("##list", len(headings), flags, ImVec2(0, -footer)):
             return
-        table_headings(headings)
+        ui.table_headings(headings)
         entries = self.shown()
-        for i in visible_rows(len(entries)):
+        for i in ui.visible_rows(len(entries)):
             self._show_entry(entries[i])
         imgui.end_table()
 
@@ -174,9 +162,9 @@ class FileDialog:
         icon = icons.ICON_FA_FOLDER if entry.is_folder else icons.ICON_FA_FILE
         flags = imgui.SelectableFlags_
         spans = flags.span_all_columns | flags.allow_double_click | flags.no_auto_close_popups
-        if imgui.selectable(f"{icon}  {literal(entry.text)}###{literal(entry.text)}", entry.text == self.name, spans)[
-            0
-        ]:
+        if imgui.selectable(
+            f"{icon}  {ui.literal(entry.text)}###{ui.literal(entry.text)}", entry.text == self.name, spans
+        )[0]:
             double = imgui.is_mouse_double_clicked(0)
             if double and entry.is_folder:
                 self.go_to(entry.path)
@@ -184,12 +172,12 @@ class FileDialog:
                 self._accept(entry.path)
             elif not entry.is_folder or self._purpose is not Purpose.SAVE:
                 self.name, self._typed, self.trouble, self._replaces = entry.text, False, "", False
-        with number_font():
+        with ui.number_font():
             imgui.table_next_column()
             if not entry.is_folder:
-                text_right(size_text(entry.size), dim_color())
+                ui.text_right(size_text(entry.size), dim_color())
             imgui.table_next_column()
-            text_right(time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed)), dim_color())
+            ui.text_right(time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.changed)), dim_color())
 
     def _show_choice(self) -> None:
         em = imgui.get_font_size()
@@ -203,25 +191,25 @@ class FileDialog:
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
         entered, name = imgui.input_text_with_hint("##name", hints[self._purpose], self.name, flags)
-        tooltip("Enter chooses it")
+        ui.tooltip("Enter chooses it")
         if name != self.name:
             self.name, self._typed, self.trouble, self._replaces = name, True, "", False
         if self._suffixes:
             text = f"all files, not only {' '.join(self._suffixes)}"
-            self._every_file = checkbox(text, self._every_file, "List files of every kind")
+            self._every_file = ui.checkbox(text, self._every_file, "List files of every kind")
             imgui.same_line()
-        self._hidden = checkbox("hidden", self._hidden, "List names that begin with a dot")
+        self._hidden = ui.checkbox("hidden", self._hidden, "List names that begin with a dot")
         imgui.same_line()
         width = 6 * em
         imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 2 * width - em)
-        if button("Cancel", "Choose nothing (Esc)", width):
+        if ui.button("Cancel", "Choose nothing (Esc)", width):
             imgui.close_current_popup()
         imgui.same_line()
         label = "Replace" if self._replaces else str(self._purpose)
-        if button(f"{label}###accept", "Enter does the same", width) or entered:
+        if ui.button(f"{label}###accept", "Enter does the same", width) or entered:
             self._take()
         if self.trouble:
-            paragraph(self.trouble, warning_color())
+            ui.paragraph(self.trouble, warning_color())
 
     def _take(self) -> None:
         """What is typed or selected: a path, a name in the folder, or a part of the only name that has it."""

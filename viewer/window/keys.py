@@ -7,8 +7,8 @@ from imgui_bundle import ImVec2, imgui
 
 from ..render.view import View
 from ..session.session import Session
+from . import widgets as ui
 from .shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS, Shell
-from .widgets import dim_text, number_font
 
 Key = imgui.Key
 
@@ -223,11 +223,11 @@ def _rows(bindings: tuple[Binding, ...]) -> tuple[tuple[str, str], ...]:
 def _show_group(title: str, rows: tuple[tuple[str, str], ...]) -> None:
     if title:
         imgui.spacing()
-        dim_text(title)
-    with number_font():
+        ui.dim_text(title)
+    with ui.number_font():
         indent = imgui.get_cursor_pos_x() + imgui.calc_text_size(max((keys for keys, _ in rows), key=len) + "  ").x
     for keys, does in rows:
-        with number_font():
+        with ui.number_font():
             imgui.text_unformatted(keys)
         imgui.same_line()
         imgui.set_cursor_pos_x(indent)

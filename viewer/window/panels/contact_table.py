@@ -13,19 +13,8 @@ from ...sensors.friction import ContactState
 from ...session.readings import SensorReading
 from ...session.session import Highlight, Session
 from ...settings import Reduce, ViewState
+from .. import widgets as ui
 from ..theme import dim_color, plain_color, warning_color
-from ..widgets import (
-    Heading,
-    checkbox,
-    fitted_text,
-    number_cell,
-    number_font,
-    paragraph,
-    table_headings,
-    text_color,
-    text_right,
-    visible_rows,
-)
 
 APART = (
     "Does not touch: found, but the surfaces are apart and no force acts. MJX fills slots so with reduce none, where"
@@ -82,13 +71,13 @@ class ContactTable:
         self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
         """As long as the longest name."""
         self._headings_for: tuple[object, ...] = ()
-        self._chosen: tuple[list[ContactColumn], list[Heading]] = [], []
+        self._chosen: tuple[list[ContactColumn], list[ui.Heading]] = [], []
 
     def choose(self, settings: ViewState) -> None:
         """Boxes for the columns."""
         chosen = _chosen(settings)
         help_text = "The first ones of those below that the panel has room for"
-        fits = checkbox("as many as fit", chosen is None, help_text)
+        fits = ui.checkbox("as many as fit", chosen is None, help_text)
         if fits is not (chosen is None):
             settings.contact_columns = "" if fits else ",".join(list(ContactColumn)[:4])
         imgui.separator()
@@ -107,7 +96,7 @@ class ContactTable:
         """The table, or why it is empty, in a place of constant height."""
         self._read(session.engine.model)
         self._apart = reading.batch.apart
-        with number_font():
+        with ui.number_font():
             line = imgui.get_text_line_height() + 2 * imgui.get_style().cell_padding.y
         bar = imgui.get_style().scrollbar_size
         # In a low window the array below keeps its room.
@@ -118,7 +107,7 @@ class ContactTable:
             self._show_table(session, reading, tints, height)
             return
         if imgui.begin_child("##contacts", ImVec2(0, height)):
-            paragraph(why_zero or "No contact now.")
+            ui.paragraph(why_zero or "No contact now.")
             if reading.reported:
                 self._show_table(session, reading, tints, 0.0)
         imgui.end_child()
@@ -146,32 +135,32 @@ class ContactTable:
             for column, names in ((ContactColumn.GEOMS, geoms), (ContactColumn.BODIES, bodies)):
                 self._names[column] = max(names, key=len, default="")[:_LONGEST]
 
-    def _headings(self, column: ContactColumn, net: bool) -> list[Heading]:
+    def _headings(self, column: ContactColumn, net: bool) -> list[ui.Heading]:
         help_text = _HELP[column]
         match column:
             case ContactColumn.SLOT:
-                return [Heading("slot", "00 apart" if self._apart.any() else "slot", help_text, left=True)]
+                return [ui.Heading("slot", "00 apart" if self._apart.any() else "slot", help_text, left=True)]
             case ContactColumn.FORCES:
                 axes = ("F x", "F y", "F z") if net else ("normal", "tangent0", "tangent1")
                 what = "Net force, world axes [N]" if net else "Force of object 1 on object 2, in the contact frame [N]"
-                return [Heading(f"{axis}\n[N]", _DIGITS, what) for axis in axes]
+                return [ui.Heading(f"{axis}\n[N]", _DIGITS, what) for axis in axes]
             case ContactColumn.USE:
-                return [Heading("friction\nuse", "0.00", help_text)]
+                return [ui.Heading("friction\nuse", "0.00", help_text)]
             case ContactColumn.DISTANCE:
-                return [Heading("distance\n[mm]", _DIGITS, help_text)]
+                return [ui.Heading("distance\n[mm]", _DIGITS, help_text)]
             case ContactColumn.GEOMS | ContactColumn.BODIES:
                 kind, name = ("geom", "body")[column is ContactColumn.BODIES], self._names[column]
                 return [
-                    Heading(f"object {i}\n{kind}", name, f"The {kind} {role}", left=True)
+                    ui.Heading(f"object {i}\n{kind}", name, f"The {kind} {role}", left=True)
                     for i, role in ((1, "that the normal leaves"), (2, "that the force acts on"))
                 ]
             case ContactColumn.POSITION:
-                return [Heading(f"{axis}\n[m]", _DIGITS, help_text) for axis in "xyz"]
+                return [ui.Heading(f"{axis}\n[m]", _DIGITS, help_text) for axis in "xyz"]
             case ContactColumn.NORMAL:
-                return [Heading(f"normal\n{axis}", _DIGITS, help_text) for axis in "xyz"]
+                return [ui.Heading(f"normal\n{axis}", _DIGITS, help_text) for axis in "xyz"]
 
     def _show_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
-        with number_font():
+        with ui.number_font():
             self._fill_table(session, reading, tints, height)
 
     def _fill_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
@@ -180,11 +169,11 @@ class ContactTable:
         if not imgui.begin_table("##contacts", len(headings), _FLAGS, ImVec2(0, height)):
             return
         colors = {} if net else {f"{axis}\n[N]": tints[i] for i, axis in enumerate(("normal", "tangent0", "tangent1"))}
-        table_headings(headings, colors, frozen=1)
+        ui.table_headings(headings, colors, frozen=1)
         slots = np.flatnonzero(reading.batch.filled)
         wants_cones = session.diagnostics is not None and ContactColumn.USE in columns
         cones = session.diagnostics.cones(reading.batch) if wants_cones and session.diagnostics else None
-        for row in visible_rows(len(slots)):
+        for row in ui.visible_rows(len(slots)):
             imgui.table_next_row()
             use = float(cones.use[row]) if cones is not None else float("nan")
             sliding = cones is not None and cones.states[row] == ContactState.SLIDING
@@ -194,7 +183,7 @@ class ContactTable:
 
     def _chosen_headings(
         self, session: Session, reading: SensorReading, net: bool
-    ) -> tuple[list[ContactColumn], list[Heading]]:
+    ) -> tuple[list[ContactColumn], list[ui.Heading]]:
         """The columns and their headings, which stay the same from frame to frame."""
         style, room = imgui.get_style(), imgui.get_content_region_avail().x
         apart, settings = bool(self._apart.any()), session.settings
@@ -221,7 +210,7 @@ class ContactTable:
                 imgui.table_next_column()
                 apart = bool(self._apart[slot])
                 text = f"{slot} apart##contact" if apart else f"{slot}##contact"
-                with text_color(warning_color() if apart else plain_color()):
+                with ui.text_color(warning_color() if apart else plain_color()):
                     if imgui.selectable(text, session.picked == (name, slot), _SPANS)[0]:
                         session.picked = (name, slot)
                 if imgui.is_item_hovered():
@@ -231,24 +220,24 @@ class ContactTable:
             case ContactColumn.FORCES:
                 assert batch.force is not None
                 for axis in range(3):
-                    number_cell(float(batch.force[slot, axis]), tints[axis] if tints else None)
+                    ui.number_cell(float(batch.force[slot, axis]), tints[axis] if tints else None)
                     if tints and imgui.is_item_hovered():
                         session.highlight = Highlight(name, slot, axis)
             case ContactColumn.USE:
                 imgui.table_next_column()
                 _show_use(*friction)
             case ContactColumn.DISTANCE:
-                number_cell(float("nan") if batch.dist is None else 1000 * float(batch.dist[slot]))
+                ui.number_cell(float("nan") if batch.dist is None else 1000 * float(batch.dist[slot]))
             case ContactColumn.GEOMS | ContactColumn.BODIES:
                 for geom in session.details(name).geoms[slot]:
                     imgui.table_next_column()
                     text = geom if column is ContactColumn.GEOMS else self._bodies.get(geom, geom)
-                    fitted_text(text or "-", imgui.get_content_region_avail().x)
+                    ui.fitted_text(text or "-", imgui.get_content_region_avail().x)
             case ContactColumn.POSITION | ContactColumn.NORMAL:
                 vector = batch.pos if column is ContactColumn.POSITION else batch.normal
                 assert vector is not None
                 for axis in range(3):
-                    number_cell(float(vector[slot, axis]))
+                    ui.number_cell(float(vector[slot, axis]))
 
 
 _USUAL = tuple(column for column in ContactColumn if column is not ContactColumn.BODIES)
@@ -264,6 +253,6 @@ def _chosen(settings: ViewState) -> list[ContactColumn] | None:
 
 def _show_use(use: float, sliding: bool) -> None:
     known = use == use
-    text_right(f"{use:.2f}" if known else "-", warning_color() if sliding else None if known else dim_color())
+    ui.text_right(f"{use:.2f}" if known else "-", warning_color() if sliding else None if known else dim_color())
     if imgui.is_item_hovered():
         imgui.set_tooltip("sliding" if sliding else "sticking" if known else "no friction")

@@ -9,26 +9,9 @@ from ...app.application import Application
 from ...mjmodel.actuators import Actuator
 from ...session.session import Session
 from ...session.simulation import Change
+from .. import widgets as ui
 from ..shell import CONTROLS, Dock, Panel, Shell
 from ..theme import dim_color, warning_color
-from ..widgets import (
-    Message,
-    button,
-    checkbox,
-    dim_text,
-    disabled,
-    fit_text,
-    fitted_text,
-    flow,
-    format_number,
-    literal,
-    number_font,
-    paragraph,
-    small_button,
-    text_color,
-    text_right,
-    tooltip,
-)
 from .poses import T, begin_rows, by_limb, next_row, show_poses, slider
 
 
@@ -37,53 +20,55 @@ class KeyframeList:
 
     def __init__(self) -> None:
         self._name = ""
-        self._message = Message()
+        self._message = ui.Message()
 
     def show(self, app: Application) -> None:
         session, keyframes = app.session, app.keyframes
         suggested = keyframes.free_name(session)
         imgui.set_next_item_width(-6 * imgui.get_font_size())
         self._name = imgui.input_text_with_hint("###key name", suggested, self._name)[1]
-        tooltip("What the keyframe is called")
+        ui.tooltip("What the keyframe is called")
         imgui.same_line()
-        keep = button(f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe of the running scene")
+        keep = ui.button(
+            f"{icons.ICON_FA_PLUS} Keep###keep", "Keep the present state as a keyframe of the running scene"
+        )
         if keep and self._message.attempt(lambda: keyframes.make(session, self._name or suggested)) is not None:
             self._name = ""
-        with disabled(session.why_not(Change.KEYFRAME) is not None):
+        with ui.disabled(session.why_not(Change.KEYFRAME) is not None):
             for name in session.engine.keys:
                 self._show_row(app, name, made=False)
             for name in list(keyframes.made):
                 if name not in session.engine.keys:
                     self._show_row(app, name, made=True)
         if not session.engine.keys and not keyframes.made:
-            dim_text("No keyframes yet")
+            ui.dim_text("No keyframes yet")
         imgui.spacing()
-        if button("Copy MJCF", "Copy the present state as a <key> element (Ctrl+C)"):
+        if ui.button("Copy MJCF", "Copy the present state as a <key> element (Ctrl+C)"):
             imgui.set_clipboard_text(keyframes.state(session).element())
         imgui.same_line()
-        if button("Copy Python", "Copy the present state as statements that set an mjData"):
+        if ui.button("Copy Python", "Copy the present state as statements that set an mjData"):
             imgui.set_clipboard_text(keyframes.state(session).python())
         imgui.same_line()
-        with disabled(session.why_not(Change.KEYFRAME) is not None):
-            if button("Paste", "Start again from a <key> element in the clipboard"):
+        with ui.disabled(session.why_not(Change.KEYFRAME) is not None):
+            if ui.button("Paste", "Start again from a <key> element in the clipboard"):
                 self._message.attempt(lambda: keyframes.paste(session, imgui.get_clipboard_text()))
         self._message.show()
 
     def _show_row(self, app: Application, name: str, *, made: bool) -> None:
-        imgui.push_id(f"key {literal(name)}")
-        if small_button(f"{icons.ICON_FA_PLAY}###go", f"Start again from {name}"):
+        imgui.push_id(f"key {ui.literal(name)}")
+        if ui.small_button(f"{icons.ICON_FA_PLAY}###go", f"Start again from {name}"):
             self._message.attempt(lambda: app.keyframes.go_to(app.session, name))
         imgui.same_line()
         imgui.text_unformatted(name)
         if made:
             imgui.same_line()
             why_not = app.session.why_not(Change.FILE)
-            with disabled(why_not is not None):
+            with ui.disabled(why_not is not None):
                 help_text = why_not or "Write it into the scene's file: one line is added. Ctrl+Z takes it back"
-                if small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
+                if ui.small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
                     self._message.attempt(lambda: app.keyframes.save(app.session, name))
             imgui.same_line()
-            if small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
+            if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
                 app.keyframes.remove(name)
         imgui.pop_id()
 
@@ -103,9 +88,9 @@ class ControlsPanel:
             self._session = session
             self._selected &= {each.name for each in session.drive.actuators}
         if (reason := session.why_not(Change.CONTROLS)) is not None:
-            paragraph(reason)
+            ui.paragraph(reason)
         elif not session.drive.can_write:
-            paragraph("A past step is shown, from which this scene cannot go on: go to the newest to drive it.")
+            ui.paragraph("A past step is shown, from which this scene cannot go on: go to the newest to drive it.")
         else:
             _show_driver(app)
         if not imgui.begin_tab_bar("##what", imgui.TabBarFlags_.draw_selected_overline):
@@ -125,11 +110,11 @@ class ControlsPanel:
                 imgui.end_tab_item()
         imgui.end_tab_bar()
         if not session.drive.actuators and not session.drive.joints:
-            paragraph("Nothing moves in this scene.")
+            ui.paragraph("Nothing moves in this scene.")
 
     def _show_actuators(self, session: Session) -> None:
         drive = session.drive
-        with disabled(session.why_not(Change.CONTROLS) is not None or not drive.can_write):
+        with ui.disabled(session.why_not(Change.CONTROLS) is not None or not drive.can_write):
             self._show_settings(session)
             _show_hold(session)
             self._show_filter(drive.actuators, selects=True)
@@ -139,7 +124,7 @@ class ControlsPanel:
             for rows, names in by_limb(shown, len(drive.actuators)):
                 self._show_actuator_rows(session, rows, names)
             if not shown:
-                dim_text("No name has this in it")
+                ui.dim_text("No name has this in it")
             _show_noise(session)
 
     def _show_settings(self, session: Session) -> None:
@@ -147,27 +132,27 @@ class ControlsPanel:
         drive = session.drive
         chosen = [each for each in drive.actuators if each.name in self._selected] or drive.actuators
         which = f"the {len(chosen)} selected controls" if self._selected else "all controls"
-        if button("Zero", f"Set {which} to 0, or to the end of their range that is nearest to it"):
+        if ui.button("Zero", f"Set {which} to 0, or to the end of their range that is nearest to it"):
             drive.begin("controls to zero")
             drive.set_controls({each.index: min(max(0.0, each.low), each.high) for each in chosen})
         imgui.same_line()
-        if button("Middle", f"Set {which} to the middle of their range"):
+        if ui.button("Middle", f"Set {which} to the middle of their range"):
             drive.begin("controls to the middle")
             drive.set_controls({each.index: each.middle for each in chosen})
         model = session.engine.model
         if model.nkey:
-            flow(7 * imgui.get_font_size())
+            ui.flow(7 * imgui.get_font_size())
             imgui.set_next_item_width(7 * imgui.get_font_size())
             if imgui.begin_combo("###key", "Keyframe"):
                 for k, name in enumerate(session.engine.keys):
-                    if imgui.selectable(literal(name), False)[0]:
+                    if imgui.selectable(ui.literal(name), False)[0]:
                         drive.begin(f"controls of {name}")
                         drive.set_controls({each.index: float(model.key_ctrl[k, each.index]) for each in chosen})
                 imgui.end_combo()
-            tooltip(f"Set {which} to those of a keyframe; the pose stays")
+            ui.tooltip(f"Set {which} to those of a keyframe; the pose stays")
         if session.simulation.engine.num_envs > 1:
             help_text = "Drive all environments, not only the one that is shown"
-            drive.all_environments = checkbox("All environments", drive.all_environments, help_text)
+            drive.all_environments = ui.checkbox("All environments", drive.all_environments, help_text)
 
     def _show_filter(self, items: Sequence[T], *, selects: bool = False) -> None:
         """The field, and beside it what selects all that it leaves."""
@@ -175,12 +160,14 @@ class ControlsPanel:
         width = imgui.calc_text_size("Select").x + 2 * imgui.get_style().frame_padding.x
         imgui.set_next_item_width(-width - imgui.get_style().item_spacing.x if selects else -1)
         self._filter = imgui.input_text_with_hint("###filter", "Filter by name", self._filter)[1]
-        tooltip("Show only names that have these words in them")
+        ui.tooltip("Show only names that have these words in them")
         if not selects:
             return
         imgui.same_line()
         help_text = "Select no control" if self._selected else "Select all controls of this list"
-        if button(label, f"{help_text}. Click names to select them one by one: selected controls move together", width):
+        if ui.button(
+            label, f"{help_text}. Click names to select them one by one: selected controls move together", width
+        ):
             self._selected = set() if self._selected else {each.name for each in self._filtered(items)}
 
     def _filtered(self, items: Sequence[T]) -> list[T]:
@@ -211,10 +198,10 @@ class ControlsPanel:
         imgui.end_table()
 
     def _show_name(self, each: Actuator, name: str) -> None:
-        name = fit_text(name, imgui.get_content_region_avail().x)
-        if imgui.selectable(f"{literal(name)}###name", each.name in self._selected)[0]:
+        name = ui.fit_text(name, imgui.get_content_region_avail().x)
+        if imgui.selectable(f"{ui.literal(name)}###name", each.name in self._selected)[0]:
             self._selected ^= {each.name}
-        tooltip(f"{each.name}\n{each.servo} on {each.limb or 'no joint'}, {each.low:g} to {each.high:g} {each.unit}")
+        ui.tooltip(f"{each.name}\n{each.servo} on {each.limb or 'no joint'}, {each.low:g} to {each.high:g} {each.unit}")
 
 
 def _show_driver(app: Application) -> None:
@@ -224,7 +211,7 @@ def _show_driver(app: Application) -> None:
     if name is None:
         return
     help_text = "It sets controls before every step. Off: they stay as the sliders are set"
-    on = checkbox(f"{literal(name)} drives###drives", app.controllers.drives, help_text)
+    on = ui.checkbox(f"{ui.literal(name)} drives###drives", app.controllers.drives, help_text)
     if on != app.controllers.drives:
         app.controllers.set_drives(on, app.session.engines)
 
@@ -236,15 +223,15 @@ def _show_heading(actuators: Sequence[Actuator]) -> None:
     imgui.table_next_row()
     imgui.table_next_column()
     imgui.table_next_column()
-    dim_text("control")
+    ui.dim_text("control")
     imgui.table_next_column()
     units = {each.force_unit for each in actuators}
     unit = units.pop() if len(units) == 1 else ""
     imgui.begin_group()
     for line in ("torque", f"[{unit}]") if "m" in unit else ("force", f"[{unit}]") if unit else ("force",):
-        text_right(line, dim_color())
+        ui.text_right(line, dim_color())
     imgui.end_group()
-    tooltip("What each actuator made in the last step")
+    ui.tooltip("What each actuator made in the last step")
     imgui.end_table()
 
 
@@ -252,19 +239,19 @@ def _show_force(session: Session, each: Actuator) -> None:
     """The force that an actuator made in the last step, in amber where it can make no more."""
     unit = each.force_unit or "its own unit"
     known = session.engine.has_contact_list and not session.drive.is_posed
-    with number_font():
+    with ui.number_font():
         if not known:
-            text_right("-", dim_color())
+            ui.text_right("-", dim_color())
         else:
             force = float(session.engine.data.actuator_force[each.index])
             at_limit = not each.force_low < force < each.force_high
-            text_right(format_number(force, 2), warning_color() if at_limit else None)
+            ui.text_right(ui.format_number(force, 2), warning_color() if at_limit else None)
     if not session.engine.has_contact_list:
-        tooltip(f"{session.engine.name.split()[0]} does not report the forces of actuators")
+        ui.tooltip(f"{session.engine.name.split()[0]} does not report the forces of actuators")
     elif not known:
-        tooltip("Known from the next step on")
+        ui.tooltip("Known from the next step on")
     else:
-        tooltip(f"Force that it made in the last step [{unit}]" + (": all that it can" if at_limit else ""))
+        ui.tooltip(f"Force that it made in the last step [{unit}]" + (": all that it can" if at_limit else ""))
 
 
 def _show_hold(session: Session) -> None:
@@ -273,12 +260,12 @@ def _show_hold(session: Session) -> None:
     if not drive.can_hold:
         return
     if not drive.held:
-        flow(4 * imgui.get_font_size())
-        if button("Hold", "Set the servos to the present pose"):
+        ui.flow(4 * imgui.get_font_size())
+        if ui.button("Hold", "Set the servos to the present pose"):
             drive.hold_pose(True)
         return
     held = drive.hold.targets is not None
-    on = checkbox("Hold", held, "Motors hold the present pose, as a spring and a damper at each joint")
+    on = ui.checkbox("Hold", held, "Motors hold the present pose, as a spring and a damper at each joint")
     if on != held:
         drive.hold_pose(on)
     imgui.same_line()
@@ -304,7 +291,7 @@ def _show_noise(session: Session) -> None:
 def _field(name: str, value: float, text: str, help_text: str, speed: float = 0.5, high: float = 1e5) -> float:
     imgui.set_next_item_width(max((imgui.get_content_region_avail().x - imgui.get_font_size()) * 0.5, 50.0))
     value = imgui.drag_float(name, value, speed, 0.0, high, text)[1]
-    tooltip(help_text)
+    ui.tooltip(help_text)
     return min(max(float(value), 0.0), high)
 
 
@@ -312,10 +299,10 @@ def _show_constants(app: Application) -> None:
     """The numbers of the controller's file."""
     file = app.controllers.file
     assert file is not None
-    with text_color(dim_color()):
-        fitted_text(str(file.path), imgui.get_content_region_avail().x)
+    with ui.text_color(dim_color()):
+        ui.fitted_text(str(file.path), imgui.get_content_region_avail().x)
     if not file.constants:
-        paragraph("Numbers that the file gives names in capitals, such as KP = 40, are sliders here.")
+        ui.paragraph("Numbers that the file gives names in capitals, such as KP = 40, are sliders here.")
         return
     if begin_rows("constants", 2):
         for name, value in file.constants.items():

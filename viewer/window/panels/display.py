@@ -9,8 +9,8 @@ from imgui_bundle import imgui
 from ...session.layer import Layer
 from ...session.layers import display_layers
 from ...settings import GizmoSettings, Palette, ScaleMode
+from .. import widgets as ui
 from ..shell import DISPLAY, Dock, Panel, Shell
-from ..widgets import button, checkbox, choose, disabled, heading, tooltip
 
 E = TypeVar("E", bound=StrEnum)
 
@@ -25,7 +25,7 @@ class DisplayPanel:
         _show_lengths(settings.gizmos)
         _show_looks(settings.gizmos)
         imgui.spacing()
-        if button("Defaults", "Draw contacts as on the first launch"):
+        if ui.button("Defaults", "Draw contacts as on the first launch"):
             settings.gizmos = GizmoSettings()
 
 
@@ -39,12 +39,12 @@ def _show_layers(gizmos: GizmoSettings, layers: Sequence[Layer]) -> None:
             in_left_half = False
         else:
             in_left_half = not layer.own_row
-        with disabled(layer.needs is not None and not getattr(gizmos, layer.needs)):
-            setattr(gizmos, layer.flag, checkbox(layer.label, getattr(gizmos, layer.flag), layer.tooltip))
+        with ui.disabled(layer.needs is not None and not getattr(gizmos, layer.needs)):
+            setattr(gizmos, layer.flag, ui.checkbox(layer.label, getattr(gizmos, layer.flag), layer.tooltip))
 
 
 def _show_lengths(gizmos: GizmoSettings) -> None:
-    heading("Length")
+    ui.heading("Length")
     gizmos.scale_mode = _choice(
         "scale",
         gizmos.scale_mode,
@@ -59,11 +59,11 @@ def _show_lengths(gizmos: GizmoSettings) -> None:
         "smallest", gizmos.min_force, 0.0, 10.0, "%.3f N", "Smaller force components draw no arrow"
     )
     help_text = "Arrow length grows with the logarithm of the force: for forces of very different size"
-    gizmos.log_length = checkbox("Logarithmic", gizmos.log_length, help_text)
+    gizmos.log_length = ui.checkbox("Logarithmic", gizmos.log_length, help_text)
 
 
 def _show_looks(gizmos: GizmoSettings) -> None:
-    heading("Look")
+    ui.heading("Look")
     gizmos.width = _slider("width", gizmos.width, 0.2, 5.0, "%.2f x", "Factor on arrow widths")
     gizmos.point_size = _slider("points", gizmos.point_size, 0.2, 5.0, "%.2f x", "Factor on the spheres' size")
     gizmos.color_mode = _choice("colour by", gizmos.color_mode, "What an arrow's colour shows")
@@ -80,19 +80,19 @@ def _show_looks(gizmos: GizmoSettings) -> None:
         "the one pressed hardest (peak), or their mean",
     )
     help_text = "Gizmos behind geometry stay visible, dimmed"
-    gizmos.see_through = checkbox("See through", gizmos.see_through, help_text)
+    gizmos.see_through = ui.checkbox("See through", gizmos.see_through, help_text)
 
 
 def _slider(label: str, value: float, low: float, high: float, text: str, help_text: str) -> float:
     imgui.set_next_item_width(imgui.get_content_region_avail().x - 5 * imgui.get_font_size())
     value = imgui.slider_float(label, value, low, high, text, imgui.SliderFlags_.logarithmic)[1]
-    tooltip(help_text)
+    ui.tooltip(help_text)
     return value
 
 
 def _choice(label: str, value: E, help_text: str, name: Callable[[E], str] = str) -> E:
     width = imgui.get_content_region_avail().x - 5 * imgui.get_font_size()
-    return choose(label, value, type(value), width, help_text, name)
+    return ui.choose(label, value, type(value), width, help_text, name)
 
 
 PANEL = Panel(DISPLAY, Dock.LEFT_BELOW, DisplayPanel, most_width=0.24)

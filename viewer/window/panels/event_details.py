@@ -15,19 +15,8 @@ from ...mjmodel.names import sensor_names
 from ...mjmodel.pairs import possible_pairs
 from ...mjmodel.types import MjModel
 from ...session.session import Session
+from .. import widgets as ui
 from ..theme import dim_color, faded, plain_color
-from ..widgets import (
-    Heading,
-    fitted_text,
-    literal,
-    number_font,
-    paragraph,
-    table_headings,
-    text_color,
-    text_right,
-    tooltip,
-    visible_rows,
-)
 
 _TOGETHER = 0.05
 """Events of a sensor and of its pair are twins if they are seen within this time [s], and nothing else happens to
@@ -45,12 +34,12 @@ _SPAN = 2.0
 _MARK_COUNT = 100
 _TICKS = ((1.0, "1 m"), (1e-2, "1 cm"), (1e-4, "0.1 mm"), (1e-6, "1 µm"), (1e-8, "10 nm"))
 _TIMES = (
-    Heading("sensor", "", "Bright in contact, grey in the air", left=True),
-    Heading("now [s]", "000.000", "Time in contact, or in the air, up to now"),
-    Heading("contact [s]", "000.000", "Length of the last complete contact"),
-    Heading("air [s]", "000.000", "Length of the last complete time in the air"),
-    Heading("contacts", "000000", "Number of contacts, the present one included"),
-    Heading("duty", "0.000", "Share of the time in contact"),
+    ui.Heading("sensor", "", "Bright in contact, grey in the air", left=True),
+    ui.Heading("now [s]", "000.000", "Time in contact, or in the air, up to now"),
+    ui.Heading("contact [s]", "000.000", "Length of the last complete contact"),
+    ui.Heading("air [s]", "000.000", "Length of the last complete time in the air"),
+    ui.Heading("contacts", "000000", "Number of contacts, the present one included"),
+    ui.Heading("duty", "0.000", "Share of the time in contact"),
 )
 
 
@@ -59,9 +48,9 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     tracker.curves_wanted_until = monotonic() + _LINGER
     times, z1, z2 = tracker.curves
     if not len(times):
-        paragraph("Run the simulation to see how near pairs are to parting and to meeting.")
+        ui.paragraph("Run the simulation to see how near pairs are to parting and to meeting.")
         return
-    paragraph("Gaps of the pairs nearest to parting (z1) and to meeting (z2). Crossing 0 is an event.")
+    ui.paragraph("Gaps of the pairs nearest to parting (z1) and to meeting (z2). Crossing 0 is an event.")
     eps = tracker.options.eps
     flags = implot.Flags_
     if not implot.begin_plot("##crossing", ImVec2(-1, -1), flags.no_title | flags.no_menus | flags.no_mouse_text):
@@ -90,7 +79,7 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     _draw_line("z1 in contact", times[seen], z1[seen], eps, text)
     _draw_line("z2 apart", times[seen], z2[seen], eps, dim_color())
     implot.end_plot()
-    tooltip(
+    ui.tooltip(
         "z1: distance of the pair in contact that is nearest to parting; it ends above 0.\n"
         "z2: distance, plus 2 eps, of the pair apart that is nearest to meeting; it begins below 0.\n"
         "The band is as wide as the hysteresis, 2 eps to either side."
@@ -101,26 +90,26 @@ def show_sensor_times(tracker: ContactTracker, now: float) -> None:
     """How long each sensor has been in contact and in the air at a simulated time [s]."""
     timing = tracker.timing_at(now)
     if not tracker.sensors.names:
-        paragraph("This scene has no contact sensors.")
+        ui.paragraph("This scene has no contact sensors.")
         return
     flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
-    with number_font():
+    with ui.number_font():
         if not imgui.begin_table("##times", len(_TIMES), flags):
             return
-        table_headings(_TIMES)
+        ui.table_headings(_TIMES)
         in_contact, age = timing.in_contact, timing.contact_time + timing.air_time
         columns = (timing.last_contact_time, timing.last_air_time)
         counts, duty = timing.contact_count, timing.duty_factor
-        for i in visible_rows(len(tracker.sensors.names)):
+        for i in ui.visible_rows(len(tracker.sensors.names)):
             color = plain_color() if in_contact[i] else dim_color()
             imgui.table_next_row()
             imgui.table_next_column()
-            with text_color(color):
-                fitted_text(tracker.sensors.names[i], imgui.get_content_region_avail().x)
+            with ui.text_color(color):
+                ui.fitted_text(tracker.sensors.names[i], imgui.get_content_region_avail().x)
             texts = [f"{age[i]:.3f}", *(f"{column[i]:.3f}" if column[i] else "" for column in columns)]
             for text in (*texts, str(counts[i]), f"{duty[i]:.3f}"):
                 imgui.table_next_column()
-                text_right(text, color)
+                ui.text_right(text, color)
         imgui.end_table()
 
 
@@ -139,7 +128,7 @@ def _limits(z1: NDArray[np.float64], z2: NDArray[np.float64], eps: float) -> tup
 def _draw_line(label: str, times: NDArray[np.float64], values: NDArray[np.float64], eps: float, color: ImVec4) -> None:
     spec = implot.Spec(line_color=color, line_weight=1.3)
     shown = np.where(np.isfinite(values), _stretch(values, eps), math.nan)
-    implot.plot_line(literal(label), np.ascontiguousarray(times), np.ascontiguousarray(shown), spec)
+    implot.plot_line(ui.literal(label), np.ascontiguousarray(times), np.ascontiguousarray(shown), spec)
 
 
 def _draw_band(now: float, eps: float) -> None:

@@ -11,20 +11,7 @@ from ...events.tracker import ContactTracker
 from ...mjmodel.names import body_names
 from ...mjmodel.pair_selection import MAX_PAIRS, PairSource, all_pairs, pairs_of_body, pairs_of_sensors
 from ...session.session import Session
-from ..widgets import (
-    button,
-    checkbox,
-    choose,
-    combo_text,
-    dim_text,
-    heading,
-    literal,
-    paragraph,
-    popup,
-    small_button,
-    tooltip,
-    visible_rows,
-)
+from .. import widgets as ui
 
 _HELP = {
     BreakWhen.BEGIN: "begins: contact begins",
@@ -42,9 +29,9 @@ _CLEARS = "Starts a new list."
 
 def show_tracking_options(session: Session, tracker: ContactTracker) -> None:
     """The button; its popup while it is open."""
-    if button(f"{icons.ICON_FA_GEAR}###tracking", "Which pairs are tracked, and what counts as contact"):
+    if ui.button(f"{icons.ICON_FA_GEAR}###tracking", "Which pairs are tracked, and what counts as contact"):
         imgui.open_popup("tracking")
-    with popup("tracking") as opened:
+    with ui.popup("tracking") as opened:
         if opened:
             _show_pairs(session, tracker)
             _show_pair_rules(tracker)
@@ -52,48 +39,48 @@ def show_tracking_options(session: Session, tracker: ContactTracker) -> None:
 
 
 def _show_pairs(session: Session, tracker: ContactTracker) -> None:
-    dim_text("Pairs of geoms")
+    ui.dim_text("Pairs of geoms")
     model, body = session.engine.model, session.view.selected_body
     source = tracker.pairs.choice.source
     if imgui.radio_button("of the contact sensors", source is PairSource.SENSORS):
         tracker.select(pairs_of_sensors(model))
-    tooltip(f"Those that a contact sensor can match. {_CLEARS}")
+    ui.tooltip(f"Those that a contact sensor can match. {_CLEARS}")
     name = body_names(model)[body] if body > 0 else "the selected body"
     imgui.begin_disabled(body <= 0)
-    if imgui.radio_button(f"of {literal(name)}###body", source is PairSource.BODY):
+    if imgui.radio_button(f"of {ui.literal(name)}###body", source is PairSource.BODY):
         tracker.select(pairs_of_body(model, body))
     imgui.end_disabled()
-    tooltip(f"Double-click a body in the scene to select it. {_CLEARS}")
+    ui.tooltip(f"Double-click a body in the scene to select it. {_CLEARS}")
     if imgui.radio_button("all that can collide", source is PairSource.ALL):
         tracker.select(all_pairs(model))
-    tooltip(f"By contype, conaffinity, exclude and pair; {MAX_PAIRS} at most. {_CLEARS}")
+    ui.tooltip(f"By contype, conaffinity, exclude and pair; {MAX_PAIRS} at most. {_CLEARS}")
     choice = tracker.pairs.choice
-    dim_text(f"{len(choice.labels)} tracked{f', {choice.dropped} left out' if choice.dropped else ''}")
+    ui.dim_text(f"{len(choice.labels)} tracked{f', {choice.dropped} left out' if choice.dropped else ''}")
     if choice.untracked:
-        dim_text(choice.untracked)
+        ui.dim_text(choice.untracked)
 
 
 def _show_pair_rules(tracker: ContactTracker) -> None:
-    heading("Contact of a pair")
+    ui.heading("Contact of a pair")
     options = tracker.options
     help_text = (
         "Contact begins below -2 eps and ends above 0. 1e-8 ignores numerical noise; resting bodies chatter by\n"
         f"about 1e-4 m. {_CLEARS}"
     )
-    eps = choose("eps", options.eps, _BANDS, 7 * imgui.get_font_size(), help_text, lambda eps: f"{eps:g} m")
+    eps = ui.choose("eps", options.eps, _BANDS, 7 * imgui.get_font_size(), help_text, lambda eps: f"{eps:g} m")
     help_text = f"Repeat the step of each event in parts, about ten times, until the surfaces touch. {_CLEARS}"
-    precise = checkbox("precise", options.precise, help_text)
+    precise = ui.checkbox("precise", options.precise, help_text)
     help_text = (
         "surface: an event is where surfaces meet or part, and changes that pair alone\n"
         f"modia: as in Modia3D, a begin is at -2 eps, and each event decides all pairs again. {_CLEARS}"
     )
-    rule = choose("rule", options.rule, EventRule, 7 * imgui.get_font_size(), help_text)
+    rule = ui.choose("rule", options.rule, EventRule, 7 * imgui.get_font_size(), help_text)
     if (eps, precise, rule) != (options.eps, options.precise, options.rule):
         tracker.configure(replace(options, eps=eps, precise=precise, rule=rule))
 
 
 def _show_sensor_rules(tracker: ContactTracker) -> None:
-    heading("Contact of a sensor")
+    ui.heading("Contact of a sensor")
     options = tracker.options
     on = _entered("above", options.on, "%.3g N", "Contact begins above this force")
     off = _entered("until below", options.off, "%.3g N", "Contact ends below this force")
@@ -112,7 +99,7 @@ def _entered(label: str, value: float, form: str, help_text: str) -> float | Non
     """A field's value, once Enter is pressed."""
     imgui.set_next_item_width(7 * imgui.get_font_size())
     entered, value = imgui.input_float(label, value, 0.0, 0.0, form, imgui.InputTextFlags_.enter_returns_true)
-    tooltip(f"{help_text}; Enter to apply. {_CLEARS}")
+    ui.tooltip(f"{help_text}; Enter to apply. {_CLEARS}")
     return value if entered else None
 
 
@@ -126,9 +113,9 @@ class BreakEditor:
         """The button; its popup while it is open."""
         active = sum(each.enabled for each in tracker.breaks)
         label = f"{icons.ICON_FA_HAND} Break{f' ({active})' if active else ''}###break"
-        if button(label, "Pause when a contact begins, ends, slips or exceeds a force"):
+        if ui.button(label, "Pause when a contact begins, ends, slips or exceeds a force"):
             imgui.open_popup("breaks")
-        with popup("breaks") as opened:
+        with ui.popup("breaks") as opened:
             if opened:
                 self._show_list(tracker)
                 imgui.separator()
@@ -136,12 +123,14 @@ class BreakEditor:
 
     def _show_list(self, tracker: ContactTracker) -> None:
         if not tracker.breaks:
-            paragraph("Nothing pauses the simulation yet.")
+            ui.paragraph("Nothing pauses the simulation yet.")
         for i, each in enumerate(list(tracker.breaks)):
             imgui.push_id(i)
-            each.enabled = checkbox(literal(tracker.break_label(each)), each.enabled, "Pause here, or let it pass")
+            each.enabled = ui.checkbox(
+                ui.literal(tracker.break_label(each)), each.enabled, "Pause here, or let it pass"
+            )
             imgui.same_line()
-            if small_button(f"{icons.ICON_FA_TRASH}###remove", "Remove this break"):
+            if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", "Remove this break"):
                 tracker.breaks.remove(each)
             imgui.pop_id()
 
@@ -149,19 +138,19 @@ class BreakEditor:
         draft = self.draft
         self._drop_unknown(tracker)
         imgui.align_text_to_frame_padding()
-        dim_text("Pause when")
+        ui.dim_text("Pause when")
         imgui.same_line()
         self._show_subjects(tracker)
         imgui.same_line()
-        draft.when = choose("##when", draft.when, BreakWhen, 6 * imgui.get_font_size(), _HELP)
+        draft.when = ui.choose("##when", draft.when, BreakWhen, 6 * imgui.get_font_size(), _HELP)
         if draft.when is BreakWhen.FORCE:
             imgui.same_line()
             imgui.set_next_item_width(6 * imgui.get_font_size())
             _, force = imgui.input_float("##force", draft.force, 0.0, 0.0, "%.3g N")
             draft.force = max(0.0, force)
-            tooltip("Normal force between the two geoms, or force of the sensor [N]")
+            ui.tooltip("Normal force between the two geoms, or force of the sensor [N]")
         imgui.same_line()
-        if button("Add", "Pause at the first step that shows it"):
+        if ui.button("Add", "Pause at the first step that shows it"):
             tracker.breaks.append(draft)
             self.draft = Break(draft.when, draft.pair_id, draft.sensor, draft.force)
 
@@ -173,13 +162,13 @@ class BreakEditor:
         chosen = next(text for pair, sensor, text in subjects if (pair, sensor) == (draft.pair_id, draft.sensor))
         width = 14 * imgui.get_font_size()
         imgui.set_next_item_width(width)
-        if not imgui.begin_combo("##subject", literal(combo_text(chosen, width))):
-            tooltip(f"{chosen}\nA pair of geoms that is tracked, or a sensor")
+        if not imgui.begin_combo("##subject", ui.literal(ui.combo_text(chosen, width))):
+            ui.tooltip(f"{chosen}\nA pair of geoms that is tracked, or a sensor")
             return
-        for i in visible_rows(len(subjects)):
+        for i in ui.visible_rows(len(subjects)):
             pair, sensor, text = subjects[i]
             imgui.push_id(i)
-            if imgui.selectable(literal(text), text == chosen)[0]:
+            if imgui.selectable(ui.literal(text), text == chosen)[0]:
                 draft.pair_id, draft.sensor = pair, sensor
             imgui.pop_id()
         imgui.end_combo()

@@ -15,25 +15,9 @@ from ...events.tracker import ContactTracker
 from ...mjmodel.types import MjModel
 from ...recording.table_files import events_as_csv
 from ...session.session import Session
+from .. import widgets as ui
 from ..shell import EVENTS, Dock, Panel, Shell
 from ..theme import dim_color, plain_color
-from ..widgets import (
-    Heading,
-    button,
-    choose,
-    dim_text,
-    disabled,
-    fitted_text,
-    flow,
-    format_number,
-    number_font,
-    paragraph,
-    table_headings,
-    text_color,
-    text_right,
-    tooltip,
-    visible_rows,
-)
 from .event_details import EventRow, EventRows, passes, show_crossing, show_sensor_times
 from .event_options import BreakEditor, show_tracking_options
 
@@ -51,19 +35,19 @@ _SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "lasted [s]"
 _MOST_LETTERS = 40
 """Of names that should fit; else the least important columns are left out."""
 _COLUMNS = (
-    Heading(
+    ui.Heading(
         "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
     ),
-    Heading("event", "begin", "Contact began or ended", left=True),
-    Heading(
+    ui.Heading("event", "begin", "Contact began or ended", left=True),
+    ui.Heading(
         "pair or sensor",
         "",
         "Two geoms, with their sensor in parentheses, or a sensor. Click a row to go to that instant",
         left=True,
     ),
-    Heading(_SPEED, "-000.0000", "How fast the surfaces approached; negative when they parted"),
-    Heading(_PEAK, "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
-    Heading(_LASTED, "000.000000", "How long the contact lasted; grey while it does"),
+    ui.Heading(_SPEED, "-000.0000", "How fast the surfaces approached; negative when they parted"),
+    ui.Heading(_PEAK, "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
+    ui.Heading(_LASTED, "000.000000", "How long the contact lasted; grey while it does"),
 )
 
 
@@ -95,7 +79,7 @@ class EventsPanel:
         session = shell.app.session
         tracker, go_to = session.events, session.go_to_time if session.history else None
         if tracker is None:
-            paragraph("Events need a simulation that this window steps itself.")
+            ui.paragraph("Events need a simulation that this window steps itself.")
             return
         avail = imgui.get_content_region_avail()
         wide, high = avail.x >= _WIDE, avail.y >= _HIGH
@@ -136,33 +120,33 @@ class EventsPanel:
             (icons.ICON_FA_BACKWARD_STEP, "Previous", log.preceding(now - margin)),
             (icons.ICON_FA_FORWARD_STEP, "Next", log.following(now + margin)),
         ):
-            with disabled(go_to is None or entry is None):
-                if button(f"{icon}###{name}", f"{name} event") and go_to is not None and entry is not None:
+            with ui.disabled(go_to is None or entry is None):
+                if ui.button(f"{icon}###{name}", f"{name} event") and go_to is not None and entry is not None:
                     go_to(entry.seen)
             imgui.same_line(0, 4)
         em = imgui.get_font_size()
         imgui.set_next_item_width(8 * em)
         _, self.text = imgui.input_text_with_hint("##filter", "filter names", self.text)
-        tooltip("Show only pairs and sensors with these words in their names")
+        ui.tooltip("Show only pairs and sensors with these words in their names")
         width = 7.4 * em
-        flow(width)
+        ui.flow(width)
         kinds, help_text = (None, *EventKind), "Begins, ends, or both"
-        self.kind = choose("##kind", self.kind, kinds, width, help_text, lambda kind: str(kind or _ALL))
-        flow(width)
+        self.kind = ui.choose("##kind", self.kind, kinds, width, help_text, lambda kind: str(kind or _ALL))
+        ui.flow(width)
         help_text = "Whose events: pairs of geoms by distance, sensors by force; of both, one row a contact"
-        self.who = choose("##who", self.who, Who, width, help_text)
-        flow(5 * em)
+        self.who = ui.choose("##who", self.who, Who, width, help_text)
+        ui.flow(5 * em)
         self.breaks.show(tracker)
-        flow(2 * em)
+        ui.flow(2 * em)
         show_tracking_options(session, tracker)
-        flow(2 * em)
-        if button(f"{icons.ICON_FA_COPY}###copy", "Copy the pairs' events in the list as CSV"):
+        ui.flow(2 * em)
+        if ui.button(f"{icons.ICON_FA_COPY}###copy", "Copy the pairs' events in the list as CSV"):
             rows = self.shown(tracker, session.engine.model)
             imgui.set_clipboard_text(events_as_csv([row.entry for row in rows]))
         summary = _summary(tracker)
-        flow(imgui.calc_text_size(summary).x)
+        ui.flow(imgui.calc_text_size(summary).x)
         imgui.align_text_to_frame_padding()
-        dim_text(summary)
+        ui.dim_text(summary)
 
     def _show_list(self, session: Session, tracker: ContactTracker, go_to: GoTo | None) -> None:
         rows = self.shown(tracker, session.engine.model)
@@ -172,13 +156,13 @@ class EventsPanel:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
         half = 0.5 * session.engine.timestep
         present = bisect_right(rows, session.engine.time + half, key=lambda row: row.entry.seen) - 1
-        with number_font():
+        with ui.number_font():
             room = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
             headings = _headings(room, self._rows.longest)
             if imgui.begin_table("##events", len(headings), flags):
-                table_headings(headings)
+                ui.table_headings(headings)
                 shown = {heading.name for heading in headings}
-                for i in visible_rows(len(rows)):
+                for i in ui.visible_rows(len(rows)):
                     imgui.push_id(i)
                     self._show_row(session, tracker, rows[i], go_to, shown, present=i == present)
                     imgui.pop_id()
@@ -219,12 +203,12 @@ class EventsPanel:
         _show_row_menu(self, tracker, entry)
         imgui.same_line()
         imgui.set_cursor_pos_x(place)
-        text_right(f"{entry.time:.6f}", color)
+        ui.text_right(f"{entry.time:.6f}", color)
         imgui.table_next_column()
         imgui.text_colored(color, str(entry.kind))
         imgui.table_next_column()
-        with text_color(color):
-            fitted_text(row.text, imgui.get_content_region_avail().x)
+        with ui.text_color(color):
+            ui.fitted_text(row.text, imgui.get_content_region_avail().x)
         lasting = entry.contact.lasting
         for name, value, decimals, ink in (
             (_SPEED, entry.approach_speed, 4, color),
@@ -235,7 +219,7 @@ class EventsPanel:
                 _cell(value, decimals, ink)
 
 
-def _headings(room: float, longest: int) -> list[Heading]:
+def _headings(room: float, longest: int) -> list[ui.Heading]:
     """The columns that fit into a width [px], with room for names that have so many letters."""
     headings = list(_COLUMNS)
     padding = 2 * imgui.get_style().cell_padding.x
@@ -285,19 +269,19 @@ def _summary(tracker: ContactTracker) -> str:
 
 def _show_empty(session: Session, tracker: ContactTracker) -> None:
     if len(tracker.log):
-        paragraph("No event passes the filter.")
+        ui.paragraph("No event passes the filter.")
     elif not tracker.pairs.choice.labels and not tracker.sensors.names and not tracker.pairs.choice.flexes:
-        paragraph("Nothing in this scene can collide.")
+        ui.paragraph("Nothing in this scene can collide.")
     else:
-        paragraph("No contact has begun or ended. Contacts that were there from the start are not events.")
+        ui.paragraph("No contact has begun or ended. Contacts that were there from the start are not events.")
     if untracked := tracker.pairs.choice.untracked:
-        paragraph(f"{untracked[0].upper()}{untracked[1:]}.")
+        ui.paragraph(f"{untracked[0].upper()}{untracked[1:]}.")
 
 
 def _cell(value: float, decimals: int, color: ImVec4) -> None:
     imgui.table_next_column()
     if not math.isnan(value):
-        text_right(format_number(value, decimals), color)
+        ui.text_right(ui.format_number(value, decimals), color)
 
 
 PANEL = Panel(EVENTS, Dock.BOTTOM, EventsPanel)

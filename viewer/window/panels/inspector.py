@@ -12,26 +12,9 @@ from ...sensors.layout import Column, Field
 from ...session.readings import SensorReading
 from ...session.session import Highlight, Session
 from ...settings import Reduce
+from .. import widgets as ui
 from ..shell import INSPECTOR, Dock, Panel, Shell
 from ..theme import dim_color, plain_color, text_tint, warning_color
-from ..widgets import (
-    Heading,
-    dim_text,
-    heading,
-    literal,
-    number_cell,
-    number_font,
-    paragraph,
-    popup,
-    right_of_line,
-    slots_text,
-    small_button,
-    table_headings,
-    text_color,
-    text_right,
-    tooltip,
-    visible_rows,
-)
 from .contact_table import APART, ContactTable
 from .status import SOLVED_AGAIN
 
@@ -56,20 +39,20 @@ class Inspector:
     def __init__(self) -> None:
         self.contacts = ContactTable()
         self._headings_for: tuple[object, ...] = ()
-        self._headings: list[Heading] = []
+        self._headings: list[ui.Heading] = []
 
     def show(self, shell: Shell) -> None:
         """Draw the content."""
         session = shell.app.session
         if session.selected is None or not session.engine.sensors.has(session.selected):
-            paragraph("Select a sensor to see its contacts and its array.")
+            ui.paragraph("Select a sensor to see its contacts and its array.")
             return
         reading, tints = session.reading(session.selected), component_tints(session)
         if session.verdict is not None:
             text, doubtful = session.verdict
-            paragraph(f"{text[0].upper()}{text[1:]}.", warning_color() if doubtful else None)
+            ui.paragraph(f"{text[0].upper()}{text[1:]}.", warning_color() if doubtful else None)
         elif session.shows_inexact_step:
-            paragraph(INEXACT, warning_color())
+            ui.paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
         self._show_contacts(session, reading, tints)
         _show_modes(session, reading)
@@ -77,44 +60,46 @@ class Inspector:
         self._show_array(session, reading, tints)
 
     def _show_contacts(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4]) -> None:
-        heading("Net contact" if reading.sensor.reduce is Reduce.NETFORCE else "Contacts")
+        ui.heading("Net contact" if reading.sensor.reduce is Reduce.NETFORCE else "Contacts")
         if reading.dropped:
             imgui.text_colored(warning_color(), f"{reading.reported} of {reading.found}, {reading.dropped} dropped")
-            tooltip(f"found exceeds the {slots_text(reading.sensor.slots)}: raise num, or choose another reduce mode")
+            ui.tooltip(
+                f"found exceeds the {ui.slots_text(reading.sensor.slots)}: raise num, or choose another reduce mode"
+            )
         else:
-            room = "" if reading.sensor.virtual else f", {slots_text(reading.sensor.slots)}"
-            dim_text(f"{reading.found} now{room}")
+            room = "" if reading.sensor.virtual else f", {ui.slots_text(reading.sensor.slots)}"
+            ui.dim_text(f"{reading.found} now{room}")
         if apart := int(reading.batch.apart.sum()):
             imgui.same_line()
             imgui.text_colored(warning_color(), f"{apart} apart")
-            tooltip(APART)
+            ui.tooltip(APART)
         label = f"{icons.ICON_FA_TABLE_COLUMNS} columns###columns"
-        right_of_line(imgui.calc_text_size(f"{icons.ICON_FA_TABLE_COLUMNS} columns").x)
-        if small_button(label, "Choose the columns; they are remembered"):
+        ui.right_of_line(imgui.calc_text_size(f"{icons.ICON_FA_TABLE_COLUMNS} columns").x)
+        if ui.small_button(label, "Choose the columns; they are remembered"):
             imgui.open_popup("columns")
-        with popup("columns") as opened:
+        with ui.popup("columns") as opened:
             if opened:
                 self.contacts.choose(session.settings)
         why_zero = session.diagnostics.why_zero(reading.sensor.name, reading.batch) if session.diagnostics else None
         self.contacts.show(session, reading, tints, why_zero)
 
     def _show_array(self, session: Session, reading: SensorReading, axis_tints: Sequence[ImVec4]) -> None:
-        heading("Array")
+        ui.heading("Array")
         values = reading.sensor.layout.described_columns
-        with number_font():
+        with ui.number_font():
             room = imgui.get_content_region_avail()
             headings = self._array_headings(reading.sensor, room.x - imgui.get_style().scrollbar_size)
             size = ImVec2(0, max(room.y, _LEAST_ARRAY))
             if not imgui.begin_table("##array", len(headings), _ARRAY_FLAGS, size):
                 return
-            table_headings(headings)
+            ui.table_headings(headings)
             tints = dict(zip(_AXES, axis_tints, strict=True))
             shown, dim = {heading.name for heading in headings}, dim_color()
-            for i in visible_rows(len(values)):
+            for i in ui.visible_rows(len(values)):
                 _array_row(session, reading, i, values[i], tints, shown, dim)
             imgui.end_table()
 
-    def _array_headings(self, sensor: ContactSensor, room: float) -> list[Heading]:
+    def _array_headings(self, sensor: ContactSensor, room: float) -> list[ui.Heading]:
         """The columns that fit into a width [px], which stay the same from frame to frame."""
         values = sensor.layout.described_columns
         state = (id(values), sensor.sources, room, imgui.get_font_size(), imgui.get_style().cell_padding.x)
@@ -132,7 +117,7 @@ def component_tints(session: Session) -> tuple[ImVec4, ImVec4, ImVec4]:
 def _show_declaration(session: Session, reading: SensorReading) -> None:
     sensor = reading.sensor
     imgui.text_unformatted(sensor.name)
-    dim_text(sensor.label)
+    ui.dim_text(sensor.label)
     imgui.spacing()
     if imgui.begin_table("##declaration", 2):
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed)
@@ -146,24 +131,24 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         _fact("array", f"{sensor.size} value{'' if sensor.size == 1 else 's'}")
         imgui.end_table()
     if sensor.solved_again:
-        paragraph(SOLVED_AGAIN, warning_color())
+        ui.paragraph(SOLVED_AGAIN, warning_color())
     elif sensor.virtual:
-        paragraph("Made by the viewer; the scene file does not have it.")
+        ui.paragraph("Made by the viewer; the scene file does not have it.")
     elif sensor.reconstructed:
-        paragraph("Contacts are reconstructed from the engine's contact list: this model is not changed.")
+        ui.paragraph("Contacts are reconstructed from the engine's contact list: this model is not changed.")
     if asleep := session.diagnostics.asleep(sensor.name) if session.diagnostics else None:
-        paragraph(asleep, warning_color())
+        ui.paragraph(asleep, warning_color())
     if sensor.modified:
         imgui.text_colored(warning_color(), f"The scene declares reduce {sensor.declared.reduce}.")
         imgui.same_line()
-        if small_button("Revert", "Read the sensor as the scene declares it"):
+        if ui.small_button("Revert", "Read the sensor as the scene declares it"):
             session.set_reduce(sensor.name, sensor.declared.reduce)
 
 
 def _fact(name: str, value: str) -> None:
     imgui.table_next_row()
     imgui.table_next_column()
-    dim_text(name)
+    ui.dim_text(name)
     imgui.table_next_column()
     imgui.push_text_wrap_pos(0.0)
     imgui.text_unformatted(value)
@@ -175,19 +160,19 @@ def _show_modes(session: Session, reading: SensorReading) -> None:
     if session.diagnostics is None:
         return
     opened = imgui.collapsing_header("Reduce modes")
-    tooltip("What each of the four would report now")
+    ui.tooltip("What each of the four would report now")
     if not opened:
         return
     headings = (
-        Heading("", "", left=True),
-        Heading("reported", "reported", "Slots that it would fill"),
-        Heading("net force\n[N]", _DIGITS, "Of what it would report"),
-        Heading("dropped", "dropped", "Contacts that would find no slot"),
+        ui.Heading("", "", left=True),
+        ui.Heading("reported", "reported", "Slots that it would fill"),
+        ui.Heading("net force\n[N]", _DIGITS, "Of what it would report"),
+        ui.Heading("dropped", "dropped", "Contacts that would find no slot"),
     )
-    with number_font():
+    with ui.number_font():
         if not imgui.begin_table("##modes", len(headings), imgui.TableFlags_.sizing_fixed_fit):
             return
-        table_headings(headings)
+        ui.table_headings(headings)
         for mode, batch in session.diagnostics.in_each_mode(reading.sensor.name).items():
             imgui.table_next_row()
             imgui.table_next_column()
@@ -195,11 +180,11 @@ def _show_modes(session: Session, reading: SensorReading) -> None:
             reported = int(batch.filled.sum())
             dropped = 0 if batch.in_world_frame else max(0, round(float(batch.found)) - reported)
             imgui.table_next_column()
-            text_right(str(reported))
+            ui.text_right(str(reported))
             net_force = batch.net_force
-            number_cell(0.0 if net_force is None else float(np.linalg.norm(net_force)))
+            ui.number_cell(0.0 if net_force is None else float(np.linalg.norm(net_force)))
             imgui.table_next_column()
-            text_right(str(dropped), warning_color() if dropped else dim_color())
+            ui.text_right(str(dropped), warning_color() if dropped else dim_color())
         imgui.end_table()
 
 
@@ -209,9 +194,9 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
     if diagnostics is None or body is None:
         return
     root, has_tree = diagnostics.body_name(body), bool((session.engine.model.body_parentid[1:] == body).any())
-    opened = imgui.collapsing_header(f"Balance of {literal(root)}{' and its tree' if has_tree else ''}###balance")
+    opened = imgui.collapsing_header(f"Balance of {ui.literal(root)}{' and its tree' if has_tree else ''}###balance")
     if has_tree:
-        tooltip(f"Of everything that moves with {root}: the sensor's body hangs on it, and joints pass forces on")
+        ui.tooltip(f"Of everything that moves with {root}: the sensor's body hangs on it, and joints pass forces on")
     if not opened:
         return
     balance = diagnostics.balance(name)
@@ -224,38 +209,38 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
         ("m·a", balance.inertia, "Mass times acceleration: what the forces above add up to"),
     )
     headings = (
-        Heading("", "", left=True),
-        *(Heading(f"{axis} [N]", _DIGITS, "World axes") for axis in ("x", "y", "z")),
+        ui.Heading("", "", left=True),
+        *(ui.Heading(f"{axis} [N]", _DIGITS, "World axes") for axis in ("x", "y", "z")),
     )
-    with number_font():
+    with ui.number_font():
         if not imgui.begin_table("##balance", len(headings), imgui.TableFlags_.sizing_fixed_fit):
             return
-        table_headings(headings)
+        ui.table_headings(headings)
         for label, force, help_text in rows:
             imgui.table_next_row()
             imgui.table_next_column()
-            dim_text(label)
-            tooltip(help_text)
+            ui.dim_text(label)
+            ui.tooltip(help_text)
             for value in force:
-                number_cell(float(value))
+                ui.number_cell(float(value))
         imgui.end_table()
 
 
-def _array_headings(values: Sequence[Column], sources: Sequence[str], room: float) -> list[Heading]:
+def _array_headings(values: Sequence[Column], sources: Sequence[str], room: float) -> list[ui.Heading]:
     """The columns that fit into a width [px]: names and values always, units before frames before numbers."""
     longest = max((_value_name(value) for value in values), key=len, default="")
     unit = max((value.unit for value in values), key=len, default="")
     headings = [
-        Heading("index", "000", "Place in the array"),
-        Heading("slot.name", longest, "Which contact, and what of it", left=True),
-        Heading("value", _DIGITS, "In the unit and frame beside it"),
-        Heading("unit", unit, "", left=True),
-        Heading("frame", "contact", "World axes, or normal, tangent0 and tangent1", left=True),
+        ui.Heading("index", "000", "Place in the array"),
+        ui.Heading("slot.name", longest, "Which contact, and what of it", left=True),
+        ui.Heading("value", _DIGITS, "In the unit and frame beside it"),
+        ui.Heading("unit", unit, "", left=True),
+        ui.Heading("frame", "contact", "World axes, or normal, tangent0 and tangent1", left=True),
     ]
     if sources:
         longest = max(sources, key=len)
         help_text = "The sensor of the scene that the value comes from; ... is the name above"
-        headings.insert(3, Heading("sensor", longest, help_text, left=True))
+        headings.insert(3, ui.Heading("sensor", longest, help_text, left=True))
     padding = 2 * imgui.get_style().cell_padding.x
     for name in ("index", "frame", "unit"):
         if sum(heading.width + padding for heading in headings) > room:
@@ -286,9 +271,9 @@ def _array_row(
     tint = tints.get(column.axis) if column.frame == "contact" else None
     if "index" in shown:
         imgui.table_next_column()
-        text_right(str(index), dim)
+        ui.text_right(str(index), dim)
     imgui.table_next_column()
-    with text_color((tint or plain_color()) if filled else dim):
+    with ui.text_color((tint or plain_color()) if filled else dim):
         imgui.selectable(f"{_value_name(column)}##{index}", False, imgui.SelectableFlags_.span_all_columns)
     if imgui.is_item_hovered():
         component = _AXES.index(column.axis) if column.field is Field.FORCE and column.axis in _AXES else None
@@ -296,7 +281,7 @@ def _array_row(
             session.highlight = Highlight(reading.sensor.name, column.slot, component)
         source = reading.sensor.sources[index] if reading.sensor.sources else ""
         imgui.set_tooltip(_describe(index, column, filled) + (f"\nfrom {source}" if source else ""))
-    number_cell(float(reading.array[index]), tint if filled else dim)
+    ui.number_cell(float(reading.array[index]), tint if filled else dim)
     source = _short_sources(reading.sensor)[index] if reading.sensor.sources else ""
     for name, text in (("sensor", source), ("unit", column.unit), ("frame", column.frame)):
         if name in shown:

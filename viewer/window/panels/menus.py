@@ -11,9 +11,9 @@ from ...session.playback import SPEEDS
 from ...session.simulation import Change
 from ...settings import Theme, ViewState
 from ...version import __version__
+from .. import widgets as ui
 from ..keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from ..shell import Shell
-from ..widgets import button, dim_text, literal, paragraph, tooltip
 from .playback import FREE_CAMERA, format_speed
 
 _UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
@@ -94,31 +94,31 @@ def _show_file(shell: Shell) -> None:
     recent = app.session.settings.recent_scenes.splitlines()
     if imgui.begin_menu("Recent scenes", bool(recent) and not outside):
         for path in recent:
-            if imgui.menu_item_simple(literal(path)):
+            if imgui.menu_item_simple(ui.literal(path)):
                 app.open_scene(path)
         imgui.end_menu()
     if imgui.begin_menu("Bundled scenes", not outside):
         for scene in bundled_scenes():
             if imgui.menu_item_simple(scene.name):
                 app.open_scene(scene.name)
-            tooltip(scene.description)
+            ui.tooltip(scene.description)
         imgui.end_menu()
     if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not outside):
         app.reload()
     if imgui.menu_item_simple("Save run...", "Ctrl+S", enabled=app.session.history is not None):
         shell.choose_run()
-    tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
+    ui.tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
     imgui.separator()
     if imgui.menu_item_simple("New sensor..."):
         shell.edit_sensor(None)
     last = app.undo_stack.last
-    if imgui.menu_item_simple(f"Undo: {literal(last)}" if last else "Undo", "Ctrl+Z", enabled=last is not None):
+    if imgui.menu_item_simple(f"Undo: {ui.literal(last)}" if last else "Undo", "Ctrl+Z", enabled=last is not None):
         app.undo()
     imgui.separator()
     if imgui.menu_item_simple("Quit" if shell.audience is None else "Leave", "Ctrl+Q"):
         shell.leave()
     if shell.audience is not None:
-        tooltip("The window goes on. Ctrl-C in the terminal that serves it ends it, for everybody")
+        ui.tooltip("The window goes on. Ctrl-C in the terminal that serves it ends it, for everybody")
 
 
 def _show_simulation(shell: Shell) -> None:
@@ -128,14 +128,14 @@ def _show_simulation(shell: Shell) -> None:
     _show_bindings(shell, SIMULATION[3:4])
     if session.engine.keys and imgui.begin_menu("Keyframe", session.why_not(Change.KEYFRAME) is None):
         for key in session.engine.keys:
-            if imgui.menu_item_simple(literal(key)):
+            if imgui.menu_item_simple(ui.literal(key)):
                 session.reset(key)
         imgui.end_menu()
     if imgui.begin_menu("Engine", session.engine.path is not None and session.why_not(Change.ENGINE) is None):
         for choice, entry in CHOICES.items():
             if imgui.menu_item_simple(entry.label, None, choice == shell.app.loader.choice):
                 shell.app.switch_engine(choice)
-            tooltip(entry.hint)
+            ui.tooltip(entry.hint)
         imgui.end_menu()
     if imgui.begin_menu("Speed"):
         for speed in SPEEDS:
@@ -153,7 +153,7 @@ def _show_view(shell: Shell) -> None:
         if imgui.menu_item_simple(FREE_CAMERA, "Esc", view.camera_name is None):
             view.free_camera()
         for name in view.cameras:
-            if imgui.menu_item_simple(literal(name), None, name == view.camera_name):
+            if imgui.menu_item_simple(ui.literal(name), None, name == view.camera_name):
                 view.set_camera(name)
         imgui.separator()
         _show_bindings(shell, CAMERA[3:])
@@ -189,7 +189,7 @@ def _show_sizes(settings: ViewState) -> None:
         for scale in _UI_SCALES:
             if imgui.menu_item_simple(f"{100 * scale:.0f} %", None, scale == settings.ui_scale):
                 settings.ui_scale = scale
-            tooltip("Of what this screen's density asks for")
+            ui.tooltip("Of what this screen's density asks for")
         imgui.end_menu()
     if imgui.begin_menu("Font size"):
         for size in _FONT_SIZES:
@@ -248,14 +248,14 @@ def about_text() -> str:
 def _show_subjects(subjects: Iterable[tuple[str, str]]) -> None:
     for title, text in subjects:
         imgui.text_unformatted(title)
-        paragraph(text)
+        ui.paragraph(text)
         imgui.spacing()
 
 
 def _show_about() -> None:
     imgui.text_unformatted("See what a scene's contact sensors say.")
     imgui.spacing()
-    dim_text(about_text())
+    ui.dim_text(about_text())
     imgui.spacing()
-    if button("Copy", "Versions, for a report of a problem"):
+    if ui.button("Copy", "Versions, for a report of a problem"):
         imgui.set_clipboard_text(about_text())

@@ -14,9 +14,9 @@ from ...render.camera import CameraMatrices
 from ...render.glyphs import Glyphs, pick_glyph
 from ...render.view import Pick
 from ...session.session import Highlight, Session
+from .. import widgets as ui
 from ..shell import Shell
 from ..viewport import RIGHT, Viewport
-from ..widgets import dim_text, format_number, number_font, tooltip
 
 _TOLERANCE = 4.0
 """How near to a gizmo the mouse must be [px]."""
@@ -63,14 +63,14 @@ class BodyMenu:
             imgui.close_current_popup()
             return
         view = session.view
-        dim_text(names[pick.body])
+        ui.dim_text(names[pick.body])
         imgui.separator()
         if imgui.menu_item_simple("Select", "Double click"):
             view.select(pick)
         if imgui.menu_item_simple("Pull", "Ctrl+right drag"):
             view.select(pick)
             shell.app.notices.add(f"{names[pick.body]} is selected: drag with Ctrl and the right button to pull it")
-        tooltip("Select it; then drag with Ctrl and the right button to pull, the left one to turn it")
+        ui.tooltip("Select it; then drag with Ctrl and the right button to pull, the left one to turn it")
         if imgui.menu_item_simple("Centre the view here", "Right double click"):
             view.center(pick.point)
         if imgui.menu_item_simple("Track", "Ctrl+right double click"):
@@ -78,7 +78,7 @@ class BodyMenu:
         imgui.separator()
         if imgui.menu_item_simple("Make a sensor here..."):
             shell.edit_new_sensor(pick)
-        tooltip("A new contact sensor of what was clicked, in the editor")
+        ui.tooltip("A new contact sensor of what was clicked, in the editor")
 
 
 def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: CameraMatrices) -> Highlight | None:
@@ -107,16 +107,16 @@ def show_pointed(session: Session, pointed: Highlight | None) -> None:
     first, second = session.details(pointed.sensor).geoms[pointed.slot]
     axes = ("F_x", "F_y", "F_z") if batch.in_world_frame else ("F_n", "F_t0", "F_t1")
     forces = "  ".join(
-        f"{axis} {format_number(float(value))}" for axis, value in zip(axes, batch.force[pointed.slot], strict=True)
+        f"{axis} {ui.format_number(float(value))}" for axis, value in zip(axes, batch.force[pointed.slot], strict=True)
     )
     if imgui.begin_tooltip():
         imgui.text_unformatted(f"{pointed.sensor}, slot {pointed.slot}")
         if first or second:
             imgui.text_unformatted(f"{first} on {second}")
-        with number_font():
+        with ui.number_font():
             imgui.text_unformatted(f"{forces}  N")
             if batch.dist is not None and not batch.in_world_frame:
-                imgui.text_unformatted(f"distance {format_number(1000 * float(batch.dist[pointed.slot]))} mm")
+                imgui.text_unformatted(f"distance {ui.format_number(1000 * float(batch.dist[pointed.slot]))} mm")
         imgui.end_tooltip()
 
 
@@ -129,7 +129,7 @@ def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrice
         return [], 0
     scale = imgui.get_io().display_framebuffer_scale.x
     wanted = _wanted_labels(session, viewport, matrices, _LABEL_OFFSET * scale)
-    with number_font():
+    with ui.number_font():
         letter = imgui.calc_text_size("0")
     line = letter.y * scale
     placed = spread_labels(wanted[:_MOST_LABELS], letter.x * scale, line, _FARTHEST * line)
@@ -194,7 +194,7 @@ def show_labels(viewport: Viewport, labels: list[Label]) -> None:
     draw = imgui.get_background_draw_list()
     left, top, right, bottom = viewport.rect
     draw.push_clip_rect(ImVec2(left, top), ImVec2(right, bottom))
-    with number_font():
+    with ui.number_font():
         for x, y, text in labels:
             _outlined(draw, ImVec2(left + x / scale.x, top + y / scale.y), text)
     draw.pop_clip_rect()

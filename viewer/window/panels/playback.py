@@ -10,20 +10,8 @@ from ...session.history import History
 from ...session.playback import SPEEDS
 from ...session.session import Session
 from ...session.simulation import Change
+from .. import widgets as ui
 from ..theme import dim_color, faded, plain_color, warning_color
-from ..widgets import (
-    NO_COLOR,
-    button,
-    choose,
-    combo_text,
-    dim_text,
-    disabled,
-    literal,
-    number_font,
-    popup,
-    text_color,
-    tooltip,
-)
 
 FREE_CAMERA = "free camera"
 _HEIGHT = 0.2
@@ -92,27 +80,27 @@ def format_speed(speed: float) -> str:
 def show_playback(session: Session) -> None:
     """The bar's content."""
     width = 2.4 * imgui.get_font_size()
-    with disabled(session.why_not(Change.RESET) is not None):
-        if button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
+    with ui.disabled(session.why_not(Change.RESET) is not None):
+        if ui.button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
             session.reset()
     imgui.same_line(0, 4)
     history = session.history
-    with disabled(history is None or history.current <= history.first):
-        if button(f"{icons.ICON_FA_BACKWARD_STEP}###back", "One step back (Left)", width):
+    with ui.disabled(history is None or history.current <= history.first):
+        if ui.button(f"{icons.ICON_FA_BACKWARD_STEP}###back", "One step back (Left)", width):
             session.step_back()
     imgui.same_line(0, 4)
     plays = not session.paused and (session.live or session.source.replays)
     icon, does = (icons.ICON_FA_PAUSE, "Pause") if plays else (icons.ICON_FA_PLAY, "Play")
-    if button(f"{icon}###play", f"{does} (Space)", width):
+    if ui.button(f"{icon}###play", f"{does} (Space)", width):
         session.toggle_paused()
     imgui.same_line(0, 4)
-    if button(f"{icons.ICON_FA_FORWARD_STEP}###step", "One step (Right)", width):
+    if ui.button(f"{icons.ICON_FA_FORWARD_STEP}###step", "One step (Right)", width):
         session.step_once()
-    with disabled(session.why_not(Change.SPEED) is not None):
+    with ui.disabled(session.why_not(Change.SPEED) is not None):
         imgui.same_line(0, 16)
         _show_speed(session)
     if session.engine.keys:
-        with disabled(session.why_not(Change.KEYFRAME) is not None):
+        with ui.disabled(session.why_not(Change.KEYFRAME) is not None):
             imgui.same_line(0, 16)
             _show_keys(session)
     if session.num_envs > 1:
@@ -142,30 +130,30 @@ def _show_scrubber(session: Session) -> None:
         pointed = draw_band(history, verdicts, source.first_verdict)
         if pointed is not None:
             number = pointed + source.first_verdict
-            tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{verdicts.describe(number)}")
+            ui.tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{verdicts.describe(number)}")
         return
     start = "from there" if history.can_resume and source.continues_from_shown else "with the newest step"
     inexact = ""
     if history.marks:
         draw_marks(history)
         inexact = f"\n{len(history.marks)} steps could not be re-simulated exactly: they are marked."
-    tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
+    ui.tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
 
 
 def _show_time(session: Session) -> None:
     """The time, right-aligned; a click opens what can be done with it."""
     color = dim_color() if session.paused else plain_color()
-    with number_font(), text_color(color), imgui_ctx.push_style_color(imgui.Col_.button, NO_COLOR):
+    with ui.number_font(), ui.text_color(color), imgui_ctx.push_style_color(imgui.Col_.button, ui.NO_COLOR):
         text = f"{session.engine.time:.3f} s"
         width = imgui.calc_text_size(text).x + 2 * imgui.get_style().frame_padding.x
         imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(0.0, imgui.get_content_region_avail().x - width))
         clicked = imgui.button(f"{text}###time")
     if session.history is None:
         return
-    tooltip("Simulated time. Click to go to another, or to change how much is kept")
+    ui.tooltip("Simulated time. Click to go to another, or to change how much is kept")
     if clicked:
         imgui.open_popup("time")
-    with popup("time", above=True) as opened:
+    with ui.popup("time", above=True) as opened:
         if opened:
             _show_time_popup(session, session.history)
 
@@ -176,7 +164,7 @@ def _show_time_popup(session: Session, history: History) -> None:
     if imgui.is_window_appearing():
         imgui.set_keyboard_focus_here()
     jump, time = imgui.input_double("go to [s]", session.engine.time, 0.0, 0.0, "%.3f", entered)
-    tooltip(f"Pause at this time, from {history.time(history.first):.3f} to {history.time(history.last):.3f} s")
+    ui.tooltip(f"Pause at this time, from {history.time(history.first):.3f} to {history.time(history.last):.3f} s")
     if jump:
         session.go_to_time(time)
         imgui.close_current_popup()
@@ -184,10 +172,10 @@ def _show_time_popup(session: Session, history: History) -> None:
     change, megabytes = imgui.input_double(
         "MB for the history", session.settings.history_megabytes, 0.0, 0.0, "%.0f", entered
     )
-    tooltip("Memory that the history may take. Changing this clears it")
+    ui.tooltip("Memory that the history may take. Changing this clears it")
     if change:
         session.set_history(megabytes)
-    dim_text(_history_text(session, history))
+    ui.dim_text(_history_text(session, history))
 
 
 def _history_text(session: Session, history: History) -> str:
@@ -198,7 +186,7 @@ def _history_text(session: Session, history: History) -> str:
 def _show_speed(session: Session) -> None:
     help_text = "Speed, as a multiple of real time (- and =)"
     width, now = 6 * imgui.get_font_size(), session.pace.speed
-    if (speed := choose("##speed", now, SPEEDS, width, help_text, format_speed)) != now:
+    if (speed := ui.choose("##speed", now, SPEEDS, width, help_text, format_speed)) != now:
         session.set_speed(speed)
 
 
@@ -206,17 +194,17 @@ def _show_keys(session: Session) -> None:
     imgui.set_next_item_width(8 * imgui.get_font_size())
     if imgui.begin_combo("##key", "keyframe"):
         for key in session.engine.keys:
-            if imgui.selectable(literal(key), False)[0]:
+            if imgui.selectable(ui.literal(key), False)[0]:
                 session.reset(key)
         imgui.end_combo()
     else:
-        tooltip("Reset to a keyframe of the scene")
+        ui.tooltip("Reset to a keyframe of the scene")
 
 
 def _show_environments(session: Session) -> None:
     count, width = session.num_envs, 6 * imgui.get_font_size()
     help_text = "Environment that is shown (, and .)"
-    chosen = choose("##environment", session.env, range(count), width, help_text, lambda env: f"{env + 1} / {count}")
+    chosen = ui.choose("##environment", session.env, range(count), width, help_text, lambda env: f"{env + 1} / {count}")
     if chosen != session.env:
         session.show_environment(chosen)
 
@@ -224,12 +212,12 @@ def _show_environments(session: Session) -> None:
 def _show_cameras(session: Session) -> None:
     view, width = session.view, 9 * imgui.get_font_size()
     imgui.set_next_item_width(width)
-    if imgui.begin_combo("##camera", literal(combo_text(view.camera_name or FREE_CAMERA, width))):
+    if imgui.begin_combo("##camera", ui.literal(ui.combo_text(view.camera_name or FREE_CAMERA, width))):
         if imgui.selectable(FREE_CAMERA, view.camera_name is None)[0]:
             view.free_camera()
         for name in view.cameras:
-            if imgui.selectable(literal(name), name == view.camera_name)[0]:
+            if imgui.selectable(ui.literal(name), name == view.camera_name)[0]:
                 view.set_camera(name)
         imgui.end_combo()
     else:
-        tooltip(f"Camera: {view.camera_name or FREE_CAMERA} ([ and ], Esc for the free one)")
+        ui.tooltip(f"Camera: {view.camera_name or FREE_CAMERA} ([ and ], Esc for the free one)")

@@ -10,8 +10,8 @@ from ...mjmodel.actuators import Actuator, Joint
 from ...session.drive import Drive
 from ...session.session import Session
 from ...session.simulation import Change, posed_text
+from .. import widgets as ui
 from ..theme import warning_color
-from ..widgets import button, dim_text, disabled, fit_text, literal, number_font, paragraph, tooltip
 
 T = TypeVar("T", Actuator, Joint)
 _GROUPED_FROM = 10
@@ -28,7 +28,7 @@ def by_limb(rows: Sequence[T], total: int) -> Iterator[tuple[list[T], list[str]]
         return
     for limb in limbs:
         members = [each for each in rows if each.limb == limb]
-        title = f"{literal(limb) or 'others'} ({len(members)})###limb {literal(limb)}"
+        title = f"{ui.literal(limb) or 'others'} ({len(members)})###limb {ui.literal(limb)}"
         if imgui.collapsing_header(title, imgui.TreeNodeFlags_.default_open):
             yield members, short_names([each.name for each in members])
 
@@ -55,7 +55,7 @@ def begin_rows(name: str, columns: int) -> bool:
     imgui.table_setup_column("name", imgui.TableColumnFlags_.width_stretch, 0.42)
     imgui.table_setup_column("value", imgui.TableColumnFlags_.width_stretch, 0.58)
     if columns > 2:
-        with number_font():
+        with ui.number_font():
             width = imgui.calc_text_size("-0000.00").x
         imgui.table_setup_column("force", imgui.TableColumnFlags_.width_fixed, width)
     return True
@@ -63,7 +63,7 @@ def begin_rows(name: str, columns: int) -> bool:
 
 def next_row(name: str) -> None:
     """Begin a row, whose items have ids of their own until `imgui.pop_id`."""
-    imgui.push_id(literal(name))
+    imgui.push_id(ui.literal(name))
     imgui.table_next_row()
     imgui.table_next_column()
     imgui.align_text_to_frame_padding()
@@ -81,13 +81,13 @@ def slider(
     # The number is read over the grab.
     grab = imgui.get_style().color_(imgui.Col_.frame_bg_active)
     with (
-        number_font(),
+        ui.number_font(),
         imgui_ctx.push_style_color(imgui.Col_.slider_grab, grab),
         imgui_ctx.push_style_color(imgui.Col_.slider_grab_active, grab),
     ):
-        changed, new = imgui.slider_float(f"###{literal(name)}", value, low, high, f"%.{decimals}f {unit}".rstrip())
+        changed, new = imgui.slider_float(f"###{ui.literal(name)}", value, low, high, f"%.{decimals}f {unit}".rstrip())
     about = help_text or f"{low:.4g} to {high:.4g} {unit}".rstrip()
-    tooltip(f"{about}\nDrag, or Ctrl+click to type a number")
+    ui.tooltip(f"{about}\nDrag, or Ctrl+click to type a number")
     return changed, float(new)
 
 
@@ -99,18 +99,20 @@ def show_poses(
     fixed = session.why_not(Change.CONTROLS) is not None
     can_pose = session.paused and not fixed and drive.can_write
     if fixed:
-        dim_text("Readings")
+        ui.dim_text("Readings")
     elif not session.paused:
-        dim_text("Readings; pause to pose the robot")
+        ui.dim_text("Readings; pause to pose the robot")
     elif drive.is_posed:
         text = posed_text(session.engine)
-        paragraph(text[0].upper() + text[1:] + ".", warning_color())
-        if drive.can_hold and button("Hold this pose###hold", "Servos are set to it, and motors hold it, from now on"):
+        ui.paragraph(text[0].upper() + text[1:] + ".", warning_color())
+        if drive.can_hold and ui.button(
+            "Hold this pose###hold", "Servos are set to it, and motors hold it, from now on"
+        ):
             drive.hold_pose(True)
     elif can_pose:
-        dim_text("Drag to pose the robot")
+        ui.dim_text("Drag to pose the robot")
     show_filter()
-    with disabled(not can_pose):
+    with ui.disabled(not can_pose):
         shown = filtered(drive.joints)
         for rows, names in by_limb([joint for joint in shown if joint.size == 1], len(drive.joints)):
             _show_joint_rows(session, rows, names)
@@ -118,7 +120,7 @@ def show_poses(
             if joint.size > 1:
                 _show_numbers(session, joint)
     # Mocap bodies are moved while the scene runs, too.
-    with disabled(fixed or not drive.can_write):
+    with ui.disabled(fixed or not drive.can_write):
         for index in range(session.engine.model.nmocap):
             _show_mocap(session, index)
 
@@ -129,8 +131,8 @@ def _show_joint_rows(session: Session, rows: Sequence[Joint], names: Sequence[st
     drive, data = session.drive, session.engine.data
     for joint, name in zip(rows, names, strict=True):
         next_row(joint.name)
-        imgui.text_unformatted(fit_text(name, imgui.get_content_region_avail().x))
-        tooltip(f"{joint.name}, {joint.low:.4g} to {joint.high:.4g} {joint.unit}")
+        imgui.text_unformatted(ui.fit_text(name, imgui.get_content_region_avail().x))
+        ui.tooltip(f"{joint.name}, {joint.low:.4g} to {joint.high:.4g} {joint.unit}")
         imgui.table_next_column()
         value = float(data.qpos[joint.place])
         changed, new = slider(f"joint {joint.name}", value, joint.low, joint.high, joint.unit)
@@ -146,8 +148,8 @@ def _show_numbers(session: Session, joint: Joint) -> None:
     """A free or ball joint."""
     data, drive = session.engine.data, session.drive
     values = data.qpos[joint.place : joint.place + joint.size]
-    imgui.push_id(literal(joint.name))
-    dim_text(f"{joint.name} ({'free' if joint.size == 7 else 'ball'})")
+    imgui.push_id(ui.literal(joint.name))
+    ui.dim_text(f"{joint.name} ({'free' if joint.size == 7 else 'ball'})")
     if joint.size == 7:
         _show_vector(
             drive, joint.name, "position", values[:3], lambda new: drive.set_position(joint.place, new), " [m]"
@@ -162,8 +164,8 @@ def _show_mocap(session: Session, index: int) -> None:
     name = drive.mocap_names[index]
     position, turn = data.mocap_pos[index], data.mocap_quat[index]
     imgui.push_id(f"mocap {index}")
-    dim_text(f"{name} (mocap)")
-    tooltip("Ctrl+drag moves it in the scene, too: with the right button, with the left it turns")
+    ui.dim_text(f"{name} (mocap)")
+    ui.tooltip("Ctrl+drag moves it in the scene, too: with the right button, with the left it turns")
     _show_vector(drive, name, "position", position, lambda new: drive.set_mocap(index, new, turn.copy()), " [m]")
     _show_vector(drive, name, "quaternion", turn, lambda new: drive.set_mocap(index, position.copy(), new), "")
     imgui.pop_id()
@@ -181,9 +183,9 @@ def _show_vector(
             imgui.same_line(0, gap)
         imgui.set_next_item_width(width)
         value = 0.0 if abs(values[i]) < 0.0005 else float(values[i])
-        with number_font():
-            changed, new = imgui.drag_float(f"###{literal(name)} {axis}", value, 0.005, 0.0, 0.0, "%.3f")
-        tooltip(f"{axis} of the {name}{unit}. Drag, or Ctrl+click to type a number")
+        with ui.number_font():
+            changed, new = imgui.drag_float(f"###{ui.literal(name)} {axis}", value, 0.005, 0.0, 0.0, "%.3f")
+        ui.tooltip(f"{axis} of the {name}{unit}. Drag, or Ctrl+click to type a number")
         if imgui.is_item_activated():
             drive.begin(f"pose of {what}")
         if changed:

@@ -6,8 +6,8 @@ from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...app.application import Application
+from .. import widgets as ui
 from ..file_dialog import FileDialog, Purpose
-from ..widgets import button, checkbox, choose, dim_text, number_font, paragraph, popup, text_color, tooltip
 
 _RED = ImVec4(0.93, 0.25, 0.22, 1.0)
 
@@ -24,29 +24,29 @@ class RecordButton:
         recording = app.recorder.running
         width = 2.4 * imgui.get_font_size()
         if recording is None:
-            with text_color(_RED):
+            with ui.text_color(_RED):
                 clicked = imgui.button(f"{icons.ICON_FA_CIRCLE}###record", ImVec2(width, 0))
-            tooltip("Record a video (F9 starts at once)")
+            ui.tooltip("Record a video (F9 starts at once)")
             if clicked or self._wanted:
                 self._wanted = False
                 self._path = str(app.next_recording)
                 imgui.open_popup("Record")
-            with popup("Record", above=True) as opened:
+            with ui.popup("Record", above=True) as opened:
                 if opened:
                     self._show_dialog(app, files)
             return
-        if button(f"{icons.ICON_FA_STOP}###stop recording", f"Stop and save {recording.path} (F9)", width):
+        if ui.button(f"{icons.ICON_FA_STOP}###stop recording", f"Stop and save {recording.path} (F9)", width):
             app.recorder.stop()
         imgui.same_line(0, 4)
         icon = icons.ICON_FA_PLAY if recording.paused else icons.ICON_FA_PAUSE
         help_text = "Continue recording" if recording.paused else "Pause recording"
-        if button(f"{icon}###pause recording", help_text, width):
+        if ui.button(f"{icon}###pause recording", help_text, width):
             app.recorder.toggle_paused()
         imgui.same_line()
         imgui.text_colored(_RED, icons.ICON_FA_CIRCLE)
         imgui.same_line(0, 4)
         minutes, seconds = divmod(recording.seconds, 60)
-        with number_font():
+        with ui.number_font():
             imgui.text_unformatted(
                 f"{minutes:.0f}:{seconds:04.1f} {recording.frames:5d} frames {recording.bytes_written / 2**20:5.1f} MB"
             )
@@ -62,45 +62,47 @@ class RecordButton:
 
     def _show_dialog(self, app: Application, files: FileDialog) -> None:
         em, settings = imgui.get_font_size(), app.session.settings
-        paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
+        ui.paragraph("The suffix gives the format: .mp4 .webm .gif .webp")
         imgui.set_next_item_width(28 * em)
         _, self._path = imgui.input_text("file", self._path)
-        tooltip("Where the recording goes")
+        ui.tooltip("Where the recording goes")
         imgui.same_line()
-        if button(f"{icons.ICON_FA_FOLDER_OPEN}###folder", "Choose another folder"):
+        if ui.button(f"{icons.ICON_FA_FOLDER_OPEN}###folder", "Choose another folder"):
             self._choose_folder(app, files)
             imgui.close_current_popup()
         help_text = "Record the whole window, or the scene alone with legend and time; screenshots too"
-        settings.record_panels = checkbox("with panels", settings.record_panels, help_text)
+        settings.record_panels = ui.checkbox("with panels", settings.record_panels, help_text)
         imgui.same_line(0, 2 * em)
         names = {0.0: "as in the window", 480.0: "480 lines", 720.0: "720 lines", 1080.0: "1080 lines"}
         known = names | {settings.record_height: names.get(settings.record_height, f"{settings.record_height:g} lines")}
         help_text = "Height of the pictures; their width follows"
-        height = choose("size", settings.record_height, known, 9 * em, help_text, lambda height: known[height])
+        height = ui.choose("size", settings.record_height, known, 9 * em, help_text, lambda height: known[height])
         settings.record_height = height
         imgui.same_line(0, 2 * em)
         rates = sorted({settings.record_fps, 15.0, 24.0, 25.0, 30.0, 50.0, 60.0})
         help_text = "Pictures a second; GIF takes at most 50"
-        settings.record_fps = choose("frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}")
-        dim_text("{} x {} pixels".format(*app.recording_size))
+        settings.record_fps = ui.choose(
+            "frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}"
+        )
+        ui.dim_text("{} x {} pixels".format(*app.recording_size))
         path = Path(self._path.strip()).expanduser() if self._path.strip() else None
-        if button("Start recording", "From now on (F9)") and path is not None:
+        if ui.button("Start recording", "From now on (F9)") and path is not None:
             app.start_recording(path)
             imgui.close_current_popup()
         history = app.session.history
         imgui.begin_disabled(history is None)
         imgui.same_line(0, 2 * imgui.get_font_size())
         help_text = "Show the newest part of the history again, every frame at its time, and record it (Shift+F9)"
-        if button("Record the last", help_text) and path is not None:
+        if ui.button("Record the last", help_text) and path is not None:
             app.record_last(path)
             imgui.close_current_popup()
         imgui.same_line()
         imgui.set_next_item_width(4 * imgui.get_font_size())
         changed, seconds = imgui.input_float("s", settings.record_last, 0, 0, "%g")
-        tooltip("How much of the history, back from its newest step")
+        ui.tooltip("How much of the history, back from its newest step")
         if changed and seconds > 0:
             settings.record_last = seconds
         if history is not None:
             imgui.same_line()
-            dim_text(f"of {history.seconds:.1f} s")
+            ui.dim_text(f"of {history.seconds:.1f} s")
         imgui.end_disabled()

@@ -19,10 +19,10 @@ from ...sensors.contact_declaration import ANYTHING, NUM_MAX, ContactDeclaration
 from ...session.session import Session
 from ...session.simulation import Change
 from ...settings import Reduce
+from .. import widgets as ui
 from ..shell import SENSOR_EDITOR, Dock, Panel, Shell
 from ..theme import warning_color
 from ..viewport import Viewport
-from ..widgets import Message, button, choose, disabled, fitted_text, flow, heading, paragraph, small_button, tooltip
 from .sensor_form import (
     EACH_BODY,
     EACH_BODY_HELP,
@@ -59,7 +59,7 @@ class SensorEditor:
         """What the form holds."""
         self.editing: str | None = None
         """Name of the sensor that is being changed; None for a new one."""
-        self.message = Message()
+        self.message = ui.Message()
         self._named = False
         """True if a person chose the name; otherwise it is made from the targets."""
         self._original: ContactDeclaration | None = None
@@ -125,14 +125,14 @@ class SensorEditor:
         obstacle = session.why_not(Change.SENSORS)
         self._show_title(sensor_edits)
         if obstacle is not None:
-            paragraph(obstacle)
+            ui.paragraph(obstacle)
         self._show_form(session)
         problem = self._problem()
         if problem is None:
             show_element(self.draft, self._suggestions.can_touch(self.draft))
         else:
             imgui.spacing()
-            paragraph(f"{problem[0].upper()}{problem[1:]}.", warning_color())
+            ui.paragraph(f"{problem[0].upper()}{problem[1:]}.", warning_color())
         self._show_actions(app, problem, obstacle)
         self.message.show()
         self._show_unsaved(app)
@@ -204,9 +204,9 @@ class SensorEditor:
             return
         style = imgui.get_style()
         buttons = imgui.calc_text_size(f"{icons.ICON_FA_PLUS} NewRemove").x + 4 * style.frame_padding.x
-        fitted_text(f"Sensor {name}", imgui.get_content_region_avail().x - buttons - 2 * style.item_spacing.x)
+        ui.fitted_text(f"Sensor {name}", imgui.get_content_region_avail().x - buttons - 2 * style.item_spacing.x)
         imgui.same_line()
-        if small_button(f"{icons.ICON_FA_PLUS} New###new", "Make another one like this"):
+        if ui.small_button(f"{icons.ICON_FA_PLUS} New###new", "Make another one like this"):
             self.editing = self._original = None
             self.draft, self._named = replace(self.draft, name=""), False
             self.message.set("")
@@ -215,9 +215,9 @@ class SensorEditor:
             return
         imgui.same_line()
         if change.before is None:
-            pressed = small_button("Remove", "Remove this sensor: the file does not have it")
+            pressed = ui.small_button("Remove", "Remove this sensor: the file does not have it")
         else:
-            pressed = small_button("Revert", "As the file has it")
+            pressed = ui.small_button("Revert", "As the file has it")
         if pressed:
             sensor_edits.revert(name)
             if change.before is not None:
@@ -229,17 +229,17 @@ class SensorEditor:
             self.draft = replace(self.draft, name=self._suggested_name())
         imgui.set_next_item_width(width)
         changed, name = imgui.input_text("name", self.draft.name)
-        tooltip("What the sensor is called in the scene")
+        ui.tooltip("What the sensor is called in the scene")
         if changed:
             self._named = bool(name)
             self.draft = replace(self.draft, name=name)
         model = session.engine.model
         first = self._chooser.show(1, self.draft.first, model, width)
         second = self._chooser.show(2, self.draft.second, model, width)
-        reduce = choose("reduce", self.draft.reduce, Reduce, width, _REDUCE_HELP)
+        reduce = ui.choose("reduce", self.draft.reduce, Reduce, width, _REDUCE_HELP)
         imgui.set_next_item_width(width)
         num = imgui.input_int("slots###num", self.draft.num, 1, 10)[1]
-        tooltip(f"num: contacts that the array has slots for, 1 to {NUM_MAX:,}")
+        ui.tooltip(f"num: contacts that the array has slots for, 1 to {NUM_MAX:,}")
         num = min(max(num, 1), NUM_MAX)
         fields = choose_fields(self.draft.fields)
         self.draft = replace(self.draft, first=first, second=second, fields=fields, num=num, reduce=reduce)
@@ -248,21 +248,21 @@ class SensorEditor:
         session, sensor_edits = app.session, app.sensor_edits
         unchanged = self.editing is not None and self.draft == self._original
         imgui.begin_disabled(problem is not None)
-        with disabled(obstacle is not None or unchanged):
+        with ui.disabled(obstacle is not None or unchanged):
             help_text = obstacle or (
                 "The running scene has it at once; its file is not changed. Its state is kept, and its history too\n"
                 "where the steps can be taken again within seconds: else the newest part of it"
             )
-            if button("Add sensor###apply" if self.editing is None else "Apply###apply", help_text):
+            if ui.button("Add sensor###apply" if self.editing is None else "Apply###apply", help_text):
                 self._apply(sensor_edits)
         imgui.same_line()
-        if button("Copy MJCF", "Put the element into the clipboard"):
+        if ui.button("Copy MJCF", "Put the element into the clipboard"):
             imgui.set_clipboard_text(contact_element(self.draft.attributes))
             self.message.set("Copied. It belongs into <sensor>.")
         imgui.same_line()
         kept = session.why_not(Change.FILE)
-        with disabled(kept is not None or (unchanged and self.editing not in sensor_edits.unsaved)):
-            if button("Save to file", kept or "Write the element into the scene file; nothing else in it changes"):
+        with ui.disabled(kept is not None or (unchanged and self.editing not in sensor_edits.unsaved)):
+            if ui.button("Save to file", kept or "Write the element into the scene file; nothing else in it changes"):
                 self._save_draft(app, unchanged, obstacle is None)
         imgui.end_disabled()
 
@@ -273,32 +273,32 @@ class SensorEditor:
         imgui.spacing()
         count = len(sensor_edits.changes)
         kept = app.session.why_not(Change.FILE)
-        with disabled(kept is not None or not count):
+        with ui.disabled(kept is not None or not count):
             help_text = kept or "Write every sensor that was made or changed here into the scene file"
-            if button(f"Save all {count}###save all" if count else "Save all###save all", help_text):
+            if ui.button(f"Save all {count}###save all" if count else "Save all###save all", help_text):
                 self.message.attempt(lambda: self._save(app, sensor_edits.changes))
         imgui.same_line()
         last = app.undo_stack.last
-        with disabled(last is None):
+        with ui.disabled(last is None):
             help_text = f"Undo: {last} (Ctrl+Z)" if last else "Nothing to undo"
-            if button(f"{icons.ICON_FA_ROTATE_LEFT} Undo###undo", help_text):
+            if ui.button(f"{icons.ICON_FA_ROTATE_LEFT} Undo###undo", help_text):
                 app.undo()
 
     def _show_touching(self, app: Application) -> None:
         session = app.session
-        heading("Touching now")
+        ui.heading("Touching now")
         if not session.engine.has_contact_list:
-            paragraph(f"{session.engine.name.split()[0]} does not report which geoms touch.")
+            ui.paragraph(f"{session.engine.name.split()[0]} does not report which geoms touch.")
             return
         if imgui.radio_button("geoms", not self._by_body):
             self._by_body = False
-        tooltip("Pairs of geoms that touch")
+        ui.tooltip("Pairs of geoms that touch")
         imgui.same_line()
         if imgui.radio_button("bodies", self._by_body):
             self._by_body = True
-        tooltip("Bodies that move and touch something")
-        flow(imgui.calc_text_size(EACH_BODY).x + 2 * imgui.get_style().frame_padding.x)
-        if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
+        ui.tooltip("Bodies that move and touch something")
+        ui.flow(imgui.calc_text_size(EACH_BODY).x + 2 * imgui.get_style().frame_padding.x)
+        if ui.button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
             self.make_for_bodies(app)
         if self._by_body:
             body = show_bodies(self._suggestions.touching_bodies(session.engine.contact_data()))
@@ -318,13 +318,13 @@ class SensorEditor:
     def _show_more(self, app: Application, obstacle: str | None) -> None:
         session = app.session
         imgui.spacing()
-        with disabled(obstacle is not None and not session.engine.can_watch_all):
-            if button("Watch all contacts", "Make a sensor that matches every contact"):
+        with ui.disabled(obstacle is not None and not session.engine.can_watch_all):
+            if ui.button("Watch all contacts", "Make a sensor that matches every contact"):
                 self.show_all_contacts(app)
-        heading("One sensor per geom")
+        ui.heading("One sensor per geom")
         body = self._bodies.show(session.view.selected_body, self._suggestions)
         if not body:
-            paragraph("No body has a name and a geom that can collide.")
+            ui.paragraph("No body has a name and a geom that can collide.")
             return
         declarations = self._suggestions.for_body(body, self._taken(app.sensor_edits))
         unnamed = self._suggestions.unnamed_of_body(body)
@@ -332,8 +332,8 @@ class SensorEditor:
         names = ", ".join(declaration.name for declaration in declarations[:8])
         left_out = f"\n{unnamed} without a name left out" if unnamed else ""
         help_text = obstacle or f"One for everything that touches: {names or 'none has a name'}{left_out}"
-        with disabled(obstacle is not None or not declarations):
-            if button(f"Make {len(declarations)}###per geom", help_text):
+        with ui.disabled(obstacle is not None or not declarations):
+            if ui.button(f"Make {len(declarations)}###per geom", help_text):
                 self.make(app, declarations)
 
     def _suggested_name(self) -> str:

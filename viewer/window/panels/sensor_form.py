@@ -18,25 +18,8 @@ from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
 from ...sensors.layout import UNITS, Field
 from ...session.session import Session
+from .. import widgets as ui
 from ..viewport import Viewport
-from ..widgets import (
-    Heading,
-    checkbox,
-    choose,
-    combo_text,
-    dim_text,
-    disabled,
-    fit_texts,
-    format_number,
-    icon_button,
-    literal,
-    number_font,
-    paragraph,
-    table_headings,
-    text_right,
-    tooltip,
-    visible_rows,
-)
 
 _FIELD_HELP = {
     Field.FOUND: "Number of matching contacts",
@@ -71,9 +54,9 @@ class NameList:
     def show(self, label: str, value: str, names: Callable[[], Sequence[str]], width: float, help_text: str) -> str:
         """The list; the name that is chosen. `names` is asked only while the list is open."""
         imgui.set_next_item_width(width)
-        text = combo_text(value or "choose", width)
-        if not imgui.begin_combo(label, literal(text)):
-            tooltip(f"{value}\n{help_text}" if text != value and value else help_text)
+        text = ui.combo_text(value or "choose", width)
+        if not imgui.begin_combo(label, ui.literal(text)):
+            ui.tooltip(f"{value}\n{help_text}" if text != value and value else help_text)
             return value
         if imgui.is_window_appearing():
             self._typed = ""
@@ -83,18 +66,18 @@ class NameList:
         imgui.set_next_item_width(-1)
         flags = imgui.InputTextFlags_.enter_returns_true
         entered, self._typed = imgui.input_text_with_hint("##typed", "type to search", self._typed, flags)
-        tooltip("List only names that contain this; Enter takes the first")
+        ui.tooltip("List only names that contain this; Enter takes the first")
         imgui.pop_style_color()
         found = [name for name in names() if self._typed.lower() in name.lower()]
         if not found:
-            paragraph("nothing of that name" if self._typed else "nothing here has a name")
+            ui.paragraph("nothing of that name" if self._typed else "nothing here has a name")
         elif entered:
             value = found[0]
             imgui.close_current_popup()
         line = imgui.get_text_line_height_with_spacing()
         if imgui.begin_child("##names", ImVec2(max(width, 180), line * min(len(found), _TARGET_ROWS) + 2)):
-            for i in visible_rows(len(found)):
-                if imgui.selectable(f"{literal(found[i])}##{i}", found[i] == value)[0]:
+            for i in ui.visible_rows(len(found)):
+                if imgui.selectable(f"{ui.literal(found[i])}##{i}", found[i] == value)[0]:
                     value = found[i]
                     imgui.close_current_popup()
         imgui.end_child()
@@ -118,13 +101,13 @@ class TargetChooser:
         kind_width = min(5.6 * imgui.get_font_size(), 0.42 * room)
         # MJCF has no second site.
         kinds = [kind for kind in TargetKind if side == 1 or kind is not TargetKind.SITE]
-        kind = choose("##kind", target.kind, kinds, kind_width, _KIND_HELP)
+        kind = ui.choose("##kind", target.kind, kinds, kind_width, _KIND_HELP)
         if kind is not target.kind:
             # A body and its subtree go by the same name.
             bodies = (TargetKind.BODY, TargetKind.SUBTREE)
             target = ContactTarget(kind, target.name if kind in bodies and target.kind in bodies else "")
         imgui.same_line(0, gap)
-        with disabled(kind is TargetKind.ANY):
+        with ui.disabled(kind is TargetKind.ANY):
             name = self._names.show(
                 "##name",
                 target.name if kind is not TargetKind.ANY else "anything",
@@ -138,7 +121,7 @@ class TargetChooser:
         self._show_crosshair(side)
         imgui.same_line(0, gap)
         imgui.text_unformatted(f"object {side}")
-        tooltip("Normals leave object 1" if side == 1 else "Normals enter object 2; forces act on it")
+        ui.tooltip("Normals leave object 1" if side == 1 else "Normals enter object 2; forces act on it")
         imgui.pop_id()
         return target
 
@@ -163,9 +146,9 @@ class TargetChooser:
         active = self.picking == side
         color = imgui.get_style().color_(imgui.Col_.button_active if active else imgui.Col_.button)
         with imgui_ctx.push_style_color(imgui.Col_.button, color):
-            if icon_button(icons.ICON_FA_CROSSHAIRS, "pick"):
+            if ui.icon_button(icons.ICON_FA_CROSSHAIRS, "pick"):
                 self.picking = None if active else side
-        tooltip("Esc: choose nothing" if active else "Pick it in the scene with the next click")
+        ui.tooltip("Esc: choose nothing" if active else "Pick it in the scene with the next click")
 
 
 class BodyChooser:
@@ -223,7 +206,7 @@ def choose_fields(fields: tuple[Field, ...]) -> tuple[Field, ...]:
         if i % 3:
             imgui.same_line(left + (i % 3) * third)
         help_text = _FIELD_HELP[field] + (f" [{UNITS[field]}]" if UNITS[field] else "")
-        on = checkbox(str(field), field in chosen, help_text)
+        on = ui.checkbox(str(field), field in chosen, help_text)
         chosen = chosen | {field} if on else chosen - {field}
     return tuple(field for field in Field if field in chosen)
 
@@ -233,13 +216,13 @@ def show_element(declaration: ContactDeclaration, can_touch: bool) -> None:
     imgui.spacing()
     layout = declaration.layout
     slots = "1 slot" if layout.slots == 1 else f"{layout.slots} slots"
-    with number_font():
+    with ui.number_font():
         imgui.text_unformatted(f"{slots} × {layout.slot_size} values = {layout.size}")
         imgui.push_text_wrap_pos(0.0)
-        dim_text(_in_lines(declaration.attributes, imgui.get_content_region_avail().x))
+        ui.dim_text(_in_lines(declaration.attributes, imgui.get_content_region_avail().x))
         imgui.pop_text_wrap_pos()
     if not can_touch:
-        paragraph("These two can never touch: the sensor would stay empty. The Inspector shows the reason.")
+        ui.paragraph("These two can never touch: the sensor would stay empty. The Inspector shows the reason.")
 
 
 def _in_lines(attributes: Mapping[str, str], width: float) -> str:
@@ -289,20 +272,20 @@ def sensors_by_sides(declared: Mapping[str, ContactDeclaration]) -> dict[Sides, 
 def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
     """The list; the body that a sensor is wanted of."""
     if not bodies:
-        paragraph("Nothing that moves touches now.")
+        ui.paragraph("Nothing that moves touches now.")
         return None
     row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
     if not _begin_touching("##bodies", len(bodies), row, "body", "Moving bodies, by name"):
         return None
     wanted, names = None, _fitted([body.label for body in bodies])
-    for i in visible_rows(len(bodies), row):
+    for i in ui.visible_rows(len(bodies), row):
         body = bodies[i]
-        imgui.push_id(literal(body.label))
+        imgui.push_id(ui.literal(body.label))
         _show_cells(names[i], body.label, body.count, body.force)
-        with disabled(not body.name):
-            if icon_button(icons.ICON_FA_PLUS, "make"):
+        with ui.disabled(not body.name):
+            if ui.icon_button(icons.ICON_FA_PLUS, "make"):
                 wanted = body
-        tooltip(f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name")
+        ui.tooltip(f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name")
         imgui.pop_id()
     imgui.end_table()
     return wanted
@@ -312,13 +295,13 @@ def _begin_touching(table: str, count: int, row: float, what: str, help_text: st
     """Begin a table of so many rows, each `row` px high, with its headings; True if it is to be filled and ended."""
     flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
     room = imgui.get_content_region_avail().x
-    with number_font():
+    with ui.number_font():
         force_width = imgui.calc_text_size("0000.00").x
     headings = [
-        Heading(what, "", help_text, left=True),
-        Heading("contacts", "contacts", "Number of contacts"),
-        Heading("force [N]", max(force_width, imgui.calc_text_size("force [N]").x), "Sum of their normal forces"),
-        Heading("", imgui.get_frame_height()),
+        ui.Heading(what, "", help_text, left=True),
+        ui.Heading("contacts", "contacts", "Number of contacts"),
+        ui.Heading("force [N]", max(force_width, imgui.calc_text_size("force [N]").x), "Sum of their normal forces"),
+        ui.Heading("", imgui.get_frame_height()),
     ]
     others = sum(heading.width + 2 * imgui.get_style().cell_padding.x for heading in headings)
     if room - others < _NAMES_WIDTH * imgui.get_font_size():
@@ -327,14 +310,14 @@ def _begin_touching(table: str, count: int, row: float, what: str, help_text: st
     size = ImVec2(0, (min(count, _ROWS) + 1) * row + 2)
     if not imgui.begin_table(table, len(headings), flags, size):
         return False
-    table_headings(headings)
+    ui.table_headings(headings)
     return True
 
 
 def _fitted(names: Sequence[str]) -> Sequence[str]:
     """What of each name fits into the first column of the table."""
     imgui.table_set_column_index(0)
-    return fit_texts(names, imgui.get_content_region_avail().x)
+    return ui.fit_texts(names, imgui.get_content_region_avail().x)
 
 
 def _show_cells(text: str, label: str, count: int, force: float) -> None:
@@ -343,13 +326,13 @@ def _show_cells(text: str, label: str, count: int, force: float) -> None:
     imgui.table_next_column()
     imgui.align_text_to_frame_padding()
     imgui.text_unformatted(text)
-    tooltip(f"{label}\n{count} contact{'' if count == 1 else 's'}")
-    numbers = (str(count), format_number(force, 2))
-    with number_font():
+    ui.tooltip(f"{label}\n{count} contact{'' if count == 1 else 's'}")
+    numbers = (str(count), ui.format_number(force, 2))
+    with ui.number_font():
         for number in numbers[4 - imgui.table_get_column_count() :]:
             imgui.table_next_column()
             imgui.align_text_to_frame_padding()
-            text_right(number)
+            ui.text_right(number)
     imgui.table_next_column()
 
 
@@ -358,16 +341,16 @@ def show_pairs(
 ) -> PairClick | None:
     """The list; what was clicked in it."""
     if not pairs:
-        paragraph("Nothing touches now.")
+        ui.paragraph("Nothing touches now.")
         return None
     row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
     if not _begin_touching("##pairs", len(pairs), row, "geoms", "Object 1 and object 2; forces act on the second"):
         return None
     clicked, names = None, _fitted([PAIR.join(pair.labels) for pair in pairs])
-    for i in visible_rows(len(pairs), row):
+    for i in ui.visible_rows(len(pairs), row):
         pair = pairs[i]
         # By its geoms: rows come and go while the scene runs.
-        imgui.push_id(literal(PAIR.join(pair.labels)))
+        imgui.push_id(ui.literal(PAIR.join(pair.labels)))
         first, second = (suggestions.target_of_geom(geom) for geom in pair.geoms)
         clicked = _show_row(pair, names[i], first, second, by_sides.get(frozenset((first, second)))) or clicked
         imgui.pop_id()
@@ -380,12 +363,12 @@ def _show_row(
 ) -> PairClick | None:
     _show_cells(text, PAIR.join(pair.labels), pair.count, pair.force)
     nameless = not first.name and not second.name
-    with disabled(nameless):
-        pressed = icon_button(icons.ICON_FA_EYE if sensor else icons.ICON_FA_PLUS, "make")
+    with ui.disabled(nameless):
+        pressed = ui.icon_button(icons.ICON_FA_EYE if sensor else icons.ICON_FA_PLUS, "make")
     if nameless:
-        tooltip("Neither of them has a name that a sensor could go by")
+        ui.tooltip("Neither of them has a name that a sensor could go by")
     elif sensor:
-        tooltip(f"Sensor {sensor} matches these two: select it")
+        ui.tooltip(f"Sensor {sensor} matches these two: select it")
     else:
-        tooltip(f"Make a sensor: {first} × {second}")
+        ui.tooltip(f"Make a sensor: {first} × {second}")
     return PairClick(pair, sensor) if pressed else None

@@ -10,28 +10,9 @@ from ...render.style import sensor_color
 from ...session.readings import SensorTotals, dropped_contacts
 from ...session.session import Session
 from ...settings import ColorMode, Reduce
+from .. import widgets as ui
 from ..shell import SENSORS, Dock, Panel, Shell
 from ..theme import curve_tint, dim_color, plain_color, warning_color
-from ..widgets import (
-    NO_COLOR,
-    button,
-    checkbox,
-    dim_text,
-    eye_button,
-    fit_text,
-    fit_texts,
-    format_number,
-    number_font,
-    paragraph,
-    right_of_line,
-    slots_text,
-    small_button,
-    text_color,
-    text_right,
-    tooltip,
-    visible_rows,
-    without_kinds,
-)
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
 from .status import SOLVED, SOLVED_AGAIN
 
@@ -75,19 +56,19 @@ class SensorsPanel:
         if len(sensors) > _MANY:
             imgui.set_next_item_width(-1)
             _, self.text = imgui.input_text_with_hint("##filter", "filter names", self.text)
-            tooltip("List only sensors with these words in their names")
+            ui.tooltip("List only sensors with these words in their names")
         else:
             self.text = ""
         listed, totals = self.listed(sensors.names), session.totals
         short = self._short_names(sensors, unsaved)
-        for i in visible_rows(len(listed), _row_height()):
+        for i in ui.visible_rows(len(listed), _row_height()):
             place = listed[i]
             imgui.push_id(place)
-            label = sensors[place].label if self._with_kinds else without_kinds(sensors[place].label)
+            label = sensors[place].label if self._with_kinds else ui.without_kinds(sensors[place].label)
             _show_row(shell, place, (short(i), label), totals, sensors[place].name in unsaved)
             imgui.pop_id()
         if not listed:
-            paragraph("No sensor has these words in its name.")
+            ui.paragraph("No sensor has these words in its name.")
         _show_unread(session)
 
     def listed(self, names: tuple[str, ...]) -> list[int]:
@@ -110,10 +91,10 @@ class SensorsPanel:
 
         if len(self._listed) > _COMPARED_MAX:
             self._with_kinds, self._short_for = False, ()
-            return lambda row: fit_text(text(row), room)
+            return lambda row: ui.fit_text(text(row), room)
         state = (self._listed_for, tuple(unsaved), room, imgui.get_font_size())
         if state != self._short_for:
-            self._short_for, self._short = state, fit_texts([text(row) for row in range(len(self._listed))], room)
+            self._short_for, self._short = state, ui.fit_texts([text(row) for row in range(len(self._listed))], room)
             labels = {sensors[i].label for i in self._listed}
             self._with_kinds = all(imgui.calc_text_size(label).x <= width for label in labels)
         return self._short.__getitem__
@@ -124,36 +105,36 @@ def _show_unread(session: Session) -> None:
     for engine in session.engines:
         for name, reason in engine.unread.items():
             imgui.spacing()
-            dim_text(name)
-            paragraph(f"not read by {engine.name}: {reason}")
+            ui.dim_text(name)
+            ui.paragraph(f"not read by {engine.name}: {reason}")
 
 
 def _show_empty(shell: Shell) -> None:
-    paragraph("This scene has no contact sensors.")
+    ui.paragraph("This scene has no contact sensors.")
     imgui.spacing()
     if shell.app.session.engine.can_watch_all:
         help_text = "Add a sensor that matches every contact. The scene file is not changed."
-        if button("Watch all contacts", help_text):
+        if ui.button("Watch all contacts", help_text):
             shell.show_all_contacts()
-    if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
+    if ui.button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
         shell.make_for_bodies()
     help_text = "Choose what it matches and what it reports, or one of the pairs that touch now"
-    if button(f"{icons.ICON_FA_PLUS} New sensor###new", help_text):
+    if ui.button(f"{icons.ICON_FA_PLUS} New sensor###new", help_text):
         shell.edit_sensor(None)
     imgui.spacing()
-    paragraph("Or declare one in the scene:")
-    with number_font():
-        paragraph('<sensor>\n  <contact name="foot"\n    geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>')
+    ui.paragraph("Or declare one in the scene:")
+    with ui.number_font():
+        ui.paragraph('<sensor>\n  <contact name="foot"\n    geom1="floor"\n    geom2="foot" num="4"/>\n</sensor>')
 
 
 def _show_watched(shell: Shell) -> None:
     """That all contacts are shown, and what a person may want instead."""
     settings = shell.app.session.settings
-    paragraph("This scene has no contact sensors: all contacts are shown.")
-    if button(f"{icons.ICON_FA_PLUS} Make sensors###make", "Choose from the pairs that touch now, or anything else"):
+    ui.paragraph("This scene has no contact sensors: all contacts are shown.")
+    if ui.button(f"{icons.ICON_FA_PLUS} Make sensors###make", "Choose from the pairs that touch now, or anything else"):
         shell.edit_sensor(None)
     help_text = "Show all contacts of every scene without contact sensors"
-    settings.watch_all = checkbox("Do so always", settings.watch_all, help_text)
+    settings.watch_all = ui.checkbox("Do so always", settings.watch_all, help_text)
     imgui.spacing()
 
 
@@ -162,7 +143,7 @@ def _show_header(shell: Shell) -> None:
     shown = sum(session.visible.values())
     everything = shown == len(session.visible)
     help_text = "Hide all sensors" if everything else "Show all sensors"
-    if small_button(icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH, help_text):
+    if ui.small_button(icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH, help_text):
         session.visible = dict.fromkeys(session.visible, not everything)
     imgui.same_line()
     style = imgui.get_style()
@@ -172,13 +153,13 @@ def _show_header(shell: Shell) -> None:
     )
     room = imgui.get_content_region_avail().x - width - 2 * style.frame_padding.x - style.item_spacing.x
     count = f"{shown} of {len(session.visible)}"
-    dim_text(f"{count} shown" if imgui.calc_text_size(f"{count} shown").x <= room else count)
-    tooltip(f"{count} sensors are shown")
-    right_of_line(width)
-    if small_button(f"{shoes}###each body", EACH_BODY_HELP):
+    ui.dim_text(f"{count} shown" if imgui.calc_text_size(f"{count} shown").x <= room else count)
+    ui.tooltip(f"{count} sensors are shown")
+    ui.right_of_line(width)
+    if ui.small_button(f"{shoes}###each body", EACH_BODY_HELP):
         shell.make_for_bodies()
     imgui.same_line()
-    if small_button(f"{plus}###new", "Make a contact sensor"):
+    if ui.small_button(f"{plus}###new", "Make a contact sensor"):
         shell.edit_sensor(None)
     imgui.separator()
 
@@ -216,9 +197,9 @@ def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTo
     _show_eye(session, index, name)
     text_x = start.x + _indent()
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4))
-    with text_color(_text_color(session.visible[name])):
+    with ui.text_color(_text_color(session.visible[name])):
         imgui.text_unformatted(texts[0])
-        tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
+        ui.tooltip(f"{name}: made or changed here, and not saved into the scene file" if unsaved else name)
     if not sensor.virtual and not sensor.sources:
         imgui.set_cursor_pos(ImVec2(right - imgui.get_text_line_height(), start.y + 4))
         _show_pencil(shell, name)
@@ -226,24 +207,24 @@ def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTo
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
     note = f"{'bodies ' if sensor.virtual else ''}asleep" if asleep else SOLVED if sensor.solved_again else ""
-    with text_color(warning_color() if sensor.solved_again else dim_color()):
-        imgui.text_unformatted(fit_text(f"{note} · {texts[1]}" if note else texts[1], right - text_x))
-        tooltip(f"{sensor.label}\n{asleep or SOLVED_AGAIN}" if note else sensor.label)
+    with ui.text_color(warning_color() if sensor.solved_again else dim_color()):
+        imgui.text_unformatted(ui.fit_text(f"{note} · {texts[1]}" if note else texts[1], right - text_x))
+        ui.tooltip(f"{sensor.label}\n{asleep or SOLVED_AGAIN}" if note else sensor.label)
 
     # From the left edge on: the longest mode and the most contacts stand side by side in the narrowest panel.
     imgui.set_cursor_pos(ImVec2(start.x + 6, start.y + 5 + 2 * line))
     _show_reduce(session, sensor)
-    with number_font():
-        force = f"{format_number(float(totals.force[index]), 2)} N"
+    with ui.number_font():
+        force = f"{ui.format_number(float(totals.force[index]), 2)} N"
         force_width = imgui.calc_text_size("000.00 N").x
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
         count_color = warning_color() if dropped else dim_color()
-        text_right(_count_text(sensor, found), count_color, right - force_width - 6)
+        ui.text_right(_count_text(sensor, found), count_color, right - force_width - 6)
         if imgui.is_item_hovered():
-            tooltip(_count_help(sensor, found, dropped))
+            ui.tooltip(_count_help(sensor, found, dropped))
         imgui.set_cursor_pos(ImVec2(text_x, start.y + 6 + 2 * line))
-        text_right(force, _text_color(bool(reported)), right)
-        tooltip("Net force of the reported contacts on object 2")
+        ui.text_right(force, _text_color(bool(reported)), right)
+        ui.tooltip("Net force of the reported contacts on object 2")
     imgui.set_cursor_pos(start)
     imgui.dummy(ImVec2(0, height))
 
@@ -268,7 +249,7 @@ def _count_text(sensor: ContactSensor, found: int) -> str:
 def _count_help(sensor: ContactSensor, found: int, dropped: int) -> str:
     if sensor.reduce is Reduce.NETFORCE:
         return f"{found} matching contacts, summed up into 1 slot"
-    text = f"{found} matching contacts, {slots_text(sensor.slots)}"
+    text = f"{found} matching contacts, {ui.slots_text(sensor.slots)}"
     if dropped:
         text += f"\n{dropped} dropped: raise num, or choose another reduce mode"
     return text
@@ -278,18 +259,18 @@ def _show_eye(session: Session, index: int, name: str) -> None:
     shown = session.visible[name]
     by_sensor = session.settings.gizmos.color_mode is ColorMode.SENSOR
     color = ImVec4(*sensor_color(index)[:3], 1.0) if by_sensor and shown else _text_color(shown)
-    session.visible[name] = eye_button(shown, "this sensor's contacts", color)
+    session.visible[name] = ui.eye_button(shown, "this sensor's contacts", color)
 
 
 def _show_pencil(shell: Shell, name: str) -> None:
     with (
-        text_color(dim_color()),
-        imgui_ctx.push_style_color(imgui.Col_.button, NO_COLOR),
+        ui.text_color(dim_color()),
+        imgui_ctx.push_style_color(imgui.Col_.button, ui.NO_COLOR),
         imgui_ctx.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(1, 0)),
     ):
         if imgui.small_button(f"{icons.ICON_FA_PEN}###edit"):
             shell.edit_sensor(name)
-    tooltip("Change what this sensor matches and reports")
+    ui.tooltip("Change what this sensor matches and reports")
 
 
 def _show_reduce(session: Session, sensor: ContactSensor) -> None:
@@ -299,7 +280,7 @@ def _show_reduce(session: Session, sensor: ContactSensor) -> None:
     opened = imgui.begin_combo("##reduce", preview, flags)
     imgui.pop_style_var()
     if not opened:
-        tooltip(
+        ui.tooltip(
             f"Declared: {sensor.declared.reduce}. Switched in the viewer, not in the file."
             if sensor.modified
             else _REDUCE_HELP[sensor.reduce]
@@ -309,7 +290,7 @@ def _show_reduce(session: Session, sensor: ContactSensor) -> None:
         declared = "  (declared)" if mode is sensor.declared.reduce else ""
         if imgui.selectable(f"{mode}{declared}###{mode}", mode is sensor.reduce)[0]:
             session.set_reduce(sensor.name, mode)
-        tooltip(_REDUCE_HELP[mode])
+        ui.tooltip(_REDUCE_HELP[mode])
     imgui.end_combo()
 
 

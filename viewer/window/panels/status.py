@@ -4,9 +4,9 @@ from imgui_bundle import hello_imgui, imgui
 
 from ...session.session import Session
 from ...session.simulation import StatusPart
+from .. import widgets as ui
 from ..shell import Shell
 from ..theme import warning_color
-from ..widgets import dim_text, tooltip
 
 SOLVED = "solved again by MuJoCo"
 SOLVED_AGAIN = (
@@ -23,35 +23,35 @@ def show_status(shell: Shell) -> None:
     engines = session.engine.name + "".join(f" and {run.engine.name} as ghosts" for run in session.beside)
     if session.num_envs > 1:
         engines += f", environment {session.env + 1} of {session.num_envs}"
-    dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
+    ui.dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")
     ignored = dict.fromkeys(name for engine in session.engines for name in engine.ignored)
-    tooltip(
+    ui.tooltip(
         "Engine; renderer and quality. --quality low or high overrides"
         + (f"\nThis engine does not know: {', '.join(ignored)}" if ignored else "")
     )
     imgui.same_line(0, 0)
-    dim_text(_SEPARATOR)
+    ui.dim_text(_SEPARATOR)
     imgui.same_line(0, 0)
     _show_pace(session)
     imgui.same_line(0, 0)
     # Those who watch from elsewhere see another rate than is drawn.
     rate = f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps" if shell.audience is None else ""
-    dim_text(f"{rate}{_SEPARATOR}{_contacts_text(session)}")
-    tooltip("Frames per second; contacts that the shown sensors report, each counted once")
+    ui.dim_text(f"{rate}{_SEPARATOR}{_contacts_text(session)}")
+    ui.tooltip("Frames per second; contacts that the shown sensors report, each counted once")
     labels, wanted = shell.label_count
     if labels < wanted:
         imgui.same_line(0, 0)
         imgui.text_colored(warning_color(), f", {labels} of {wanted} labels")
-        tooltip("There is no room for all labels: go nearer, or hide some of the sensors")
+        ui.tooltip("There is no room for all labels: go nearer, or hide some of the sensors")
     if shell.audience is not None and shell.audience.text:
         imgui.same_line(0, 0)
-        dim_text(f"{_SEPARATOR}{shell.audience.text}")
-        tooltip("Browsers that watch; pictures a second that they show; from a picture to its sight there")
+        ui.dim_text(f"{_SEPARATOR}{shell.audience.text}")
+        ui.tooltip("Browsers that watch; pictures a second that they show; from a picture to its sight there")
     if session.history is not None:
         imgui.same_line(0, 0)
         history = session.history
-        dim_text(f"{_SEPARATOR}history {history.seconds:.0f} s, {history.bytes / 2**20:.0f} MB")
-        tooltip("What is kept to go back to. Click the time to change how much")
+        ui.dim_text(f"{_SEPARATOR}history {history.seconds:.0f} s, {history.bytes / 2**20:.0f} MB")
+        ui.tooltip("What is kept to go back to. Click the time to change how much")
 
 
 def _show_pace(session: Session) -> None:
@@ -65,9 +65,9 @@ def _show_pace(session: Session) -> None:
         if part.is_warning:
             imgui.text_colored(warning_color(), part.text)
         else:
-            dim_text(part.text)
+            ui.dim_text(part.text)
         if part.tooltip:
-            tooltip(part.tooltip)
+            ui.tooltip(part.tooltip)
 
 
 def _contacts_text(session: Session) -> str:

@@ -14,21 +14,9 @@ from ...touch.declaration import TouchDeclaration, save_touch
 from ...touch.device import TouchType
 from ...touch.samples import thin
 from ...touch.touch_sensors import SceneTouch, TouchSensors
+from .. import widgets as ui
 from ..shell import TOUCH, Dock, Panel, Shell
 from ..theme import dim_color, faded, plain_color, text_tint, warning_color
-from ..widgets import (
-    dim_text,
-    eye_button,
-    fit_text,
-    format_number,
-    heading,
-    literal,
-    number_font,
-    paragraph,
-    text_right,
-    tooltip,
-    visible_rows,
-)
 from .touch_editor import TouchEditor
 
 SECONDS = 10.0
@@ -66,7 +54,7 @@ class TouchPanel:
         session = shell.app.session
         touch, path = session.engine.touch_sensors, session.engine.path
         if touch is None:
-            paragraph("Touch sensors are shown of the first environment.")
+            ui.paragraph("Touch sensors are shown of the first environment.")
             return
         names = [sensor.name for sensor in touch]
         if self.selected not in names:
@@ -100,15 +88,15 @@ class TouchPanel:
 
     def _show_list(self, touch: TouchSensors) -> None:
         for problem in touch.problems:
-            paragraph(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {problem}", warning_color())
+            ui.paragraph(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {problem}", warning_color())
         self.selected = self.editor.show_add(touch) or self.selected
         if not len(touch):
-            paragraph("This scene has no touch sensors. Put one on a site or body, or declare one in the scene:")
-            with number_font():
-                paragraph(_DECLARE)
+            ui.paragraph("This scene has no touch sensors. Put one on a site or body, or declare one in the scene:")
+            with ui.number_font():
+                ui.paragraph(_DECLARE)
             return
         flags = imgui.TableFlags_
-        with number_font():
+        with ui.number_font():
             digits = imgui.calc_text_size(_DIGITS).x
         sparks = imgui.get_content_region_avail().x - 2 * digits > 1.8 * _NAME_WIDTH * imgui.get_font_size()
         if not imgui.begin_table("##sensors", 3 + sparks, flags.scroll_y | flags.row_bg | flags.no_pad_outer_x):
@@ -121,8 +109,8 @@ class TouchPanel:
             imgui.table_setup_column("curve", imgui.TableColumnFlags_.width_stretch, 0.8)
         _show_headings(sparks)
         sensors = list(touch)
-        for i in visible_rows(len(sensors), _row_height()):
-            imgui.push_id(literal(sensors[i].name))
+        for i in ui.visible_rows(len(sensors), _row_height()):
+            imgui.push_id(ui.literal(sensors[i].name))
             if _show_row(touch, sensors[i], sensors[i].name == self.selected, sparks):
                 self.selected = sensors[i].name
             imgui.pop_id()
@@ -156,10 +144,10 @@ def _show_headings(sparks: bool) -> None:
     for text, help_text in headings if sparks else headings[:-1]:
         imgui.table_next_column()
         if text in ("sensor", "curve"):
-            dim_text(text)
+            ui.dim_text(text)
         else:
-            text_right(text, dim_color())
-        tooltip(help_text)
+            ui.text_right(text, dim_color())
+        ui.tooltip(help_text)
 
 
 def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, sparks: bool) -> bool:
@@ -172,19 +160,19 @@ def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, sparks: b
     spans = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
     clicked = imgui.selectable("##row", selected, spans, ImVec2(0, height - 4))[0]
     imgui.set_cursor_pos(start)
-    sensor.visible = eye_button(sensor.visible, "axes and volume in the scene", plain_color())
+    sensor.visible = ui.eye_button(sensor.visible, "axes and volume in the scene", plain_color())
     imgui.same_line(0, 6)
     indent = imgui.get_cursor_pos_x()
     width = imgui.get_content_region_avail().x
-    imgui.text_unformatted(fit_text(f"{sensor.name}{' *' if sensor.modified else ''}", width))
-    tooltip(f"{sensor.name}: {sensor.label}{_modified_text(sensor)}")
+    imgui.text_unformatted(ui.fit_text(f"{sensor.name}{' *' if sensor.modified else ''}", width))
+    ui.tooltip(f"{sensor.name}: {sensor.label}{_modified_text(sensor)}")
     imgui.set_cursor_pos_x(indent)
     # Its body is in the tooltip.
-    dim_text(fit_text(sensor.label.partition(", ")[0], width))
+    ui.dim_text(ui.fit_text(sensor.label.partition(", ")[0], width))
     imgui.set_cursor_pos_x(indent)
     _show_warning(touch, sensor, width)
     imgui.table_next_column()
-    with number_font():
+    with ui.number_font():
         _show_values(sensor, touch.value(sensor.name))
         imgui.table_next_column()
         _show_true(touch, sensor)
@@ -207,14 +195,14 @@ def _modified_text(sensor: SceneTouch) -> str:
 def _show_warning(touch: TouchSensors, sensor: SceneTouch, width: float) -> None:
     outside = touch.outside(sensor.name)
     if not outside or not sensor.enabled:
-        dim_text(str(sensor.device.type) if sensor.enabled else f"{sensor.device.type}, disabled")
+        ui.dim_text(str(sensor.device.type) if sensor.enabled else f"{sensor.device.type}, disabled")
     else:
-        text = fit_text(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {outside} of {sensor.found} outside", width)
+        text = ui.fit_text(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {outside} of {sensor.found} outside", width)
         imgui.text_colored(warning_color(), text)
         counted = (
             "MuJoCo's own sensor leaves them out" if sensor.native else "They count, for the whole body is the sensor"
         )
-        tooltip(f"{outside} of {sensor.found} contacts of this body are outside the site's volume.\n{counted}.")
+        ui.tooltip(f"{outside} of {sensor.found} contacts of this body are outside the site's volume.\n{counted}.")
 
 
 def _show_values(sensor: SceneTouch, values: Array) -> None:
@@ -222,14 +210,14 @@ def _show_values(sensor: SceneTouch, values: Array) -> None:
         _show_lamp(float(values[0]))
         return
     for value, color in zip(values, _colors(sensor), strict=True):
-        text_right("-" if np.isnan(value) else format_number(float(value), 2), color)
+        ui.text_right("-" if np.isnan(value) else ui.format_number(float(value), 2), color)
 
 
 def _show_true(touch: TouchSensors, sensor: SceneTouch) -> None:
     if not sensor.enabled:
         return
     for value, color in zip(touch.true(sensor.name), _colors(sensor), strict=True):
-        text_right(format_number(float(value), 2), color if sensor.device.size == 3 else dim_color())
+        ui.text_right(ui.format_number(float(value), 2), color if sensor.device.size == 3 else dim_color())
 
 
 def _show_lamp(value: float) -> None:
@@ -243,18 +231,18 @@ def _show_lamp(value: float) -> None:
         color = _LIT if value else imgui.get_style().color_(imgui.Col_.frame_bg)
         draw.add_circle_filled(center, radius, imgui.color_convert_float4_to_u32(color))
     draw.add_circle(center, radius, imgui.get_color_u32(imgui.Col_.text, 0.5))
-    text_right("-" if value != value else f"{value:.0f}")
-    tooltip("1 in contact, 0 without")
+    ui.text_right("-" if value != value else f"{value:.0f}")
+    ui.tooltip("1 in contact, 0 without")
 
 
 def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
-    heading(sensor.name)
-    tooltip("Bright what the device reports, faint the true force")
+    ui.heading(sensor.name)
+    ui.tooltip("Bright what the device reports, faint the true force")
     if not len(sensor.history):
-        paragraph("No samples yet.")
+        ui.paragraph("No samples yet.")
         return
     size = ImVec2(-1, max(imgui.get_content_region_avail().y, 90.0))
-    with number_font():
+    with ui.number_font():
         if implot.begin_plot("##curves", size, implot.Flags_.canvas_only | implot.Flags_.no_inputs):
             _draw_curves(sensor, touch.time)
             implot.end_plot()

@@ -10,20 +10,8 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from ...touch.declaration import TouchDeclaration
 from ...touch.device import DEFAULT_TABLE, INFINITE_RESOLUTION, Measure, Table, TouchType
 from ...touch.touch_sensors import SceneTouch, TouchSensors
+from .. import widgets as ui
 from ..theme import dim_color, plain_color
-from ..widgets import (
-    Message,
-    button,
-    choose,
-    disabled,
-    heading,
-    number_font,
-    paragraph,
-    popup,
-    small_button,
-    text_right,
-    tooltip,
-)
 
 _PLOT_HEIGHT = 130.0
 """Least height of a table's plot [px]; it grows with the window."""
@@ -40,7 +28,7 @@ class TouchEditor:
     """Settings of one sensor at a time, and the form for a new one."""
 
     def __init__(self) -> None:
-        self.message = Message()
+        self.message = ui.Message()
         self._shown: str | None = None
         self._limits: tuple[float, float, float, float] | None = None
         """Of the table's plot: they stay while a point is dragged, or it would run away."""
@@ -59,13 +47,13 @@ class TouchEditor:
             self._shown, self._limits = sensor.name, None
             self.message.set("")
         if sensor.native:
-            heading("Device")
-            paragraph(
+            ui.heading("Device")
+            ui.paragraph(
                 "One of MuJoCo's own touch sensors: the sum of the normal forces inside its site, in newtons, after "
                 "every step. To see what a device would make of it, add a touch sensor to the site."
             )
             return
-        heading("Device")
+        ui.heading("Device")
         self._show_saving(touch, sensor, save)
         if all(each.name != sensor.name for each in touch):
             # It was removed.
@@ -73,33 +61,33 @@ class TouchEditor:
         self.message.show()
         self._show_settings(touch, sensor)
         if sensor.device.type is TouchType.BUMPER:
-            paragraph("A bumper ignores the lookup table.")
+            ui.paragraph("A bumper ignores the lookup table.")
         else:
             self._show_table(touch, sensor)
 
     def show_add(self, touch: TouchSensors) -> str | None:
         """The button for a new sensor, and its form; the name of one that was added."""
-        if small_button(f"{icons.ICON_FA_PLUS} Add###add", "Put a touch sensor on a site or body"):
+        if ui.small_button(f"{icons.ICON_FA_PLUS} Add###add", "Put a touch sensor on a site or body"):
             self.message.set("")
             imgui.open_popup("##new")
-        with popup("##new") as opened:
+        with ui.popup("##new") as opened:
             return self._show_form(touch) if opened else None
 
     def _show_form(self, touch: TouchSensors) -> str | None:
         targets = touch.targets()
         if not targets:
-            paragraph("The scene has no site and no body with a name.")
+            ui.paragraph("The scene has no site and no body with a name.")
             return None
         self._new_target = min(self._new_target, len(targets) - 1)
         imgui.set_next_item_width(200)
         self._new_name = imgui.input_text("name", self._new_name)[1]
-        tooltip("The entry will be named touch:NAME")
+        ui.tooltip("The entry will be named touch:NAME")
         labels = [f"{kind} {name}" for kind, name in targets]
         help_text = "Where it is, and whose axes are its own: x must point out of the robot"
-        self._new_target = choose("on", self._new_target, range(len(labels)), 200, help_text, labels.__getitem__)
-        self._new_type = choose("type", self._new_type, TouchType, 200, _TYPE_HELP)
+        self._new_target = ui.choose("on", self._new_target, range(len(labels)), 200, help_text, labels.__getitem__)
+        self._new_type = ui.choose("type", self._new_type, TouchType, 200, _TYPE_HELP)
         added = None
-        if button("Add sensor", "It starts with the default table and a sampling period of 10 ms"):
+        if ui.button("Add sensor", "It starts with the default table and a sampling period of 10 ms"):
             kind, target = targets[self._new_target]
             place: dict[str, Any] = {kind: target}
             added = self.message.attempt(
@@ -117,18 +105,18 @@ class TouchEditor:
         name = sensor.name
         width = 0.5 * imgui.get_content_region_avail().x
         field = width - 5.5 * imgui.get_font_size()
-        chosen = choose("type", declaration.type, TouchType, field, _TYPE_HELP)
+        chosen = ui.choose("type", declaration.type, TouchType, field, _TYPE_HELP)
         if chosen is not declaration.type:
             self.message.attempt(lambda: touch.change(name, type=chosen))
         imgui.same_line(width)
-        measure = choose("measure", declaration.measure, Measure, field, _MEASURE_HELP)
+        measure = ui.choose("measure", declaration.measure, Measure, field, _MEASURE_HELP)
         if measure is not declaration.measure:
             self.message.attempt(lambda: touch.change(name, measure=measure))
         imgui.set_next_item_width(field)
         # Values count once they are complete: a half-typed number is often not allowed.
         flags = imgui.InputTextFlags_.enter_returns_true
         changed, period = imgui.input_double("period", declaration.sampling_period, 0, 0, "%.6g ms", flags)
-        tooltip("Sampling period [ms]; 0 turns the sensor off. Enter sets it")
+        ui.tooltip("Sampling period [ms]; 0 turns the sensor off. Enter sets it")
         if changed:
             self.message.attempt(lambda: touch.change(name, sampling_period=period))
         imgui.same_line(width)
@@ -137,22 +125,22 @@ class TouchEditor:
         changed, resolution = imgui.input_double(
             "resolution", declaration.resolution, 0, 0, "infinite" if infinite else "%.6g", flags
         )
-        tooltip("Smallest change of the output, or -1 for infinitely fine. Enter sets it")
+        ui.tooltip("Smallest change of the output, or -1 for infinitely fine. Enter sets it")
         if changed:
             self.message.attempt(lambda: touch.change(name, resolution=resolution))
 
     def _show_table(self, touch: TouchSensors, sensor: SceneTouch) -> None:
         imgui.spacing()
-        if small_button("Default", "Newtons to tenths of a newton, up to 5000 N"):
+        if ui.small_button("Default", "Newtons to tenths of a newton, up to 5000 N"):
             self._set_table(touch, sensor, DEFAULT_TABLE)
         imgui.same_line()
-        if small_button("Newtons", "An empty table: the device reports newtons"):
+        if ui.small_button("Newtons", "An empty table: the device reports newtons"):
             self._set_table(touch, sensor, ())
         imgui.same_line()
-        if small_button(f"{icons.ICON_FA_PLUS} Row###row", "Add a row at the end"):
+        if ui.small_button(f"{icons.ICON_FA_PLUS} Row###row", "Add a row at the end"):
             self._set_table(touch, sensor, _with_row(sensor.device.lookup_table))
         if not sensor.device.lookup_table:
-            paragraph("Empty: the device reports newtons.")
+            ui.paragraph("Empty: the device reports newtons.")
             return
         self._show_plot(touch, sensor)
         self._show_rows(touch, sensor)
@@ -229,8 +217,8 @@ class TouchEditor:
             ("noise", "Standard deviation from 0 to 1, as a fraction of the output"),
         ):
             imgui.table_next_column()
-            text_right(name, dim_color())
-            tooltip(help_text)
+            ui.text_right(name, dim_color())
+            ui.tooltip(help_text)
         for i, row in enumerate(table):
             imgui.push_id(i)
             self._show_row(touch, sensor, i, row)
@@ -240,18 +228,18 @@ class TouchEditor:
     def _show_row(self, touch: TouchSensors, sensor: SceneTouch, index: int, row: tuple[float, float, float]) -> None:
         table = [list(values) for values in sensor.device.lookup_table]
         imgui.table_next_row()
-        with number_font():
+        with ui.number_font():
             for column, value in enumerate(row):
                 imgui.table_next_column()
                 imgui.set_next_item_width(-1)
                 flags = imgui.InputTextFlags_.enter_returns_true
                 changed, entered = imgui.input_double(f"##{column}", value, 0, 0, "%.6g", flags)
-                tooltip("Enter sets it")
+                ui.tooltip("Enter sets it")
                 if changed:
                     table[index][column] = entered
                     self._set_table(touch, sensor, table)
         imgui.table_next_column()
-        if small_button(f"{icons.ICON_FA_XMARK}###remove", "Remove this row"):
+        if ui.small_button(f"{icons.ICON_FA_XMARK}###remove", "Remove this row"):
             self._set_table(touch, sensor, [values for i, values in enumerate(table) if i != index])
 
     def _show_saving(
@@ -259,23 +247,23 @@ class TouchEditor:
     ) -> None:
         declaration = sensor.declaration
         assert declaration is not None
-        if button("Copy MJCF", f"Put the entry into the clipboard:\n{declaration.to_mjcf()}"):
+        if ui.button("Copy MJCF", f"Put the entry into the clipboard:\n{declaration.to_mjcf()}"):
             imgui.set_clipboard_text(declaration.to_mjcf())
             self.message.set("Copied. It belongs into <custom>.")
         imgui.begin_disabled(not sensor.modified)
         imgui.same_line()
-        with disabled(save is None):
+        with ui.disabled(save is None):
             help_text = "Write the entry into the scene file; nothing else in it changes"
-            if button("Save to file", help_text) and save is not None:
+            if ui.button("Save to file", help_text) and save is not None:
                 self.message.attempt(lambda: save(declaration))
                 if not self.message.failed:
                     touch.mark_saved(sensor.name)
                     self.message.set("Saved.")
         imgui.same_line()
         if sensor.saved:
-            pressed = button("Revert", "As the scene file has it")
+            pressed = ui.button("Revert", "As the scene file has it")
         else:
-            pressed = button("Remove", "Remove this sensor: the scene file does not have it")
+            pressed = ui.button("Remove", "Remove this sensor: the scene file does not have it")
         if pressed:
             self._limits = None
             self.message.attempt(lambda: touch.revert(sensor.name))
