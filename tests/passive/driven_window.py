@@ -21,8 +21,8 @@ def run(window: Window) -> None:
 
     def driven(ctx: Any) -> None:
         # Tests count frames, and a loop that waits lets the window sleep.
-        assert window._params is not None
-        window._params.fps_idling.fps_idle = 0.0
+        assert window.params is not None
+        window.params.fps_idling.fps_idle = 0.0
         result["result"] = getattr(import_module(module), name)(ctx, window)
 
     try:

@@ -7,6 +7,7 @@ from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.settings import Options
 from contact_viewer.version import __version__
+from contact_viewer.window.shell import SENSOR_EDITOR
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
 
@@ -134,7 +135,7 @@ def test_a_right_click_on_a_body_opens_its_menu() -> None:
         open_menu(ctx)
         ctx.item_click("//$FOCUSED/Make a sensor here...")
         ctx.yield_(3)
-        assert str(window._editor.draft.second) == "geom box"
+        assert str(window.contents[SENSOR_EDITOR].draft.second) == "geom box"
         # A double click is no menu.
         ctx.mouse_move_to_pos(ImVec2(sum(window.viewport.rect[::2]) / 2, sum(window.viewport.rect[1::2]) / 2))
         ctx.mouse_double_click(1)

@@ -128,7 +128,7 @@ class Person:
         """Use everything in sight, with each of these panels in front once."""
         for panel in panels or ("",):
             if panel:
-                self.window._panel(panel).focus_window_at_next_frame = True
+                self.window.dockable(panel).focus_window_at_next_frame = True
                 self.ctx.yield_(2)
             while self._use_one():
                 pass
@@ -241,7 +241,7 @@ def use_panels(person: Person) -> None:
     person.use_all(PLOTS)
     person.use_again("plots", "axis")
     person.use_again("playback", "##scrub")
-    window._editor._by_body = False
+    window.contents[SENSOR_EDITOR]._by_body = False
     person.use_all(SENSOR_EDITOR)
     window.edit_sensor("feet0")
     person.use_all(SENSOR_EDITOR)

@@ -28,7 +28,7 @@ def open_window(size: tuple[int, int], scene: str = "quadruped") -> Window:
 
 
 def show(window: Window, ctx: Any, title: str) -> None:
-    window._panel(title).focus_window_at_next_frame = True
+    window.dockable(title).focus_window_at_next_frame = True
     ctx.yield_(2)
 
 

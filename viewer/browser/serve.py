@@ -10,6 +10,7 @@ from imgui_bundle import imgui
 from ..app.application import PHYSICS_BUDGET, open_application
 from ..recording.encoders import Picture
 from ..settings import Options
+from ..window import shell
 from ..window.main_loop import run_window
 from ..window.opening import Surface, focus, use_null_display
 from ..window.window import Window
@@ -54,7 +55,7 @@ def serve_window(window: Window, host: str, port: int | None, opened: Opened) ->
         sys.setswitchinterval(switching)
 
 
-class Audience:
+class Audience(shell.Audience):
     """Those who watch a window from afar: their input before each frame, the picture after it."""
 
     def __init__(self, window: Window, server: Server, opened: Opened) -> None:

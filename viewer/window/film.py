@@ -12,6 +12,7 @@ from ..render.camera import Eye
 from ..session.layers import follow_forces
 from ..session.pace import Pace
 from .opening import opening_window, use_null_display
+from .shell import Audience
 from .window import Window
 
 _FIRST_FRAMES = 6
@@ -120,25 +121,11 @@ class _ScheduledPace(Pace):
         return self.speed
 
 
-class _Camera:
+class _Camera(Audience):
     """Sees each frame of the window."""
-
-    text = ""
 
     def __init__(self) -> None:
         self.picture: Picture | None = None
-
-    def sleep(self, seconds: float) -> bool:
-        return True
-
-    def wait(self) -> bool:
-        return True
-
-    def before_frame(self) -> None:
-        """Frames are drawn when the film needs them."""
-
-    def leave(self) -> None:
-        """Nobody is there."""
 
     def after_frame(self, read: Callable[[], Picture]) -> None:
         self.picture = read()

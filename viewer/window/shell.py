@@ -1,111 +1,156 @@
-"""What panels need from the window around them."""
+"""The window as panels know it: its state, and what they can have it do."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from imgui_bundle import hello_imgui
 from numpy.typing import NDArray
 
 from ..app.application import Application
 from ..render.view import Pick
+from ..scene_files.scene import SUFFIXES
+from ..session.simulation import Change
+from ..settings import Quality, Theme
+from .file_dialog import FileDialog, Purpose
 
 
-class Audience(Protocol):
+class Audience:
     """Those who watch the window from elsewhere, in place of a display."""
 
     @property
     def text(self) -> str:
         """How many watch, and how well, for the status bar."""
-        ...
+        return ""
 
     def sleep(self, seconds: float) -> bool:
         """Wait for input, for some time at the most; True if there is any."""
-        ...
+        return True
 
     def wait(self) -> bool:
         """Wait until the next frame is due; False if its picture would be for nobody."""
-        ...
+        return True
 
     def before_frame(self) -> None:
         """Give the window its input."""
-        ...
 
     def leave(self) -> None:
         """Let the one go whose input came last: the window goes on for the others."""
-        ...
 
     def after_frame(self, read: Callable[[], NDArray[np.uint8]]) -> None:
         """Show them what was drawn. `read` gives it, RGB, (height, width, 3)."""
-        ...
 
 
-class Shell(Protocol):
+SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
+PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
+CONTROLS = "Controls"
+"""Titles of the dockable windows."""
+
+
+class Shell:
     """The window, as far as panels know it."""
 
-    @property
-    def app(self) -> Application:
-        """What the window draws, and what a person can do with it."""
-        ...
-
-    @property
-    def panels(self) -> "Sequence[Panel]":
+    def __init__(self, app: Application, panels: "Sequence[Panel]") -> None:
+        self.app = app
+        """What the window draws, and what a user can do with it."""
+        self.panels = panels
         """All panels, in the order of the View menu."""
-        ...
-
-    help_shown: bool
-    """True if the keys are shown."""
-    help_page: str | None
-    """Title of the page that the Help menu has opened."""
-    info_shown: bool
-    """True if figures of the simulation are shown."""
-    profiler_shown: bool
-    """True if it is shown where a frame's time goes."""
-    renderer: str
-    """What draws: the OpenGL renderer's name."""
-    quality: str
-    """Quality in force, low or high."""
-    label_count: tuple[int, int]
-    """Labels in the last picture, and how many there would be if all had room."""
-    audience: Audience | None
-    """Who watches where there is no display; None on a display."""
+        self.contents: dict[str, Any] = {panel.title: panel.make() for panel in panels}
+        """Content of each panel, by title."""
+        self.files = FileDialog()
+        """Where files and folders are chosen."""
+        self.help_shown = False
+        """True if the keys are shown."""
+        self.help_page: str | None = None
+        """Title of the page that the Help menu has opened."""
+        self.info_shown = False
+        """True if figures of the simulation are shown."""
+        self.profiler_shown = False
+        """True if it is shown where a frame's time goes."""
+        self.renderer = ""
+        """What draws: the OpenGL renderer's name."""
+        self.quality = str(Quality.AUTO)
+        """Quality in force, low or high."""
+        self.label_count = 0, 0
+        """Labels in the last picture, and how many there would be if all had room."""
+        self.audience: Audience | None = None
+        """Who watches where there is no display; None on a display. To be set before the window opens."""
+        self.params: hello_imgui.RunnerParams | None = None
+        """What Hello ImGui runs the window with, until it is closed."""
 
     def edit_sensor(self, name: str | None) -> None:
         """Show a sensor in the editor, or a new one."""
-        ...
+        self.contents[SENSOR_EDITOR].begin(self.app.session, name)
+        window = self.dockable(SENSOR_EDITOR)
+        window.is_visible = window.focus_window_at_next_frame = True
 
     def edit_new_sensor(self, pick: Pick) -> None:
         """Show a new sensor of what was picked in the scene in the editor."""
-        ...
-
-    def choose_scene(self) -> None:
-        """Show the dialog that opens a scene, unless another program steps this one."""
-        ...
-
-    def choose_run(self) -> None:
-        """Ask where to save the run."""
-        ...
+        self.edit_sensor(None)
+        self.contents[SENSOR_EDITOR].begin_at(self.app.session, pick)
 
     def make_for_bodies(self) -> None:
         """Make a sensor for each body that touches now."""
-        ...
+        self.contents[SENSOR_EDITOR].make_for_bodies(self.app)
 
     def show_all_contacts(self) -> None:
         """Make a sensor of all contacts, which the editor then shows."""
-        ...
+        self.contents[SENSOR_EDITOR].show_all_contacts(self.app)
+
+    def choose_scene(self) -> None:
+        """Show the dialog that opens a scene, unless another program steps this one."""
+        session = self.app.session
+        if session.why_not(Change.SCENE) is None:
+            folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
+            self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
+
+    def choose_run(self) -> None:
+        """Ask where to save the run."""
+        path = self.app.next_run
+        self.files.ask(Purpose.SAVE, "Save the run", path.parent, self.app.save_run, (path.suffix,), path.name)
 
     def toggle_panel(self, *names: str) -> None:
         """Hide these windows if any of them is shown, else show them all."""
-        ...
+        windows = [self.dockable(name) for name in names]
+        shown = any(window.is_visible for window in windows)
+        for window in windows:
+            window.is_visible = not shown
 
-    def is_panel_shown(self, name: str) -> bool: ...
-    def reset_layout(self) -> None: ...
-    def toggle_theme(self) -> None: ...
-    def toggle_fullscreen(self) -> None: ...
+    def is_panel_shown(self, name: str) -> bool:
+        return bool(self.dockable(name).is_visible)
+
+    def reset_layout(self) -> None:
+        """Show all panels where they were docked at first."""
+        assert self.params is not None
+        for window in self.params.docking_params.dockable_windows:
+            self.dockable(window.label).is_visible = True
+        self.params.docking_params.layout_reset = True
+
+    def toggle_theme(self) -> None:
+        settings = self.app.session.settings
+        settings.theme = Theme.LIGHT if settings.theme is Theme.DARK else Theme.DARK
+
+    def toggle_fullscreen(self) -> None:
+        assert self.params is not None
+        geometry, modes = self.params.app_window_params.window_geometry, hello_imgui.FullScreenMode
+        windowed = geometry.full_screen_mode == modes.no_full_screen
+        geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
+
     def leave(self) -> None:
         """Close the window; of one that is served, let only the user go who asks for it."""
-        ...
+        self.quit() if self.audience is None else self.audience.leave()
+
+    def quit(self) -> None:
+        """Close the window after this frame."""
+        if self.params is not None:
+            self.params.app_shall_exit = True
+
+    def dockable(self, name: str) -> Any:
+        """Hello ImGui's window of a panel, by title."""
+        assert self.params is not None
+        return self.params.docking_params.dockable_window_of_name(name)
 
 
 class Dock(StrEnum):
@@ -139,9 +184,3 @@ class Panel:
     """Width that it keeps in a window that was made smaller [px]."""
     most_width: float = 0.3
     """Part of the window's width that it takes at most after the window's size has changed."""
-
-
-SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
-PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
-CONTROLS = "Controls"
-"""Titles of the dockable windows."""

@@ -14,13 +14,10 @@ from ..render.camera import Eye
 from ..render.canvas import Canvas
 from ..render.contexts import current_renderer
 from ..render.glyphs import Glyphs
-from ..render.view import Pick
-from ..scene_files.scene import SUFFIXES
 from ..session.layers import add_volumes, session_glyphs
 from ..session.session import Highlight
 from ..session.simulation import Change
-from ..settings import Quality, Theme, ViewState
-from .file_dialog import FileDialog, Purpose
+from ..settings import Quality, ViewState
 from .guard import Guard
 from .keys import handle_keys, show_help
 from .layout import MAIN_DOCK, SAVED, Docks, dock_panels, prepare_settings, window_params
@@ -32,27 +29,20 @@ from .panels.picking import BodyMenu, contact_labels, point_at, show_labels, sho
 from .panels.playback import show_playback
 from .panels.plots import zoom_by_dragging
 from .panels.record import RecordButton
-from .panels.sensor_editor import SensorEditor
 from .panels.status import show_status
-from .shell import SENSOR_EDITOR, Audience
+from .shell import SENSOR_EDITOR, Shell
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
 
 
-class Window:
-    """One window. Panels see it as their Shell."""
+class Window(Shell):
+    """One window."""
 
     def __init__(self, app: Application) -> None:
-        self.app = app
+        super().__init__(app, find_panels())
         self.viewport = Viewport()
         self.canvas: Canvas | None = None
         """What is on the graphics card, while the window is open."""
-        self.help_shown = False
-        self.help_page: str | None = None
-        self.info_shown = self.profiler_shown = False
-        self.label_count = 0, 0
-        self.renderer = ""
-        self.quality = str(Quality.AUTO)
         self.frame_count = 0
         self.error: BaseException | None = None
         """What ended the window, to be raised once it is closed."""
@@ -60,22 +50,13 @@ class Window:
         """True if settings and layout are read when it opens, and saved when it closes."""
         self.when_open: Callable[[], None] = lambda: None
         """Called once the window exists."""
-        self.audience: Audience | None = None
-        """Who watches where there is no display; to be set before the window opens."""
-        self.panels = find_panels()
-        """All panels, in the order of the View menu."""
-        self.contents: dict[str, Any] = {panel.title: panel.make() for panel in self.panels}
-        """Content of each panel, by title."""
         self._look, self._docks = Look(), Docks(self.panels)
         self._record_button = RecordButton()
         self._body_menu = BodyMenu()
         self._profiler = Profiler()
-        self.files = FileDialog()
-        """Where files and folders are chosen."""
         self._outdated = False
         """True if the canvas has another scene's model."""
         self._pointed: Highlight | None = None
-        self._params: hello_imgui.RunnerParams | None = None
         self.guard = Guard(app.notices)
         overlays: dict[str, Callable[[], None]] = {
             "The legend": lambda: show_legend(self, self.viewport),
@@ -111,78 +92,17 @@ class Window:
         if self.audience is not None:
             calls.pre_new_frame = self.guard.call("Input from afar", self.audience.before_frame)
         calls.before_exit = self._at_ends(self.close)
-        self._params = params
+        self.params = params
         return params
 
     def _shower(self, title: str) -> Callable[[], None]:
         """Return what draws the content of a panel."""
         return lambda: self.contents[title].show(self)
 
-    @property
-    def _editor(self) -> SensorEditor:
-        editor: SensorEditor = self.contents[SENSOR_EDITOR]
-        return editor
-
-    def edit_sensor(self, name: str | None) -> None:
-        self._editor.begin(self.app.session, name)
-        panel = self._panel(SENSOR_EDITOR)
-        panel.is_visible = panel.focus_window_at_next_frame = True
-
-    def edit_new_sensor(self, pick: Pick) -> None:
-        self.edit_sensor(None)
-        self._editor.begin_at(self.app.session, pick)
-
-    def choose_scene(self) -> None:
-        session = self.app.session
-        if session.why_not(Change.SCENE) is None:
-            folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
-            self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
-
-    def choose_run(self) -> None:
-        path = self.app.next_run
-        self.files.ask(Purpose.SAVE, "Save the run", path.parent, self.app.save_run, (path.suffix,), path.name)
-
-    def make_for_bodies(self) -> None:
-        self._editor.make_for_bodies(self.app)
-
-    def show_all_contacts(self) -> None:
-        self._editor.show_all_contacts(self.app)
-
-    def toggle_panel(self, *names: str) -> None:
-        panels = [self._panel(name) for name in names]
-        shown = any(panel.is_visible for panel in panels)
-        for panel in panels:
-            panel.is_visible = not shown
-
-    def is_panel_shown(self, name: str) -> bool:
-        return bool(self._panel(name).is_visible)
-
     def reset_layout(self) -> None:
-        assert self._params is not None
-        docking = self._params.docking_params
-        for panel in docking.dockable_windows:
-            self._panel(panel.label).is_visible = True
-        docking.layout_reset = True
+        super().reset_layout()
         # They have to be limited again.
         self._docks = Docks(self.panels)
-
-    def toggle_theme(self) -> None:
-        settings = self.app.session.settings
-        settings.theme = Theme.LIGHT if settings.theme is Theme.DARK else Theme.DARK
-
-    def toggle_fullscreen(self) -> None:
-        assert self._params is not None
-        geometry, modes = self._params.app_window_params.window_geometry, hello_imgui.FullScreenMode
-        windowed = geometry.full_screen_mode == modes.no_full_screen
-        geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
-
-    def leave(self) -> None:
-        self.quit() if self.audience is None else self.audience.leave()
-
-    def quit(self) -> None:
-        """Close the window after this frame."""
-        if self._params is not None:
-            self._params.app_shall_exit = True
 
     def advance_unseen(self) -> None:
         """Do what a frame does apart from its picture."""
@@ -205,7 +125,7 @@ class Window:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
         self.app.close()
         # Hello ImGui's parameters hold this window where Python cannot see it: as a pair, neither would ever be freed.
-        self._params = None
+        self.params = None
         if self.canvas is None:
             return
         if self.keeps_settings:
@@ -227,10 +147,6 @@ class Window:
                 self.quit()
 
         return guarded
-
-    def _panel(self, name: str) -> Any:
-        assert self._params is not None
-        return self._params.docking_params.dockable_window_of_name(name)
 
     def _open(self) -> None:
         """Once the window exists: settings, everything on the graphics card, the first scene."""
@@ -260,13 +176,13 @@ class Window:
 
     def _advance(self) -> None:
         """Input, commands, physics: the frame's state, before anything is drawn."""
-        assert self._params is not None
+        assert self.params is not None
         app = self.app
         undo_odd_scale()
         self._profiler.begin_frame()
         # From the first frame on: Hello ImGui sets its own theme after it has called `post_init`.
         scale = self._look.update(app.session.settings)
-        dock = self._params.docking_params.dock_space_id_from_name(MAIN_DOCK)
+        dock = self.params.docking_params.dock_space_id_from_name(MAIN_DOCK)
         self._docks.update(dock, scale)
         self.viewport.update(dock)
         app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]
@@ -280,7 +196,7 @@ class Window:
     def _handle_mouse(self) -> None:
         if self.canvas is not None:
             self.viewport.handle_mouse(self.app.session, self.canvas.scene_pass)
-            self._editor.point(self.app.session, self.viewport, self.canvas.scene_pass)
+            self.contents[SENSOR_EDITOR].point(self.app.session, self.viewport, self.canvas.scene_pass)
             self._body_menu.point(self, self.viewport, self.canvas.scene_pass)
 
     def _try_step(self) -> None:
@@ -325,7 +241,7 @@ class Window:
         show_labels(self.viewport, labels)
         # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.
         self._pointed = session.highlight = (
-            None if self._editor.picking else point_at(session, self.viewport, sensor_glyphs, matrices)
+            None if self.contents[SENSOR_EDITOR].picking else point_at(session, self.viewport, sensor_glyphs, matrices)
         )
 
     def _add_to_scene(self, scene: Any) -> None:

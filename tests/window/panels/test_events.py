@@ -47,7 +47,7 @@ class EventsWindow(Window):
         return list(self.panel.shown(self.tracker, self.app.session.engine.model))
 
     def focus(self, ctx: Any) -> None:
-        self._panel(EVENTS).focus_window_at_next_frame = True
+        self.dockable(EVENTS).focus_window_at_next_frame = True
         ctx.yield_(4)
 
 

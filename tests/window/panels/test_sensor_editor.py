@@ -11,6 +11,7 @@ from contact_viewer.app.application import Application
 from contact_viewer.sensors.contact_declaration import ContactTarget, TargetKind
 from contact_viewer.session.loop import LoopSteps
 from contact_viewer.settings import Options
+from contact_viewer.window.shell import SENSOR_EDITOR
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
 
@@ -89,7 +90,7 @@ def test_a_touching_pair_is_a_click_away_from_a_sensor(scene: Path, tmp_path: Pa
         before = count_green(scene_part(window, screenshot(ctx, tmp_path / "before.png")))
         data = app.session.engine.data
         time, qpos, qvel = data.time, data.qpos.tobytes(), data.qvel.tobytes()
-        forces = {pair.labels: pair.force for pair in window._editor._suggestions.touching(data)}
+        forces = {pair.labels: pair.force for pair in window.contents[SENSOR_EDITOR]._suggestions.touching(data)}
         click(ctx, "**/floor × back/###make")
         wait(ctx, lambda: names(app) == ["back_floor"])
         ctx.yield_(3)
@@ -126,7 +127,7 @@ def test_a_sensor_from_the_form_and_its_copy(scene: Path) -> None:
         window.edit_sensor(None)
         ctx.yield_(3)
         choose(ctx, "$$1/##kind", "subtree")
-        assert "choose the subtree" in (window._editor._problem() or "")
+        assert "choose the subtree" in (window.contents[SENSOR_EDITOR]._problem() or "")
         choose_name(ctx, 1, "CAR")
         choose(ctx, "$$2/##kind", "geom")
         choose_name(ctx, 2, "oad")
@@ -154,7 +155,7 @@ def test_a_sensor_from_the_form_and_its_copy(scene: Path) -> None:
         ctx.item_input(f"{EDITOR}/name")
         ctx.key_chars_replace("load_cart")
         ctx.yield_(2)
-        assert window._editor._problem() == "the scene has a sensor named load_cart"
+        assert window.contents[SENSOR_EDITOR]._problem() == "the scene has a sensor named load_cart"
 
     drive(window, test)
 
@@ -171,13 +172,13 @@ def test_things_are_picked_in_the_scene(scene: Path) -> None:
 
     def pick(ctx: Any, side: int, point: Any) -> ContactTarget:
         click(ctx, f"$${side}/###pick")
-        assert window._editor.picking
+        assert window.contents[SENSOR_EDITOR].picking
         ctx.mouse_move_to_pos(place(point))
         ctx.yield_(2)
         ctx.mouse_click(0)
         ctx.yield_(3)
-        assert not window._editor.picking
-        return window._editor.draft.first if side == 1 else window._editor.draft.second
+        assert not window.contents[SENSOR_EDITOR].picking
+        return window.contents[SENSOR_EDITOR].draft.first if side == 1 else window.contents[SENSOR_EDITOR].draft.second
 
     def test(ctx: Any) -> None:
         window.edit_sensor(None)
