@@ -14,11 +14,10 @@ from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.app.notices import Notices
 from contact_viewer.errors import SceneError
-from contact_viewer.session.loop import LoopSteps
 from contact_viewer.settings import Options, ViewState
 from PIL import Image
 
-from ..passive.loops import StillLoop
+from ..passive.loops import still_loop
 from ..scene_files.odd_logs import saved_runs
 
 SIZE = (64, 48)
@@ -159,7 +158,7 @@ def test_what_a_new_sensor_costs_of_the_history_is_told(tmp_path: Path, monkeypa
 
 def test_a_sensor_of_all_contacts_where_the_model_stays_as_it_is() -> None:
     app = make_app("slope")
-    app.session.simulation.source = LoopSteps(app.session.simulation.engine, StillLoop())
+    app.session.simulation.source = still_loop(app.session.simulation.engine)
     assert app.show_all_contacts() is None
     assert app.session.selected is not None
     assert app.session.engine.sensors[app.session.selected].virtual

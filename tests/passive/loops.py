@@ -5,13 +5,15 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
 from contact_viewer.engines.abilities import ArrivedStep
 from contact_viewer.engines.contract import Engine
+from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
+from contact_viewer.passive.window_loop import WindowLoop
 from contact_viewer.window.window import Window
 from numpy.typing import NDArray
 
@@ -19,9 +21,12 @@ DrivenTest = Callable[[Any, Window], Any]
 """Drives a window in its process; what it returns, as JSON, comes back."""
 
 
-class StillLoop:
-    """A loop that takes no step."""
+def still_loop(engine: Engine) -> LoopSteps:
+    """Return the source of a loop that takes no step."""
+    return LoopSteps(engine, cast(WindowLoop, _StillLoop()))
 
+
+class _StillLoop:
     paused = waiting = makes_sensors = False
     running = quiet = True
     skipped = pending = 0

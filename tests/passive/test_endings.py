@@ -15,7 +15,7 @@ import av
 import contact_viewer
 import mujoco
 import pytest
-from contact_viewer.session.loop import LoopSteps
+from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.window.window import Window
 
 from ..window.driver import wait

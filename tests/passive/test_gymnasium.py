@@ -18,8 +18,8 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.errors import RecordingError, SceneError
 from contact_viewer.gymnasium import ContactViewer
+from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
-from contact_viewer.session.loop import LoopSteps
 from contact_viewer.window.window import Window
 
 from ..engines.mujoco.test_arrivals import forces

@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.errors import SceneError
+from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
-from contact_viewer.session.loop import LoopSteps
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 from contact_viewer.window.window import Window

@@ -12,12 +12,12 @@ import pytest
 from contact_viewer.errors import SceneError
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.mjmodel.model_values import ModelValues
+from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.program import check_simulation
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
-from contact_viewer.session.loop import LoopSteps
 from contact_viewer.window.keys import BINDINGS
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from contact_viewer.window.guard import Guard
+from contact_viewer.window.shell import Audience
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
@@ -162,23 +163,13 @@ def test_what_a_panel_leaves_open_is_closed_and_said(monkeypatch: pytest.MonkeyP
     drive(window, test, may_fail=True)
 
 
-class Watching:
+class Watching(Audience):
     """Those who watch from elsewhere: they count the pictures that reach them."""
 
-    text = ""
     pictures = 0
 
     def sleep(self, seconds: float) -> bool:
         return False
-
-    def wait(self) -> bool:
-        return True
-
-    def before_frame(self) -> None:
-        pass
-
-    def leave(self) -> None:
-        pass
 
     def after_frame(self, read: Callable[[], Any]) -> None:
         assert read().ndim == 3

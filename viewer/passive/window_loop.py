@@ -36,7 +36,7 @@ a second."""
 
 
 class WindowLoop:
-    """The window's half of the link. Fulfils `session.loop.Loop`."""
+    """The window's half of the link to a loop, which can be held and let go, and one body of which can be pulled."""
 
     def __init__(self, link: Link, shared: SharedMemory, engine: MujocoEngine) -> None:
         self.link, self._shared = link, shared
@@ -50,9 +50,13 @@ class WindowLoop:
         self._next = 0
         self._skip = False
         self.skipped = 0
+        """Number of steps that the loop took faster than they could be re-simulated; the history does not have them."""
         self.environments = 1
+        """Number of environments that it steps, of which one is shown."""
         self.running = True
+        """False once the loop has ended; what it did stays to be looked at."""
         self.makes_sensors = False
+        """True if the window has a copy of the loop's model, in which sensors can be made."""
         self.versions = engine.allow_model_changes()
         """Of the loop's model, in the engine that takes its steps again."""
         self.arrivals = Resimulator(engine, self, self.versions)
@@ -82,6 +86,7 @@ class WindowLoop:
 
     @property
     def paused(self) -> bool:
+        """True if the loop is held in its next `sync`."""
         return bool(self._words[Word.PAUSED])
 
     @paused.setter
@@ -92,6 +97,7 @@ class WindowLoop:
 
     @property
     def pending(self) -> int:
+        """Number of states that have arrived and were not read yet."""
         return int(self._words[Word.WRITTEN]) - self._next
 
     @property
@@ -102,16 +108,19 @@ class WindowLoop:
 
     @property
     def waiting(self) -> bool:
+        """True if it is not known yet whether the next step can be re-simulated exactly; the engine is at no step."""
         return self.arrivals.waiting
 
     def show_environment(self, env: int) -> None:
         """Nothing: there is one alone."""
 
     def let_one_through(self) -> None:
+        """Let a held loop do one `sync`."""
         self._words[Word.PERMITS] += 1
         self.link.send({})
 
     def attach(self, engine: Engine) -> None:
+        """Re-simulate the next steps in another engine, with other sensors."""
         assert isinstance(engine, MujocoEngine)
         self.versions = engine.allow_model_changes()
         shared, self._following = self._following, None
@@ -131,6 +140,7 @@ class WindowLoop:
         self._following = shared
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
+        """Pull a body with force and torque [N, N m], world, (6,), from the loop's next `sync` on; None lets go."""
         words = self._words
         if force is None:
             if words[Word.PULLED]:
@@ -142,6 +152,7 @@ class WindowLoop:
         words[Word.PULL_VERSION] += 1
 
     def begin_frame(self) -> None:
+        """Exchange all but steps: called once before every picture."""
         if not self._ready:
             self._ready = True
             self.link.send({"ready": True})
@@ -166,6 +177,7 @@ class WindowLoop:
             self.when_ended()
 
     def take(self) -> ArrivedStep | None:
+        """Re-simulate the next step that arrived: the engine's data are then those after it. None if there is none."""
         # Rows of a model that is no longer shown are of no use.
         return self.arrivals.take() if self._following is None else None
 

@@ -29,10 +29,10 @@ from ..processes import Link, Message, run_child
 from ..scene_files.compiled_sensors import with_sensors
 from ..scene_files.scene import LoadedScene, find_scene
 from ..scene_files.spec_changes import RefusedChange, SensorChange
-from ..session.loop import LoopSteps
 from ..session.saved_run import RunSaver
 from ..settings import Options
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
+from .loop_steps import LoopSteps
 from .shared_memory import EXTRA, SharedMemory, Word, write_values
 from .window_loop import WindowLoop, open_engine, read_model
 

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.app.application import open_application
-from contact_viewer.session.loop import LoopSteps
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, ViewState
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
 
-from tests.passive.loops import StillLoop
+from tests.passive.loops import still_loop
 
 from ...engines.test_controller import ARM
 from ..driver import drive, make_window, screenshot, wait
@@ -116,7 +115,7 @@ def test_controls_of_a_paused_scene_are_undone(arm: Path) -> None:
             assert session.drive.controls[0] == expected
         # In a user's own loop they are readings.
         own = session.simulation.source
-        session.simulation.source = LoopSteps(session.simulation.engine, StillLoop())
+        session.simulation.source = still_loop(session.simulation.engine)
         for tab, item in (("Actuators", "control shoulder"), ("Joints", "joint shoulder")):
             show_tab(ctx, tab)
             flags = ctx.item_info(f"//Controls/**/###{item}").item_flags

@@ -9,13 +9,13 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.app.application import Application
 from contact_viewer.sensors.contact_declaration import ContactTarget, TargetKind
-from contact_viewer.session.loop import LoopSteps
 from contact_viewer.settings import Options
+from contact_viewer.window.panels.sensor_editor import SensorEditor
 from contact_viewer.window.shell import SENSOR_EDITOR
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, imgui
 
-from ...passive.loops import StillLoop
+from ...passive.loops import still_loop
 from ..driver import count_green, drive, make_window, scene_part, screenshot, wait
 
 SCENE = """<mujoco>
@@ -177,8 +177,9 @@ def test_things_are_picked_in_the_scene(scene: Path) -> None:
         ctx.yield_(2)
         ctx.mouse_click(0)
         ctx.yield_(3)
-        assert not window.contents[SENSOR_EDITOR].picking
-        return window.contents[SENSOR_EDITOR].draft.first if side == 1 else window.contents[SENSOR_EDITOR].draft.second
+        editor: SensorEditor = window.contents[SENSOR_EDITOR]
+        assert not editor.picking
+        return editor.draft.first if side == 1 else editor.draft.second
 
     def test(ctx: Any) -> None:
         window.edit_sensor(None)
@@ -360,7 +361,7 @@ def test_motrixsim_takes_sensors_from_the_file(scene: Path) -> None:
 def test_models_of_others_can_only_be_copied_from(scene: Path) -> None:
     window = make_window(scene, watch_all=False, steps=400)
     app = window.app
-    app.session.simulation.source = LoopSteps(app.session.simulation.engine, StillLoop())
+    app.session.simulation.source = still_loop(app.session.simulation.engine)
 
     def test(ctx: Any) -> None:
         window.edit_sensor(None)

@@ -1,15 +1,11 @@
 """Brings the steps of a user's loop, which are taken in another process, to the run of a window."""
 
 from time import perf_counter
-from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
 from ..render.view import View
-from .simulation import FOREIGN_MODEL, Change, Player, Simulation, StatusPart, StepSource
+from ..session.simulation import FOREIGN_MODEL, Change, Player, Simulation, StatusPart, StepSource
+from .window_loop import WindowLoop
 
 _LONGEST = 0.1
 """Longest that the steps of a loop may hold up a frame [s]."""
@@ -19,72 +15,12 @@ _UNPROVEN = (
 )
 
 
-class Loop(Protocol):
-    """The link to a user's loop, which can be held and let go, and one body of which can be pulled; nothing else."""
-
-    paused: bool
-    """True if the loop is held in its next `sync`."""
-    running: bool
-    """False once the loop has ended; what it did stays to be looked at."""
-    makes_sensors: bool
-    """True if the window has a copy of the loop's model, in which sensors can be made."""
-    skipped: int
-    """Number of steps that the loop took faster than they could be re-simulated; the history does not have them."""
-
-    environments: int
-    """Number of environments that it steps, of which one is shown."""
-
-    def show_environment(self, env: int) -> None:
-        """Show another of its environments, with the next step that arrives of it."""
-        ...
-
-    @property
-    def pending(self) -> int:
-        """Number of states that have arrived and were not read yet."""
-        ...
-
-    @property
-    def waiting(self) -> bool:
-        """True if it is not known yet whether the next step can be re-simulated exactly; the engine is at no step
-        then."""
-        ...
-
-    @property
-    def quiet(self) -> bool:
-        """True if nothing has arrived for a while; what arrives wakes a window that sleeps."""
-        ...
-
-    def begin_frame(self) -> None:
-        """Exchange all but steps: called once before every picture."""
-        ...
-
-    def take(self) -> ArrivedStep | None:
-        """Re-simulate the next step that arrived: the engine's data are then those after it. None if there is none."""
-        ...
-
-    def catch_up(self) -> None:
-        """Drop steps that are too old to be of interest now, if there are such; they count as skipped."""
-        ...
-
-    def let_one_through(self) -> None:
-        """Let a held loop do one `sync`."""
-        ...
-
-    def attach(self, engine: Engine) -> None:
-        """Re-simulate the next steps in another engine on the same model, with other sensors."""
-        ...
-
-    def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
-        """Pull a body with force and torque [N, N m], world, (6,), from the loop's next `sync` on; None lets go."""
-        ...
-
-
 class LoopSteps(StepSource):
     """Steps of a user's loop, re-simulated from the states that arrive."""
 
     continues_from_shown = False
 
-    def __init__(self, engine: Engine, loop: Loop) -> None:
+    def __init__(self, engine: Engine, loop: WindowLoop) -> None:
         super().__init__(engine)
         self.loop = loop
         self._done = perf_counter()
@@ -188,7 +124,7 @@ class LoopSteps(StepSource):
         self.loop.attach(self.engine)
 
 
-def _pull(loop: Loop, simulation: Simulation, view: View) -> None:
+def _pull(loop: WindowLoop, simulation: Simulation, view: View) -> None:
     """Pull a body of the loop as the mouse does, unless a past step is shown."""
     if not view.perturbing or (simulation.history is not None and not simulation.history.at_end):
         loop.pull(0, None)
