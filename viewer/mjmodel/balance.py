@@ -90,7 +90,8 @@ def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Ba
     inside[0] = False
     masses = model.body_mass[inside]
     mass = float(masses.sum())
-    accelerations = _center_accelerations(model, data)[inside]
+    caused = linear_accelerations(model, data, data.qacc[np.newaxis])[0]
+    accelerations = (caused + centripetal_accelerations(model, data))[inside]
     points, forces = _outer_contacts(model, data, inside)
     gravity = np.zeros(3) if model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY else model.opt.gravity
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
@@ -111,27 +112,46 @@ def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Ba
     )
 
 
-def _center_accelerations(model: mujoco.MjModel, data: mujoco.MjData) -> Vector:
-    """Acceleration of every body's centre of mass in the last step [m/s²], world, (nbody, 3).
+def linear_accelerations(model: mujoco.MjModel, data: mujoco.MjData, joints: Vector) -> Vector:
+    """Return the accelerations of the bodies' centres of mass that accelerations of the joints cause.
 
-    From the positions, velocities and `qacc` that the forces were computed with. `qvel` is already one step further,
-    so the velocities of the joints are computed back from those of the bodies.
+    Args:
+        model: The compiled scene.
+        data: State after a step.
+        joints: Accelerations of the degrees of freedom, as `qacc` has them, (k, nv).
+
+    Returns:
+        Without what velocities cause [m/s²], world, (k, nbody, 3).
+    """
+    spatial = np.zeros((model.nbody, len(joints), 6))
+    for body in range(1, model.nbody):
+        first, count = model.body_dofadr[body], model.body_dofnum[body]
+        spatial[body] = spatial[model.body_parentid[body]]
+        if count:
+            spatial[body] += joints[:, first : first + count] @ data.cdof[first : first + count]
+    arms = data.xipos - data.subtree_com[model.body_rootid]
+    return np.swapaxes(spatial[..., 3:] + cross(spatial[..., :3], arms[:, np.newaxis]), 0, 1)
+
+
+def centripetal_accelerations(model: mujoco.MjModel, data: mujoco.MjData) -> Vector:
+    """Return the accelerations of the bodies' centres of mass that velocities cause [m/s²], world, (nbody, 3).
+
+    `qvel` is already one step further than the forces, so the velocities of the joints are computed back from those of
+    the bodies.
     """
     spatial = np.zeros((model.nbody, 6))
     for body in range(1, model.nbody):
-        parent = model.body_parentid[body]
         first, count = model.body_dofadr[body], model.body_dofnum[body]
-        spatial[body] = spatial[parent]
+        spatial[body] = spatial[model.body_parentid[body]]
         if count:
             dofs = slice(first, first + count)
-            axes = data.cdof[dofs]
             # Of joints that share an axis only the sum is known, and only it counts.
-            velocity = np.linalg.lstsq(axes.T, _relative_velocity(model, data, body), rcond=None)[0]
-            spatial[body] += data.cdof_dot[dofs].T @ velocity + axes.T @ data.qacc[dofs]
+            velocity = np.linalg.lstsq(data.cdof[dofs].T, _relative_velocity(model, data, body), rcond=None)[0]
+            spatial[body] += data.cdof_dot[dofs].T @ velocity
     arms = data.xipos - data.subtree_com[model.body_rootid]
     spin, drift = data.cvel[:, :3], data.cvel[:, 3:]
     # From MuJoCo's spatial accelerations, about the tree's centre of mass, to those of points that move along.
-    return spatial[:, 3:] + cross(spatial[:, :3], arms) + cross(spin, drift + cross(spin, arms))
+    return np.asarray(spatial[:, 3:] + cross(spatial[:, :3], arms) + cross(spin, drift + cross(spin, arms)))
 
 
 def _relative_velocity(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Vector:
