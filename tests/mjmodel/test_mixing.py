@@ -206,3 +206,23 @@ def test_override_decides_for_all_pairs_also_in_what_sensors_know_of_friction() 
     condim = int(mix_parameters(model, sides).condim[0])
     expected = np.array([0.3, 0.4, 0.1, 0.01, 0.02]) * (np.arange(1, 6) < condim)
     np.testing.assert_array_equal(pair_friction(model, sides)[0], expected)
+
+
+def test_friction_of_the_second_tangent_is_listed_where_it_differs() -> None:
+    """A <pair> alone can have another one; coefficients that condim leaves out are not used."""
+    xml = """
+    <mujoco>
+      <worldbody><geom name="floor" type="plane" size="1 1 .1"/>
+        <body><freejoint/><geom name="foot" size=".1" condim="4"/></body></worldbody>
+      <contact>{}</contact>
+    </mujoco>"""
+    model = mujoco.MjModel.from_xml_string(xml.format(""))
+    mixing = explain_mixing(model, 0, 1)
+    listed = ["condim", "sliding", "torsional", "rolling", "solref", "solimp", "margin", "gap"]
+    assert [origin.name for origin in mixing.distinct] == listed
+    assert [origin.name for origin in mixing.distinct if not mixing.is_used(origin)] == ["rolling"]
+    pair = '<pair geom1="floor" geom2="foot" condim="3" friction="1 2 .1 .2 .2"/>'
+    mixing = explain_mixing(mujoco.MjModel.from_xml_string(xml.format(pair)), 0, 1)
+    listed[1:2] = ["sliding, tangent0", "sliding, tangent1"]
+    assert [origin.name for origin in mixing.distinct] == listed
+    assert [origin.name for origin in mixing.distinct if not mixing.is_used(origin)] == ["torsional", "rolling"]

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ..mjmodel.balance import Balance
 from ..mjmodel.crossings import Crossing
+from ..mjmodel.force_kinds import ForceTable
+from ..mjmodel.mixing import Mixing
 from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import ContactBatch
 from ..sensors.friction import FrictionCones
@@ -42,6 +44,14 @@ class Diagnostics(Protocol):
 
     def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
         """What a sensor would report now in every reduce mode."""
+        ...
+
+    def forces(self, body: int, alone: bool = False) -> ForceTable | None:
+        """The forces on a body with all that hangs on it, or alone, by kind; None where they are not known."""
+        ...
+
+    def mixing(self, first: str, second: str) -> Mixing | None:
+        """Where the parameters of a contact of two geoms come from; None where there is no geom of these names."""
         ...
 
     def body_name(self, body: int) -> str: ...

@@ -1,6 +1,6 @@
 """Says where every parameter of a contact comes from: a <pair>, one of its two geoms, or both by a rule."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -162,6 +162,11 @@ class Origin:
     winner: int | None
     """Side that decides alone, 0 or 1; None if both do, or neither."""
 
+    @property
+    def text(self) -> str:
+        """The components that the contact has, such as `0.02 1`."""
+        return components_text(self.value)
+
 
 @dataclass(frozen=True)
 class Mixing:
@@ -181,9 +186,28 @@ class Mixing:
         return next(origin for origin in self.origins if origin.name == name)
 
     @property
+    def distinct(self) -> list[Origin]:
+        """The parameters without those of the second tangent that are as those of the first: a <pair> alone has others.
+
+        The first is then called `sliding`, or `rolling`.
+        """
+        kept: list[Origin] = []
+        for origin in self.origins:
+            if kept and origin.name.endswith("tangent1") and origin.value == kept[-1].value:
+                kept[-1] = replace(kept[-1], name=kept[-1].name.removesuffix(", tangent0"))
+            else:
+                kept.append(origin)
+        return kept
+
+    @property
     def frictionless(self) -> bool:
         """True if the contact has no friction, whatever its coefficients."""
         return self["condim"].value[0] < 3
+
+    def is_used(self, origin: Origin) -> bool:
+        """Return False for a coefficient of friction that a contact of this condim does not have."""
+        needed = {"sliding": 3, "torsional": 4, "rolling": 6}
+        return self["condim"].value[0] >= needed.get(origin.name.partition(",")[0], 0)
 
     @property
     def idle(self) -> tuple[int, ...]:
@@ -292,7 +316,7 @@ def explain_mixing(model: MjModel, side1: int, side2: int) -> Mixing:
         ("margin", mixed.margin, given["margin"], rule(Rule.SUM)),
         ("gap", mixed.gap, given["gap"], rule(Rule.SUM, replaced=False)),
     ]
-    names = [*geom_names(model), *(with_kind("flex", name) for name in flex_names(model))]
+    names = side_names(model)
     return Mixing(
         sides=(side1, side2),
         names=(names[side1], names[side2]),
@@ -303,6 +327,11 @@ def explain_mixing(model: MjModel, side1: int, side2: int) -> Mixing:
             for name, value, sides_give, by in parts
         ),
     )
+
+
+def side_names(model: MjModel) -> list[str]:
+    """Return the names of what a contact can be between, in the order of `Sides`."""
+    return [*geom_names(model), *(with_kind("flex", name) for name in flex_names(model))]
 
 
 class _GivenValues:
@@ -329,6 +358,11 @@ def _origin(name: str, value: NDArray[np.generic], given: Values, rule: Rule, hi
         winner = int(given[1, 0] > given[0, 0])
     first, second = (tuple(side.tolist()) for side in given)
     return Origin(name, tuple(got.tolist()), (first, second), rule, winner)
+
+
+def components_text(values: tuple[float, ...]) -> str:
+    """Return components as MJCF has them, such as `0.02 1`."""
+    return " ".join(f"{value:.4g}" for value in values)
 
 
 def _number(value: float) -> str:

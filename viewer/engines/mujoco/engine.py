@@ -18,7 +18,9 @@ from ...errors import EngineError, SceneError
 from ...mjmodel.balance import Balance, measure_balance, sensor_body, tree_root
 from ...mjmodel.diagnosis import Diagnosis
 from ...mjmodel.distances import PairDistances
+from ...mjmodel.force_kinds import ForceTable, measure_forces
 from ...mjmodel.friction import contact_cones
+from ...mjmodel.mixing import Mixing, explain_mixing, side_names
 from ...mjmodel.names import body_names, find_key, key_names
 from ...mjmodel.sleep import is_sensor_asleep, sleeping_bodies
 from ...mjmodel.state import STATE
@@ -301,6 +303,7 @@ class MujocoDiagnostics:
         self._engine = engine
         self._diagnoses: dict[str, Diagnosis] = {}
         self._bodies = body_names(engine.model)
+        self._sides = {name: i for i, name in enumerate(side_names(engine.model))}
 
     def why_zero(self, name: str, batch: ContactBatch) -> str | None:
         if name not in self._diagnoses:
@@ -322,6 +325,14 @@ class MujocoDiagnostics:
         model, sensor_id = self._engine.model, self._engine.sensor_id(name)
         body = sensor_body(model, sensor_id) if sensor_id is not None else None
         return tree_root(model, body) if body is not None else None
+
+    def forces(self, body: int, alone: bool = False) -> ForceTable | None:
+        return measure_forces(self._engine.model, self._engine.contact_data(), body, alone)
+
+    def mixing(self, first: str, second: str) -> Mixing | None:
+        if first not in self._sides or second not in self._sides:
+            return None
+        return explain_mixing(self._engine.model, self._sides[first], self._sides[second])
 
     def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
         return {mode: self._engine.preview(name, mode) for mode in Reduce}

@@ -16,6 +16,7 @@ from .. import widgets as ui
 from ..shell import INSPECTOR, Dock, Panel, Shell
 from ..theme import dim_color, plain_color, text_tint, warning_color
 from .contact_table import APART, ContactTable
+from .explanations import show_forces, show_mixing
 from .status import SOLVED_AGAIN
 
 INEXACT = (
@@ -55,6 +56,7 @@ class Inspector:
             ui.paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
         self._show_contacts(session, reading, tints)
+        _show_origins(session, reading)
         _show_modes(session, reading)
         _show_balance(session, reading)
         self._show_array(session, reading, tints)
@@ -199,31 +201,23 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
         ui.tooltip(f"Of everything that moves with {root}: the sensor's body hangs on it, and joints pass forces on")
     if not opened:
         return
-    balance = diagnostics.balance(name)
-    assert balance is not None
-    rows = (
-        ("contacts", balance.contact, "Sum of all contact forces on the body and what hangs on it"),
-        ("weight", balance.weight, f"{balance.mass:.4g} kg"),
-        ("applied", balance.applied, "Pulled or pushed: xfrc_applied"),
-        ("other", balance.other, ", ".join(balance.others) or "What the solver left over"),
-        ("m·a", balance.inertia, "Mass times acceleration: what the forces above add up to"),
-    )
-    headings = (
-        ui.Heading("", "", left=True),
-        *(ui.Heading(f"{axis} [N]", _DIGITS, "World axes") for axis in ("x", "y", "z")),
-    )
-    with ui.number_font():
-        if not imgui.begin_table("##balance", len(headings), imgui.TableFlags_.sizing_fixed_fit):
-            return
-        ui.table_headings(headings)
-        for label, force, help_text in rows:
-            imgui.table_next_row()
-            imgui.table_next_column()
-            ui.dim_text(label)
-            ui.tooltip(help_text)
-            for value in force:
-                ui.number_cell(float(value))
-        imgui.end_table()
+    show_forces(diagnostics.forces(body))
+
+
+def _show_origins(session: Session, reading: SensorReading) -> None:
+    """Where the parameters of the contact come from that the user has picked."""
+    if session.diagnostics is None or session.picked is None or session.picked[0] != reading.sensor.name:
+        return
+    slot = session.picked[1]
+    geoms = session.details(reading.sensor.name).geoms
+    mixing = session.diagnostics.mixing(*geoms[slot]) if slot < len(geoms) and reading.batch.filled[slot] else None
+    if mixing is None:
+        return
+    imgui.set_next_item_open(True, imgui.Cond_.once)
+    opened = imgui.collapsing_header(f"Parameters of contact {slot}: {ui.literal(' on '.join(mixing.names))}###origins")
+    ui.tooltip("Where each comes from: a <pair>, one of the two geoms, or both by a rule")
+    if opened:
+        show_mixing(mixing)
 
 
 def _array_headings(values: Sequence[Column], sources: Sequence[str], room: float) -> list[ui.Heading]:

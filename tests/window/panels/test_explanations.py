@@ -1,0 +1,80 @@
+"""Tables that explain a contact and a body, in the real window: origins of parameters, forces by kind."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from contact_viewer.mjmodel.force_kinds import ForceTable
+from contact_viewer.mjmodel.mixing import Mixing
+from contact_viewer.window.panels import inspector
+from contact_viewer.window.window import Window
+
+from ..driver import drive, make_window, screenshot
+
+FEET = """
+<mujoco>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="robot" pos="0 0 .1"><freejoint/>
+      <geom name="foot" type="box" size=".2 .1 .1" friction=".4" mass="2"/></body>
+  </worldbody>
+  <sensor><contact name="c" geom1="floor" geom2="foot" data="found force" num="4"/></sensor>
+</mujoco>"""
+
+
+@pytest.fixture
+def window(tmp_path: Path) -> Window:
+    path = tmp_path / "feet.xml"
+    path.write_text(FEET)
+    return make_window(path, steps=200)
+
+
+def test_the_inspector_says_whose_friction_counts_at_the_selected_contact(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Mixing] = []
+    monkeypatch.setattr(inspector, "show_mixing", lambda mixing: (shown.append(mixing), _SHOW(mixing)))
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        ctx.yield_(2)
+        assert not shown
+        session.picked = ("c", 0)
+        ctx.yield_(2)
+        assert "floor's 1.0 wins over foot's 0.4" in shown[-1].consequence
+        screenshot(ctx, tmp_path / "mixing.png")
+        # The model of a program may be changed while it runs.
+        session.engine.model.geom_priority[1] = 1
+        ctx.yield_(2)
+        assert "foot's 0.4 counts" in shown[-1].consequence
+        session.picked = ("c", 4)
+        shown.clear()
+        ctx.yield_(2)
+        assert not shown
+
+    drive(window, test)
+
+
+_SHOW = inspector.show_mixing
+
+
+def test_the_balance_has_a_row_for_each_kind_of_force(
+    window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[ForceTable | None] = []
+    show = inspector.show_forces
+    monkeypatch.setattr(inspector, "show_forces", lambda table: (shown.append(table), show(table)))
+
+    def test(ctx: Any) -> None:
+        ctx.item_open("//Inspector/###balance")
+        ctx.yield_(3)
+        table = shown[-1]
+        assert table is not None
+        assert [row.label for row in table.rows][:2] == ["gravity", "contact with floor"]
+        np.testing.assert_allclose(table.rows[0].force, [0, 0, -2 * 9.81])
+        np.testing.assert_allclose(table.sum(), table.inertia, atol=1e-9)
+        screenshot(ctx, tmp_path / "forces.png")
+
+    drive(window, test)

@@ -1,0 +1,72 @@
+"""Tables that explain a contact or a body: where parameters come from, and the forces by kind."""
+
+from imgui_bundle import ImVec4, imgui
+
+from ...mjmodel.force_kinds import ForceTable
+from ...mjmodel.mixing import Mixing, components_text
+from .. import widgets as ui
+from ..theme import dim_color, plain_color, warning_color
+
+_DIGITS = "-000.000"
+_UNKNOWN = "Forces are not known here: bodies sleep, or the step that led here was not reached."
+_MIXING_HEADINGS = (
+    ui.Heading("parameter", None, "Point at one for what each geom has", left=True),
+    ui.Heading("value", None, "That the contact has", left=True),
+    ui.Heading("from", "", "The geom that decides, and the rule", left=True),
+)
+
+
+def show_mixing(mixing: Mixing) -> None:
+    """Each parameter of a contact with its origin, after a sentence on whose friction counts."""
+    ui.paragraph(mixing.consequence, warning_color() if mixing.frictionless else plain_color())
+    with ui.number_font():
+        if not imgui.begin_table("##mixing", len(_MIXING_HEADINGS), imgui.TableFlags_.sizing_fixed_fit):
+            return
+        ui.table_headings(_MIXING_HEADINGS)
+        for origin in mixing.distinct:
+            imgui.table_next_row()
+            imgui.table_next_column()
+            ui.dim_text(origin.name)
+            sides = zip(mixing.names, origin.given, strict=True)
+            ui.tooltip("\n".join(f"{name} has {components_text(given)}" for name, given in sides))
+            with ui.text_color(plain_color() if mixing.is_used(origin) else dim_color()):
+                imgui.table_next_column()
+                imgui.text_unformatted(origin.text)
+                imgui.table_next_column()
+                ui.fitted_text(mixing.origin_text(origin), imgui.get_content_region_avail().x)
+        imgui.end_table()
+
+
+def show_forces(table: ForceTable | None) -> None:
+    """Forces by kind, and mass times acceleration, which is their sum."""
+    if table is None:
+        ui.paragraph(_UNKNOWN)
+        return
+    longest = max((row.label for row in table.rows), key=len, default="")[:_LONGEST]
+    headings = (
+        ui.Heading("", longest or "m·a", "", left=True),
+        *(ui.Heading(f"{axis} [N]", _DIGITS, "World axes") for axis in ("x", "y", "z")),
+    )
+    with ui.number_font():
+        if not imgui.begin_table("##forces", len(headings), imgui.TableFlags_.sizing_fixed_fit):
+            return
+        ui.table_headings(headings)
+        for row in table.rows:
+            _force_row(row.label, row.force.tolist(), row.about, dim_color())
+        _force_row("m·a", table.inertia.tolist(), "Mass times acceleration: the sum of all rows above", plain_color())
+        imgui.end_table()
+
+
+_LONGEST = 24
+"""Letters of a label that are shown whole."""
+
+
+def _force_row(label: str, force: list[float], about: str, color: ImVec4) -> None:
+    imgui.table_next_row()
+    imgui.table_next_column()
+    with ui.text_color(color):
+        ui.fitted_text(label, imgui.get_content_region_avail().x)
+    if about:
+        ui.tooltip(about)
+    for value in force:
+        ui.number_cell(value)
