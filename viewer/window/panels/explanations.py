@@ -11,8 +11,8 @@ _DIGITS = "-000.000"
 _UNKNOWN = "Forces are not known here: bodies sleep, or the step that led here was not reached."
 _MIXING_HEADINGS = (
     ui.Heading("parameter", None, "Point at one for what each geom has", left=True),
-    ui.Heading("value", None, "That the contact has", left=True),
-    ui.Heading("from", "", "The geom that decides, and the rule", left=True),
+    ui.Heading("from", None, "The geom that decides, and the rule", left=True),
+    ui.Heading("value", "", "That the contact has", left=True),
 )
 
 
@@ -31,9 +31,9 @@ def show_mixing(mixing: Mixing) -> None:
             ui.tooltip("\n".join(f"{name} has {components_text(given)}" for name, given in sides))
             with ui.text_color(plain_color() if mixing.is_used(origin) else dim_color()):
                 imgui.table_next_column()
-                imgui.text_unformatted(origin.text)
+                imgui.text_unformatted(mixing.origin_text(origin))
                 imgui.table_next_column()
-                ui.fitted_text(mixing.origin_text(origin), imgui.get_content_region_avail().x)
+                ui.fitted_text(origin.text, imgui.get_content_region_avail().x)
         imgui.end_table()
 
 
