@@ -26,6 +26,11 @@ class Signal(StrEnum):
     def unit(self) -> str:
         return _UNITS.get(self, "N")
 
+    @property
+    def least_range(self) -> float:
+        """Length of an axis of these values at least, in their unit: what is smaller is noise of the solver."""
+        return _LEAST_RANGES[self.unit]
+
     def label(self, in_world_frame: bool) -> str:
         """What it is called; netforce has world axes where other sensors have normal and tangents."""
         return _WORLD_LABELS.get(self, self.value) if in_world_frame else self.value
@@ -33,6 +38,7 @@ class Signal(StrEnum):
 
 _FORCES = (Signal.NORMAL, Signal.TANGENT0, Signal.TANGENT1)
 _UNITS = {Signal.FOUND: "", Signal.DISTANCE: "m", Signal.SLIP: "m/s", Signal.USE: ""}
+_LEAST_RANGES = {"N": 1e-4, "m/s": 1e-3, "m": 1e-5, "": 1.0}
 _WORLD_LABELS = {Signal.NORMAL: "force x", Signal.TANGENT0: "force y", Signal.TANGENT1: "force z"}
 
 

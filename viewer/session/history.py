@@ -14,6 +14,7 @@ from ..engines.steps import LayoutGroup, group_by_layout
 from ..sensors.contacts import ContactBatch
 from ..sensors.signals import mean, peak
 from ..settings import Moment
+from .body_curves import BODY_CURVE_BYTES, BodyCurves
 from .history_curves import HistoryCurves, curve_bytes
 from .ring import DEFAULT_BUDGET, STATE_SPACING, Rows, StepRing
 
@@ -32,7 +33,9 @@ class History:
         self._past: Past = engine.past
         self.budget = budget
         past = self._past
-        self._ring = StepRing(past.width, past.state_size, budget, curve_bytes(past), past.inputs.size)
+        of_bodies = not past.names and engine.has_contact_list
+        extra = BODY_CURVE_BYTES if of_bodies else curve_bytes(past)
+        self._ring = StepRing(past.width, past.state_size, budget, extra, past.inputs.size)
         self.record = self._ring.recorder(self._past.read, self._past.spacing, self._add_state)
         """Keeps the step that was just taken."""
         self.marks: OrderedDict[int, StepKind] = OrderedDict()
@@ -42,8 +45,14 @@ class History:
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
         self._grouped: tuple[Any, list[LayoutGroup]] | None = None
-        self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
-        """Signals of the sensors after every step; call its `update` once a frame while they are shown."""
+        self.curves: HistoryCurves | BodyCurves
+        """Signals of the sensors after every step, or without sensors of the bodies that touch; call its `update` once
+        a frame while they are shown."""
+        if of_bodies:
+            self.curves = bodies = BodyCurves(engine, self._ring)
+            self.record = _both(self.record, bodies.add)
+        else:
+            self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
         self.start()
 
     @property
@@ -324,3 +333,13 @@ class History:
         """True if state or inputs changed since the last step."""
         self._past.save(self._now)
         return self._now.tobytes() != self._left.tobytes()
+
+
+def _both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], None]:
+    """Return what calls both of two functions."""
+
+    def call() -> None:
+        first()
+        second()
+
+    return call

@@ -119,6 +119,9 @@ class Session(Playback):
         sensor = self.engine.watch_all()
         self.visible[sensor.name] = True
         self.selected = sensor.name
+        if self.history is not None:
+            # Curves of bodies begin with the step that is shown.
+            self.history.curves.update()
         self.forget()
 
     def watch_without_sensors(self) -> bool:

@@ -44,13 +44,19 @@ class Mark(NamedTuple):
     """True if it leaves at the top, False at the bottom."""
 
 
-def value_range(low: Columns, high: Columns, settings: PlotSettings) -> ValueRange:
-    """What the axis of some curves shows, by the extremes of their columns, (..., columns) each; NaN without value."""
+def value_range(low: Columns, high: Columns, settings: PlotSettings, least: float = 0.0) -> ValueRange:
+    """What the axis of some curves shows, by the extremes of their columns, (..., columns) each; NaN without value.
+
+    `least`: length of a linear axis at least, so that rounding errors do not fill it.
+    """
     if settings.axis is ValueAxis.FIXED and settings.value_low < settings.value_high:
         return ValueRange(settings.value_low, settings.value_high)
     if settings.axis is ValueAxis.LOG and not (low < 0.0).any():
         return _logarithmic(low, _reach(high, _usual(high) if settings.fit_usual else 0.0))
-    return linear_range(low, high, settings.fit_usual)
+    values = linear_range(low, high, settings.fit_usual)
+    if values.high - values.low < least:
+        return ValueRange(-least if values.low < 0.0 else 0.0, least)
+    return values
 
 
 def linear_range(low: Columns, high: Columns, fit_usual: bool) -> ValueRange:

@@ -42,6 +42,10 @@ def test_the_force_of_each_foot_takes_one_click(panel: str, tmp_path: Path) -> N
     def test(ctx: Any) -> None:
         window.app.session.take_steps(1000)
         ctx.yield_(3)
+        # Their curves are there before any sensor is.
+        for foot in ("left_foot", "right_foot"):
+            window.contents["Plots"].place_of(1.0, foot)
+        assert window.app.session.engine.sensors.names == ("all contacts",)
         ctx.item_click(f"//{panel}/###each body")
         wait(ctx, lambda: {"left_foot", "right_foot"} <= set(window.app.session.engine.sensors.names))
         ctx.yield_(3)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from ...render.style import palette_colors, sensor_color
 from ...sensors.curves import Values
 from ...sensors.signals import Signal
+from ...session.body_curves import BodyCurves
 from ...session.history import History
 from ...session.session import Session
 from ...session.value_axis import Mark
-from ..theme import curve_tint, dim_color, faded
+from ..theme import curve_tint, dim_color, faded, plain_color
 from ..widgets import dim_text, fit_text, format_number, text_right
 
 _MOST_READ = 24
@@ -25,6 +26,8 @@ _MOST_MARKS = 200
 _MARK = 0.5
 """Height of a mark, in lines of text."""
 _DIGITS = "-0000.000"
+_LEGEND, _LEGEND_DIGITS = 0.22, "-0000.0"
+"""Part of the width that the legend takes, and the widest number in it."""
 _SHADES = 3
 """Strengths that can be told apart, ..."""
 _ALPHAS = (0.0, 0.6, 0.8, 1.0)
@@ -106,10 +109,10 @@ def curves_csv(
     steps = np.arange(first, last + 1)
     columns: dict[str, NDArray[np.floating[Any]]] = {"time [s]": history.times(steps)}
     for name in names:
-        net = session.engine.sensors[name].layout.frame == "world"
         for signal in signals:
             unit = f" [{signal.unit}]" if signal.unit else ""
-            columns[f"{name}: {signal.label(net)}{unit}"] = history.curves.values(name, signal, first, last + 1)
+            label = f"{name}: {signal.label(is_net(session, name))}{unit}"
+            columns[label] = history.curves.values(name, signal, first, last + 1)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -213,6 +216,90 @@ def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> N
         x += width + 0.6 * line
 
 
+def legend_width(width: float) -> float:
+    """Return the width of the legend beside plots that have this width with it [px]; 0 where there is no room."""
+    em = imgui.get_font_size()
+    return min(max(_LEGEND * width, 11 * em), 20 * em) if width >= 34 * em else 0.0
+
+
+def draw_legend(
+    history: History,
+    lines: Sequence[Line],
+    colors: Sequence[ImVec4],
+    width: float,
+    row: float = 0.0,
+    top: float = 0.0,
+    more: int = 0,
+) -> None:
+    """Draw names and values of curves at the right of the plot that is being drawn.
+
+    Args:
+        history: has the curves; values are those at its shown step.
+        lines: the curves.
+        colors: the color of each.
+        width: width that plots leave at the right [px].
+        row: height of a row of the plot that each curve has [px]; 0 if they share one.
+        top: upper end of the place that names have where rows are too low for them [px].
+        more: number of things without a curve.
+    """
+    corner, size, line = implot.get_plot_pos(), implot.get_plot_size(), imgui.get_text_line_height()
+    draw, now = imgui.get_window_draw_list(), history.time(history.current)
+    left, right = corner.x + size.x + 0.6 * line, corner.x + size.x + width - 0.2 * line
+    digits = imgui.calc_text_size(_LEGEND_DIGITS).x
+    is_aligned = row >= 0.9 * line
+    begin, step = (corner.y, row) if is_aligned else (top if row else corner.y, line)
+    count = len(lines) if is_aligned else min(len(lines), max(int((corner.y + size.y - begin) / line) - 1, 0))
+    for i, (each, color) in enumerate(zip(lines[:count], colors, strict=False)):
+        y = begin + i * step + 0.5 * (step - line)
+        name = fit_text(each.label, right - left - 1.1 * line - digits)
+        middle, ink = y + 0.5 * line, imgui.get_color_u32(color)
+        draw.add_rect_filled(ImVec2(left, middle - 0.1 * line), ImVec2(left + 0.7 * line, middle + 0.1 * line), ink)
+        draw.add_text(ImVec2(left + line, y), imgui.get_color_u32(imgui.Col_.text), name)
+        value = value_at(history, each, now)
+        number = format_number(value, 1 if each.signal.unit == "N" else 3) if value == value else "-"
+        if len(number) > len(_LEGEND_DIGITS):
+            number = f"{value:.2g}"
+        start = ImVec2(right - imgui.calc_text_size(number).x, y)
+        draw.add_text(start, imgui.get_color_u32(dim_color()), number)
+        if name != each.label and imgui.is_mouse_hovering_rect(ImVec2(left, y), ImVec2(right, y + line)):
+            imgui.set_tooltip(each.label)
+    if rest := more + len(lines) - count:
+        y = begin + count * step if not is_aligned else corner.y + size.y + 2
+        draw.add_text(ImVec2(left + line, y), imgui.get_color_u32(dim_color()), f"and {rest} more")
+
+
+def draw_centered(text: str) -> None:
+    """Draw a sentence in the middle of the plot that is being drawn."""
+    corner, size = implot.get_plot_pos(), implot.get_plot_size()
+    text = fit_text(text, size.x - 12)
+    extent = imgui.calc_text_size(text)
+    place = ImVec2(corner.x + 0.5 * (size.x - extent.x), corner.y + 0.5 * (size.y - extent.y))
+    implot.get_plot_draw_list().add_text(place, imgui.get_color_u32(dim_color()), text)
+
+
+def why_empty(session: Session, curves: PlottedCurves, lines: Sequence[Line]) -> str | None:
+    """Return why a plot shows no curves, as a sentence; None if it shows some."""
+    names, signals = curves.places(lines)
+    if not lines or np.isfinite(curves.high[names, signals]).any():
+        return None
+    found = curves.of_signal(curves.high, Signal.FOUND)[names]
+    signal = lines[0].signal
+    if not (found > 0).any():
+        return "nothing touches in this time"
+    touching = [line.name for line, each in zip(lines, found, strict=True) if (each > 0).any()]
+    if all(is_net(session, name) for name in touching):
+        return f"{signal} is not known for net forces"
+    if not any(session.engine.sensors.has(name) for name in touching[1:] or touching):
+        return f"{signal} needs sensors: make one for each body"
+    return f"{signal} is not known for these contacts"
+
+
+def is_net(session: Session, name: str) -> bool:
+    """Return True if a sensor reports net forces, along the world's axes; False for a body without a sensor."""
+    sensors = session.engine.sensors
+    return sensors.has(name) and sensors[name].layout.frame == "world"
+
+
 def _write(x: float, top: float, color: ImVec4, text: str, indent: float = 0.0) -> None:
     """Text below the marks at a plot's top, from `x` plus an indent on [px]; curves behind it leave it readable."""
     draw, size = implot.get_plot_draw_list(), imgui.calc_text_size(text)
@@ -236,6 +323,11 @@ def signal_color(session: Session, line: Line) -> ImVec4:
 
 
 def curve_color(session: Session, name: str) -> ImVec4:
+    """Return the colour of a sensor's curves, or of a body's where there are no sensors."""
+    curves = session.history.curves if session.history is not None else None
+    if isinstance(curves, BodyCurves):
+        place = curves.place(name)
+        return curve_tint(sensor_color(place - 1)) if place else plain_color()
     return curve_tint(sensor_color(session.engine.sensors.position(name)))
 
 

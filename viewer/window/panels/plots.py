@@ -7,6 +7,7 @@ from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...sensors.signals import Signal
+from ...session.body_curves import BodyCurves
 from ...session.history import History
 from ...session.session import Session
 from ...session.value_axis import ValueRange, few_ticks, marks_beyond, value_range
@@ -20,13 +21,18 @@ from .plot_details import (
     Readout,
     curve_color,
     curves_csv,
+    draw_centered,
+    draw_legend,
     draw_marks,
     draw_names,
     draw_strips,
+    is_net,
+    legend_width,
     pointed_step,
     show_readouts,
     signal_color,
     value_at,
+    why_empty,
 )
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
 
@@ -40,6 +46,8 @@ _LOW_LINES = 6.5
 """Height of a plot, in lines of text, below which its value axis has few numbers."""
 _ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
 """Height of a sensor's row in the raster, in lines of text: at most, and at least."""
+_BODIES_PART = 0.45
+"""Part of the plots' height that the rows of bodies take at most, where a scene has no sensors."""
 _MOST_MARKS = 200
 """More events than this would hide the curves."""
 _STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text | implot.Flags_.no_legend
@@ -85,7 +93,7 @@ def show_plot_controls(session: Session, as_csv: Callable[[], str], save: Callab
 def _choose_signals(session: Session, settings: PlotSettings) -> None:
     chosen, em = chosen_signals(session), imgui.get_font_size()
     imgui.set_next_item_width(min(13 * em, imgui.get_content_region_avail().x))
-    if imgui.begin_combo("##signals", _signal_text(chosen, 10.5 * em)):
+    if imgui.begin_combo("##signals", _signal_text(chosen, 10.5 * em), imgui.ComboFlags_.height_largest):
         for signal in Signal:
             on = checkbox(str(signal), signal in chosen, f"In {signal.unit or 'no unit'}, of every step")
             if on is not (signal in chosen):
@@ -162,6 +170,14 @@ class Plots:
         """Sensors in the raster."""
         self._colors: dict[str, ImVec4] = {}
         """Of their curves, in this frame."""
+        self._more = 0
+        """Bodies that touch and have no row."""
+        self._legend = 0.0
+        """Width of the legend at the right of the plots [px]; 0 if names stand in them."""
+        self._top = 0.0
+        """Upper end of the plots [px]."""
+        self._shown_signal = Signal.MAGNITUDE
+        """Signal whose values are in the legend."""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -190,14 +206,26 @@ class Plots:
         history.curves.update()
         shown = _shown(session, history)
         if not shown:
-            if any(session.visible.values()):
-                paragraph("The sensor of all contacts keeps no curves. A sensor for each body that touches has them.")
-                if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
-                    make_for_bodies()
+            engine = session.engine
+            if not len(engine.sensors) and engine.can_watch_all:
+                paragraph("This scene has no contact sensors. Show all contacts, or make sensors, to see curves.")
+            elif any(session.visible.values()):
+                paragraph(f"{engine.name.split()[0]} keeps no curves of all contacts: add a sensor to the scene.")
             else:
                 paragraph("Show a sensor to see its curves.")
             return
         by_sensor = session.settings.plots.by_sensor
+        if isinstance(history.curves, BodyCurves):
+            flow(8 * imgui.get_font_size())
+            if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
+                make_for_bodies()
+            # As many as there is room for in the lower half, each with its name.
+            room = imgui.get_content_region_avail().y / imgui.get_text_line_height_with_spacing()
+            most = max(int(_BODIES_PART * room) - 1, 2)
+            self._more = history.curves.more + max(len(shown) - most, 0)
+            shown = shown[:most]
+        else:
+            self._more = 0
         if len(shown) > (_MOST_PLOTS if by_sensor else _MOST_ROWS):
             flow(imgui.calc_text_size("0000 of 0000 sensors").x)
             dim_text(f"{_MOST_PLOTS if by_sensor else _MOST_ROWS} of {len(shown)} sensors")
@@ -219,7 +247,11 @@ class Plots:
         avail, line, gap = imgui.get_content_region_avail().y, imgui.get_text_line_height(), 4.0
         axis = 1.4 * line + 8.0
         room = min(avail - _PLOTS_PART * panel_height, 0.5 * avail) - axis - gap
-        row = min(max(room / len(names), _LEAST_ROW_LINES * line), _ROW_LINES * line)
+        of_bodies = isinstance(history.curves, BodyCurves)
+        least_row = _ROW_LINES if of_bodies else _LEAST_ROW_LINES
+        row = min(max(room / len(names), least_row * line), _ROW_LINES * line)
+        self._legend, self._top = legend_width(imgui.get_content_region_avail().x), imgui.get_cursor_screen_pos().y
+        self._shown_signal = next(iter(signals), Signal.MAGNITUDE)
         raster = min(row * len(names), 0.6 * avail) + axis
         plots = _plots(session, names, signals)
         least = _LEAST_LINES * line
@@ -233,13 +265,13 @@ class Plots:
         imgui.push_style_var(imgui.StyleVar_.item_spacing, ImVec2(imgui.get_style().item_spacing.x, gap))
         if scrolls:
             imgui.begin_child("##plots", ImVec2(0, avail - raster - gap))
-        width = -1.0
+        width = -1.0 - self._legend
         for title, lines in plots:
             here = self._show_plot(session, history, title, lines, max(height, least), readouts)
             hovered = hovered or here
         if scrolls:
             imgui.end_child()
-            width = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
+            width = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size - self._legend
         hovered = self._show_raster(session, history, names, ImVec2(width, raster - 1)) or hovered
         imgui.pop_style_var()
         implot.end_aligned_plots()
@@ -268,7 +300,8 @@ class Plots:
         key = (title, *axis)
         if key not in self._ranges:
             places = self._curves.places(lines)
-            self._ranges[key] = value_range(self._curves.low[places], self._curves.high[places], settings)
+            least = min((line.signal.least_range for line in lines), default=0.0)
+            self._ranges[key] = value_range(self._curves.low[places], self._curves.high[places], settings, least)
         return self._ranges[key]
 
     def _show_plot(
@@ -281,7 +314,7 @@ class Plots:
         out: list[Readout],
     ) -> bool:
         """One plot; True if the mouse is over it. `out` gets the values at the crosshair."""
-        if not implot.begin_plot(f"{literal(title)}##plot", ImVec2(-1, height), _STYLE):
+        if not implot.begin_plot(f"{literal(title)}##plot", ImVec2(-1 - self._legend, height), _STYLE):
             return False
         settings = session.settings.plots
         units = {line.signal.unit for line in lines}
@@ -307,7 +340,11 @@ class Plots:
                 implot.plot_line(literal(line.label), self._curves.stroke_times, values, spec)
         self._show_events(session)
         self._show_cursor(session, history)
-        draw_names(title + unit, lines, colors)
+        draw_names(title + unit, *(([], []) if self._legend else (lines, colors)))
+        if self._legend and settings.by_sensor:
+            draw_legend(history, lines, colors, self._legend)
+        if (why := why_empty(session, self._curves, lines)) is not None:
+            draw_centered(why)
         written: list[tuple[bool, float, float]] = []
         tops, bottoms = self._curves.high[names, signals], self._curves.low[names, signals]
         shown = ValueRange(limits.y.min, limits.y.max)
@@ -384,6 +421,10 @@ class Plots:
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()
+        if self._legend and not session.settings.plots.by_sensor:
+            lines = [Line(name, self._shown_signal, name) for name in names]
+            colors = [self._colors[name] for name in names]
+            draw_legend(history, lines, colors, self._legend, area.y / len(names), self._top, self._more)
         hovered = bool(implot.is_plot_hovered())
         if hovered:
             if abs(implot.get_plot_limits().x.min - start) > 1e-9:
@@ -401,16 +442,18 @@ class Plots:
 
 
 def _shown(session: Session, history: History) -> list[str]:
-    """Return the visible sensors that have curves."""
-    return list(filter(session.visible.get, history.curves.names))
+    """Return the visible sensors that have curves; where all contacts are shown, bodies."""
+    curves = history.curves
+    if isinstance(curves, BodyCurves):
+        return list(curves.names) if any(session.visible.values()) else []
+    return list(filter(session.visible.get, curves.names))
 
 
 def _plots(session: Session, names: Sequence[str], signals: Sequence[Signal]) -> list[tuple[str, list[Line]]]:
     """Titles and curves of the plots."""
     if not session.settings.plots.by_sensor:
         return [(str(signal), [Line(name, signal, name) for name in names]) for signal in signals]
-    sensors = session.engine.sensors
-    in_world = {name: sensors[name].layout.frame == "world" for name in names}
+    in_world = {name: is_net(session, name) for name in names}
     return [(name, [Line(name, s, s.label(in_world[name])) for s in signals]) for name in names[:_MOST_PLOTS]]
 
 

@@ -1,0 +1,212 @@
+"""Turns the contacts of a scene without contact sensors into curves: of all together, and of each body that touches."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contract import Engine
+from ..engines.steps import StepBlock, StepBuffer
+from ..mjmodel.matching import GeomReader, ListedContacts, ReportedContacts
+from ..mjmodel.names import body_names
+from ..sensors.contacts import Array
+from ..sensors.curves import BYTES_PER_VALUE, Curves, Reduced, Values
+from ..sensors.signals import Signal
+from .ring import StepRing
+
+_ALL = "all contacts"
+_MOST_BODIES = 16
+"""Bodies that have curves: those that touched first; of the others it is known how many they are."""
+_ROWS = _MOST_BODIES + 1
+_PLACES = {signal: place for place, signal in enumerate(Signal)}
+_FORCES = (Signal.NORMAL, Signal.TANGENT0, Signal.TANGENT1, Signal.MAGNITUDE)
+BODY_CURVE_BYTES = math.ceil(_ROWS * len(Signal) * BYTES_PER_VALUE)
+"""Memory that these curves take a step."""
+
+
+class _Loads(NamedTuple):
+    """Contacts, each with what it does to one of the things that have curves; arrays (n,), forces [N]."""
+
+    row: NDArray[np.intp]
+    """Of the curves."""
+    step: NDArray[np.intp]
+    force: Array
+    """On the thing, world, (n, 3)."""
+    components: Array
+    """Along normal, tangent0 and tangent1 of the contact, (n, 3); positive normal forces press."""
+    dist: Array
+    slip: Array
+
+
+class BodyCurves:
+    """What a scene without contact sensors has in place of `HistoryCurves`, from the sensor that watches all contacts.
+
+    Nothing is written into the scene. Steps are buffered as they come, and read together once a frame.
+    """
+
+    def __init__(self, engine: Engine, ring: StepRing) -> None:
+        self._engine, self._ring = engine, ring
+        self._curves = Curves(_ROWS * len(Signal), ring.capacity)
+        ring.derived.append(self)
+        self._buffer: StepBuffer | None = None
+        """None until all contacts are watched."""
+        self._read_geoms = GeomReader()
+        model = engine.model
+        self._labels = body_names(model)
+        self._geom_bodies = np.append(model.geom_bodyid, 0)
+        """Body of each geom; the last is for geoms that are not known, (ngeom + 1,)."""
+        self._moves = np.asarray(model.body_weldid != 0)
+        self._rows = np.full(model.nbody, -1, np.intp)
+        """Row of each body, (nbody,); -1 before it first touches, `_ROWS` where no row was left."""
+        self._bodies: list[int] = []
+        """Bodies with a row of their own, in the order of rows, from row 1 on."""
+        self._impulse = np.zeros(_ROWS)
+        """Sum of the forces over all steps, by row [N]."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All contacts, then the bodies that have touched, the most strongly pressed first."""
+        if self._buffer is None:
+            return ()
+        # In powers of two: bodies that are pressed alike stay where they are.
+        ranks = -np.frexp(self._impulse[1 : len(self._bodies) + 1])[1]
+        order = np.argsort(ranks, kind="stable").tolist()
+        return (_ALL, *(self._labels[self._bodies[place]] for place in order))
+
+    @property
+    def more(self) -> int:
+        """Number of bodies that have touched and have no curves."""
+        return int((self._rows == _ROWS).sum())
+
+    @property
+    def first(self) -> int:
+        """Oldest step that has values."""
+        return max(self._curves.first, self._ring.first)
+
+    @property
+    def stop(self) -> int:
+        """The step after the newest that has values."""
+        return self._curves.stop
+
+    @property
+    def version(self) -> int:
+        """Changes whenever the values do."""
+        return self._curves.version
+
+    def place(self, name: str) -> int:
+        """Return which of the curves are those of a name: 0 for all contacts, then bodies as they first touched."""
+        return 0 if name == _ALL else 1 + self._bodies.index(self._labels.index(name))
+
+    def add(self) -> None:
+        """Keep the step that the engine is at, the newest of the ring."""
+        if self._buffer is None:
+            engine = self._engine
+            if not engine.sensors.has(_ALL):
+                return
+            self._buffer = StepBuffer(engine, [_ALL], lambda: self._read_geoms(engine.contact_data()))
+            self._curves.restart(self._ring.last)
+        self._take(self._buffer.add())
+
+    def update(self) -> bool:
+        """Compute the curves of new steps; True, as none is left."""
+        if self._buffer is None and self._ring.last >= 0 and self._engine.sensors.has(_ALL):
+            # All contacts have been watched since the newest step.
+            self.add()
+        if self._buffer is not None:
+            self._take(self._buffer.take())
+        return True
+
+    def truncate(self, stop: int) -> None:
+        """Forget the steps from `stop` on."""
+        if self._buffer is not None:
+            self._take(self._buffer.take())
+            self._curves.truncate(stop)
+
+    def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
+        """Return signals between two steps in at most `columns` columns: see `HistoryCurves.reduce`."""
+        rows = [[self._row(name, signal) for signal in signals] for name in names]
+        return self._curves.reduce(rows, max(start, self.first), stop, columns)
+
+    def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
+        """Return a signal at steps start to stop - 1, (n,)."""
+        return self._curves.values(self._row(name, signal), max(start, self.first), stop)
+
+    def _row(self, name: str, signal: Signal) -> int:
+        return self.place(name) * len(Signal) + _PLACES[signal]
+
+    def _take(self, block: StepBlock | None) -> None:
+        if block is None:
+            return
+        values = np.full((_ROWS, len(Signal), len(block)), np.nan, np.float32)
+        values[:, _PLACES[Signal.FOUND]] = 0.0
+        for signal in _FORCES:
+            values[:, _PLACES[signal]] = 0.0
+        for _, _, batch in block.groups():
+            steps, _, slots = batch.filled.nonzero()
+            if batch.in_world_frame or not len(steps):
+                # Net forces: which bodies touch is not known.
+                continue
+            used = batch.cut(0, int(slots.max()) + 1)
+            assert used.force is not None
+            assert used.pos is not None
+            assert used.dist is not None
+            assert used.normal is not None
+            assert used.linvel is not None
+            force, force_world = used.force[used.filled], np.asarray(used.force_world)[used.filled]
+            dist, slip = used.dist[used.filled], np.hypot(*used.linvel[used.filled][:, 1:].T)
+            reported = ReportedContacts(steps, used.pos[used.filled], dist, used.normal[used.filled])
+            everywhere = np.ones(len(self._geom_bodies), bool)
+            geoms = ListedContacts(block.lists).geoms(reported, [(np.arange(len(steps)), everywhere, everywhere)])
+            bodies = self._geom_bodies[geoms]
+            self._find_rows(bodies, np.linalg.norm(force, axis=1))
+            sides = []
+            for side, sign in ((0, -1.0), (1, 1.0)):
+                # Forces act on object 2; what is between two moving bodies acts on both.
+                mine = np.flatnonzero(self._moves[bodies[:, side]] & (self._rows[bodies[:, side]] < _ROWS))
+                components = force[mine] * (1.0, sign, sign)
+                rows = self._rows[bodies[mine, side]]
+                sides.append(_Loads(rows, steps[mine], sign * force_world[mine], components, dist[mine], slip[mine]))
+            self._sum_up(values, _Loads(*(np.concatenate(parts) for parts in zip(*sides, strict=True))))
+            every = _Loads(np.zeros_like(steps), steps, force_world, force, dist, slip)
+            self._sum_up(values, every)
+            # Of all contacts the sum of sizes: what presses from both sides of a gripped box does not cancel.
+            sizes = np.bincount(steps, np.linalg.norm(force, axis=1), len(block))
+            values[0, _PLACES[Signal.MAGNITUDE]] = sizes
+            values[0, [_PLACES[Signal.TANGENT0], _PLACES[Signal.TANGENT1]]] = np.nan
+        self._impulse += np.nan_to_num(values[:, _PLACES[Signal.MAGNITUDE]]).sum(axis=1)
+        self._curves.extend(values.reshape(-1, len(block)))
+
+    def _find_rows(self, bodies: NDArray[np.intp], forces: Array) -> None:
+        """Give rows to bodies that touch for the first time, the most strongly pressed first; (n, 2), (n,)."""
+        sums = np.bincount(bodies.ravel(), np.repeat(forces, 2), len(self._rows))
+        new = np.flatnonzero((np.bincount(bodies.ravel(), minlength=len(self._rows)) > 0) & self._moves)
+        new = new[self._rows[new] < 0]
+        for body in new[np.argsort(-sums[new], kind="stable")].tolist():
+            has_room = len(self._bodies) < _MOST_BODIES
+            self._rows[body] = len(self._bodies) + 1 if has_room else _ROWS
+            if has_room:
+                self._bodies.append(body)
+
+    def _sum_up(self, values: Values, loads: _Loads) -> None:
+        """Write the signals of what has contacts into values, (rows, signals, steps)."""
+        count = values.shape[-1]
+        keys, place = np.unique(loads.row * count + loads.step, return_inverse=True)
+        row, step = np.divmod(keys, count)
+
+        def put(signal: Signal, found: NDArray[Any]) -> None:
+            values[row, _PLACES[signal], step] = found
+
+        def total(each: Array) -> Array:
+            return np.asarray(np.bincount(place, each, len(keys)), float)
+
+        put(Signal.FOUND, np.bincount(place, minlength=len(keys)))
+        for signal, each in zip(_FORCES, loads.components.T, strict=False):
+            put(signal, total(each))
+        put(Signal.MAGNITUDE, np.sqrt(sum(total(each) ** 2 for each in loads.force.T)))
+        nearest, fastest = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
+        np.minimum.at(nearest, place, loads.dist)
+        np.maximum.at(fastest, place, loads.slip)
+        put(Signal.DISTANCE, nearest)
+        put(Signal.SLIP, fastest)
