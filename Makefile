@@ -1,4 +1,4 @@
-# run, test, test-one, test-torch, test-warp, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, docs, test-one, test-torch, test-warp, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
 
-.PHONY: run test test-one test-torch test-warp test-long test-ray dev bench lint format clean
+.PHONY: run test docs test-one test-torch test-warp test-long test-ray dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -56,6 +56,10 @@ test-warp: $(WARP)/.warp
 
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev
+
+# The documentation site, in build/site; a warning is an error.
+docs: $(VENV)/.test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 bench: $(VENV)/.test $(TORCH)/.torch
 	sh .ci/debian-packages $(TEST_PACKAGES) $(BENCH_PACKAGES)
