@@ -150,7 +150,8 @@ class Child:
         }
         # Software rendering would take the cores on which the user's loop runs.
         environment.setdefault("LP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) - 1)))
-        self.process, self.link = _start(module, request, files, environment, start_new_session=True)
+        self.process, end = start_module(module, request, files, environment, start_new_session=True)
+        self.link = Link(end)
         self.end = weakref.finalize(self, _end_child, os.getpid(), self.link, self.process)
         """End the process, and wait until it has completed its files. Safe twice."""
 
@@ -172,10 +173,21 @@ def run_child(work: Callable[[Link, Message], None], what: str) -> None:
     os._exit(code)
 
 
-def _start(
-    module: str, request: Mapping[str, Any], files: Sequence[int], environment: Mapping[str, str], **options: Any
-) -> "tuple[subprocess.Popen[bytes], Link]":
-    """Start a module as a process that has the other end of a link and a request; OSError if it cannot start."""
+def start_module(
+    module: str, request: Any, files: Sequence[int], environment: Mapping[str, str], **options: Any
+) -> "tuple[subprocess.Popen[bytes], socket.socket]":
+    """Start a module as a process that shares a socket with this one; OSError if it cannot start.
+
+    Args:
+        module: Its program; `sys.argv` there has the descriptor of its end of the socket, and the request.
+        request: Anything that JSON holds.
+        files: Descriptors that the process shares.
+        environment: Its variables; it imports from where this process does.
+        options: As `subprocess.Popen` takes them.
+
+    Returns:
+        The process and this end of the socket.
+    """
     ours, theirs = socket.socketpair()
     with theirs:
         try:
@@ -190,7 +202,7 @@ def _start(
         except BaseException:
             ours.close()
             raise
-    return process, Link(ours)
+    return process, ours
 
 
 def _parent_link() -> tuple[Link, Message]:
@@ -244,10 +256,11 @@ class Worker:
         self._started = time.monotonic()
         try:
             (self.folder / _REQUEST_FILE).write_text(json.dumps(request), encoding="utf-8")
-            self._process, self._link = self._start(module)
+            self._process, end = self._start(module)
         except OSError:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
+        self._link = Link(end)
 
     @property
     def stage(self) -> str:
@@ -322,13 +335,13 @@ class Worker:
             return 0
         return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
-    def _start(self, module: str) -> "tuple[subprocess.Popen[bytes], Link]":
+    def _start(self, module: str) -> "tuple[subprocess.Popen[bytes], socket.socket]":
         arguments = {"folder": str(self.folder), "time": self.limits.time, "memory": self.limits.memory}
         environment = os.environ | {"MUJOCO_GL": "disable", "OPENBLAS_NUM_THREADS": "1"}
         with (self.folder / _STDERR_FILE).open("wb") as stderr:
             # MuJoCo writes its log into the working folder.
             options = {"stdout": subprocess.DEVNULL, "stderr": stderr, "cwd": self.folder}
-            return _start(module, arguments, (), environment, **options)
+            return start_module(module, arguments, (), environment, **options)
 
 
 class Job:

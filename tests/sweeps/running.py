@@ -51,7 +51,12 @@ def wait_for(condition: Callable[[], object], process: "subprocess.Popen[str]", 
 
 def finished(folder: Path) -> int:
     """Runs of a sweep that goes on."""
-    return sum(len(path.read_text().splitlines()) for path in (folder / ".runs").glob("*.jsonl"))
+    return len({number for path in journal(folder) for number in polars.read_parquet(path)["run"]})
+
+
+def journal(folder: Path) -> list[Path]:
+    """Files of the runs of a sweep that goes on."""
+    return sorted((folder / ".runs").glob("*.parquet"))
 
 
 def columns(folder: Path) -> polars.DataFrame:

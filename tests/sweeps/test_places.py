@@ -15,7 +15,7 @@ import pytest
 from contact_viewer.cli import main
 from contact_viewer.sweeps import place as places
 
-from .running import HERE, columns, finish, free_port, start, wait_for
+from .running import HERE, columns, finish, finished, free_port, start, wait_for
 
 SERVER = """
 import sys
@@ -88,9 +88,9 @@ def test_results_go_to_a_server_and_the_sweep_goes_on_from_there(
     there = server.folder / "out"
     slow = [*words, "--param", "WAIT=0.6", "-o", server.address]
     process = start(tmp_path, *slow)
-    wait_for(lambda: list(there.glob(".runs/*.jsonl")), process)
+    wait_for(lambda: finished(there), process)
     # A run is noted when its parts are there.
-    noted = sum(len(path.read_text().splitlines()) for path in there.glob(".runs/*.jsonl"))
+    noted = finished(there)
     assert noted <= len(list(there.glob("events/scene=slope/*/part.parquet")))
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
@@ -160,7 +160,7 @@ def test_an_address_of_this_machine_is_a_folder(tmp_path: Path, protocol: str) -
 def test_a_store_without_folders(
     memory: fsspec.AbstractFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places, "_SECONDS", 0.0)
+    monkeypatch.setattr(places._Address, "patience", 0.0)
     more: dict[str, Any] = {"duration": 0.05, "noise": "qpos=0.01", "contacts": True, "workers": 1}
     table = contact_viewer.sweep("slope", 3, output="memory://bucket/out", **more)
     assert table.num_rows == 9

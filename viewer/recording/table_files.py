@@ -227,6 +227,18 @@ class NpzFile(TableFile):
         return entry
 
 
+def parquet_schema(columns: Columns, notes: Mapping[str, str]) -> Any:
+    """Return the schema of a Parquet file, with the units of its columns and with notes as metadata."""
+    import pyarrow
+
+    types = {Kind.INTEGER: pyarrow.int64(), Kind.NUMBER: pyarrow.float64(), Kind.TEXT: pyarrow.string()}
+    fields = [
+        pyarrow.field(name, types[kind], metadata={"unit": unit_of(name)} if unit_of(name) else None)
+        for name, kind in columns.items()
+    ]
+    return pyarrow.schema(fields, metadata=notes)
+
+
 class ParquetFile(TableFile):
     """Parquet, a row group a block; what is not known is null."""
 
@@ -235,12 +247,7 @@ class ParquetFile(TableFile):
         from pyarrow import parquet
 
         self._arrow = pyarrow
-        number, types = pyarrow.float64(), {Kind.INTEGER: pyarrow.int64(), Kind.TEXT: pyarrow.string()}
-        fields = [
-            pyarrow.field(name, types.get(kind, number), metadata={"unit": unit_of(name)} if unit_of(name) else None)
-            for name, kind in columns.items()
-        ]
-        self._schema = pyarrow.schema(fields, metadata=notes)
+        self._schema = parquet_schema(columns, notes)
         self._part = file
         self._file = file.open()
         self._parquet = parquet.ParquetWriter(self._file, self._schema)

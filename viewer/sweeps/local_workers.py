@@ -1,20 +1,24 @@
 """Turns runs into results in processes of this machine; one that dies is replaced, and its run is taken once more."""
 
 import os
-import socket
+import queue
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
+from typing import Any
 
 from ..errors import SceneError
-from ..processes import describe_signal
+from ..processes import describe_signal, start_module
+from ..scene_files.safe_open import OpenedScene
 from .plan import Plan, Run, SweepError
-from .scene_store import SceneStore
-from .task import READY, RunResult
+from .scene_store import SceneStore, unpack_scene
+from .task import READY, RunResult, Task
 
 _DEPTH = 2
 """Runs that a process has at a time, so that it need not wait for the next one."""
@@ -30,23 +34,11 @@ class _Process:
     """A worker."""
 
     def __init__(self, plan: Plan) -> None:
-        ours, theirs = socket.socketpair()
         # One thread each: there is a process for every core.
         environment = {"OMP_NUM_THREADS": "1", **os.environ}
-        try:
-            self._process = subprocess.Popen(
-                # Not by the folder it runs in: modules there are not ours.
-                [sys.executable, "-P", "-m", "contact_viewer.sweeps.worker_process", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=environment,
-                start_new_session=True,
-            )
-        finally:
-            theirs.close()
-        self.connection = Connection(ours.detach())
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+        self._process, end = start_module("contact_viewer.sweeps.local_workers", None, (), environment, **quiet)
+        self.connection = Connection(end.detach())
         self.runs: deque[Run] = deque()
         """What it was given; it works on the first."""
         self.since = time.monotonic()
@@ -56,10 +48,6 @@ class _Process:
         self.ended = False
         self._scene = -1
         self._send("plan", plan)
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
 
     def give(self, run: Run, scenes: SceneStore) -> None:
         """Let it take a run. SceneError where the scene cannot be opened."""
@@ -128,6 +116,13 @@ def run_locally(
             except SceneError as error:
                 yield RunResult(run.number, str(error))
 
+    def replace(worker: _Process) -> Run:
+        """Start a process in place of one that has ended; returns the run that it was at."""
+        guilty, *others = worker.runs
+        again.extendleft(reversed(others))
+        workers[workers.index(worker)] = _Process(plan)
+        return guilty
+
     try:
         first = next_run()
         if first is None:
@@ -151,8 +146,7 @@ def run_locally(
                 if not worker.ended:
                     continue
                 how = worker.wait()
-                guilty, *others = worker.runs
-                again.extendleft(reversed(others))
+                guilty = replace(worker)
                 deaths = 0 if worker.ready else deaths + 1
                 attempts[guilty.number] += worker.ready
                 if attempts[guilty.number] < _ATTEMPTS:
@@ -161,14 +155,50 @@ def run_locally(
                     yield RunResult(guilty.number, f"ended its process, {_ATTEMPTS} times ({how})")
                 if deaths >= _PATIENCE:
                     raise SweepError(f"{deaths} processes ended before they could begin ({how})")
-                workers[workers.index(worker)] = _Process(plan)
             for worker in workers:
                 if timeout is not None and worker.runs and time.monotonic() - worker.since > timeout:
                     worker.end()
-                    guilty, *others = worker.runs
-                    again.extendleft(reversed(others))
-                    yield RunResult(guilty.number, f"took longer than {timeout:g} s")
-                    workers[workers.index(worker)] = _Process(plan)
+                    yield RunResult(replace(worker).number, f"took longer than {timeout:g} s")
     finally:
         for worker in workers:
             worker.end()
+
+
+def main() -> None:
+    """Take runs, one after the other, until the process that started this one ends the connection, or itself."""
+    # Ctrl-C is for the process that started this one, which ends it.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection = Connection(int(sys.argv[1]))
+    messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
+    # A thread reads, so that whoever sends a large scene need not wait for the end of a run.
+    threading.Thread(target=_receive, args=(connection, messages), daemon=True).start()
+    connection.send(READY)
+    packed: tuple[int, bytes] = (-1, b"")
+    task: Task | None = None
+
+    def open_scene(number: int) -> OpenedScene:
+        assert packed[0] == number
+        return unpack_scene(packed[1])
+
+    while True:
+        kind, value = messages.get()
+        if kind == "plan":
+            task = Task(value, open_scene)
+        elif kind == "scene":
+            packed = value
+        else:
+            assert task is not None
+            connection.send(task.run(value))
+
+
+def _receive(connection: Connection, messages: "queue.SimpleQueue[tuple[str, Any]]") -> None:
+    while True:
+        try:
+            messages.put(connection.recv())
+        except (EOFError, OSError):
+            # Nobody waits for what is being done.
+            os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,20 +1,23 @@
 """Turns the results of runs, in whatever order they come, into the folder of a sweep."""
 
 import errno
+import io
 import json
 import os
 import re
 import shutil
+import time
+import uuid
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from ..errors import DiskFullError, SceneError, write_error
 from ..files import PartFile, save_text, sync
-from ..recording.table_files import ParquetFile
-from ..recording.tables import Block, Columns, Kind, as_column
+from ..recording.table_files import parquet_schema
+from ..recording.tables import Columns, Kind
 from .place import JOURNAL, Place
 from .plan import Plan, Run, SweepError
 from .task import RunResult
@@ -52,16 +55,24 @@ METRICS: Columns = {
 }
 """Figures of a run and a sensor; SI units."""
 METRICS_FILE, FAILURES_FILE, ABOUT_FILE = "metrics.parquet", "failures.parquet", "sweep.json"
-_BUCKET = 1024
-"""Runs of one file of it, and so rows that are in memory at once, a sensor."""
+_RUNS = 1024
+"""Runs whose rows are in memory at once, at the most."""
+_BYTES = 16 * 2**20
+"""Contacts and events that wait to be saved, at the most."""
 _FAILURE_COLUMNS: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER, "reason": Kind.TEXT}
-_LINE = re.compile(rb"\[(\d{1,10}),(.*)\]", re.DOTALL)
-"""Of the journal: a checksum, and what is known of a run."""
+_JOURNAL_COLUMNS: Columns = {"run": Kind.INTEGER, "failure": Kind.TEXT}
+"""Columns of a file of the journal, beside those of the metrics: number of the run, and why it failed or null."""
+_JOURNAL_FILE = re.compile(r"(\d{10})-(\d{10})-\w+\.parquet")
+"""Names of its files: the first and the last run that are in it."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Results:
-    """The folder of a sweep while it runs. Only what is in it at the end is in memory one part at a time."""
+    """The folder of a sweep while it runs.
+
+    Finished runs are written to the journal, Parquet files of some runs each; the tables are made from it at the end,
+    in the order of the runs.
+    """
 
     def __init__(self, place: Place, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
         """`about`: what sweep.json says of the sweep; to resume one, "plan" and "files" have to be the same."""
@@ -78,9 +89,15 @@ class Results:
         self._names = plan.names
         self._tables = [table for table, wanted in (("contacts", plan.contacts), ("events", plan.events)) if wanted]
         self._journal = self.folder / JOURNAL
-        # Lines of another sweep have another checksum.
-        self._checksum = zlib.crc32(json.dumps([about["plan"], about["files"]], sort_keys=True).encode())
-        self._damaged = 0
+        # Files of another sweep have another schema.
+        sweep = zlib.crc32(json.dumps([about["plan"], about["files"]], sort_keys=True).encode())
+        self._schema = parquet_schema({**_JOURNAL_COLUMNS, **metric_columns(plan)}, {"sweep": str(sweep)})
+        self._rows: list[dict[str, Any]] = []
+        """Rows of the journal that wait to be saved ..."""
+        self._parts: dict[str, bytes] = {}
+        """... and the contacts and events of their runs, by the names of their files."""
+        self._since = 0.0
+        """When the first of them began to wait [s]."""
         self._done = bytearray(plan.run_count)
         self._lock: int | None = None
         self._made_folder = False
@@ -95,44 +112,56 @@ class Results:
             raise
 
     def pending(self) -> Iterator[Run]:
-        """The runs that are not finished yet, in order."""
+        """Return the runs that are not finished yet, in order."""
         return (run for run in self.plan.runs() if not self._done[run.number])
 
     def add(self, result: RunResult) -> None:
-        """Keep a result: from now on it survives the end of the program. DiskFullError if there is no room for it."""
+        """Keep a result, which `flush` saves. DiskFullError if there is no room for it."""
         if self._done[result.number]:
             return
-        figures = [[row[name] for name in METRICS] for row in result.figures]
-        entry = [result.number, result.failure, list(result.sensors), figures]
-        text = json.dumps(entry, separators=(",", ":")).encode()
-        line, bucket = b"[%d,%s]\n" % (zlib.crc32(text, self._checksum), text), self._bucket(result.number)
-        with self._writing():
-            for table, data in result.parts.items():
-                self.place.save(self._part(table, self.plan.run(result.number)), data)
-            _append(bucket, line)
-            self.place.note(line, bucket)
+        run = self.plan.run(result.number)
+        named: dict[str, Any] = {
+            "run": run.number,
+            "failure": result.failure,
+            "scene": self._names[run.scene],
+            "seed": run.seed,
+        }
+        if not self._rows:
+            self._since = time.monotonic()
         if result.failure is None:
-            self._done[result.number] = 1
+            named |= self.plan.randomisation.factors(run.seed)
+            for sensor, figures in zip(result.sensors, result.figures, strict=True):
+                self._rows.append({**named, "sensor": sensor, **figures})
+            self._done[run.number] = 1
             self.finished += 1
         else:
+            self._rows.append(named)
             self.failed += 1
+        self._parts |= {self._part(table, run): data for table, data in result.parts.items()}
+        self.flush(now=len(self._rows) >= _RUNS or sum(map(len, self._parts.values())) > _BYTES)
 
     def flush(self, now: bool = True) -> None:
-        """Have what was added on the disk, or at its address: at once, or if it has waited long enough."""
+        """Save what was added, on the disk or at its address: at once, or if it has waited long enough."""
+        if not self._rows or not (now or time.monotonic() - self._since > self.place.patience):
+            return
+        numbers = [row["run"] for row in self._rows]
+        name = f"{JOURNAL}/{min(numbers):010d}-{max(numbers):010d}-{uuid.uuid4().hex}.parquet"
         with self._writing():
-            self.place.flush(now)
+            # The journal last: a run has finished when its parts are there.
+            self.place.save(self._parts)
+            self.place.save({name: _parquet_bytes(_table(self._schema, self._rows))})
+        self._rows, self._parts = [], {}
 
     def finish(self, more: Mapping[str, Any]) -> None:
         """Write the tables of all runs that have finished, whenever that was; `more` goes into sweep.json."""
         if self._was_complete:
             # There is nothing to add, and the journal that the tables were written from is gone.
             return
-        columns = metric_columns(self.plan)
+        self.flush()
         with self._writing():
-            self.place.flush()
             if self.finished:
-                self._write_table(METRICS_FILE, columns, self._metric_rows)
-            failures = self._write_table(FAILURES_FILE, _FAILURE_COLUMNS, self._failure_rows) if self.failed else 0
+                self._write_table(METRICS_FILE, metric_columns(self.plan), self._metric_rows)
+            failures = self._write_table(FAILURES_FILE, _FAILURE_COLUMNS, _failure_rows) if self.failed else 0
             if not failures:
                 self._remove(FAILURES_FILE)
             self._save_about({**more, "finished": self.finished, "failed": failures})
@@ -144,7 +173,7 @@ class Results:
     def close(self) -> None:
         """Let other programs use the folder; one without a single result goes away. Safe twice."""
         with suppress(OSError, SceneError):
-            self.place.flush()
+            self.flush()
         if self._is_new and not self.finished and not self.failed:
             # The journal goes last: as long as it is there, its lock keeps others from beginning.
             with suppress(OSError, SceneError):
@@ -181,13 +210,13 @@ class Results:
         for name in (ABOUT_FILE, METRICS_FILE, FAILURES_FILE):
             if (self.folder / name).is_dir():
                 raise SweepError(f"{self.place.path(name)}: is a folder; remove it to go on")
-        self._bring_journal()
+        self.place.bring(*(f"{JOURNAL}/{name}" for name in self.place.names(JOURNAL) if _JOURNAL_FILE.fullmatch(name)))
         self._read_journal()
         self._save_about({})
 
     def _holds_sweep(self) -> bool:
         files = (self.folder / name for name in (ABOUT_FILE, METRICS_FILE))
-        return any(file.exists() for file in files) or any(self._journal.glob("*.jsonl"))
+        return any(file.exists() for file in files) or any(self._journal.glob("*.parquet"))
 
     def _find_complete(self, resume: bool) -> bool:
         """True if the folder holds this sweep with all its runs. Refuse one that holds another, or is not to resume."""
@@ -219,18 +248,6 @@ class Results:
         if whole < self.plan.run_count:
             self.lost.append(f"rows of {METRICS_FILE} are missing or damaged")
         return whole >= self.plan.run_count
-
-    def _bring_journal(self) -> None:
-        """Have here what another program, perhaps on another machine, has noted."""
-        for line in self.place.journal():
-            entry = self._entry(line.rstrip(b"\n"))
-            if entry is not None:
-                _append(self._bucket(entry[0]), line.rstrip(b"\n") + b"\n")
-            self._damaged += entry is None
-
-    def _bucket(self, number: int) -> Path:
-        """The file that has the line of a run."""
-        return self._journal / f"{number // _BUCKET:08d}.jsonl"
 
     def _remove(self, name: str) -> None:
         if (self.folder / name).exists():
@@ -283,83 +300,78 @@ class Results:
                     )
 
     def _read_journal(self) -> None:
-        for path in self._journal.glob("*.jsonl"):
-            _drop_incomplete_line(path)
-        partless = 0
-        for bucket in self._buckets():
-            for number, failure, _, _ in bucket.values():
-                if failure is None:
-                    run = self.plan.run(number)
-                    whole = all(self.place.has(self._part(table, run)) for table in self._tables)
-                    self._done[number] = whole
-                    self.finished += whole
-                    partless += not whole
-        if self._damaged:
-            self.lost.append(f"lines of the journal {JOURNAL} that could not be read: {self._damaged}")
+        """See which runs have finished."""
+        damaged = partless = 0
+        for _, _, path in self._journal_files():
+            if (table := self._read(path)) is None:
+                damaged += 1
+                continue
+            for row in table.select(list(_JOURNAL_COLUMNS)).to_pylist():
+                if row["failure"] is None:
+                    self._done[row["run"]] = 1
+        for number in (number for number, is_done in enumerate(self._done) if is_done):
+            if self._tables and not all(
+                self.place.has(self._part(table, self.plan.run(number))) for table in self._tables
+            ):
+                self._done[number] = 0
+                partless += 1
+        self.finished = sum(self._done)
+        if damaged:
+            self.lost.append(f"files of the journal {JOURNAL} that could not be read: {damaged}")
         if partless:
             self.lost.append(f"runs whose {' or '.join(self._tables)} are missing or damaged: {partless}")
 
-    def _buckets(self) -> Iterator[dict[int, Sequence[Any]]]:
-        """What is known of each run, some runs at a time, in the order of runs; what succeeded counts."""
-        for path in sorted(self._journal.glob("*.jsonl")):
-            known: dict[int, Sequence[Any]] = {}
-            for line in _read(path).split(b"\n"):
-                entry = self._entry(line)
-                if entry is None or self._bucket(entry[0]) != path:
-                    self._damaged += bool(line)
-                elif known.get(entry[0], (0, ""))[1] is not None:
-                    known[entry[0]] = entry
-            yield dict(sorted(known.items()))
+    def _journal_files(self) -> list[tuple[int, int, Path]]:
+        """Return the first and the last run of each file of the journal, and its path."""
+        found = [(_JOURNAL_FILE.fullmatch(path.name), path) for path in sorted(self._journal.glob("*.parquet"))]
+        return [(int(match[1]), int(match[2]), path) for match, path in found if match is not None]
 
-    def _entry(self, line: bytes) -> Sequence[Any] | None:
-        """Number, failure, sensors and figures of a run; None for a line that this sweep has not written so."""
-        match = _LINE.fullmatch(line)
-        if match is None or zlib.crc32(match[2], self._checksum) != int(match[1]):
+    def _read(self, path: Path) -> Any:
+        """Return the rows of a file of the journal; None where it is damaged, or of another sweep."""
+        from pyarrow import parquet
+
+        try:
+            table = parquet.read_table(path, page_checksum_verification=True)
+        except Exception:
+            # Of damaged files the library raises whatever it meets.
             return None
-        entry: Sequence[Any] = json.loads(match[2])
-        return entry
+        return table if table.schema.equals(self._schema, check_metadata=True) else None
+
+    def _journal_rows(self) -> Iterator[list[dict[str, Any]]]:
+        """Yield what is known of the runs, some runs at a time, in their order; of each run, what succeeded counts."""
+        files = self._journal_files()
+        for first in range(0, self.plan.run_count, _RUNS):
+            known: dict[int, list[dict[str, Any]]] = {}
+            for path in (path for low, high, path in files if low < first + _RUNS and high >= first):
+                rows: dict[int, list[dict[str, Any]]] = {}
+                for row in [] if (table := self._read(path)) is None else table.to_pylist():
+                    if first <= row["run"] < first + _RUNS:
+                        rows.setdefault(row["run"], []).append(row)
+                known |= {
+                    number: own for number, own in rows.items() if number not in known or own[0]["failure"] is None
+                }
+            yield [row for number in sorted(known) for row in known[number]]
 
     def _part(self, table: str, run: Run) -> str:
         """The file of a run's contacts or events."""
         return f"{table}/scene={self._names[run.scene]}/seed={run.seed}/part.parquet"
 
-    def _metric_rows(self, entries: Sequence[Sequence[Any]]) -> Block:
-        names, factors = self._names, self.plan.randomisation
-        rows: dict[str, list[Any]] = {name: [] for name in metric_columns(self.plan)}
-        for number, failure, sensors, figures in entries:
-            if failure is not None or not self._done[number]:
-                continue
-            run = self.plan.run(number)
-            drawn = factors.factors(run.seed)
-            for sensor, values in zip(sensors, figures, strict=True):
-                row = {"scene": names[run.scene], "seed": run.seed, **drawn, "sensor": sensor}
-                row.update(zip(METRICS, values, strict=True))
-                for name, column in rows.items():
-                    column.append(row[name])
-        return _block(metric_columns(self.plan), rows)
+    def _metric_rows(self, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [row for row in rows if row["failure"] is None and self._done[row["run"]]]
 
-    def _failure_rows(self, entries: Sequence[Sequence[Any]]) -> Block:
-        names = self._names
-        failed = [(self.plan.run(number), failure) for number, failure, _, _ in entries if failure is not None]
-        rows: dict[str, list[Any]] = {
-            "scene": [names[run.scene] for run, _ in failed],
-            "seed": [run.seed for run, _ in failed],
-            "reason": [failure for _, failure in failed],
-        }
-        return _block(_FAILURE_COLUMNS, rows)
+    def _write_table(
+        self, name: str, columns: Columns, choose: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+    ) -> int:
+        """Write a table of the rows of all known runs that are chosen; returns how many they are."""
+        from pyarrow import parquet
 
-    def _write_table(self, name: str, columns: Columns, rows_of: Callable[[Sequence[Sequence[Any]]], Block]) -> int:
-        """Write a table of all runs that are known; the number of its rows."""
-        part, count = PartFile(self.folder / name), 0
+        part, count, schema = PartFile(self.folder / name), 0, parquet_schema(columns, {"sweep": ABOUT_FILE})
         try:
-            table = ParquetFile(part, columns, {"sweep": ABOUT_FILE})
-            for bucket in self._buckets():
-                block = rows_of(list(bucket.values()))
-                size = len(next(iter(block.values())))
-                if size:
-                    table.write(block)
-                count += size
-            table.close()
+            with part.open() as file, parquet.ParquetWriter(file, schema) as writer:
+                for rows in map(choose, self._journal_rows()):
+                    if rows:
+                        writer.write_table(_table(schema, rows))
+                    count += len(rows)
             # Before the journal that it was written from is removed.
             sync(part.part)
         except BaseException:
@@ -428,38 +440,24 @@ def _reason(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _block(columns: Columns, rows: Mapping[str, list[Any]]) -> Block:
-    return {name: as_column(kind, rows[name]) for name, kind in columns.items()}
+def _failure_rows(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**row, "reason": row["failure"]} for row in rows if row["failure"] is not None]
 
 
-def _append(path: Path, line: bytes) -> None:
-    """Add a line, whole or not at all."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
-    try:
-        size = os.fstat(file).st_size
-        try:
-            left = memoryview(line)
-            while left:
-                left = left[os.write(file, left) :]
-        except OSError:
-            os.ftruncate(file, size)
-            raise
-    finally:
-        os.close(file)
+def _table(schema: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Return rows as a table of Arrow; what they lack, and NaN, is null."""
+    import pyarrow
+
+    columns = [pyarrow.array([row.get(field.name) for row in rows], field.type, from_pandas=True) for field in schema]
+    return pyarrow.Table.from_arrays(columns, schema=schema)
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise SweepError(f"{path}: cannot be read ({error.strerror}); remove it to go on") from None
+def _parquet_bytes(table: Any) -> bytes:
+    from pyarrow import parquet
 
-
-def _drop_incomplete_line(path: Path) -> None:
-    """Remove what a program that was killed had not written whole."""
-    data = _read(path)
-    if not data.endswith(b"\n"):
-        os.truncate(path, data.rfind(b"\n") + 1)
+    file = io.BytesIO()
+    parquet.write_table(table, file, write_page_checksum=True)
+    return file.getvalue()
 
 
 def _short(value: Any) -> str:

@@ -27,10 +27,6 @@ from .run_metrics import Pairs, RunMetrics
 
 _PAIRS_MAX = 20_000
 """Pairs of a sensor whose friction is compared; beyond, it is read from every contact."""
-_CHUNK = 2000
-"""Steps between two chances to stop."""
-
-
 READY = "ready"
 """What a process says before its first result."""
 
@@ -52,14 +48,10 @@ class RunResult:
 class Task:
     """Takes runs, one after the other. Each result depends on its scene and seed alone."""
 
-    def __init__(
-        self, plan: Plan, open_scene: Callable[[int], OpenedScene], go_on: Callable[[], bool] = lambda: True
-    ) -> None:
-        """`open_scene`: gives a scene of the plan by its number, compiled. `go_on`: asked now and then; if it says no,
-        the run is given up with InterruptedError."""
+    def __init__(self, plan: Plan, open_scene: Callable[[int], OpenedScene]) -> None:
+        """`open_scene`: gives a scene of the plan by its number, compiled."""
         self._plan = plan
         self._open_scene = open_scene
-        self._go_on = go_on
         self._number = -1
         """Of the scene that is open."""
         self._scene: OpenedScene | None = None
@@ -77,8 +69,6 @@ class Task:
         except SceneError as error:
             # Also what a controller raised.
             return RunResult(run.number, str(error))
-        except InterruptedError:
-            raise
         except (OSError, MemoryError) as error:
             return RunResult(run.number, f"{type(error).__name__}: {error}")
         finally:
@@ -140,13 +130,8 @@ class Task:
         simulation = tables.simulation if tables is not None else Simulation(engine)
         simulation.observers.append(metrics)
         unstable_at = math.nan
-        left = max(1, Schedule.every_step(engine.timestep, plan.duration).last_step)
         try:
-            while left:
-                if not self._go_on():
-                    raise InterruptedError
-                simulation.step(min(_CHUNK, left))
-                left -= min(_CHUNK, left)
+            simulation.step(max(1, Schedule.every_step(engine.timestep, plan.duration).last_step))
         except UnstableError:
             unstable_at = metrics.time
         except LogEnd:
