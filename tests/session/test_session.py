@@ -9,8 +9,7 @@ from contact_viewer import open_engine
 from contact_viewer.errors import SceneError
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.session.layers import session_glyphs
-from contact_viewer.session.playback import SPEEDS
-from contact_viewer.session.session import Highlight, Session
+from contact_viewer.session.session import SPEEDS, Highlight, Session
 from contact_viewer.settings import Options, ViewState
 
 

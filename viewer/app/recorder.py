@@ -1,6 +1,7 @@
 """Turns the pictures that a window draws into videos and screenshots, and saves runs, while the simulation goes on."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -8,21 +9,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DiskFullError, RecordingError
-from ..files import PartFile
+from ..errors import DiskFullError, RecordingError, SceneError
+from ..files import PartFile, size_text
+from ..scene_files.sensor_edits import SensorEdits
+from ..session.saved_run import RunSaver
 from ..session.session import Session
+from ..session.simulation import Simulation
 
 if TYPE_CHECKING:
     # Imported when a recording starts: encoders take a tenth of the time until the window opens.
     from ..recording.overlay import Overlay
     from ..recording.video_writer import LiveVideoWriter
-import threading
-
-from ..errors import SceneError
-from ..files import size_text
-from ..scene_files.sensor_edits import SensorEdits
-from ..session.saved_run import RunSaver
-from ..session.simulation import Simulation
 
 FPS = 60
 _CLOSING_TIME = 1.0
@@ -255,47 +252,41 @@ class RunSaving:
     """At most one run is being saved."""
 
     def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
         self._path: Path | None = None
-        self._done: str | SceneError | None = None
+        self._saving: Future[str] | None = None
 
     @property
     def is_busy(self) -> bool:
         """True if a run is being saved, or its end was not reported yet."""
-        return self._thread is not None
+        return self._saving is not None
 
     def start(self, simulation: Simulation, path: Path, edits: SensorEdits) -> None:
         """Save the run as it is now. Raises SceneError where that cannot be."""
-        if self._thread is not None:
+        if self._saving is not None:
             raise SceneError(f"{self._path}: is still being saved")
         saver = RunSaver(simulation, path, tuple(change.to_json() for change in edits.changes))
-        self._path = path
-        # Not a daemon: the program ends when the file is complete.
-        self._thread = threading.Thread(target=self._save, args=(saver,), name=f"save {path.name}")
-        self._thread.start()
+        # The program ends when the file is complete: it waits for threads of an executor.
+        executor = ThreadPoolExecutor(1, f"save {path.name}")
+        self._path, self._saving = path, executor.submit(_save, saver)
+        executor.shutdown(wait=False)
 
     def poll(self) -> tuple[Path, str] | None:
         """The file that was completed, and what to say of it, once; None if there is none. Raises SceneError."""
-        if self._thread is None or self._thread.is_alive():
-            return None
-        return self.wait()
+        return self.wait() if self._saving is not None and self._saving.done() else None
 
     def wait(self) -> tuple[Path, str] | None:
         """As `poll`, once it has ended."""
-        thread, path, self._thread = self._thread, self._path, None
-        if thread is None or path is None:
-            return None
-        thread.join()
-        if isinstance(self._done, SceneError):
-            raise self._done
-        return path, str(self._done)
+        saving, path, self._saving = self._saving, self._path, None
+        return None if saving is None or path is None else (path, saving.result())
 
-    def _save(self, saver: RunSaver) -> None:
-        try:
-            path = saver.write()
-            left_out = f"; the {saver.forgotten} before them are forgotten" if saver.forgotten else ""
-            self._done = f"saved {path}: {saver.steps} steps, {size_text(path.stat().st_size)}{left_out}"
-        except SceneError as error:
-            self._done = error
-        except BaseException as error:  # Shown to the user, whatever it is.
-            self._done = SceneError(f"{saver.path}: the run could not be saved ({error})")
+
+def _save(saver: RunSaver) -> str:
+    """Write a run; what to say of it. Raises SceneError, whatever it is that fails."""
+    try:
+        path = saver.write()
+    except SceneError:
+        raise
+    except BaseException as error:
+        raise SceneError(f"{saver.path}: the run could not be saved ({error})") from None
+    left_out = f"; the {saver.forgotten} before them are forgotten" if saver.forgotten else ""
+    return f"saved {path}: {saver.steps} steps, {size_text(path.stat().st_size)}{left_out}"

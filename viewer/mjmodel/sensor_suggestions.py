@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind, unique_name
 from .declarations import TARGET_OBJECTS
 from .matching import Target, contact_forces
-from .names import body_names, geom_names, read_names
+from .names import PAIR, body_names, geom_names, read_names
 from .pairs import Obstacle, find_obstacles
 from .types import MjData, MjModel
 
@@ -31,6 +31,10 @@ class TouchingPair:
     """Contacts between them."""
     force: float
     """Sum of their normal forces [N]."""
+
+    @property
+    def label(self) -> str:
+        return PAIR.join(self.labels)
 
 
 @dataclass(frozen=True)

@@ -148,16 +148,11 @@ class FileDialog:
                 ui.Heading("size", imgui.calc_text_size(_SIZE).x),
                 ui.Heading("changed", imgui.calc_text_size(_CHANGED).x),
             )
-        if not imgui.begin_table("##list", len(headings), flags, ImVec2(0, -footer)):
-            return
-        ui.table_headings(headings)
         entries = self.shown()
-        for i in ui.visible_rows(len(entries)):
+        for i in ui.table_rows("##list", headings, len(entries), flags, ImVec2(0, -footer)):
             self._show_entry(entries[i])
-        imgui.end_table()
 
     def _show_entry(self, entry: Entry) -> None:
-        imgui.table_next_row()
         imgui.table_next_column()
         icon = icons.ICON_FA_FOLDER if entry.is_folder else icons.ICON_FA_FILE
         flags = imgui.SelectableFlags_

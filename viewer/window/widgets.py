@@ -259,10 +259,14 @@ def choose(
     width: float,
     help_text: str | Mapping[T, str],
     name: Callable[[T], str] = str,
+    preview: str | None = None,
 ) -> T:
-    """A list to choose one of some values. `help_text`: its tooltip, or those of the values."""
+    """A list to choose one of some values.
+
+    `help_text`: its tooltip, or those of the values. `preview`: what it shows while it is closed, if not the value.
+    """
     imgui.set_next_item_width(width)
-    if not imgui.begin_combo(label, literal(name(value))):
+    if not imgui.begin_combo(label, literal(name(value) if preview is None else preview)):
         tooltip(help_text if isinstance(help_text, str) else help_text[value])
         return value
     chosen = value
@@ -273,6 +277,36 @@ def choose(
             tooltip(help_text[each])
     imgui.end_combo()
     return chosen
+
+
+def menu_item(
+    label: str, act: Callable[[], object], key: str | None = None, on: bool = False, enabled: bool = True
+) -> None:
+    """An entry of a menu, which does something when it is chosen; with a mark if it is `on`."""
+    if imgui.menu_item_simple(label, key, on, enabled):
+        act()
+
+
+def number_field(label: str, value: float, width: float, form: str, help_text: str) -> float | None:
+    """A field for a number; what was typed once Enter is pressed, else None."""
+    imgui.set_next_item_width(width)
+    entered, value = imgui.input_double(label, value, 0.0, 0.0, form, imgui.InputTextFlags_.enter_returns_true)
+    tooltip(help_text)
+    return value if entered else None
+
+
+def filter_field(label: str, hint: str, text: str, width: float, help_text: str) -> str:
+    """A field for words that names must have; what is typed: see `has_words`."""
+    imgui.set_next_item_width(width)
+    text = imgui.input_text_with_hint(label, hint, text)[1]
+    tooltip(help_text)
+    return text
+
+
+def has_words(name: str, text: str) -> bool:
+    """True if all words of a text are in a name, in either case."""
+    name = name.lower()
+    return all(word in name for word in text.lower().split())
 
 
 def visible_rows(count: int, height: float = -1.0) -> Iterator[int]:
@@ -325,6 +359,44 @@ def table_headings(headings: Sequence[Heading], colors: Mapping[str, ImVec4] | N
         imgui.end_group()
         if heading.help_text:
             tooltip(heading.help_text)
+
+
+def table_rows(
+    table: str,
+    headings: Sequence[Heading],
+    count: int,
+    flags: int = 0,
+    size: ImVec2 | None = None,
+    *,
+    colors: Mapping[str, ImVec4] | None = None,
+    frozen: int = 0,
+    height: float = -1.0,
+) -> Iterator[int]:
+    """Draw a table whose rows the caller fills: yields the numbers of those, out of many, that are scrolled into view.
+
+    `colors`, `frozen`: see `table_headings`. `height`: of a row [px] if it is known.
+    """
+    if imgui.begin_table(table, len(headings), flags, size or ImVec2(0, 0)):
+        table_headings(headings, colors, frozen)
+        for row in visible_rows(count, height):
+            imgui.table_next_row(0, max(height, 0.0))
+            yield row
+        imgui.end_table()
+
+
+def fitting(
+    headings: Sequence[Heading], room: float, least_important: Sequence[str], names: float = 0.0
+) -> list[Heading]:
+    """Headings without as many of the least important ones as do not fit into a width [px].
+
+    `names`: room for what is in the column that takes what is left [px].
+    """
+    padding = 2 * imgui.get_style().cell_padding.x
+    kept = list(headings)
+    for name in least_important:
+        if sum(heading.width + padding for heading in kept) + names > room:
+            kept = [heading for heading in kept if heading.name != name]
+    return kept
 
 
 @contextmanager

@@ -160,26 +160,18 @@ class ContactTable:
                 return [ui.Heading(f"normal\n{axis}", _DIGITS, help_text) for axis in "xyz"]
 
     def _show_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
-        with ui.number_font():
-            self._fill_table(session, reading, tints, height)
-
-    def _fill_table(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], height: float) -> None:
         net = reading.sensor.reduce is Reduce.NETFORCE
-        columns, headings = self._chosen_headings(session, reading, net)
-        if not imgui.begin_table("##contacts", len(headings), _FLAGS, ImVec2(0, height)):
-            return
         colors = {} if net else {f"{axis}\n[N]": tints[i] for i, axis in enumerate(("normal", "tangent0", "tangent1"))}
-        ui.table_headings(headings, colors, frozen=1)
-        slots = np.flatnonzero(reading.batch.filled)
-        wants_cones = session.diagnostics is not None and ContactColumn.USE in columns
-        cones = session.diagnostics.cones(reading.batch) if wants_cones and session.diagnostics else None
-        for row in ui.visible_rows(len(slots)):
-            imgui.table_next_row()
-            use = float(cones.use[row]) if cones is not None else float("nan")
-            sliding = cones is not None and cones.states[row] == ContactState.SLIDING
-            for column in columns:
-                self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
-        imgui.end_table()
+        slots, size = np.flatnonzero(reading.batch.filled), ImVec2(0, height)
+        with ui.number_font():
+            columns, headings = self._chosen_headings(session, reading, net)
+            wants_cones = ContactColumn.USE in columns
+            cones = session.diagnostics.cones(reading.batch) if wants_cones and session.diagnostics else None
+            for row in ui.table_rows("##contacts", headings, len(slots), _FLAGS, size, colors=colors, frozen=1):
+                use = float(cones.use[row]) if cones is not None else float("nan")
+                sliding = cones is not None and cones.states[row] == ContactState.SLIDING
+                for column in columns:
+                    self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
 
     def _chosen_headings(
         self, session: Session, reading: SensorReading, net: bool

@@ -142,14 +142,13 @@ class ControlsPanel:
         model = session.engine.model
         if model.nkey:
             ui.flow(7 * imgui.get_font_size())
-            imgui.set_next_item_width(7 * imgui.get_font_size())
-            if imgui.begin_combo("###key", "Keyframe"):
-                for k, name in enumerate(session.engine.keys):
-                    if imgui.selectable(ui.literal(name), False)[0]:
-                        drive.begin(f"controls of {name}")
-                        drive.set_controls({each.index: float(model.key_ctrl[k, each.index]) for each in chosen})
-                imgui.end_combo()
-            ui.tooltip(f"Set {which} to those of a keyframe; the pose stays")
+            width, keys = 7 * imgui.get_font_size(), list(session.engine.keys)
+            help_text = f"Set {which} to those of a keyframe; the pose stays"
+            key = ui.choose("###key", None, [*keys], width, help_text, preview="Keyframe")
+            if key is not None:
+                drive.begin(f"controls of {key}")
+                values = model.key_ctrl[keys.index(key)]
+                drive.set_controls({each.index: float(values[each.index]) for each in chosen})
         if session.simulation.engine.num_envs > 1:
             help_text = "Drive all environments, not only the one that is shown"
             drive.all_environments = ui.checkbox("All environments", drive.all_environments, help_text)
@@ -158,9 +157,9 @@ class ControlsPanel:
         """The field, and beside it what selects all that it leaves."""
         label = "Clear###select" if self._selected else "Select###select"
         width = imgui.calc_text_size("Select").x + 2 * imgui.get_style().frame_padding.x
-        imgui.set_next_item_width(-width - imgui.get_style().item_spacing.x if selects else -1)
-        self._filter = imgui.input_text_with_hint("###filter", "Filter by name", self._filter)[1]
-        ui.tooltip("Show only names that have these words in them")
+        room, help_text = imgui.get_style().item_spacing.x, "Show only names that have these words in them"
+        field = -width - room if selects else -1
+        self._filter = ui.filter_field("###filter", "Filter by name", self._filter, field, help_text)
         if not selects:
             return
         imgui.same_line()
@@ -171,8 +170,7 @@ class ControlsPanel:
             self._selected = set() if self._selected else {each.name for each in self._filtered(items)}
 
     def _filtered(self, items: Sequence[T]) -> list[T]:
-        words = self._filter.lower().split()
-        return [each for each in items if all(word in f"{each.name} {each.limb}".lower() for word in words)]
+        return [each for each in items if ui.has_words(f"{each.name} {each.limb}", self._filter)]
 
     def _show_actuator_rows(self, session: Session, rows: Sequence[Actuator], names: Sequence[str]) -> None:
         if not begin_rows("actuators", 3):

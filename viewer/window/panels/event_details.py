@@ -93,16 +93,12 @@ def show_sensor_times(tracker: ContactTracker, now: float) -> None:
         ui.paragraph("This scene has no contact sensors.")
         return
     flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
+    in_contact, age = timing.in_contact, timing.contact_time + timing.air_time
+    columns = (timing.last_contact_time, timing.last_air_time)
+    counts, duty = timing.contact_count, timing.duty_factor
     with ui.number_font():
-        if not imgui.begin_table("##times", len(_TIMES), flags):
-            return
-        ui.table_headings(_TIMES)
-        in_contact, age = timing.in_contact, timing.contact_time + timing.air_time
-        columns = (timing.last_contact_time, timing.last_air_time)
-        counts, duty = timing.contact_count, timing.duty_factor
-        for i in ui.visible_rows(len(tracker.sensors.names)):
+        for i in ui.table_rows("##times", _TIMES, len(tracker.sensors.names), flags):
             color = plain_color() if in_contact[i] else dim_color()
-            imgui.table_next_row()
             imgui.table_next_column()
             with ui.text_color(color):
                 ui.fitted_text(tracker.sensors.names[i], imgui.get_content_region_avail().x)
@@ -110,7 +106,6 @@ def show_sensor_times(tracker: ContactTracker, now: float) -> None:
             for text in (*texts, str(counts[i]), f"{duty[i]:.3f}"):
                 imgui.table_next_column()
                 ui.text_right(text, color)
-        imgui.end_table()
 
 
 def _stretch(distance: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
@@ -316,9 +311,6 @@ def _pairs_by_sensor(tracker: ContactTracker, model: MjModel) -> dict[int, froze
     return {sensor: frozenset(those) for sensor, those in found.items() if len(those) <= _MOST_PAIRS}
 
 
-def passes(row: EventRow, words: Sequence[str], kind: EventKind | None) -> bool:
-    """True if a row is of a kind, and all words are in its names."""
-    if kind is not None and row.entry.kind is not kind:
-        return False
-    text = row.text.lower()
-    return all(word in text for word in words)
+def passes(row: EventRow, text: str, kind: EventKind | None) -> bool:
+    """True if a row is of a kind, and all words of a text are in its names."""
+    return (kind is None or row.entry.kind is kind) and ui.has_words(row.text, text)

@@ -96,11 +96,7 @@ def _show_sensor_rules(tracker: ContactTracker) -> None:
 
 
 def _entered(label: str, value: float, form: str, help_text: str) -> float | None:
-    """A field's value, once Enter is pressed."""
-    imgui.set_next_item_width(7 * imgui.get_font_size())
-    entered, value = imgui.input_float(label, value, 0.0, 0.0, form, imgui.InputTextFlags_.enter_returns_true)
-    ui.tooltip(f"{help_text}; Enter to apply. {_CLEARS}")
-    return value if entered else None
+    return ui.number_field(label, value, 7 * imgui.get_font_size(), form, f"{help_text}; Enter to apply. {_CLEARS}")
 
 
 class BreakEditor:

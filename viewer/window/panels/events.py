@@ -109,8 +109,7 @@ class EventsPanel:
             if self.who is not Who.ALL:
                 sensors = self.who is Who.SENSORS
                 rows = [EventRow(entry, i) for i, entry in enumerate(log) if (entry.sensor is not None) is sensors]
-            words = self.text.lower().split()
-            self._shown = [row for row in rows if passes(row, words, self.kind)]
+            self._shown = [row for row in rows if passes(row, self.text, self.kind)]
         return self._shown
 
     def _show_controls(self, session: Session, tracker: ContactTracker, go_to: GoTo | None) -> None:
@@ -125,9 +124,8 @@ class EventsPanel:
                     go_to(entry.seen)
             imgui.same_line(0, 4)
         em = imgui.get_font_size()
-        imgui.set_next_item_width(8 * em)
-        _, self.text = imgui.input_text_with_hint("##filter", "filter names", self.text)
-        ui.tooltip("Show only pairs and sensors with these words in their names")
+        help_text = "Show only pairs and sensors with these words in their names"
+        self.text = ui.filter_field("##filter", "filter names", self.text, 8 * em, help_text)
         width = 7.4 * em
         ui.flow(width)
         kinds, help_text = (None, *EventKind), "Begins, ends, or both"
@@ -158,7 +156,8 @@ class EventsPanel:
         present = bisect_right(rows, session.engine.time + half, key=lambda row: row.entry.seen) - 1
         with ui.number_font():
             room = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
-            headings = _headings(room, self._rows.longest)
+            names = imgui.calc_text_size("0").x * min(self._rows.longest, _MOST_LETTERS)
+            headings = ui.fitting(_COLUMNS, room, (_SPEED, _LASTED, _PEAK), names)
             if imgui.begin_table("##events", len(headings), flags):
                 ui.table_headings(headings)
                 shown = {heading.name for heading in headings}
@@ -217,17 +216,6 @@ class EventsPanel:
         ):
             if name in shown:
                 _cell(value, decimals, ink)
-
-
-def _headings(room: float, longest: int) -> list[ui.Heading]:
-    """The columns that fit into a width [px], with room for names that have so many letters."""
-    headings = list(_COLUMNS)
-    padding = 2 * imgui.get_style().cell_padding.x
-    names = imgui.calc_text_size("0").x * min(longest, _MOST_LETTERS)
-    for name in (_SPEED, _LASTED, _PEAK):
-        if sum(heading.width + padding for heading in headings) + names > room:
-            headings = [heading for heading in headings if heading.name != name]
-    return headings
 
 
 def _draw_mark() -> None:

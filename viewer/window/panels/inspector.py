@@ -92,14 +92,10 @@ class Inspector:
             room = imgui.get_content_region_avail()
             headings = self._array_headings(reading.sensor, room.x - imgui.get_style().scrollbar_size)
             size = ImVec2(0, max(room.y, _LEAST_ARRAY))
-            if not imgui.begin_table("##array", len(headings), _ARRAY_FLAGS, size):
-                return
-            ui.table_headings(headings)
             tints = dict(zip(_AXES, axis_tints, strict=True))
             shown, dim = {heading.name for heading in headings}, dim_color()
-            for i in ui.visible_rows(len(values)):
+            for i in ui.table_rows("##array", headings, len(values), _ARRAY_FLAGS, size):
                 _array_row(session, reading, i, values[i], tints, shown, dim)
-            imgui.end_table()
 
     def _array_headings(self, sensor: ContactSensor, room: float) -> list[ui.Heading]:
         """The columns that fit into a width [px], which stay the same from frame to frame."""
@@ -171,12 +167,10 @@ def _show_modes(session: Session, reading: SensorReading) -> None:
         ui.Heading("net force\n[N]", _DIGITS, "Of what it would report"),
         ui.Heading("dropped", "dropped", "Contacts that would find no slot"),
     )
+    modes = list(session.diagnostics.in_each_mode(reading.sensor.name).items())
     with ui.number_font():
-        if not imgui.begin_table("##modes", len(headings), imgui.TableFlags_.sizing_fixed_fit):
-            return
-        ui.table_headings(headings)
-        for mode, batch in session.diagnostics.in_each_mode(reading.sensor.name).items():
-            imgui.table_next_row()
+        for row in ui.table_rows("##modes", headings, len(modes), imgui.TableFlags_.sizing_fixed_fit):
+            mode, batch = modes[row]
             imgui.table_next_column()
             imgui.text_unformatted(f"{mode}{' (now)' if mode is reading.sensor.reduce else ''}")
             reported = int(batch.filled.sum())
@@ -187,7 +181,6 @@ def _show_modes(session: Session, reading: SensorReading) -> None:
             ui.number_cell(0.0 if net_force is None else float(np.linalg.norm(net_force)))
             imgui.table_next_column()
             ui.text_right(str(dropped), warning_color() if dropped else dim_color())
-        imgui.end_table()
 
 
 def _show_balance(session: Session, reading: SensorReading) -> None:
@@ -235,11 +228,7 @@ def _array_headings(values: Sequence[Column], sources: Sequence[str], room: floa
         longest = max(sources, key=len)
         help_text = "The sensor of the scene that the value comes from; ... is the name above"
         headings.insert(3, ui.Heading("sensor", longest, help_text, left=True))
-    padding = 2 * imgui.get_style().cell_padding.x
-    for name in ("index", "frame", "unit"):
-        if sum(heading.width + padding for heading in headings) > room:
-            headings = [heading for heading in headings if heading.name != name]
-    return headings
+    return ui.fitting(headings, room, ("index", "frame", "unit"))
 
 
 def _short_sources(sensor: ContactSensor) -> Sequence[str]:
@@ -260,7 +249,6 @@ def _array_row(
     shown: Collection[str],
     dim: ImVec4,
 ) -> None:
-    imgui.table_next_row()
     filled = bool(reading.batch.filled[column.slot])
     tint = tints.get(column.axis) if column.frame == "contact" else None
     if "index" in shown:

@@ -1,21 +1,24 @@
 """Menu bar, with the pages of its Help menu."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
 
 from imgui_bundle import ImVec2, imgui
 
 from ...assets import bundled_scenes
 from ...engines.registry import CHOICES, ENGINES
-from ...session.playback import SPEEDS
+from ...session.session import SPEEDS
 from ...session.simulation import Change
-from ...settings import Theme, ViewState
+from ...settings import Theme
 from ...version import __version__
 from .. import widgets as ui
 from ..keys import CAMERA, CONTACTS, SCENE, SIMULATION, Binding
 from ..shell import Shell
 from .playback import FREE_CAMERA, format_speed
 
+T = TypeVar("T")
 _UI_SCALES = (0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 _FONT_SIZES = (12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 20.0)
 _FIRST_STEPS = (
@@ -66,7 +69,7 @@ def show_menus(shell: Shell) -> None:
         "Simulation": _show_simulation,
         "View": _show_view,
         "Record": _show_record,
-        "Help": show_help_menu,
+        "Help": _show_help,
     }
     for title, show in menus.items():
         if imgui.begin_menu(title):
@@ -74,49 +77,54 @@ def show_menus(shell: Shell) -> None:
             imgui.end_menu()
 
 
+def _show_choices(
+    title: str,
+    values: Iterable[T],
+    chosen: T | None,
+    choose: Callable[[T], object],
+    name: Callable[[T], str] = str,
+    *,
+    help_text: str = "",
+    enabled: bool = True,
+) -> None:
+    """A menu to choose one of some values."""
+    if imgui.begin_menu(title, enabled):
+        for value in values:
+            ui.menu_item(ui.literal(name(value)), partial(choose, value), on=value == chosen)
+            if help_text:
+                ui.tooltip(help_text)
+        imgui.end_menu()
+
+
 def _show_record(shell: Shell) -> None:
     app = shell.app
     running = app.recorder.running is not None
-    if imgui.menu_item_simple("Stop" if running else "Start", "F9"):
-        app.toggle_recording()
     possible = not running and app.session.history is not None
-    if imgui.menu_item_simple(f"Last {app.session.settings.record_last:g} s", "Shift+F9", enabled=possible):
-        app.record_last()
-    if imgui.menu_item_simple("Screenshot", "Ctrl+P"):
-        app.save_screenshot()
+    ui.menu_item("Stop" if running else "Start", app.toggle_recording, "F9")
+    ui.menu_item(f"Last {app.session.settings.record_last:g} s", app.record_last, "Shift+F9", enabled=possible)
+    ui.menu_item("Screenshot", app.save_screenshot, "Ctrl+P")
 
 
 def _show_file(shell: Shell) -> None:
     app = shell.app
-    outside = app.session.why_not(Change.SCENE) is not None
-    if imgui.menu_item_simple("Open...", "Ctrl+O", enabled=not outside):
-        shell.choose_scene()
+    can_open = app.session.why_not(Change.SCENE) is None
+    ui.menu_item("Open...", shell.choose_scene, "Ctrl+O", enabled=can_open)
     recent = app.session.settings.recent_scenes.splitlines()
-    if imgui.begin_menu("Recent scenes", bool(recent) and not outside):
-        for path in recent:
-            if imgui.menu_item_simple(ui.literal(path)):
-                app.open_scene(path)
-        imgui.end_menu()
-    if imgui.begin_menu("Bundled scenes", not outside):
+    _show_choices("Recent scenes", recent, None, app.open_scene, enabled=bool(recent) and can_open)
+    if imgui.begin_menu("Bundled scenes", can_open):
         for scene in bundled_scenes():
-            if imgui.menu_item_simple(scene.name):
-                app.open_scene(scene.name)
+            ui.menu_item(scene.name, partial(app.open_scene, scene.name))
             ui.tooltip(scene.description)
         imgui.end_menu()
-    if imgui.menu_item_simple("Reload", "Ctrl+L", enabled=not outside):
-        app.reload()
-    if imgui.menu_item_simple("Save run...", "Ctrl+S", enabled=app.session.history is not None):
-        shell.choose_run()
+    ui.menu_item("Reload", app.reload, "Ctrl+L", enabled=can_open)
+    ui.menu_item("Save run...", shell.choose_run, "Ctrl+S", enabled=app.session.history is not None)
     ui.tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
     imgui.separator()
-    if imgui.menu_item_simple("New sensor..."):
-        shell.edit_sensor(None)
+    ui.menu_item("New sensor...", partial(shell.edit_sensor, None))
     last = app.undo_stack.last
-    if imgui.menu_item_simple(f"Undo: {ui.literal(last)}" if last else "Undo", "Ctrl+Z", enabled=last is not None):
-        app.undo()
+    ui.menu_item(f"Undo: {ui.literal(last)}" if last else "Undo", app.undo, "Ctrl+Z", enabled=last is not None)
     imgui.separator()
-    if imgui.menu_item_simple("Quit" if shell.audience is None else "Leave", "Ctrl+Q"):
-        shell.leave()
+    ui.menu_item("Quit" if shell.audience is None else "Leave", shell.leave, "Ctrl+Q")
     if shell.audience is not None:
         ui.tooltip("The window goes on. Ctrl-C in the terminal that serves it ends it, for everybody")
 
@@ -124,37 +132,29 @@ def _show_file(shell: Shell) -> None:
 def _show_simulation(shell: Shell) -> None:
     session = shell.app.session
     _show_bindings(shell, SIMULATION[:3])
-    imgui.begin_disabled(session.why_not(Change.RESET) is not None)
-    _show_bindings(shell, SIMULATION[3:4])
-    if session.engine.keys and imgui.begin_menu("Keyframe", session.why_not(Change.KEYFRAME) is None):
-        for key in session.engine.keys:
-            if imgui.menu_item_simple(ui.literal(key)):
-                session.reset(key)
-        imgui.end_menu()
-    if imgui.begin_menu("Engine", session.engine.path is not None and session.why_not(Change.ENGINE) is None):
-        for choice, entry in CHOICES.items():
-            if imgui.menu_item_simple(entry.label, None, choice == shell.app.loader.choice):
-                shell.app.switch_engine(choice)
-            ui.tooltip(entry.hint)
-        imgui.end_menu()
-    if imgui.begin_menu("Speed"):
-        for speed in SPEEDS:
-            if imgui.menu_item_simple(format_speed(speed), None, speed == session.pace.speed):
-                session.set_speed(speed)
-        imgui.end_menu()
-    imgui.end_disabled()
+    with ui.disabled(session.why_not(Change.RESET) is not None):
+        _show_bindings(shell, SIMULATION[3:4])
+        if session.engine.keys:
+            can_reset = session.why_not(Change.KEYFRAME) is None
+            _show_choices("Keyframe", session.engine.keys, None, session.reset, enabled=can_reset)
+        can_switch = session.engine.path is not None and session.why_not(Change.ENGINE) is None
+        if imgui.begin_menu("Engine", can_switch):
+            for choice, entry in CHOICES.items():
+                switch = partial(shell.app.switch_engine, choice)
+                ui.menu_item(entry.label, switch, on=choice == shell.app.loader.choice)
+                ui.tooltip(entry.hint)
+            imgui.end_menu()
+        _show_choices("Speed", SPEEDS, session.pace.speed, session.set_speed, format_speed)
 
 
 def _show_view(shell: Shell) -> None:
-    session, view = shell.app.session, shell.app.session.view
+    settings, view = shell.app.session.settings, shell.app.session.view
     _show_bindings(shell, CONTACTS)
     imgui.separator()
     if imgui.begin_menu("Camera"):
-        if imgui.menu_item_simple(FREE_CAMERA, "Esc", view.camera_name is None):
-            view.free_camera()
+        ui.menu_item(FREE_CAMERA, view.free_camera, "Esc", view.camera_name is None)
         for name in view.cameras:
-            if imgui.menu_item_simple(ui.literal(name), None, name == view.camera_name):
-                view.set_camera(name)
+            ui.menu_item(ui.literal(name), partial(view.set_camera, name), on=name == view.camera_name)
         imgui.separator()
         _show_bindings(shell, CAMERA[3:])
         imgui.end_menu()
@@ -163,45 +163,33 @@ def _show_view(shell: Shell) -> None:
         imgui.end_menu()
     if imgui.begin_menu("Geom groups"):
         for group in range(6):
-            if imgui.menu_item_simple(f"Group {group}", str(group), view.group("geom", group)):
-                view.toggle_group("geom", group)
+            toggle = partial(view.toggle_group, "geom", group)
+            ui.menu_item(f"Group {group}", toggle, str(group), view.group("geom", group))
         imgui.end_menu()
     imgui.separator()
     for panel in shell.panels:
-        if imgui.menu_item_simple(panel.title, panel.key, shell.is_panel_shown(panel.title)):
-            shell.toggle_panel(panel.title)
-    if imgui.menu_item_simple("Legend", None, session.settings.show_legend):
-        session.settings.show_legend = not session.settings.show_legend
-    if imgui.menu_item_simple("Figures", "F2", shell.info_shown):
-        shell.info_shown = not shell.info_shown
-    if imgui.menu_item_simple("Profiler", "F3", shell.profiler_shown):
-        shell.profiler_shown = not shell.profiler_shown
-    _show_sizes(session.settings)
-    if imgui.menu_item_simple("Light theme", None, session.settings.theme is Theme.LIGHT):
-        shell.toggle_theme()
-    if imgui.menu_item_simple("Restore layout"):
-        shell.reset_layout()
-
-
-def _show_sizes(settings: ViewState) -> None:
-    """Size of everything, and of text alone."""
-    if imgui.begin_menu("UI scale"):
-        for scale in _UI_SCALES:
-            if imgui.menu_item_simple(f"{100 * scale:.0f} %", None, scale == settings.ui_scale):
-                settings.ui_scale = scale
-            ui.tooltip("Of what this screen's density asks for")
-        imgui.end_menu()
-    if imgui.begin_menu("Font size"):
-        for size in _FONT_SIZES:
-            if imgui.menu_item_simple(f"{size:.0f} px", None, size == settings.font_size):
-                settings.font_size = size
-        imgui.end_menu()
+        toggle = partial(shell.toggle_panel, panel.title)
+        ui.menu_item(panel.title, toggle, panel.key, shell.is_panel_shown(panel.title))
+    for title, owner, flag, key in (
+        ("Legend", settings, "show_legend", None),
+        ("Figures", shell, "info_shown", "F2"),
+        ("Profiler", shell, "profiler_shown", "F3"),
+    ):
+        shown = getattr(owner, flag)
+        ui.menu_item(title, partial(setattr, owner, flag, not shown), key, shown)
+    scale, size = partial(setattr, settings, "ui_scale"), partial(setattr, settings, "font_size")
+    help_text = "Of what this screen's density asks for"
+    _show_choices(
+        "UI scale", _UI_SCALES, settings.ui_scale, scale, lambda scale: f"{100 * scale:.0f} %", help_text=help_text
+    )
+    _show_choices("Font size", _FONT_SIZES, settings.font_size, size, lambda size: f"{size:.0f} px")
+    ui.menu_item("Light theme", shell.toggle_theme, on=settings.theme is Theme.LIGHT)
+    ui.menu_item("Restore layout", shell.reset_layout)
 
 
 def _show_bindings(shell: Shell, bindings: tuple[Binding, ...]) -> None:
     for binding in bindings:
-        if imgui.menu_item_simple(binding.does, binding.text):
-            binding.act(shell)
+        ui.menu_item(binding.does, partial(binding.act, shell), binding.text)
 
 
 def show_help_page(shell: Shell) -> None:
@@ -222,16 +210,13 @@ def show_help_page(shell: Shell) -> None:
         shell.help_page = None
 
 
-def show_help_menu(shell: Shell) -> None:
+def _show_help(shell: Shell) -> None:
     """Entries of the Help menu."""
-    if imgui.menu_item_simple(FIRST_STEPS):
-        shell.help_page = FIRST_STEPS
-    if imgui.menu_item_simple("Keys and mouse", "F1"):
-        shell.help_shown = True
-    if imgui.menu_item_simple(DOCUMENTATION):
-        shell.help_page = DOCUMENTATION
-    if imgui.menu_item_simple(ABOUT):
-        shell.help_page = ABOUT
+    open_page = partial(setattr, shell, "help_page")
+    ui.menu_item(FIRST_STEPS, partial(open_page, FIRST_STEPS))
+    ui.menu_item("Keys and mouse", partial(setattr, shell, "help_shown", True), "F1")
+    ui.menu_item(DOCUMENTATION, partial(open_page, DOCUMENTATION))
+    ui.menu_item(ABOUT, partial(open_page, ABOUT))
 
 
 def about_text() -> str:

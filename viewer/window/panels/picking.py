@@ -3,6 +3,7 @@
 import math
 import time
 from bisect import insort
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,19 +66,15 @@ class BodyMenu:
         view = session.view
         ui.dim_text(names[pick.body])
         imgui.separator()
-        if imgui.menu_item_simple("Select", "Double click"):
-            view.select(pick)
+        ui.menu_item("Select", partial(view.select, pick), "Double click")
         if imgui.menu_item_simple("Pull", "Ctrl+right drag"):
             view.select(pick)
             shell.app.notices.add(f"{names[pick.body]} is selected: drag with Ctrl and the right button to pull it")
         ui.tooltip("Select it; then drag with Ctrl and the right button to pull, the left one to turn it")
-        if imgui.menu_item_simple("Centre the view here", "Right double click"):
-            view.center(pick.point)
-        if imgui.menu_item_simple("Track", "Ctrl+right double click"):
-            view.track(pick.body)
+        ui.menu_item("Centre the view here", partial(view.center, pick.point), "Right double click")
+        ui.menu_item("Track", partial(view.track, pick.body), "Ctrl+right double click")
         imgui.separator()
-        if imgui.menu_item_simple("Make a sensor here..."):
-            shell.edit_new_sensor(pick)
+        ui.menu_item("Make a sensor here...", partial(shell.edit_new_sensor, pick))
         ui.tooltip("A new contact sensor of what was clicked, in the editor")
 
 

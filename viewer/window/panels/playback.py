@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from ...engines.logged_steps import CLOSE, UNKNOWN, Verdicts
 from ...session.history import History
-from ...session.playback import SPEEDS
-from ...session.session import Session
+from ...session.session import SPEEDS, Session
 from ...session.simulation import Change
 from .. import widgets as ui
 from ..theme import dim_color, faded, plain_color, warning_color
@@ -159,21 +158,16 @@ def _show_time(session: Session) -> None:
 
 
 def _show_time_popup(session: Session, history: History) -> None:
-    entered = imgui.InputTextFlags_.enter_returns_true
-    imgui.set_next_item_width(7 * imgui.get_font_size())
+    width = 7 * imgui.get_font_size()
     if imgui.is_window_appearing():
         imgui.set_keyboard_focus_here()
-    jump, time = imgui.input_double("go to [s]", session.engine.time, 0.0, 0.0, "%.3f", entered)
-    ui.tooltip(f"Pause at this time, from {history.time(history.first):.3f} to {history.time(history.last):.3f} s")
-    if jump:
+    help_text = f"Pause at this time, from {history.time(history.first):.3f} to {history.time(history.last):.3f} s"
+    time = ui.number_field("go to [s]", session.engine.time, width, "%.3f", help_text)
+    if time is not None:
         session.go_to_time(time)
         imgui.close_current_popup()
-    imgui.set_next_item_width(7 * imgui.get_font_size())
-    change, megabytes = imgui.input_double(
-        "MB for the history", session.settings.history_megabytes, 0.0, 0.0, "%.0f", entered
-    )
-    ui.tooltip("Memory that the history may take. Changing this clears it")
-    if change:
+    help_text, kept = "Memory that the history may take. Changing this clears it", session.settings.history_megabytes
+    if (megabytes := ui.number_field("MB for the history", kept, width, "%.0f", help_text)) is not None:
         session.set_history(megabytes)
     ui.dim_text(_history_text(session, history))
 
@@ -191,14 +185,9 @@ def _show_speed(session: Session) -> None:
 
 
 def _show_keys(session: Session) -> None:
-    imgui.set_next_item_width(8 * imgui.get_font_size())
-    if imgui.begin_combo("##key", "keyframe"):
-        for key in session.engine.keys:
-            if imgui.selectable(ui.literal(key), False)[0]:
-                session.reset(key)
-        imgui.end_combo()
-    else:
-        ui.tooltip("Reset to a keyframe of the scene")
+    keys, width, help_text = [*session.engine.keys], 8 * imgui.get_font_size(), "Reset to a keyframe of the scene"
+    if (key := ui.choose("##key", None, keys, width, help_text, preview="keyframe")) is not None:
+        session.reset(key)
 
 
 def _show_environments(session: Session) -> None:
@@ -211,13 +200,9 @@ def _show_environments(session: Session) -> None:
 
 def _show_cameras(session: Session) -> None:
     view, width = session.view, 9 * imgui.get_font_size()
-    imgui.set_next_item_width(width)
-    if imgui.begin_combo("##camera", ui.literal(ui.combo_text(view.camera_name or FREE_CAMERA, width))):
-        if imgui.selectable(FREE_CAMERA, view.camera_name is None)[0]:
-            view.free_camera()
-        for name in view.cameras:
-            if imgui.selectable(ui.literal(name), name == view.camera_name)[0]:
-                view.set_camera(name)
-        imgui.end_combo()
-    else:
-        ui.tooltip(f"Camera: {view.camera_name or FREE_CAMERA} ([ and ], Esc for the free one)")
+    now = view.camera_name or FREE_CAMERA
+    help_text, preview = f"Camera: {now} ([ and ], Esc for the free one)", ui.combo_text(now, width)
+    names = (None, *view.cameras)
+    chosen = ui.choose("##camera", view.camera_name, names, width, help_text, lambda name: name or FREE_CAMERA, preview)
+    if chosen != view.camera_name:
+        view.free_camera() if chosen is None else view.set_camera(chosen)

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from imgui_bundle import ImVec2, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...mjmodel.matching import full_layout
-from ...mjmodel.names import PAIR
 from ...mjmodel.sensor_suggestions import SensorSuggestions, TouchingBody, TouchingPair
 from ...mjmodel.types import MjModel
 from ...render.view import Pick
@@ -215,9 +214,8 @@ def show_element(declaration: ContactDeclaration, can_touch: bool) -> None:
     """MJCF of a sensor and the size of its array."""
     imgui.spacing()
     layout = declaration.layout
-    slots = "1 slot" if layout.slots == 1 else f"{layout.slots} slots"
     with ui.number_font():
-        imgui.text_unformatted(f"{slots} × {layout.slot_size} values = {layout.size}")
+        imgui.text_unformatted(f"{ui.slots_text(layout.slots)} × {layout.slot_size} values = {layout.size}")
         imgui.push_text_wrap_pos(0.0)
         ui.dim_text(_in_lines(declaration.attributes, imgui.get_content_region_avail().x))
         imgui.pop_text_wrap_pos()
@@ -271,104 +269,84 @@ def sensors_by_sides(declared: Mapping[str, ContactDeclaration]) -> dict[Sides, 
 
 def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
     """The list; the body that a sensor is wanted of."""
+
+    def describe(body: TouchingBody) -> tuple[str, str, bool]:
+        help_text = f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name"
+        return icons.ICON_FA_PLUS, help_text, bool(body.name)
+
     if not bodies:
         ui.paragraph("Nothing that moves touches now.")
-        return None
-    row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
-    if not _begin_touching("##bodies", len(bodies), row, "body", "Moving bodies, by name"):
-        return None
-    wanted, names = None, _fitted([body.label for body in bodies])
-    for i in ui.visible_rows(len(bodies), row):
-        body = bodies[i]
-        imgui.push_id(ui.literal(body.label))
-        _show_cells(names[i], body.label, body.count, body.force)
-        with ui.disabled(not body.name):
-            if ui.icon_button(icons.ICON_FA_PLUS, "make"):
-                wanted = body
-        ui.tooltip(f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name")
-        imgui.pop_id()
-    imgui.end_table()
-    return wanted
-
-
-def _begin_touching(table: str, count: int, row: float, what: str, help_text: str) -> bool:
-    """Begin a table of so many rows, each `row` px high, with its headings; True if it is to be filled and ended."""
-    flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
-    room = imgui.get_content_region_avail().x
-    with ui.number_font():
-        force_width = imgui.calc_text_size("0000.00").x
-    headings = [
-        ui.Heading(what, "", help_text, left=True),
-        ui.Heading("contacts", "contacts", "Number of contacts"),
-        ui.Heading("force [N]", max(force_width, imgui.calc_text_size("force [N]").x), "Sum of their normal forces"),
-        ui.Heading("", imgui.get_frame_height()),
-    ]
-    others = sum(heading.width + 2 * imgui.get_style().cell_padding.x for heading in headings)
-    if room - others < _NAMES_WIDTH * imgui.get_font_size():
-        # Names need the room more; the number is in their tooltips.
-        del headings[1]
-    size = ImVec2(0, (min(count, _ROWS) + 1) * row + 2)
-    if not imgui.begin_table(table, len(headings), flags, size):
-        return False
-    ui.table_headings(headings)
-    return True
-
-
-def _fitted(names: Sequence[str]) -> Sequence[str]:
-    """What of each name fits into the first column of the table."""
-    imgui.table_set_column_index(0)
-    return ui.fit_texts(names, imgui.get_content_region_avail().x)
-
-
-def _show_cells(text: str, label: str, count: int, force: float) -> None:
-    """Name, as it fits and as it is, contacts and force of a row; its button is next."""
-    imgui.table_next_row()
-    imgui.table_next_column()
-    imgui.align_text_to_frame_padding()
-    imgui.text_unformatted(text)
-    ui.tooltip(f"{label}\n{count} contact{'' if count == 1 else 's'}")
-    numbers = (str(count), ui.format_number(force, 2))
-    with ui.number_font():
-        for number in numbers[4 - imgui.table_get_column_count() :]:
-            imgui.table_next_column()
-            imgui.align_text_to_frame_padding()
-            ui.text_right(number)
-    imgui.table_next_column()
+    return _show_touching("body", "Moving bodies, by name", bodies, describe)
 
 
 def show_pairs(
     pairs: Sequence[TouchingPair], suggestions: SensorSuggestions, by_sides: Mapping[Sides, str]
 ) -> PairClick | None:
     """The list; what was clicked in it."""
+
+    def sides(pair: TouchingPair) -> list[ContactTarget]:
+        return [suggestions.target_of_geom(geom) for geom in pair.geoms]
+
+    def describe(pair: TouchingPair) -> tuple[str, str, bool]:
+        first, second = sides(pair)
+        if not first.name and not second.name:
+            return icons.ICON_FA_PLUS, "Neither of them has a name that a sensor could go by", False
+        if sensor := by_sides.get(frozenset((first, second))):
+            return icons.ICON_FA_EYE, f"Sensor {sensor} matches these two: select it", True
+        return icons.ICON_FA_PLUS, f"Make a sensor: {first} × {second}", True
+
     if not pairs:
         ui.paragraph("Nothing touches now.")
+    pair = _show_touching("geoms", "Object 1 and object 2; forces act on the second", pairs, describe)
+    return None if pair is None else PairClick(pair, by_sides.get(frozenset(sides(pair))))
+
+
+Touching = TypeVar("Touching", TouchingBody, TouchingPair)
+
+
+def _show_touching(
+    what: str, help_text: str, touching: Sequence[Touching], describe: Callable[[Touching], tuple[str, str, bool]]
+) -> Touching | None:
+    """List what touches now with its contacts, their forces and a button each; that whose button was pressed.
+
+    `describe`: icon and tooltip of its button, and whether it can be pressed.
+    """
+    if not touching:
         return None
     row = imgui.get_frame_height() + 2 * imgui.get_style().cell_padding.y
-    if not _begin_touching("##pairs", len(pairs), row, "geoms", "Object 1 and object 2; forces act on the second"):
-        return None
-    clicked, names = None, _fitted([PAIR.join(pair.labels) for pair in pairs])
-    for i in ui.visible_rows(len(pairs), row):
-        pair = pairs[i]
-        # By its geoms: rows come and go while the scene runs.
-        imgui.push_id(ui.literal(PAIR.join(pair.labels)))
-        first, second = (suggestions.target_of_geom(geom) for geom in pair.geoms)
-        clicked = _show_row(pair, names[i], first, second, by_sides.get(frozenset((first, second)))) or clicked
+    flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
+    room = imgui.get_content_region_avail().x
+    with ui.number_font():
+        force_width = imgui.calc_text_size("0000.00").x
+    headings = (
+        ui.Heading(what, "", help_text, left=True),
+        ui.Heading("contacts", "contacts", "Number of contacts"),
+        ui.Heading("force [N]", max(force_width, imgui.calc_text_size("force [N]").x), "Sum of their normal forces"),
+        ui.Heading("", imgui.get_frame_height()),
+    )
+    # Where names need the room more, the number is in their tooltips.
+    fitting = ui.fitting(headings, room, ("contacts",), _NAMES_WIDTH * imgui.get_font_size())
+    size = ImVec2(0, (min(len(touching), _ROWS) + 1) * row + 2)
+    pressed, names = None, None
+    for i in ui.table_rows(f"##touching {what}", fitting, len(touching), flags, size, height=row):
+        each = touching[i]
+        # By its name: rows come and go while the scene runs.
+        imgui.push_id(ui.literal(each.label))
+        imgui.table_next_column()
+        names = names or ui.fit_texts([other.label for other in touching], imgui.get_content_region_avail().x)
+        imgui.align_text_to_frame_padding()
+        imgui.text_unformatted(names[i])
+        ui.tooltip(f"{each.label}\n{each.count} contact{'' if each.count == 1 else 's'}")
+        with ui.number_font():
+            for number in (str(each.count), ui.format_number(each.force, 2))[4 - len(fitting) :]:
+                imgui.table_next_column()
+                imgui.align_text_to_frame_padding()
+                ui.text_right(number)
+        imgui.table_next_column()
+        icon, help_text, can_be_pressed = describe(each)
+        with ui.disabled(not can_be_pressed):
+            if ui.icon_button(icon, "make"):
+                pressed = each
+        ui.tooltip(help_text)
         imgui.pop_id()
-    imgui.end_table()
-    return clicked
-
-
-def _show_row(
-    pair: TouchingPair, text: str, first: ContactTarget, second: ContactTarget, sensor: str | None
-) -> PairClick | None:
-    _show_cells(text, PAIR.join(pair.labels), pair.count, pair.force)
-    nameless = not first.name and not second.name
-    with ui.disabled(nameless):
-        pressed = ui.icon_button(icons.ICON_FA_EYE if sensor else icons.ICON_FA_PLUS, "make")
-    if nameless:
-        ui.tooltip("Neither of them has a name that a sensor could go by")
-    elif sensor:
-        ui.tooltip(f"Sensor {sensor} matches these two: select it")
-    else:
-        ui.tooltip(f"Make a sensor: {first} × {second}")
-    return PairClick(pair, sensor) if pressed else None
+    return pressed

@@ -54,9 +54,8 @@ class SensorsPanel:
         if session.watches_by_itself:
             _show_watched(shell)
         if len(sensors) > _MANY:
-            imgui.set_next_item_width(-1)
-            _, self.text = imgui.input_text_with_hint("##filter", "filter names", self.text)
-            ui.tooltip("List only sensors with these words in their names")
+            help_text = "List only sensors with these words in their names"
+            self.text = ui.filter_field("##filter", "filter names", self.text, -1, help_text)
         else:
             self.text = ""
         listed, totals = self.listed(sensors.names), session.totals
@@ -75,9 +74,8 @@ class SensorsPanel:
         """Places of the sensors that pass the filter."""
         state = (names, self.text)
         if state != self._listed_for:
-            words = self.text.lower().split()
             self._listed_for = state
-            self._listed = [i for i, name in enumerate(names) if all(word in name.lower() for word in words)]
+            self._listed = [i for i, name in enumerate(names) if ui.has_words(name, self.text)]
         return self._listed
 
     def _short_names(self, sensors: SensorList, unsaved: Collection[str]) -> Callable[[int], str]:

@@ -112,21 +112,16 @@ class TouchEditor:
         measure = ui.choose("measure", declaration.measure, Measure, field, _MEASURE_HELP)
         if measure is not declaration.measure:
             self.message.attempt(lambda: touch.change(name, measure=measure))
-        imgui.set_next_item_width(field)
         # Values count once they are complete: a half-typed number is often not allowed.
-        flags = imgui.InputTextFlags_.enter_returns_true
-        changed, period = imgui.input_double("period", declaration.sampling_period, 0, 0, "%.6g ms", flags)
-        ui.tooltip("Sampling period [ms]; 0 turns the sensor off. Enter sets it")
-        if changed:
+        help_text = "Sampling period [ms]; 0 turns the sensor off. Enter sets it"
+        period = ui.number_field("period", declaration.sampling_period, field, "%.6g ms", help_text)
+        if period is not None:
             self.message.attempt(lambda: touch.change(name, sampling_period=period))
         imgui.same_line(width)
-        imgui.set_next_item_width(field)
-        infinite = declaration.resolution == INFINITE_RESOLUTION
-        changed, resolution = imgui.input_double(
-            "resolution", declaration.resolution, 0, 0, "infinite" if infinite else "%.6g", flags
-        )
-        ui.tooltip("Smallest change of the output, or -1 for infinitely fine. Enter sets it")
-        if changed:
+        form = "infinite" if declaration.resolution == INFINITE_RESOLUTION else "%.6g"
+        help_text = "Smallest change of the output, or -1 for infinitely fine. Enter sets it"
+        resolution = ui.number_field("resolution", declaration.resolution, field, form, help_text)
+        if resolution is not None:
             self.message.attempt(lambda: touch.change(name, resolution=resolution))
 
     def _show_table(self, touch: TouchSensors, sensor: SceneTouch) -> None:
@@ -203,39 +198,25 @@ class TouchEditor:
     def _show_rows(self, touch: TouchSensors, sensor: SceneTouch) -> None:
         table = sensor.device.lookup_table
         flags = imgui.TableFlags_
+        headings = (
+            ui.Heading("force [N]", "", "Input; each row must have a larger one than the row before"),
+            ui.Heading("output", "", "What the device reports for it"),
+            ui.Heading("noise", "", "Standard deviation from 0 to 1, as a fraction of the output"),
+            ui.Heading("", imgui.get_frame_height()),
+        )
         size = ImVec2(0, _rows_height(len(table)))
-        if not imgui.begin_table("##rows", 4, flags.scroll_y | flags.sizing_stretch_same, size):
-            return
-        imgui.table_setup_scroll_freeze(0, 1)
-        for name in ("force", "output", "noise"):
-            imgui.table_setup_column(name)
-        imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed, imgui.get_frame_height())
-        imgui.table_next_row()
-        for name, help_text in (
-            ("force [N]", "Input; each row must have a larger one than the row before"),
-            ("output", "What the device reports for it"),
-            ("noise", "Standard deviation from 0 to 1, as a fraction of the output"),
-        ):
-            imgui.table_next_column()
-            ui.text_right(name, dim_color())
-            ui.tooltip(help_text)
-        for i, row in enumerate(table):
+        for i in ui.table_rows("##rows", headings, len(table), flags.scroll_y | flags.sizing_stretch_same, size):
             imgui.push_id(i)
-            self._show_row(touch, sensor, i, row)
+            self._show_row(touch, sensor, i, table[i])
             imgui.pop_id()
-        imgui.end_table()
 
     def _show_row(self, touch: TouchSensors, sensor: SceneTouch, index: int, row: tuple[float, float, float]) -> None:
         table = [list(values) for values in sensor.device.lookup_table]
-        imgui.table_next_row()
         with ui.number_font():
             for column, value in enumerate(row):
                 imgui.table_next_column()
-                imgui.set_next_item_width(-1)
-                flags = imgui.InputTextFlags_.enter_returns_true
-                changed, entered = imgui.input_double(f"##{column}", value, 0, 0, "%.6g", flags)
-                ui.tooltip("Enter sets it")
-                if changed:
+                entered = ui.number_field(f"##{column}", value, -1, "%.6g", "Enter sets it")
+                if entered is not None:
                     table[index][column] = entered
                     self._set_table(touch, sensor, table)
         imgui.table_next_column()
