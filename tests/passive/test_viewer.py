@@ -176,7 +176,7 @@ def see_everything(ctx: Any, window: Window) -> Any:
     while not history.curves.update():
         pass
     engine = session.engine
-    rows = [history._ring.row(step) for step in range(1, 601)]
+    rows = [history.row(step) for step in range(1, 601)]
     arrays = [np.concatenate([engine.array_in(row, sensor) for sensor in engine.sensors]) for row in rows]
     with np.load(Path(argument())) as theirs:
         # As its own sensors have them, which report fewer fields than the window has.

@@ -218,7 +218,7 @@ def test_sensors_are_decoded_as_they_were_read_then(tmp_path: Path) -> None:
     first: Any = run.engine.contacts("robot")
     run.engine.set_reduce("robot", "netforce")
     run.step(40)
-    assert [step for step, _ in run.history._ring.epochs] == [0, 601]
+    assert [step for step, _ in run.history.epochs] == [0, 601]
     then, now = run.contacts("robot", 600, 601), run.contacts("robot", 640, 641)
     assert then is not None
     assert now is not None
@@ -416,7 +416,7 @@ def test_steps_taken_elsewhere_after_driven_ones_are_shown_with_their_own_inputs
 ) -> None:
     run = robot(tmp_path, "newton")
     # What nobody has written there is never an input.
-    run.history._ring._inputs.fill(np.nan)
+    run.history._inputs.fill(np.nan)
     run.step(50, lambda: None)
     if restarted:
         run.simulation.restart()

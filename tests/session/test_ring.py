@@ -280,7 +280,7 @@ def test_a_drive_is_called_once_a_step_and_a_state_is_kept_where_it_changes_more
         step()
         record()
     assert (calls, states) == ([4], [3])
-    kept = ring.inputs(4)
+    kept = ring.inputs_up_to(4)
     assert kept is not None
     np.testing.assert_array_equal(kept, np.repeat([[1.0], [2.0], [3.0], [4.0]], size, axis=1))
 

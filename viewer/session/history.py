@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engines.abilities import FROM_ITSELF, ArrivedStep, KeptSpan, KeptStep, Past, StepKind
+from ..engines.abilities import FROM_ITSELF, ArrivedStep, KeptSpan, KeptStep, StepKind
 from ..engines.contract import Engine
 from ..engines.steps import LayoutGroup, group_by_layout
 from ..sensors.contacts import ContactBatch
@@ -19,8 +19,8 @@ from .history_curves import HistoryCurves, curve_bytes
 from .ring import DEFAULT_BUDGET, STATE_SPACING, Rows, StepRing
 
 
-class History:
-    """The past steps of an engine with one environment, numbered from the last reset.
+class History(StepRing):
+    """The past steps of an engine with one environment, numbered from the last reset: a ring that can show them.
 
     It is fed by `Simulation`. A change of the engine's state between two steps is noticed at the next one: the
     history then continues from the changed state. Changes of the model are not noticed; steps taken before one are
@@ -30,13 +30,11 @@ class History:
     def __init__(self, engine: Engine, budget: int = DEFAULT_BUDGET) -> None:
         """`budget` in bytes, curves included."""
         self._engine = engine
-        self._past: Past = engine.past
-        self.budget = budget
-        past = self._past
+        self._past = past = engine.past
         of_bodies = not past.names and engine.has_contact_list
         extra = BODY_CURVE_BYTES if of_bodies else curve_bytes(past)
-        self._ring = StepRing(past.width, past.state_size, budget, extra, past.inputs.size)
-        self.record = self._ring.recorder(self._past.read, self._past.spacing, self._add_state)
+        super().__init__(past.width, past.state_size, budget, extra, past.inputs.size)
+        self.record = self.recorder(past.read, past.spacing, self._add_state)
         """Keeps the step that was just taken."""
         self.marks: OrderedDict[int, StepKind] = OrderedDict()
         """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
@@ -49,10 +47,10 @@ class History:
         """Signals of the sensors after every step, or without sensors of the bodies that touch; call its `update` once
         a frame while they are shown."""
         if of_bodies:
-            self.curves = bodies = BodyCurves(engine, self._ring)
+            self.curves = bodies = BodyCurves(engine, self)
             self.record = _both(self.record, bodies.add)
         else:
-            self.curves = HistoryCurves(self.names, self.grouped_contacts, self._ring, engine)
+            self.curves = HistoryCurves(self.names, self.grouped_contacts, self, engine)
         self.start()
 
     @property
@@ -68,62 +66,21 @@ class History:
     @property
     def current(self) -> int:
         """The step that is shown."""
-        return self._ring.stop - 1 if self._shown is None else self._shown
-
-    @property
-    def first(self) -> int:
-        """Oldest step that can be shown."""
-        return self._ring.first
-
-    @property
-    def last(self) -> int:
-        """Newest step."""
-        return self._ring.last
+        return self.last if self._shown is None else self._shown
 
     @property
     def at_end(self) -> bool:
         """True if the newest step is shown."""
         return self._shown is None
 
-    @property
-    def seconds(self) -> float:
-        """Simulated time that is kept [s]."""
-        return self._ring.seconds
-
-    @property
-    def capacity(self) -> int:
-        """Steps that fit into the memory it may use."""
-        return self._ring.capacity
-
-    @property
-    def full(self) -> bool:
-        """True if one more step could make the oldest one be forgotten."""
-        return self._ring.full
-
-    @property
-    def bytes(self) -> int:
-        """Memory in use."""
-        return self._ring.bytes
-
-    def time(self, step: int) -> float:
-        """Simulated time of a step [s]."""
-        return self._ring.time(step)
-
-    def times(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Simulated times of steps in ascending order [s]."""
-        return self._ring.times(steps)
-
-    def step_at(self, time: float) -> int:
-        """The step that is shown at a time."""
-        return min(max(self._ring.step_at(time), self.first), self.last)
-
     def start(self) -> None:
         """Begin with the engine's present state: after loading and after a reset."""
-        self._ring.clear()
+        self.clear()
         self.marks.clear()
         self._shown: int | None = None
-        self._frame_start = 0
-        self._driven = False
+        self.frame_start = 0
+        """The step of the last picture."""
+        self._has_inputs = False
         """True if the steps that are taken now have inputs of their own."""
         self._mark_epoch()
         self._add_state()
@@ -141,44 +98,42 @@ class History:
         if time < self._time:
             # The engine was reset elsewhere.
             self.start()
-        self._driven = driven = drive is not None and self._past.inputs.size > 0
+        self._has_inputs = driven = drive is not None and self._past.inputs.size > 0
         if self._epoch is not engine.sensors:
             self._mark_epoch()
-        ring = self._ring
         if (
-            ring.newest_is_driven is not driven
-            or ring.stop - 1 - ring.newest_state >= STATE_SPACING
+            self.newest_is_driven is not driven
+            or self.stop - 1 - self.newest_state >= STATE_SPACING
             or self._is_changed()
         ):
-            self._past.save(ring.add_state(time, engine.timestep, driven))
+            self._past.save(self.add_state(time, engine.timestep, driven))
         if drive is None or not self.can_resume:
             return drive
-        return ring.input_recorder(drive, self._past.inputs, self._past.other_inputs, self._add_state)
+        return self.input_recorder(drive, self._past.inputs, self._past.other_inputs, self._add_state)
 
     def finish(self) -> None:
         """After some steps: remember the state that they left."""
-        ring = self._ring
-        if ring.stop - 1 - ring.newest_state < STATE_SPACING:
+        if self.stop - 1 - self.newest_state < STATE_SPACING:
             self._remember()
         else:
             self._time = self._engine.time
 
     def append(self, step: ArrivedStep) -> None:
         """Keep a step that was taken elsewhere, whichever step is shown; the engine is at it."""
-        engine, ring = self._engine, self._ring
+        engine = self._engine
         if self._epoch is not engine.sensors:
             self._mark_epoch()
         time, timestep = engine.time, engine.timestep
         # Its inputs are in its state: none are kept beside it, also after steps that were taken here and had some.
-        self._driven = False
+        self._has_inputs = False
         if step.state is not None:
-            ring.add_state(time - timestep, timestep)[:] = step.state
-        elif not self.can_resume and abs(ring.next_time - time) > 1e-6 * timestep:
+            self.add_state(time - timestep, timestep)[:] = step.state
+        elif not self.can_resume and abs(self.next_time - time) > 1e-6 * timestep:
             # Rows of a batch may be any time apart.
-            ring.add_state(time - timestep, timestep)
+            self.add_state(time - timestep, timestep)
         if step.kind not in (StepKind.EXACT, StepKind.CLOSE):
-            self.marks[ring.stop] = step.kind
-            if next(iter(self.marks)) < ring.first:
+            self.marks[self.stop] = step.kind
+            if next(iter(self.marks)) < self.first:
                 self.marks.popitem(last=False)
         self.record()
         self._time = time
@@ -191,15 +146,15 @@ class History:
         before, for peak and mean; none without it.
         """
         step = min(max(step, self.first), self.last)
-        state, origin = self._ring.origin(step)
-        row, sensors = self._ring.row(step), self._ring.meaning(step)
-        inputs, newest = self._ring.inputs(step), step == self.last
+        state, origin = self.origin(step)
+        row, sensors = self.row(step), self.meaning(step)
+        inputs, newest = self.inputs_up_to(step), step == self.last
         mark = self.marks.get(step)
         count = 0 if mark in FROM_ITSELF else step - origin
         known = mark is not StepKind.UNKNOWN and (step > 0 or self.starts_with_forces)
         self._past.show(KeptStep(self.time(step), row, sensors, state, count, newest, inputs, known))
         self._shown = None if step == self.last else step
-        self._frame_start = step if since is None else min(max(since, self.first - 1), step)
+        self.frame_start = step if since is None else min(max(since, self.first - 1), step)
         if not self.can_resume:
             return True
         self._remember()
@@ -212,32 +167,27 @@ class History:
         if not self.can_resume:
             self.go_to(self.last)
             return
-        self._ring.truncate(self.current)
-        while self.marks and next(reversed(self.marks)) > self._ring.last:
+        self.truncate(self.current)
+        while self.marks and next(reversed(self.marks)) > self.last:
             self.marks.popitem()
         self._shown = None
         # Such forces come from dragging with the mouse, which has ended since.
         self._past.release()
 
-    @property
-    def frame_start(self) -> int:
-        """The step of the last picture."""
-        return self._frame_start
-
     def begin_frame(self) -> None:
         """What is stepped from now on belongs to the next picture."""
-        self._frame_start = self.current
+        self.frame_start = self.current
 
     def moment(self, name: str, moment: Moment) -> ContactBatch | None:
         """A sensor's peak or mean over the steps since the last picture.
 
         None where there is only one, or where the steps are kept in another reduce mode than the sensor is read in.
         """
-        start, stop = self._frame_start + 1, self.current + 1
+        start, stop = self.frame_start + 1, self.current + 1
         if moment is Moment.INSTANT or stop - start < 2:
             return None
         # Steps that were read in another way do not mix with the newest.
-        start = max(start, self._ring.epochs[-1][0], self.first)
+        start = max(start, self.epochs[-1][0], self.first)
         batch = self.contacts(name, start, stop) if stop - start > 1 else None
         if batch is None:
             return None
@@ -253,14 +203,14 @@ class History:
         """
         if name not in self.names:
             return None
-        columns, layout = self._past.source(self._ring.meaning(start)[name])
-        return layout.decode(self._ring.rows(start, stop)[:, columns])
+        columns, layout = self._past.source(self.meaning(start)[name])
+        return layout.decode(self.rows(start, stop)[:, columns])
 
     def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.intp], ContactBatch]]:
         """Contacts of all kept sensors: positions in `names` of those with the same layout, and contacts after
         steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
         """
-        rows, sensors = self._ring.rows(start, stop), self._ring.meaning(start)
+        rows, sensors = self.rows(start, stop), self.meaning(start)
         if self._grouped is None or self._grouped[0] is not sensors:
             # Once an epoch: there may be ten thousand.
             self._grouped = sensors, group_by_layout(self._past.source(sensors[name]) for name in self.names)
@@ -272,40 +222,40 @@ class History:
         changed.
         """
         found: list[int] = []
-        step = self._ring.origin(stop)[1]
+        step = self.origin(stop)[1]
         while step > start:
             found.append(step)
-            step = self._ring.origin(step)[1]
+            step = self.origin(step)[1]
         return found[::-1]
 
     def spans(self) -> list[KeptSpan]:
         """All that is kept, in order, each part from a state on: copies."""
-        start = self._ring.origin(self.first)[1]
+        start = self.origin(self.first)[1]
         steps = [start, *self.states_between(start, self.last), self.last]
         spans = []
         for start, stop in pairwise(dict.fromkeys(steps)):
-            state, inputs = self._ring.origin(stop)[0].copy(), self.inputs(start, stop)
+            state, inputs = self.origin(stop)[0].copy(), self.inputs(start, stop)
             spans.append(KeptSpan(state, stop - start, inputs, self.marks.get(start + 1) in FROM_ITSELF))
-        opening = self._ring.origin(self.first)[0]
+        opening = self.origin(self.first)[0]
         if spans and self.first == 0 and (spans[0].inputs is not None or opening.tobytes() != spans[0].state.tobytes()):
             # Before anything was put in for the first step.
             spans.insert(0, KeptSpan(opening.copy(), 0))
-        return spans or [KeptSpan(self._ring.origin(self.first)[0].copy(), 0)]
+        return spans or [KeptSpan(self.origin(self.first)[0].copy(), 0)]
 
     def first_row(self) -> Rows | None:
         """What the sensors said in the state with which the first of the `spans` begins, if that is kept."""
-        return self._ring.row(0).copy() if self.first == 0 else None
+        return self.row(0).copy() if self.first == 0 else None
 
     def inputs(self, start: int, stop: int) -> Rows | None:
         """What a controller put in before the steps from `start` + 1 to `stop`, between which no state is kept, (n,
         input_size); None where there was none.
         """
-        inputs = self._ring.inputs(stop)
+        inputs = self.inputs_up_to(stop)
         return None if inputs is None else inputs[start - stop :]
 
     def show_left(self, step: int) -> None:
         """Show the state from which the step after this one was taken: with changes made there, if it is kept."""
-        state, kept = self._ring.origin(min(step + 1, self.last))
+        state, kept = self.origin(min(step + 1, self.last))
         if kept == step:
             self._past.restore(state)
         else:
@@ -314,15 +264,15 @@ class History:
     def recover(self) -> None:
         """Return to the newest step after one that failed, and forget what was changed since: it may be the cause."""
         self.go_to(self.last)
-        self._ring.truncate(self.last)
+        self.truncate(self.last)
 
     def _mark_epoch(self) -> None:
         # The list is replaced whenever a sensor is read in another way.
         self._epoch = self._engine.sensors
-        self._ring.mark(self._epoch)
+        self.mark(self._epoch)
 
     def _add_state(self) -> None:
-        self._past.save(self._ring.add_state(self._engine.time, self._engine.timestep, self._driven))
+        self._past.save(self.add_state(self._engine.time, self._engine.timestep, self._has_inputs))
 
     def _remember(self) -> None:
         """Note the state that the last step left."""

@@ -162,16 +162,7 @@ class StepRing:
             if stop - self.newest_state >= spacing:
                 add_state()
 
-        def record_view() -> None:
-            stop = self.stop
-            place = stop % capacity * size
-            rows[place : place + size] = view
-            self.stop = stop + 1
-            if stop - self.newest_state >= spacing:
-                add_state()
-
-        view = read()
-        return record_view if read() is view else record
+        return record
 
     def input_recorder(
         self,
@@ -207,7 +198,7 @@ class StepRing:
 
         return record
 
-    def inputs(self, step: int) -> Rows | None:
+    def inputs_up_to(self, step: int) -> Rows | None:
         """The inputs of all steps from the `origin` of a step up to this one, (n, input_size); None without any."""
         place = self._last_state(self._state_steps, step)
         origin = int(self._state_steps[place])
