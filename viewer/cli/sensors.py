@@ -12,7 +12,7 @@ from ..mjmodel.types import MjData
 from ..scene_files.scene import find_scene
 from ..scene_files.xml_edits import contact_element, insert_elements
 from ..sensors.contact_declaration import ContactDeclaration
-from ..session.simulation import Change, OwnSteps
+from ..session.simulation import Change, StepSource
 from .parsing import Parser, UsageError, number
 from .progress import plural, report
 
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     elements = [contact_element(declaration.attributes) for declaration in found]
     print(*elements, sep="\n")
     if arguments.write:
-        if (reason := OwnSteps(engine).why_not(Change.FILE)) is not None:
+        if (reason := StepSource(engine).why_not(Change.FILE)) is not None:
             raise SceneError(f"{engine.path}: {reason}")
         assert engine.path is not None
         insert_elements(engine.path, "sensor", elements).save()

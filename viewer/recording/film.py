@@ -6,6 +6,7 @@ from ..errors import RecordingError
 from ..render.camera import Eye
 from ..render.contexts import OpenGLError
 from ..render.offscreen import OffscreenRenderer
+from ..session.layer import DrawContext
 from ..session.layers import add_volumes, follow_forces, session_glyphs
 from ..session.session import Session
 from ..settings import Quality
@@ -59,7 +60,7 @@ class Film:
             if frame >= first:
                 yield self.picture(frame)
             else:
-                follow_forces(self._session, self._eye(frame))
+                follow_forces(DrawContext(self._session), self._eye(frame))
                 yield None
 
     def _eye(self, frame: int) -> Eye:

@@ -1,7 +1,8 @@
 """Turns sensors into what they say now, read once a step however many ask."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from ..sensors.contacts import Array, ContactBatch
 from ..settings import Moment, Reduce
 from .simulation import Simulation
 
+T = TypeVar("T")
 _MANY = 64
 """Sensors from which on it pays to look for those that nothing touches."""
 
@@ -97,18 +99,14 @@ class Readings:
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
-        self._readings: dict[str, SensorReading] = {}
-        self._groups: list[SensorGroup] | None = None
-        self._touched: list[SensorGroup] | None = None
-        """Those of the groups that match a contact; of a small group all."""
+        self._known: dict[object, Any] = {}
+        """What was read of this instant, by what it is."""
         self._visible: tuple[NDArray[np.bool_], list[SensorGroup]] | None = None
-        """Which sensors were visible, and those of `_touched` among them."""
+        """Which sensors were visible, and those of the touched groups among them."""
         self._numbers: dict[tuple[str, ...], NDArray[np.intp]] = {}
         """Places of sensors that are read together."""
         self._sensors: SensorList | None = None
         """Those that have these places."""
-        self._totals: SensorTotals | None = None
-        self._details: dict[str, ContactDetails] = {}
         self._changes = 0
         """`Simulation.changes` when sensors were read last."""
         self._moment = Moment.INSTANT
@@ -116,68 +114,31 @@ class Readings:
 
     def forget(self) -> None:
         """Drop what was read: the engine's state has changed."""
-        self._readings.clear()
-        self._details.clear()
-        self._groups = self._touched = self._visible = self._totals = None
+        self._known.clear()
+        self._visible = None
 
     def reading(self, name: str, moment: Moment) -> SensorReading:
         """A sensor's contacts. `moment`: which of the steps since the last picture."""
-        self._refresh(moment)
-        if name not in self._readings:
-            engine, history = self._simulation.shown, self._simulation.history
-            past = history.moment(name, moment) if history is not None else None
-            batch = past or self._contacts_now(name)
-            net_force = batch.net_force
-            self._readings[name] = SensorReading(
-                sensor=engine.sensors[name],
-                batch=batch,
-                array=engine.array(name),
-                found=round(float(batch.found)),
-                reported=int(batch.filled.sum()),
-                net_force=np.zeros(3) if net_force is None else net_force,
-            )
-        return self._readings[name]
-
-    def _contacts_now(self, name: str) -> ContactBatch:
-        """A sensor's contacts, from those of its group if these were read."""
-        engine = self._simulation.shown
-        position = engine.sensors.position(name)
-        for numbers, batch in self._groups or () if self._moment is Moment.INSTANT else ():
-            if len(place := (numbers == position).nonzero()[0]):
-                return batch.at(int(place[0]))
-        return engine.contacts(name)
+        return self._once((SensorReading, name), moment, lambda: self._read_one(name, moment))
 
     def details(self, name: str) -> ContactDetails:
         """Geom names and friction of a sensor's contacts."""
-        self._refresh(self._moment)
-        if name not in self._details:
-            self._details[name] = self._simulation.shown.details(name)
-        return self._details[name]
+        return self._once((ContactDetails, name), self._moment, lambda: self._simulation.shown.details(name))
 
     def groups(self, moment: Moment) -> list[SensorGroup]:
         """The contacts of all sensors, those that are laid out alike in one batch."""
-        self._refresh(moment)
-        if self._groups is None:
-            if moment is Moment.INSTANT:
-                self._groups = self._read()
-            else:
-                self._groups = [
-                    SensorGroup(np.array([i]), ContactBatch.stack([self.reading(sensor.name, moment).batch]))
-                    for i, sensor in enumerate(self._simulation.shown.sensors)
-                ]
-        return self._groups
+        return self._once("groups", moment, lambda: self._read_all(moment))
 
     def groups_now(self, visible: NDArray[np.bool_]) -> list[SensorGroup]:
         """The visible sensors, (sensors,), as they are now, whichever moment is shown. Read for the caller alone."""
-        groups = self._read()
+        groups = self._read_all(Moment.INSTANT)
         return _kept(groups, [visible[numbers] for numbers, _ in groups])
 
     def totals(self, moment: Moment) -> SensorTotals:
         """What every sensor reports in all."""
+        sensors = len(self._simulation.shown.sensors)
         groups, touched = self.groups(moment), self._touched_groups(moment)
-        if self._totals is None:
-            self._totals = SensorTotals.of(groups, touched, len(self._simulation.shown.sensors))
-        return self._totals
+        return self._once(SensorTotals, moment, lambda: SensorTotals.of(groups, touched, sensors))
 
     def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
         """The visible sensors, (sensors,); of many, those that match a contact. Found once a step.
@@ -192,13 +153,48 @@ class Readings:
     def _touched_groups(self, moment: Moment) -> list[SensorGroup]:
         """The sensors that match a contact: of ten thousand, a few. Of a small group all."""
         groups = self.groups(moment)
-        if self._touched is None:
-            self._touched = [touched for group in groups for touched in _touched_of(group)]
-        return self._touched
+        return self._once("touched", moment, lambda: [touched for group in groups for touched in _touched_of(group)])
 
-    def _read(self) -> list[SensorGroup]:
-        grouped = self._simulation.shown.grouped_contacts()
-        return [SensorGroup(self._places(names), batch) for names, batch in grouped]
+    def _once(self, what: object, moment: Moment, read: Callable[[], T]) -> T:
+        """What was read of a moment since the simulation changed, or is read now."""
+        if self._changes != self._simulation.changes or self._moment is not moment:
+            self._changes, self._moment = self._simulation.changes, moment
+            self.forget()
+        if what not in self._known:
+            self._known[what] = read()
+        known: T = self._known[what]
+        return known
+
+    def _read_one(self, name: str, moment: Moment) -> SensorReading:
+        engine, history = self._simulation.shown, self._simulation.history
+        past = history.moment(name, moment) if history is not None else None
+        batch = past or self._contacts_now(name)
+        net_force = batch.net_force
+        return SensorReading(
+            sensor=engine.sensors[name],
+            batch=batch,
+            array=engine.array(name),
+            found=round(float(batch.found)),
+            reported=int(batch.filled.sum()),
+            net_force=np.zeros(3) if net_force is None else net_force,
+        )
+
+    def _contacts_now(self, name: str) -> ContactBatch:
+        """A sensor's contacts, from those of its group if these were read."""
+        engine = self._simulation.shown
+        position = engine.sensors.position(name)
+        for numbers, batch in self._known.get("groups", ()) if self._moment is Moment.INSTANT else ():
+            if len(place := (numbers == position).nonzero()[0]):
+                at: ContactBatch = batch.at(int(place[0]))
+                return at
+        return engine.contacts(name)
+
+    def _read_all(self, moment: Moment) -> list[SensorGroup]:
+        engine = self._simulation.shown
+        if moment is not Moment.INSTANT:
+            batches = [self.reading(sensor.name, moment).batch for sensor in engine.sensors]
+            return [SensorGroup(np.array([i]), ContactBatch.stack([batch])) for i, batch in enumerate(batches)]
+        return [SensorGroup(self._places(names), batch) for names, batch in engine.grouped_contacts()]
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
         sensors = self._simulation.shown.sensors
@@ -208,12 +204,6 @@ class Readings:
         if names not in self._numbers:
             self._numbers[names] = np.array([sensors.position(name) for name in names])
         return self._numbers[names]
-
-    def _refresh(self, moment: Moment) -> None:
-        """Drop what was read before the simulation changed, or of another moment."""
-        if self._changes != self._simulation.changes or self._moment is not moment:
-            self._changes, self._moment = self._simulation.changes, moment
-            self.forget()
 
 
 def _touched_of(group: SensorGroup) -> list[SensorGroup]:

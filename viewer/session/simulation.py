@@ -92,7 +92,7 @@ class StatusPart(NamedTuple):
 
 
 class StepSource:
-    """Where the steps of a run come from. What it does not override fits steps that an engine takes here."""
+    """Where the steps of a run come from. This one takes them with an engine, driven by its controller or by a user."""
 
     verdicts: Verdicts | None = None
     """How exactly each step was re-simulated; None where steps are taken here or arrive from a loop."""
@@ -259,10 +259,6 @@ class StepSource:
         """Let the steps come to this source, which has replaced another one: its run is ready."""
 
 
-class OwnSteps(StepSource):
-    """Steps that an engine takes here, driven by its controller or by the user."""
-
-
 class LogSteps(StepSource):
     """Steps of a saved run or a log, re-simulated once, ahead of what is shown.
 
@@ -410,7 +406,7 @@ class LogSteps(StepSource):
 
 def source_of(engine: Engine) -> StepSource:
     """Return the steps of the saved run or log that an engine was opened with, else its own steps."""
-    return OwnSteps(engine) if engine.log is None else LogSteps(engine, engine.resimulate(engine.log))
+    return StepSource(engine) if engine.log is None else LogSteps(engine, engine.resimulate(engine.log))
 
 
 def posed_text(engine: Engine) -> str:

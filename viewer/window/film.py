@@ -9,6 +9,7 @@ from ..app.application import Application
 from ..recording.encoders import Picture
 from ..recording.schedule import Schedule
 from ..render.camera import Eye
+from ..session.layer import DrawContext
 from ..session.layers import follow_forces
 from ..session.pace import Pace
 from .opening import opening_window, use_null_display
@@ -68,7 +69,7 @@ class WindowFilm:
                 yield None
             if frame < first:
                 self._advance(target)
-                follow_forces(self._app.session, self._eye())
+                follow_forces(DrawContext(self._app.session), self._eye())
                 yield None
                 continue
             pace.target = target

@@ -39,17 +39,8 @@ class Viewport:
         inside = left <= io.mouse_pos.x < right and top <= io.mouse_pos.y < bottom
         return inside and not io.want_capture_mouse
 
-    @property
-    def clicked(self) -> bool:
-        """True if the left button was pressed and released over the scene, without a drag in between."""
-        return self._is_clicked(LEFT)
-
-    @property
-    def right_clicked(self) -> bool:
-        """The same of the right button."""
-        return self._is_clicked(RIGHT)
-
-    def _is_clicked(self, button: int) -> bool:
+    def is_clicked(self, button: int = LEFT) -> bool:
+        """True if a button was pressed and released over the scene, without a drag in between."""
         travel = imgui.get_mouse_drag_delta(button, 0.0)
         still = abs(travel.x) + abs(travel.y) < CLICK_TRAVEL
         return self.hovered and imgui.is_mouse_released(button) and still

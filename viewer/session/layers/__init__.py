@@ -40,13 +40,11 @@ def find_layers() -> list[Layer]:
 LAYERS = find_layers()
 
 
-def follow_forces(session: Session, eye: Eye) -> None:
-    """Let the force scale see the forces of an instant that no picture shows."""
-    _follow_forces(DrawContext(session), eye)
+def follow_forces(context: DrawContext, eye: Eye) -> tuple[list[SensorGlyphs], float]:
+    """Fit the scale to the forces of all layers that are on, also of an instant that no picture shows.
 
-
-def _follow_forces(context: DrawContext, eye: Eye) -> tuple[list[SensorGlyphs], float]:
-    """Fit the scale to the forces of all layers that are on: those at contacts, and the strongest of the others [N]."""
+    Returns those at contacts, and the strongest of the others [N].
+    """
     layers, engine = _layers_on(context.gizmos), context.session.engine
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
     elsewhere = max((layer.strongest(context) for layer in layers if layer.strongest is not None), default=0.0)
@@ -59,8 +57,8 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
     context, eye = DrawContext(session), eye or session.usual_eye
     gizmos = context.gizmos
     layers = _layers_on(gizmos)
-    contacts, elsewhere = _follow_forces(context, eye)
-    forces = [build_glyphs(contacts, _contact_parts(layers), gizmos, context.scale, context.colors)]
+    contacts, elsewhere = follow_forces(context, eye)
+    forces = [build_glyphs(contacts, contact_parts(gizmos), gizmos, context.scale, context.colors)]
     others: list[Glyphs] = []
     for layer in layers:
         part = None if layer.glyphs is None else layer.glyphs(context)
@@ -82,10 +80,7 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
 
 def contact_parts(gizmos: GizmoSettings) -> ContactParts:
     """What the layers that are on draw at every contact."""
-    return _contact_parts(_layers_on(gizmos))
-
-
-def _contact_parts(layers: list[Layer]) -> ContactParts:
+    layers = _layers_on(gizmos)
     point = next((layer.point for layer in layers if layer.point is not None), None)
     return ContactParts(point, [arrow for layer in layers for arrow in layer.arrows])
 

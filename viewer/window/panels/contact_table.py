@@ -83,9 +83,8 @@ class ContactTable:
         imgui.separator()
         shown = set(ContactColumn) if chosen is None else set(chosen)
         for column in ContactColumn:
-            imgui.begin_disabled(column is ContactColumn.SLOT)
-            changed, on = imgui.checkbox(str(column), column in shown and (chosen is not None or column in _USUAL))
-            imgui.end_disabled()
+            with ui.disabled(column is ContactColumn.SLOT):
+                changed, on = imgui.checkbox(str(column), column in shown and (chosen is not None or column in _USUAL))
             imgui.set_item_tooltip(_HELP[column])
             if changed:
                 kept = set(chosen if chosen is not None else _USUAL)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from imgui_bundle import icons_fontawesome_6 as icons
-from imgui_bundle import imgui
+from imgui_bundle import imgui, imgui_ctx
 
 from ...app.application import Application
 from ...mjmodel.actuators import Actuator
@@ -55,22 +55,21 @@ class KeyframeList:
         self._message.show()
 
     def _show_row(self, app: Application, name: str, *, made: bool) -> None:
-        imgui.push_id(f"key {ui.literal(name)}")
-        if ui.small_button(f"{icons.ICON_FA_PLAY}###go", f"Start again from {name}"):
-            self._message.attempt(lambda: app.keyframes.go_to(app.session, name))
-        imgui.same_line()
-        imgui.text_unformatted(name)
-        if made:
+        with imgui_ctx.push_id(f"key {ui.literal(name)}"):
+            if ui.small_button(f"{icons.ICON_FA_PLAY}###go", f"Start again from {name}"):
+                self._message.attempt(lambda: app.keyframes.go_to(app.session, name))
             imgui.same_line()
-            why_not = app.session.why_not(Change.FILE)
-            with ui.disabled(why_not is not None):
-                help_text = why_not or "Write it into the scene's file: one line is added. Ctrl+Z takes it back"
-                if ui.small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
-                    self._message.attempt(lambda: app.keyframes.save(app.session, name))
-            imgui.same_line()
-            if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
-                app.keyframes.remove(name)
-        imgui.pop_id()
+            imgui.text_unformatted(name)
+            if made:
+                imgui.same_line()
+                why_not = app.session.why_not(Change.FILE)
+                with ui.disabled(why_not is not None):
+                    help_text = why_not or "Write it into the scene's file: one line is added. Ctrl+Z takes it back"
+                    if ui.small_button(f"{icons.ICON_FA_FLOPPY_DISK}###save", help_text):
+                        self._message.attempt(lambda: app.keyframes.save(app.session, name))
+                imgui.same_line()
+                if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", f"Forget {name}. Ctrl+Z takes it back"):
+                    app.keyframes.remove(name)
 
 
 class ControlsPanel:

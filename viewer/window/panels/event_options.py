@@ -46,10 +46,9 @@ def _show_pairs(session: Session, tracker: ContactTracker) -> None:
         tracker.select(pairs_of_sensors(model))
     ui.tooltip(f"Those that a contact sensor can match. {_CLEARS}")
     name = body_names(model)[body] if body > 0 else "the selected body"
-    imgui.begin_disabled(body <= 0)
-    if imgui.radio_button(f"of {ui.literal(name)}###body", source is PairSource.BODY):
-        tracker.select(pairs_of_body(model, body))
-    imgui.end_disabled()
+    with ui.disabled(body <= 0):
+        if imgui.radio_button(f"of {ui.literal(name)}###body", source is PairSource.BODY):
+            tracker.select(pairs_of_body(model, body))
     ui.tooltip(f"Double-click a body in the scene to select it. {_CLEARS}")
     if imgui.radio_button("all that can collide", source is PairSource.ALL):
         tracker.select(all_pairs(model))

@@ -42,7 +42,7 @@ class BodyMenu:
         """Notice a right click on a body. Call it once a frame."""
         if imgui.is_mouse_clicked(RIGHT):
             self._due, self._double = 0.0, imgui.is_mouse_double_clicked(RIGHT)
-        if viewport.right_clicked and not self._double and not imgui.get_io().key_ctrl:
+        if viewport.is_clicked(RIGHT) and not self._double and not imgui.get_io().key_ctrl:
             pick = viewport.pick(shell.app.session, scene_pass)
             if pick is not None and pick.body > 0:
                 self.pick = pick
@@ -88,7 +88,7 @@ def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: Cam
         return None
     component = owner[2] if len(owner) > 2 and owner[2] < 3 else None
     pointed = Highlight(session.engine.sensors[owner[0]].name, owner[1], component)
-    if viewport.clicked:
+    if viewport.is_clicked():
         session.selected = pointed.sensor
         session.picked = (pointed.sensor, pointed.slot)
     return pointed

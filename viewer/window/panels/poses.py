@@ -148,27 +148,25 @@ def _show_numbers(session: Session, joint: Joint) -> None:
     """A free or ball joint."""
     data, drive = session.engine.data, session.drive
     values = data.qpos[joint.place : joint.place + joint.size]
-    imgui.push_id(ui.literal(joint.name))
-    ui.dim_text(f"{joint.name} ({'free' if joint.size == 7 else 'ball'})")
-    if joint.size == 7:
-        _show_vector(
-            drive, joint.name, "position", values[:3], lambda new: drive.set_position(joint.place, new), " [m]"
-        )
-    turn = joint.place + joint.size - 4
-    _show_vector(drive, joint.name, "quaternion", values[-4:], lambda new: drive.set_position(turn, new), "")
-    imgui.pop_id()
+    with imgui_ctx.push_id(ui.literal(joint.name)):
+        ui.dim_text(f"{joint.name} ({'free' if joint.size == 7 else 'ball'})")
+        if joint.size == 7:
+            _show_vector(
+                drive, joint.name, "position", values[:3], lambda new: drive.set_position(joint.place, new), " [m]"
+            )
+        turn = joint.place + joint.size - 4
+        _show_vector(drive, joint.name, "quaternion", values[-4:], lambda new: drive.set_position(turn, new), "")
 
 
 def _show_mocap(session: Session, index: int) -> None:
     data, drive = session.engine.data, session.drive
     name = drive.mocap_names[index]
     position, turn = data.mocap_pos[index], data.mocap_quat[index]
-    imgui.push_id(f"mocap {index}")
-    ui.dim_text(f"{name} (mocap)")
-    ui.tooltip("Ctrl+drag moves it in the scene, too: with the right button, with the left it turns")
-    _show_vector(drive, name, "position", position, lambda new: drive.set_mocap(index, new, turn.copy()), " [m]")
-    _show_vector(drive, name, "quaternion", turn, lambda new: drive.set_mocap(index, position.copy(), new), "")
-    imgui.pop_id()
+    with imgui_ctx.push_id(f"mocap {index}"):
+        ui.dim_text(f"{name} (mocap)")
+        ui.tooltip("Ctrl+drag moves it in the scene, too: with the right button, with the left it turns")
+        _show_vector(drive, name, "position", position, lambda new: drive.set_mocap(index, new, turn.copy()), " [m]")
+        _show_vector(drive, name, "quaternion", turn, lambda new: drive.set_mocap(index, position.copy(), new), "")
 
 
 def _show_vector(

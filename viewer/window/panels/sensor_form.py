@@ -136,7 +136,7 @@ class TargetChooser:
             target = _target_of(viewport.pick(session, scene_pass), kind, suggestions)
         imgui.set_mouse_cursor(imgui.MouseCursor_.hand)
         imgui.set_tooltip(str(target) if target is not None else f"no {kind} with a name here")
-        if not viewport.clicked or target is None:
+        if not viewport.is_clicked() or target is None:
             return None
         self.picking = None
         return target
@@ -331,22 +331,21 @@ def _show_touching(
     for i in ui.table_rows(f"##touching {what}", fitting, len(touching), flags, size, height=row):
         each = touching[i]
         # By its name: rows come and go while the scene runs.
-        imgui.push_id(ui.literal(each.label))
-        imgui.table_next_column()
-        names = names or ui.fit_texts([other.label for other in touching], imgui.get_content_region_avail().x)
-        imgui.align_text_to_frame_padding()
-        imgui.text_unformatted(names[i])
-        ui.tooltip(f"{each.label}\n{each.count} contact{'' if each.count == 1 else 's'}")
-        with ui.number_font():
-            for number in (str(each.count), ui.format_number(each.force, 2))[4 - len(fitting) :]:
-                imgui.table_next_column()
-                imgui.align_text_to_frame_padding()
-                ui.text_right(number)
-        imgui.table_next_column()
-        icon, help_text, can_be_pressed = describe(each)
-        with ui.disabled(not can_be_pressed):
-            if ui.icon_button(icon, "make"):
-                pressed = each
-        ui.tooltip(help_text)
-        imgui.pop_id()
+        with imgui_ctx.push_id(ui.literal(each.label)):
+            imgui.table_next_column()
+            names = names or ui.fit_texts([other.label for other in touching], imgui.get_content_region_avail().x)
+            imgui.align_text_to_frame_padding()
+            imgui.text_unformatted(names[i])
+            ui.tooltip(f"{each.label}\n{each.count} contact{'' if each.count == 1 else 's'}")
+            with ui.number_font():
+                for number in (str(each.count), ui.format_number(each.force, 2))[4 - len(fitting) :]:
+                    imgui.table_next_column()
+                    imgui.align_text_to_frame_padding()
+                    ui.text_right(number)
+            imgui.table_next_column()
+            icon, help_text, can_be_pressed = describe(each)
+            with ui.disabled(not can_be_pressed):
+                if ui.icon_button(icon, "make"):
+                    pressed = each
+            ui.tooltip(help_text)
     return pressed

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from imgui_bundle import ImVec2, ImVec4, imgui, imgui_ctx, implot
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...assets import is_bundled
@@ -110,10 +110,9 @@ class TouchPanel:
         _show_headings(sparks)
         sensors = list(touch)
         for i in ui.visible_rows(len(sensors), _row_height()):
-            imgui.push_id(ui.literal(sensors[i].name))
-            if _show_row(touch, sensors[i], sensors[i].name == self.selected, sparks):
-                self.selected = sensors[i].name
-            imgui.pop_id()
+            with imgui_ctx.push_id(ui.literal(sensors[i].name)):
+                if _show_row(touch, sensors[i], sensors[i].name == self.selected, sparks):
+                    self.selected = sensors[i].name
         imgui.end_table()
 
 
