@@ -21,7 +21,11 @@ KINDS = CLICKED | OPENED | DRAGGED | TYPED
 """ImGui's functions that make what a person can use."""
 EXPLAINED = {"button", "small_button", "checkbox", "radio_button", "begin_combo"} | DRAGGED | TYPED
 """Those that need a tooltip; what a list or a menu offers is its own explanation."""
-HELPERS = {"button", "small_button", "icon_button", "eye_button", "checkbox", "choose", "slider"}
+HELPERS = {"button", "small_button", "icon_button", "eye_button", "checkbox", "choose", "slider"} | {
+    "menu_item",
+    "number_field",
+    "filter_field",
+}
 """Functions of the window that make one of them; their callers count."""
 
 
@@ -67,7 +71,8 @@ def sites() -> dict[str, list[tuple[int, int, Site]]]:
 
 def _makes_control(function: ast.expr) -> bool:
     if isinstance(function, ast.Attribute):
-        return isinstance(function.value, ast.Name) and function.value.id == "imgui" and function.attr in KINDS
+        module = function.value.id if isinstance(function.value, ast.Name) else ""
+        return function.attr in {"imgui": KINDS, "ui": HELPERS}.get(module, set())
     return isinstance(function, ast.Name) and function.id in HELPERS
 
 
