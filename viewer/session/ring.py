@@ -162,7 +162,16 @@ class StepRing:
             if stop - self.newest_state >= spacing:
                 add_state()
 
-        return record
+        def record_view() -> None:
+            stop = self.stop
+            place = stop % capacity * size
+            rows[place : place + size] = view
+            self.stop = stop + 1
+            if stop - self.newest_state >= spacing:
+                add_state()
+
+        view = read()
+        return record_view if read() is view else record
 
     def input_recorder(
         self,
