@@ -12,7 +12,7 @@ from contact_viewer.engines.registry import open_engines
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
 
-from ..engines.test_controller import ARM
+from ..scenes import ARM
 
 GOOD = "LEVEL = {level}\ncalls = 0\n\ndef control(model, data):\n    data.ctrl[0] = LEVEL\n"
 

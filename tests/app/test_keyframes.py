@@ -12,7 +12,7 @@ from contact_viewer.errors import SceneError
 from contact_viewer.mjmodel.keyframes import Keyframe
 from contact_viewer.settings import Options
 
-from ..session.test_history import ROBOT
+from ..scenes import ROBOT
 
 
 def long_scene(tmp_path: Path) -> Path:

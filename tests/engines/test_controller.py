@@ -13,19 +13,8 @@ from contact_viewer.engines.controller_file import ControllerFile, read_param
 from contact_viewer.errors import ControlError, SceneError
 from contact_viewer.session.simulation import Simulation
 
-ARM = """
-<mujoco>
-  <option timestep=".002"/>
-  <worldbody>
-    <geom name="floor" type="plane" size="2 2 .1"/>
-    <body name="arm" pos="0 0 .3">
-      <joint name="shoulder" axis="0 1 0" damping=".5"/>
-      <geom name="arm" type="capsule" fromto="0 0 0 .3 0 0" size=".02" mass=".5"/>
-    </body>
-  </worldbody>
-  <actuator><position name="shoulder" joint="shoulder" kp="30" ctrlrange="-1 1.5"/></actuator>
-  <sensor><contact name="touch" geom1="floor" geom2="arm" data="found force"/></sensor>
-</mujoco>"""
+from ..scenes import ARM
+
 FILE = """
 KP = 3.0
 LIMIT = 2 * KP

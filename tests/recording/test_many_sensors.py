@@ -12,7 +12,7 @@ from contact_viewer.recording.data_file import DataFile
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
-from ..session.layers.test_many_sensors import write_scene
+from ..scenes import write_many_sensors
 from .test_data_file import export, read_csv
 
 WHOLE = "found force torque dist pos normal tangent"
@@ -78,7 +78,7 @@ def test_each_of_many_sensors_has_the_rows_that_mujoco_reports_in_the_scenes_ord
 
 @pytest.mark.alone
 def test_a_step_of_many_sensors_is_written_in_a_fraction_of_reading_each(tmp_path: Path) -> None:
-    session = Session(open_engine(write_scene(tmp_path / "many.xml", 10_000)), ViewState(), keeps_history=False)
+    session = Session(open_engine(write_many_sensors(tmp_path / "many.xml", 10_000)), ViewState(), keeps_history=False)
     reading, writing = [], []
     with DataFile(tmp_path / "c.npz", session) as file:
         for step in range(6):

@@ -11,7 +11,7 @@ from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 from contact_viewer.window.panels.poses import short_names
 
-from .test_driven_history import Wanderer, scene, state_of
+from .runs import Wanderer, scene, state_of
 
 MOTOR = """
 <mujoco>

@@ -18,25 +18,8 @@ from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, Quality, ScaleMode, ViewState
 from numpy.typing import NDArray
 
-PILLAR = """
-<mujoco>
-  <option timestep="0.002" gravity="0 0 -{gravity}"/>
-  <statistic extent="{extent}" meansize="{extent}"/>
-  <visual>
-    <global azimuth="90" elevation="-20"/>
-    <headlight ambient="0.7 0.7 0.7" diffuse="0 0 0" specular="0 0 0"/>
-    <rgba haze="0.5 0.5 0.5 1"/>
-  </visual>
-  <worldbody>
-    <geom name="floor" type="plane" size="{floor} {floor} 1" rgba="0.5 0.5 0.5 1"/>
-    <body name="ball" pos="0 0 {radius}">
-      <freejoint/><geom name="ball" size="{radius}" mass="{mass}" rgba="0.5 0.5 0.5 0.3"/>
-    </body>
-  </worldbody>
-  <sensor><contact name="c" geom1="floor" geom2="ball" data="found force" num="4"/></sensor>
-</mujoco>
-"""
-"""A ball at rest on a floor, grey and translucent: one green arrow upright, one white sphere."""
+from ..scenes import PILLAR
+
 EXTENTS = [0.05, 0.35, 1.0, 100.0]
 
 

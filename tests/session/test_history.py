@@ -13,35 +13,12 @@ from contact_viewer import open_engine
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.abilities import ArrivedStep, StepKind
 from contact_viewer.errors import UnstableError
-from contact_viewer.session.history import History
 from contact_viewer.session.simulation import Simulation
 from contact_viewer.settings import Moment
 
-ROBOT = """
-<mujoco>
-  <option timestep=".002" {option}><flag {flag}/></option>
-  <worldbody>
-    <geom name="floor" type="plane" size="5 5 .1"/>
-    <body name="robot" pos="0 0 .3"><freejoint/><geom type="box" size=".2 .1 .05"/>
-      <body pos=".2 0 0"><joint name="hip" axis="0 1 0" range="-60 60"/>
-        <geom type="capsule" fromto="0 0 0 .2 0 -.1" size=".03"/></body>
-      <body pos="-.2 0 0"><joint name="knee" axis="0 1 0" damping=".2"/>
-        <geom type="capsule" fromto="0 0 0 -.2 0 -.1" size=".03"/></body>
-    </body>
-    <body name="crate" pos=".4 .5 .3"><freejoint/><geom name="crate" type="box" size=".1 .1 .1"/></body>
-    <body pos=".4 .52 .6" euler="10 20 30"><freejoint/><geom type="box" size=".1 .1 .1"/></body>
-    <body pos=".42 .52 .9"><freejoint/><geom size=".1"/></body>
-    <body name="paddle" mocap="true" pos=".3 -.2 .09"><geom type="box" size=".1 .02 .1"/></body>
-  </worldbody>
-  <actuator>
-    <position joint="hip" kp="20" {actuator}/>
-    <general joint="knee" dyntype="filter" dynprm=".1" gainprm="5"/>
-  </actuator>
-  <sensor>
-    <contact name="robot" body1="robot" num="8" data="found force pos" {sensor}/>
-    <contact name="floor" geom1="floor" num="12" data="found"/>
-  </sensor>
-</mujoco>"""
+from ..scenes import ROBOT
+from .runs import BUDGET, Run
+
 SETTINGS = {
     "newton": {"option": 'cone="elliptic"'},
     "pgs": {"option": 'solver="PGS" iterations="5" noslip_iterations="2"'},
@@ -54,24 +31,6 @@ SETTINGS = {
     "sleep": {"flag": 'sleep="enable"'},
 }
 """Solvers stop before they converge, so that the warm start shows in the forces."""
-
-
-BUDGET = 256 * 2**20
-
-
-class Run:
-    """A simulation of one MuJoCo environment with a history."""
-
-    def __init__(self, engine: Any, budget: int = BUDGET) -> None:
-        self.engine = engine
-        self.simulation = Simulation(engine, history_bytes=budget)
-        assert self.simulation.history is not None
-        self.history: History = self.simulation.history
-        self.step, self.go_to, self.contacts = self.simulation.step, self.history.go_to, self.history.contacts
-
-    @property
-    def current(self) -> int:
-        return self.history.current
 
 
 def robot(tmp_path: Path, setting: str) -> Run:

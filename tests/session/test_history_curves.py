@@ -10,7 +10,7 @@ from contact_viewer import open_engine
 from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.history_curves import HistoryCurves
 
-from .test_history import Run
+from .runs import Run
 
 BOXES = """
 <mujoco>

@@ -9,11 +9,11 @@ from contact_viewer import open_engine
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, Reduce, ViewState
 
-from .layers.test_many_sensors import write_scene
+from ..scenes import write_many_sensors
 
 
 def test_every_one_of_many_sensors_has_the_mode_that_was_asked_for(tmp_path: Path) -> None:
-    path = write_scene(tmp_path / "many.xml", 3000)
+    path = write_many_sensors(tmp_path / "many.xml", 3000)
     engine = open_engine(path)
     session = Session(engine, ViewState(), Options(scene=path, sensors=("s0", "s1", "s2999"), reduce=Reduce.NETFORCE))
     session.simulation.step(400)
@@ -29,7 +29,7 @@ def test_every_one_of_many_sensors_has_the_mode_that_was_asked_for(tmp_path: Pat
 @pytest.mark.alone
 def test_the_mode_of_eight_times_as_many_sensors_takes_no_more_than_its_share_to_switch(tmp_path: Path) -> None:
     def duration(count: int) -> float:
-        path = write_scene(tmp_path / f"{count}.xml", count)
+        path = write_many_sensors(tmp_path / f"{count}.xml", count)
         engine, best = open_engine(path), float("inf")
         for mode in (Reduce.NETFORCE, Reduce.MINDIST, Reduce.MAXFORCE):
             start = time.thread_time()

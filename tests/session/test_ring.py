@@ -22,6 +22,11 @@ class Ledger:
     """That led to each step, by its number."""
     value: float = 0.0
 
+    def __post_init__(self) -> None:
+        self.record = self.history.recorder(
+            lambda: np.array([self.value, -self.value, 2 * self.value]).data.cast("B"), 2**62, int
+        )
+
     def begin(self) -> None:
         self.history.clear()
         self.values, self.inputs, self.value = [], [], 0.0
@@ -49,9 +54,7 @@ class Ledger:
             self.value += change
             self.values.append(self.value)
             self.inputs.append(change)
-            self.history.recorder(
-                lambda: np.array([self.value, -self.value, 2 * self.value]).data.cast("B"), 2**62, int
-            )()
+            self.record()
 
 
 def ledger(capacity: int) -> Ledger:

@@ -86,6 +86,25 @@ def wait(ctx: Any, condition: Callable[[], object], seconds: float = 40.0) -> No
         ctx.yield_(1)
 
 
+def call_in_frame(window: Window, ctx: Any, call: Callable[[], Any]) -> Any:
+    """Call something where the window's context is current."""
+    results: list[Any] = []
+    # A scene that is ready meanwhile brings a pass of its own.
+    while not results:
+        assert window.canvas is not None
+        scene_pass = window.canvas.scene_pass
+        draw = scene_pass.draw
+
+        def draw_and_call(viewport: Any, draw: Callable[[Any], None] = draw) -> None:
+            draw(viewport)
+            results.append(call())
+
+        scene_pass.draw = draw_and_call  # type: ignore[method-assign]
+        ctx.yield_(1)
+        scene_pass.draw = draw  # type: ignore[method-assign]
+    return results[0]
+
+
 def screenshot(ctx: Any, path: Path) -> Pixels:
     """The window's picture, (height, width, 3), which is also saved for those who look into a failure."""
     # The test engine draws a white mouse cursor: keep it out of the scene.

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ..session.test_force_scale import PILLAR
+from ..scenes import PILLAR
 from .driver import Pixels, drive, make_window, screenshot, wait
 
 MASSES = {0.05: 2e-4, 0.35: 0.3, 1.0: 40.0, 100.0: 9e4}

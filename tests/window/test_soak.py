@@ -2,16 +2,14 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.render.contexts import load_opengl
-from contact_viewer.window.window import Window
 
 from ..render.gl_state import gl_error
-from .driver import drive, make_window
+from .driver import call_in_frame, drive, make_window
 
 OBJECTS = ("Buffer", "Texture", "Program", "Shader", "Framebuffer", "Renderbuffer", "VertexArray", "List")
 
@@ -23,25 +21,6 @@ def count_gl_objects() -> dict[str, int]:
         kind: sum(bool(getattr(gl, f"glIs{kind}")(name)) for name in range(1, 40_000 if kind == "List" else 1000))
         for kind in OBJECTS
     }
-
-
-def call_in_frame(window: Window, ctx: Any, call: Callable[[], Any]) -> Any:
-    """Call something where the window's context is current."""
-    results: list[Any] = []
-    # A scene that is ready meanwhile brings a pass of its own.
-    while not results:
-        assert window.canvas is not None
-        scene_pass = window.canvas.scene_pass
-        draw = scene_pass.draw
-
-        def draw_and_call(viewport: Any, draw: Callable[[Any], None] = draw) -> None:
-            draw(viewport)
-            results.append(call())
-
-        scene_pass.draw = draw_and_call  # type: ignore[method-assign]
-        ctx.yield_(1)
-        scene_pass.draw = draw  # type: ignore[method-assign]
-    return results[0]
 
 
 def test_ten_scenes_leave_no_gl_objects_and_no_errors() -> None:

@@ -18,8 +18,7 @@ from contact_viewer.window.window import Window
 from imgui_bundle.imgui import test_engine
 
 from ..render.gl_state import gl_error
-from .driver import drive, make_window
-from .test_soak import call_in_frame
+from .driver import call_in_frame, drive, make_window
 
 COST = 0.1
 """The most processor time that a second of simulated use may take [s]."""

@@ -11,20 +11,7 @@ from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ColorMode, Moment, ViewState
 
-
-def write_scene(path: Path, count: int) -> Path:
-    """Nine boxes on a floor, each with a sensor, and many sensors of pairs of boxes that never touch."""
-    boxes = "".join(
-        f'<body pos="{i % 3} {i // 3} .0999"><freejoint/><geom name="b{i}" type="box" size=".1 .1 .1"/></body>'
-        for i in range(9)
-    )
-    sensors = "".join(
-        f'<contact name="s{i}" geom1="{"floor" if i < 9 else f"b{(i + 1) % 9}"}" geom2="b{i % 9}" num="4"/>'
-        for i in range(count)
-    )
-    floor = '<geom name="floor" type="plane" size="5 5 .1"/>'
-    path.write_text(f"<mujoco><worldbody>{floor}{boxes}</worldbody><sensor>{sensors}</sensor></mujoco>")
-    return path
+from ...scenes import write_many_sensors
 
 
 def opened(path: Path) -> Session:
@@ -35,7 +22,7 @@ def opened(path: Path) -> Session:
 
 @pytest.mark.parametrize("moment", [Moment.INSTANT, Moment.PEAK])
 def test_every_sensor_has_its_own_glyphs_and_colours(tmp_path: Path, moment: Moment) -> None:
-    session = opened(write_scene(tmp_path / "some.xml", 20))
+    session = opened(write_many_sensors(tmp_path / "some.xml", 20))
     session.settings.gizmos.color_mode, session.settings.gizmos.moment = ColorMode.SENSOR, moment
     session.visible["s4"] = False
     glyphs = session_glyphs(session)
@@ -53,7 +40,7 @@ def test_every_sensor_has_its_own_glyphs_and_colours(tmp_path: Path, moment: Mom
 
 
 def test_curves_of_many_sensors_say_which_of_them_bear_the_weight(tmp_path: Path) -> None:
-    session = opened(write_scene(tmp_path / "some.xml", 200))
+    session = opened(write_many_sensors(tmp_path / "some.xml", 200))
     session.simulation.step(400)
     history = session.history
     assert history is not None
@@ -82,7 +69,7 @@ def fastest(session: Session) -> float:
 
 @pytest.mark.alone
 def test_ten_thousand_sensors_are_drawn_in_a_fraction_of_reading_each(tmp_path: Path) -> None:
-    session = opened(write_scene(tmp_path / "many.xml", 10_000))
+    session = opened(write_many_sensors(tmp_path / "many.xml", 10_000))
     started = time.thread_time()
     for sensor in session.engine.sensors:
         session.reading(sensor.name)

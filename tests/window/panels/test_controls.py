@@ -14,7 +14,7 @@ from imgui_bundle import ImVec2, imgui
 
 from tests.passive.loops import still_loop
 
-from ...engines.test_controller import ARM
+from ...scenes import ARM
 from ..driver import drive, make_window, screenshot, wait
 
 

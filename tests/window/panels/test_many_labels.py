@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from contact_viewer.window.panels import picking
 
-from ...session.layers.test_many_sensors import write_scene
+from ...scenes import write_many_sensors
 from ..driver import drive, make_window
 from ..text_room import recorded_text
 
@@ -104,7 +104,7 @@ def test_a_label_stands_near_its_contact_or_nowhere() -> None:
 
 @pytest.mark.alone
 def test_labels_of_ten_thousand_sensors_cost_little_of_a_frame(tmp_path: Path) -> None:
-    window = make_window(write_scene(tmp_path / "many.xml", 10_000), steps=20)
+    window = make_window(write_many_sensors(tmp_path / "many.xml", 10_000), steps=20)
 
     def test(ctx: Any) -> None:
         session = window.app.session

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from ...session.layers.test_many_sensors import write_scene
+from ...scenes import write_many_sensors
 from ..driver import drive, make_window, wait
 from ..text_room import recorded_text
 
@@ -83,7 +83,7 @@ def test_many_sensors_are_filtered_by_name(tmp_path: Path) -> None:
 
 
 def test_the_buttons_of_the_list_have_room_beside_the_number_of_ten_thousand(tmp_path: Path) -> None:
-    window = make_window(write_scene(tmp_path / "many.xml", 10_000), width=1280, height=720)
+    window = make_window(write_many_sensors(tmp_path / "many.xml", 10_000), width=1280, height=720)
 
     def test(ctx: Any) -> None:
         with recorded_text() as drawn:
@@ -102,7 +102,7 @@ def test_the_buttons_of_the_list_have_room_beside_the_number_of_ten_thousand(tmp
 
 @pytest.mark.alone
 def test_ten_thousand_sensors_are_drawn_and_listed_fifteen_times_a_second(tmp_path: Path) -> None:
-    window = make_window(write_scene(tmp_path / "many.xml", 10_000), paused=False, width=1280, height=720)
+    window = make_window(write_many_sensors(tmp_path / "many.xml", 10_000), paused=False, width=1280, height=720)
 
     def test(ctx: Any) -> None:
         # Until the history, which holds some dozen steps of so many sensors, has taken its memory.
