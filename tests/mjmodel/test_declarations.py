@@ -60,7 +60,7 @@ def processor_time() -> float:
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize(("bodies", "sensors", "factor"), [(2000, 2000, 2), (4, 10_000, 2), (4, 100_000, 10)])
+@pytest.mark.parametrize(("bodies", "sensors", "factor"), [(2000, 2000, 2), (4, 10_000, 2)])
 def test_a_scene_with_many_sensors_opens_about_as_fast_as_in_mujoco(
     tmp_path: Path, bodies: int, sensors: int, factor: int
 ) -> None:

@@ -1,34 +1,30 @@
 """One environment of an engine, as an engine of its own that can also show its past steps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import SceneError
-from ..mjmodel.distances import PairDistances
 from ..mjmodel.state_log import StateLog
 from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import ContactLayout
-from ..touch.device import TouchSensor
 from ..touch.touch_sensors import TouchSensors
-from .abilities import Diagnostics, KeptSpan, KeptStep, Past, Retraced, Substeps
-from .contact_sensor import ContactDetails, ContactSensor, Row, SensorList
+from .abilities import Diagnostics, KeptSpan, KeptStep, Past, Retraced
+from .contact_sensor import ContactDetails, ContactSensor, Row
 from .contract import Engine
 from .controller import Controller
-from .logged_steps import LoggedSteps
 from .values import SensorValues, stack_contacts
 
 _POSE = ("qpos", "mocap_pos", "mocap_quat")
 """Arrays of an mjData from which the picture of a scene is computed."""
 
 
-class Environment(SensorValues):
-    """Reads one environment. Whatever moves or changes the scene does so in all of them.
+class Environment:
+    """Reads one environment. Whatever moves or changes the scene does so in all of them: it is that of the engine.
 
     While a past step is shown, `data`, `time`, arrays and contacts are those of that step.
     """
@@ -37,6 +33,8 @@ class Environment(SensorValues):
     diagnostics: Diagnostics | None = None
     log: StateLog | None = None
     can_resimulate = False
+    get_sensor_value = SensorValues.get_sensor_value
+    get_contact_force_magnitude = SensorValues.get_contact_force_magnitude
 
     def __init__(self, engine: Engine, env: int) -> None:
         if not 0 <= env < engine.num_envs:
@@ -45,16 +43,10 @@ class Environment(SensorValues):
         """The engine that runs all of them."""
         self.index = env
         """Which one this is."""
-        self.name: str = engine.name
-        self.path: Path | None = engine.path
-        self.model: MjModel = engine.model
-        self.files = engine.files
-        self.notes = engine.notes
-        self.can_watch_all: bool = engine.can_watch_all
-        self.can_edit_sensors: bool = engine.can_edit_sensors
-        self.has_contact_list: bool = engine.has_contact_list
         self._past: PicturePast | None = None
-        self.step, self.driver, self.stepper, self.reset = engine.step, engine.driver, engine.stepper, engine.reset
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
 
     @property
     def data(self) -> MjData:
@@ -83,47 +75,12 @@ class Environment(SensorValues):
         return self._past
 
     @property
-    def sensors(self) -> SensorList:
-        return self.engine.sensors
-
-    @property
-    def unread(self) -> Mapping[str, str]:
-        return self.engine.unread
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        return self.engine.ignored
-
-    @property
     def time(self) -> float:
         past = self._past
         return past.kept.time if past is not None and past.kept is not None else self.engine.time
 
-    @property
-    def timestep(self) -> float:
-        return self.engine.timestep
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        return self.engine.keys
-
     def adopt_state(self, other: Engine) -> bool:
         return self.engine.adopt_state(other.engine if isinstance(other, Environment) else other)
-
-    def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        return self.engine.covered_geoms(name)
-
-    def resimulate(self, log: StateLog) -> LoggedSteps:
-        return self.engine.resimulate(log)
-
-    def substeps(self, distances: PairDistances) -> Substeps | None:
-        return self.engine.substeps(distances)
-
-    def warning(self) -> str | None:
-        return self.engine.warning()
-
-    def copy(self) -> Engine:
-        return self.engine.copy()
 
     def pose(self, env: int = 0) -> MjData:
         return self.environment(env).data
@@ -155,12 +112,6 @@ class Environment(SensorValues):
         self.environment(env)
         return self.engine.row(self.index)
 
-    def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        return self.engine.source(sensor)
-
-    def array_in(self, row: Row, sensor: ContactSensor) -> Array:
-        return self.engine.array_in(row, sensor)
-
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
         if self._shown is not None:
             yield from stack_contacts(self)
@@ -171,9 +122,6 @@ class Environment(SensorValues):
     @property
     def touch_sensors(self) -> TouchSensors | None:
         return self.engine.touch_sensors if self.index == 0 else None
-
-    def touch(self, name: str) -> TouchSensor:
-        return self.engine.touch(name)
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
         self.environment(env)
@@ -188,12 +136,6 @@ class Environment(SensorValues):
             return self.engine.details(name, self.index)
         slots = self.contacts(name).filled.shape[-1]
         return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
-
-    def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
-        self.engine.set_reduce_modes(modes)
-
-    def watch_all(self) -> ContactSensor:
-        return self.engine.watch_all()
 
     @property
     def _shown(self) -> "PicturePast | None":

@@ -47,13 +47,9 @@ class LayoutGroup(NamedTuple):
 def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = None) -> list[LayoutGroup]:
     """Group sensors by their layouts. `places`: of the sensors; the order of their sources without."""
     starts, positions = [], dict[ContactLayout, list[int]]()
-    # Many sensors share a layout, and to hash it takes longer than all else. It is kept: another could have its id.
-    known: dict[int, tuple[ContactLayout, list[int]]] = {}
     for position, (columns, layout) in enumerate(sources):
         starts.append(columns.start)
-        if id(layout) not in known:
-            known[id(layout)] = layout, positions.setdefault(layout, [])
-        known[id(layout)][1].append(position)
+        positions.setdefault(layout, []).append(position)
     groups = []
     for layout, members in positions.items():
         begins = np.array([starts[member] for member in members])

@@ -1,7 +1,6 @@
 """Turns decoded contacts into what every engine offers of them, in the same way whichever engine it is."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import fields
 
 import numpy as np
@@ -14,29 +13,13 @@ from ..mjmodel.types import MjData
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import Style
 from .abilities import Substeps
-from .contact_sensor import SensorList
 from .contract import Engine
 from .logged_steps import LoggedSteps
 
 
-class SensorValues(ABC):
+class SensorValues:
     """Values of sensors in the documented style, from their contacts, and what an engine need not be able to do; the
     base of every engine."""
-
-    name: str
-
-    @property
-    @abstractmethod
-    def sensors(self) -> SensorList: ...
-    @abstractmethod
-    def contacts(self, name: str) -> ContactBatch: ...
-
-    @property
-    @abstractmethod
-    def data(self) -> MjData: ...
-
-    @abstractmethod
-    def set_reduce_modes(self, modes: Mapping[str, str]) -> None: ...
 
     def adopt_state(self, other: Engine) -> bool:
         return False
@@ -44,7 +27,7 @@ class SensorValues(ABC):
     def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
         return None
 
-    def resimulate(self, log: StateLog) -> LoggedSteps:
+    def resimulate(self: Engine, log: StateLog) -> LoggedSteps:
         raise SceneError(f"{log.path}: a log is shown by MuJoCo, not by {self.name}")
 
     def substeps(self, distances: PairDistances) -> Substeps | None:
@@ -53,19 +36,19 @@ class SensorValues(ABC):
     def warning(self) -> str | None:
         return None
 
-    def copy(self) -> Engine:
+    def copy(self: Engine) -> Engine:
         raise SceneError(f"{self.name} cannot run the same scene twice")
 
-    def set_reduce(self, name: str, mode: str) -> None:
+    def set_reduce(self: Engine, name: str, mode: str) -> None:
         self.set_reduce_modes({name: mode})
 
-    def get_sensor_value(self, name: str, data: MjData | None = None) -> NDArray[np.float32]:
+    def get_sensor_value(self: Engine, name: str, data: MjData | None = None) -> NDArray[np.float32]:
         if data is not None and data is not self.data:
             raise SceneError("an engine reads the sensors of its own state: give engine.data, or nothing")
         # Without velocities, for which that style has no place.
         return self.sensors[name].layout.restyled(Style.DOCUMENTED).encode(self.contacts(name)).astype(np.float32)
 
-    def get_contact_force_magnitude(self, name: str) -> Array:
+    def get_contact_force_magnitude(self: Engine, name: str) -> Array:
         magnitude = self.contacts(name).force_magnitude(self.sensors[name].reduce)
         # Engines read every sensor with all fields, so that its magnitude is always known.
         assert magnitude is not None

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from ..sensors.contact_declaration import TargetKind
 from ..sensors.layout import ContactLayout, SpreadLayout, spread
-from .names import PAIR, WATCHER, label_sensors, read_names, target_labeller
+from .names import PAIR, WATCHER, label_sensors, read_names, sensor_targets, target_labeller
 from .types import MjModel
 
 TARGET_OBJECTS = {
@@ -45,45 +44,20 @@ def declared_sensors(model: MjModel, hidden: Collection[int] = ()) -> list[Decla
     watches all contacts."""
     written = read_names(model, "sensor")
     names, label, declarations = label_sensors(written), target_labeller(model), []
-    # Sensors of one kind share their layout, which takes long to make, and those of the same targets their label.
-    layouts: dict[bytes, ContactLayout] = {}
-    labels: dict[bytes, str] = {}
     is_shown = model.sensor_type == _CONTACT
     is_shown[list(hidden)] = False
     if WATCHER in written:
         is_shown[written.index(WATCHER)] = False
-    shown = np.flatnonzero(is_shown)
-    kinds = np.column_stack([model.sensor_intprm[:, :3], model.sensor_dim])[shown]
-    sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
-    targets = np.column_stack(sides)[shown]
-    for i, num, kind, target in zip(
-        shown.tolist(), kinds[:, 2].tolist(), row_keys(kinds), row_keys(targets), strict=True
-    ):
-        if kind not in layouts:
-            layouts[kind] = ContactLayout.from_mujoco(model, i)
-        if target not in labels:
-            first_kind, first, second_kind, second = memoryview(target).cast("i")
-            labels[target] = PAIR.join((label(first_kind, first), label(second_kind, second)))
-        declarations.append(Declaration(i, names[i], not written[i], labels[target], layouts[kind], num))
+    for i in np.flatnonzero(is_shown).tolist():
+        what = PAIR.join(label(*target) for target in sensor_targets(model, i))
+        layout, num = ContactLayout.from_mujoco(model, i), int(model.sensor_intprm[i, 2])
+        declarations.append(Declaration(i, names[i], not written[i], what, layout, num))
     return declarations
-
-
-def row_keys(table: NDArray[np.int32]) -> list[bytes]:
-    """A key for each row, the same for the same rows; faster made and kept than a tuple."""
-    keys: list[bytes] = table.view(f"V{table.shape[1] * table.itemsize}").ravel().tolist()
-    return keys
 
 
 def delayed_sensors(model: MjModel) -> frozenset[int]:
     """Sensors whose arrays can be older than the contact list."""
-    # MuJoCo before 3.5 has no sensors with a history.
-    history = getattr(model, "sensor_history", np.zeros((model.nsensor, 1)))
-    return frozenset(np.flatnonzero(history.any(axis=1)).tolist())
-
-
-def is_delayed(model: MjModel, sensor_id: int) -> bool:
-    """True if a sensor is one of `delayed_sensors`, without a look at the others."""
-    return hasattr(model, "sensor_history") and bool(model.sensor_history[sensor_id].any())
+    return frozenset(np.flatnonzero(model.sensor_history.any(axis=1)).tolist())
 
 
 @dataclass(frozen=True)

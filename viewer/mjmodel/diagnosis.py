@@ -199,12 +199,8 @@ class Diagnosis:
 
     def _lateness(self) -> str:
         """What delays the array of a sensor whose contacts are already there."""
-        delay, interval = (
-            float(np.max(getattr(self._model, f"sensor_{word}")[self._sensor_id]))
-            if self._sensor_id is not None and hasattr(self._model, f"sensor_{word}")
-            else 0.0
-            for word in ("delay", "interval")
-        )
+        arrays, sensor = (self._model.sensor_delay, self._model.sensor_interval), self._sensor_id
+        delay, interval = (0.0 if sensor is None else float(np.max(array[sensor])) for array in arrays)
         reasons = [f"reports {delay:g} s late"] if delay else []
         reasons += [f"samples every {interval:g} s"] if interval else []
         if reasons:

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
-from .declarations import row_keys
-from .names import WATCHER, body_names, flex_names, geom_names, read_names
+from .names import WATCHER, body_names, flex_names, geom_names, read_names, sensor_targets
 from .pairs import Obstacle, find_obstacles, possible_pairs, sensor_pairs
 from .types import MjModel
 
@@ -65,8 +64,7 @@ def pairs_of_sensors(model: MjModel) -> PairSelection:
     if WATCHER in (names := read_names(model, "sensor")):
         is_contact[names.index(WATCHER)] = False
     sensors = np.flatnonzero(is_contact)
-    sides = (model.sensor_objtype, model.sensor_objid, model.sensor_reftype, model.sensor_refid)
-    by_targets = dict(zip(row_keys(np.stack(sides, axis=1)[sensors]), sensors.tolist(), strict=True))
+    by_targets = {sensor_targets(model, sensor): sensor for sensor in sensors.tolist()}
     return _select(model, PairSource.SENSORS, possible_pairs(model, list(by_targets.values())).geoms)
 
 

@@ -33,7 +33,7 @@ INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos", "moc
 """Parts that a step starts from and leaves as they are."""
 MOVED = ("time", "qpos", "qvel", "act", "history", "plugin_state", "plastic")
 """Parts that a step changes, but for what its solver starts from."""
-SLEEP = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
+SLEEP = int(mujoco.mjtEnableBit.mjENBL_SLEEP)
 """The bit of `opt.enableflags` that lets bodies sleep."""
 SLEEP_ARRAYS = ("tree_asleep", "tree_awake", "body_awake", "body_awake_ind", "parent_awake_ind", "dof_awake_ind")
 SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")

@@ -54,8 +54,6 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = ()) -> Lo
     companions, whose own past would make a state of the model longer.
     """
     model = scene.model
-    if not hasattr(model, "_all_fields") or not hasattr(model, "_sizes"):
-        raise SceneError(f"MuJoCo {mujoco.__version__} does not say how its models are stored")
     written = read_names(model, "sensor")
     made, hidden, refusals = _apply(model, label_sensors(written), changes)
     names = [*written, *made]

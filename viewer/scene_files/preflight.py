@@ -416,12 +416,10 @@ def _shortened(text: str) -> str:
 
 def _beyond_limits(tag: Tag) -> list[str]:
     """Attributes of an element that are worth a process of its own."""
-    found, body = [], tag.body
-    for name, limit in (_LIMITS_ANYWHERE | _LIMITS.get(tag.name, {})).items():
-        # By far the most elements have none of them.
-        if name in body and _product(tag.value(name) or "") > limit:
-            found.append(name)
-    return found
+    limits = _LIMITS_ANYWHERE | _LIMITS.get(tag.name, {})
+    # By far the most elements have none of them.
+    given = tag.attributes if any(name in tag.body for name in limits) else {}
+    return [name for name, limit in limits.items() if _product(given.get(name, "")) > limit]
 
 
 @lru_cache(10_000)

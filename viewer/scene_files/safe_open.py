@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import mujoco
 
@@ -161,6 +161,5 @@ def _forget_changed_assets(survey: Survey) -> None:
     assets = {path: stamp for path, stamp in survey.files.items() if path not in texts}
     changed = any(_asset_stamps.get(path, stamp) != stamp for path, stamp in assets.items())
     _asset_stamps.update(assets)
-    clear: Any = getattr(mujoco, "mj_clearCache", None)
-    if changed and clear is not None:
-        clear(mujoco.mj_getCache())
+    if changed:
+        mujoco.mj_clearCache(mujoco.mj_getCache())

@@ -179,16 +179,14 @@ def _read_spec(path: Path, texts: dict[str, bytes]) -> Any:
 def _add_companions(spec: Any) -> list[int]:
     """Give each contact sensor of a spec a companion with all fields; returns the ids of the sensors that have one."""
     all_fields = (1 << int(mujoco.mjtConDataField.mjNCONDATA)) - 1
-    accompanied, kind, sensors = [], mujoco.mjtSensor.mjSENS_CONTACT, list(spec.sensors)
-    # Of a sensor that is delayed; MuJoCo before 3.5 has none.
-    delays = [name for name in ("nsample", "interp", "delay", "interval") if sensors and hasattr(sensors[0], name)]
-    for index, sensor in enumerate(sensors):
+    accompanied, kind = [], mujoco.mjtSensor.mjSENS_CONTACT
+    for index, sensor in enumerate(list(spec.sensors)):
         if sensor.type != kind:
             continue
         slots = max(1, int(sensor.intprm[2]))
         if slots * 23 > COMPANION_VALUES_MAX:
             continue
-        companion = spec.add_sensor(
+        spec.add_sensor(
             name=f"{COMPANION}{index}",
             type=kind,
             objtype=sensor.objtype,
@@ -197,9 +195,11 @@ def _add_companions(spec: Any) -> list[int]:
             refname=sensor.refname,
             # The compiler refuses velocities with netforce, the engine does not: reduce is set after compiling.
             intprm=(all_fields, 0, slots),
+            nsample=sensor.nsample,
+            interp=sensor.interp,
+            delay=sensor.delay,
+            interval=sensor.interval,
         )
-        for attribute in delays:
-            setattr(companion, attribute, getattr(sensor, attribute))
         accompanied.append(index)
     return accompanied
 

@@ -4,7 +4,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,13 +25,6 @@ _CHARACTER = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _SKIPPED = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
 """What a tag is not, and where that ends. Entity declarations are skipped and never expanded, as in MuJoCo."""
-
-
-@lru_cache
-def _finder(name: str) -> re.Pattern[str]:
-    """Finds the value of an attribute, behind any number of others."""
-    others = rf"(?>{_SPACE}*+{_NAME}{_SPACE}*+={_SPACE}*+{_VALUE})*"
-    return re.compile(rf"{others}{_SPACE}*+{re.escape(name)}{_SPACE}*+={_SPACE}*+({_VALUE})")
 
 
 class XmlError(ValueError):
@@ -61,11 +53,6 @@ class Tag(NamedTuple):
     def attributes(self) -> dict[str, str]:
         """Values by name, with character references resolved."""
         return {name: unescape(value[1:-1]) for name, value in _ATTRIBUTE.findall(self.body)}
-
-    def value(self, attribute: str) -> str | None:
-        """One of the values, faster than all of them; None if there is none."""
-        match = _finder(attribute).match(self.body) if attribute in self.body else None
-        return None if match is None else unescape(match[1][1:-1])
 
     def attribute_spans(self) -> dict[str, tuple[int, int, int, int]]:
         """Offsets in the text by name: of the space in front, of the value between its quotes, and of the end."""

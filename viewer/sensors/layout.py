@@ -1,10 +1,10 @@
 """Turns a contact sensor's flat array into contacts, and back: where each value is, and what it means."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 from typing import Any
 from xml.etree import ElementTree
@@ -262,25 +262,7 @@ class ContactLayout:
         flat = values[..., self.head_size :]
         slots = namespace(values).reshape(flat, (*values.shape[:-1], self.slots, self.slot_size))
         views: dict[str, Any] = {name: slots[place] for name, place in self._slot_places}
-        views["found"], views["filled"] = self._filled(values, [slots], views)
-        return self._batch(views)
-
-    def decode_parts(self, parts: Mapping[Field, Any]) -> ContactBatch:
-        """Contacts of a sensor each of whose fields comes in an array of its own, (..., slots * field.size).
-
-        In MuJoCo's style, of sensors that differ in nothing but their field, as some frameworks declare them.
-        """
-        views, evidence = dict[str, Any](), []
-        for field in self.fields:
-            values = ContactLayout([field], self.slots)._checked(parts[field])
-            slots = namespace(values).reshape(values, (*values.shape[:-1], self.slots, field.size))
-            evidence.append(slots)
-            views[_BATCH_NAMES[field]] = slots[..., 0] if field.size == 1 else slots
-        register_trees(evidence[0])
-        views["found"], views["filled"] = self._filled(evidence[0], evidence, views)
-        return self._batch(views)
-
-    def _batch(self, views: dict[str, Any]) -> ContactBatch:
+        views["found"], views["filled"] = self._filled(values, slots, views)
         batch = ContactBatch(**views, in_world_frame=self.frame == "world")
         if self.style is Style.MOTRIX:
             return correct(batch, self.pair_order, netforce=self.reduce is Reduce.NETFORCE)
@@ -335,7 +317,7 @@ class ContactLayout:
             return array[..., places]
         return namespace(array).stack([array[..., place] for place in places], axis=-1)
 
-    def _filled(self, values: Any, slots: list[Any], views: dict[str, Any]) -> tuple[Any, Any]:
+    def _filled(self, values: Any, slots: Any, views: dict[str, Any]) -> tuple[Any, Any]:
         """Number of contacts, (...), and which slots hold one, (..., slots)."""
         if self.head_size:
             found = values[..., 0]
@@ -343,7 +325,7 @@ class ContactLayout:
         if "found" in views:
             return views["found"][..., 0], views["found"] > 0
         # A contact always has a direction; without one, an empty slot is known only by its zeros.
-        evidence = [views[name] for name in ("normal", "tangent0") if name in views] or slots
+        evidence = [views[name] for name in ("normal", "tangent0") if name in views] or [slots]
         xp = namespace(values)
         filled = xp.any((evidence[0] if len(evidence) == 1 else xp.concat(evidence, axis=-1)) != 0, axis=-1)
         return xp.sum(xp.astype(filled, values.dtype), axis=-1), filled
@@ -387,12 +369,17 @@ def _places(slot_fields: tuple[Field, ...]) -> tuple[tuple[str, Any], ...]:
 def read_layout(model: Any, index: int) -> ContactLayout | None:
     """The layout of a sensor of a compiled MuJoCo model, by its number; None if it is not a contact sensor."""
     bits, reduce, num = (int(value) for value in model.sensor_intprm[index, :3])
+    return _layout_of(bits, reduce, num, int(model.sensor_dim[index]))
+
+
+# Many sensors are alike.
+@cache
+def _layout_of(bits: int, reduce: int, num: int, dim: int) -> ContactLayout | None:
     fields = [field for bit, field in enumerate(Field) if bits >> bit & 1]
     # Only contact sensors have a number of contacts there.
     if not fields or num < 1:
         return None
-    slots = int(model.sensor_dim[index]) // sum(field.size for field in fields)
-    return ContactLayout(fields, slots, list(Reduce)[reduce])
+    return ContactLayout(fields, dim // sum(field.size for field in fields), list(Reduce)[reduce])
 
 
 class SpreadLayout(ContactLayout):

@@ -28,15 +28,18 @@ class PlacedSensor:
     layout: Any
     """Of all its fields."""
     parts: tuple[tuple[slice, Any], ...]
-    """Columns and layout of its array; of several arrays where a framework declares a sensor for each field."""
+    """Columns and layout of its array; of several arrays, in the order of their fields, where a framework declares a
+    sensor for each field."""
 
     def decode(self, rows: Any) -> ContactBatch:
-        """Its contacts, (..., slots), in rows of (..., nsensordata); views of them."""
-        batch: ContactBatch
+        """Its contacts, (..., slots), in rows of (..., nsensordata); views of them if they come in one array."""
         if len(self.parts) == 1:
-            batch = self.layout.decode(rows[..., self.parts[0][0]])
+            values = rows[..., self.parts[0][0]]
         else:
-            batch = self.layout.decode_parts({layout.fields[0]: rows[..., columns] for columns, layout in self.parts})
+            xp, shape = namespace(rows), (*rows.shape[:-1], self.layout.slots)
+            fields = [xp.reshape(rows[..., columns], (*shape, one.slot_size)) for columns, one in self.parts]
+            values = xp.reshape(xp.concat(fields, axis=-1), (*rows.shape[:-1], self.layout.size))
+        batch: ContactBatch = self.layout.decode(values)
         return batch
 
 
@@ -135,8 +138,9 @@ def _joined(model: Any, placed: list[tuple[int, PlacedSensor]], join: Join) -> l
             joined += family.values()
             continue
         taken.add(base)
-        parts = [part for sensor in family.values() for part in sensor.parts]
-        joined.append(PlacedSensor(base, join(family, parts[0][1]), tuple(parts)))
+        parts = {field: sensor.parts[0] for field, sensor in family.items()}
+        layout = join(family, next(iter(parts.values()))[1])
+        joined.append(PlacedSensor(base, layout, tuple(parts[field] for field in layout.fields)))
     return joined
 
 

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mjmodel.declarations import Declaration, is_delayed
+from ...mjmodel.declarations import Declaration
 from ...mjmodel.matching import subtree
 from ...mjmodel.names import sensor_targets
 from ...mjmodel.types import MjModel
@@ -189,7 +189,7 @@ def _notes(model: MjModel, declared: Declaration, kind: int, targets: list[NDArr
             if (subtree(model, target)[model.geom_bodyid] & ~covered).any():
                 notes.append("a subtree is the body and its direct children only: geoms of deeper bodies are left out")
                 break
-    if is_delayed(model, i):
+    if model.sensor_history[i].any():
         notes.append("delay and interval are ignored: it is read at once, in every step")
     fields = declared.layout.fields
     if declared.layout.reduce is Reduce.NETFORCE and (Field.FORCE in fields or Field.TORQUE in fields):

@@ -100,7 +100,7 @@ class MujocoPast:
         return retrace(copy.deepcopy(self._model), self._engine, spans, self._versions)
 
 
-_HISTORY = int(getattr(mujoco.mjtState, "mjSTATE_HISTORY", 0))
+_HISTORY = int(mujoco.mjtState.mjSTATE_HISTORY)
 _CARRIED = STATE & ~_HISTORY
 _MOTION = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart")
 
@@ -149,8 +149,6 @@ def _state_of(model: MjModel, data: MjData) -> NDArray[np.float64]:
 
 def _adopt_history(model: MjModel, data: MjData, before: MjModel, old: MjData) -> None:
     """Take over the delay buffers of actuators and of sensors that are the same in both models."""
-    if not _HISTORY or not model.nhistory or not before.nhistory:
-        return
     here, there = _buffers(model), _buffers(before)
     for owner, part in here.items():
         other = there.get(owner)

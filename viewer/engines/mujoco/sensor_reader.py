@@ -1,6 +1,5 @@
 """Reads the contact sensors of a MuJoCo model: arrays as they are, contacts with all fields."""
 
-import gc
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -9,7 +8,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mjmodel.declarations import JoinedSensor, declared_sensors, delayed_sensors, join_declarations
+from ...mjmodel.declarations import declared_sensors, delayed_sensors, join_declarations
 from ...mjmodel.friction import contact_friction
 from ...mjmodel.matching import (
     ContactMatcher,
@@ -54,7 +53,7 @@ class _Reading:
     place: tuple[slice, SpreadLayout] | None = None
     """Where these are in `sensordata`, and their layout there."""
 
-    # Made when first asked for: most of many sensors are never matched.
+    # Made when first asked for: most sensors are never matched.
     @cached_property
     def matcher(self) -> ContactMatcher:
         return ContactMatcher(self.model, self.sensor_id)
@@ -64,41 +63,6 @@ class _Reading:
         """Sensors in the model that this is read from, the one with the most fields last."""
         own = self.joined or (self.sensor_id,)
         return tuple(i for i in (*own, self.companion_id) if i is not None)
-
-
-class _Readings(dict[str, _Reading]):
-    """How sensors are read, by name; made when first asked for: most of many sensors never are."""
-
-    def __init__(self, model: MjModel, companions: Mapping[int, int]) -> None:
-        super().__init__()
-        self.ids: dict[str, int] = {}
-        self.families: dict[int, JoinedSensor] = {}
-        """As from `join_declarations`."""
-        self._model = model
-        self._companions = companions
-        self._delayed = delayed_sensors(model)
-
-    def __missing__(self, name: str) -> _Reading:
-        i = self.ids[name]
-        reading = _Reading(i, self._companions.get(i), self._model, i in self._delayed)
-        if (family := self.families.get(i)) is not None:
-            reading = replace(reading, joined=family.ids, place=family.place)
-        self[name] = reading
-        return reading
-
-    def companion(self, name: str) -> int | None:
-        """Id of a sensor's companion, if it has one."""
-        return self._companions.get(self.ids.get(name, -1))
-
-    def span(self) -> slice:
-        """The part of `sensordata` from which all of them are read; empty without sensors."""
-        read = [self._companions.get(i, i) for i in self.ids.values()]
-        # Without a companion, each of the sensors that another is joined of.
-        read += [i for family in self.families.values() for i in family.ids if family.ids[0] not in self._companions]
-        if not read:
-            return slice(0, 0)
-        starts, sizes = self._model.sensor_adr[read], self._model.sensor_dim[read]
-        return slice(int(starts.min()), int((starts + sizes).max()))
 
 
 class SensorReader(SensorValues):
@@ -119,11 +83,11 @@ class SensorReader(SensorValues):
         self._starts, self._sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
         self._views: dict[int, list[Array]] = {}
-        self._readings = _Readings(self.model, scene.companions)
+        self._readings: dict[str, _Reading] = {}
         self._plan: SensorPlan | None = None
         self._row_bytes: list[memoryview] = []
-        self._sensors = self._declared_sensors()
-        span = self._readings.span()
+        self._sensors = SensorList(list(self._declared_sensors()))
+        span = self._span()
         self._row_start = span.start
         # Views: stepping changes them. A scene without contact sensors leaves rows without a meaning.
         self._rows: list[Row] = [data.sensordata[span] if self._sensors else np.zeros(1) for data in self._datas]
@@ -149,9 +113,10 @@ class SensorReader(SensorValues):
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
         layout: ContactLayout
-        if (companion := self._readings.companion(sensor.name)) is not None:
-            columns, layout = self._columns(companion), companion_layout(sensor.slots, sensor.reduce)
-        elif (reading := self._readings[sensor.name]).place is not None:
+        reading = self._readings[sensor.name]
+        if reading.companion_id is not None:
+            columns, layout = self._columns(reading.companion_id), companion_layout(sensor.slots, sensor.reduce)
+        elif reading.place is not None:
             columns, layout = reading.place
         else:
             columns = self._columns(reading.sensor_ids[-1])
@@ -184,7 +149,9 @@ class SensorReader(SensorValues):
     def get_contact_force_magnitude(self, name: str) -> Array:
         sensor, reading = self.sensors[name], self._readings[name]
         if reading.companion_id is not None:
-            return super().get_contact_force_magnitude(name)
+            magnitude = self.contacts(name).force_magnitude(sensor.reduce)
+            assert magnitude is not None
+            return np.atleast_1d(magnitude)
         return np.array(
             [
                 pressing_force(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
@@ -323,32 +290,35 @@ class SensorReader(SensorValues):
     def _most_contacts(self) -> int:
         return max(self.contact_data(env).ncon for env in range(self.num_envs))
 
-    def _declared_sensors(self) -> SensorList:
-        # All of them stay: to search a hundred thousand for garbage takes longer than to make them.
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            return SensorList(self._make_sensors())
-        finally:
-            if collects:
-                gc.enable()
-
-    def _make_sensors(self) -> list[ContactSensor]:
-        sensors = []
+    def _declared_sensors(self) -> Iterator[ContactSensor]:
+        """Yield the sensors that the model declares, and note how each is read."""
         declarations = declared_sensors(self.model, hidden=[*self.companions.values(), *self.hidden])
-        families = self._readings.families = join_declarations(self.model, declarations)
+        families, delayed = join_declarations(self.model, declarations), delayed_sensors(self.model)
         taken: set[int] = set()
         for i, name, _, label, layout, _ in declarations:
             if i in taken:
                 continue
-            sources: tuple[str, ...] = ()
+            companion = self.companions.get(i)
+            reading, sources = _Reading(i, companion, self.model, i in delayed), tuple[str, ...]()
             if (family := families.get(i)) is not None:
                 name, layout, sources = family.name, family.layout, family.sources
+                reading = replace(reading, joined=family.ids, place=family.place)
                 taken.update(family.ids)
-            reconstructed = i not in self.companions
-            sensors.append(ContactSensor(name, label, layout, layout, reconstructed, sources=sources))
-            self._readings.ids[name] = i
-        return sensors
+            self._readings[name] = reading
+            yield ContactSensor(name, label, layout, layout, companion is None, sources=sources)
+
+    def _span(self) -> slice:
+        """Return the part of `sensordata` from which all sensors are read; empty without sensors."""
+        # Without a companion, each of the sensors that another is joined of.
+        ids = [
+            i
+            for reading in self._readings.values()
+            for i in (reading.sensor_ids if reading.companion_id is None else reading.sensor_ids[-1:])
+        ]
+        if not ids:
+            return slice(0, 0)
+        starts, sizes = self.model.sensor_adr[ids], self.model.sensor_dim[ids]
+        return slice(int(starts.min()), int((starts + sizes).max()))
 
     def _columns(self, sensor_id: int) -> slice:
         """Where a sensor of the model is in `sensordata`."""
