@@ -165,3 +165,80 @@ def test_fifty_sensors_are_described_one_by_one(tmp_path: Path, capsys: pytest.C
     output = capsys.readouterr().out
     assert output.count("\n  data ") == 50
     assert "the same" not in output
+
+
+ARM = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body name="base" pos="0 0 .2"><geom type="box" size=".1 .1 .1"/>
+      <body name="link"><joint axis="0 1 0"/><geom name="link" type="capsule" fromto="0 0 0 0 0 .3" size=".05"/></body>
+    </body>
+    <body name="foot" pos="1 0 .05"><freejoint/><geom name="sole" type="box" size=".05 .05 .05" friction=".4"/>
+      <site name="site" type="box" size=".1 .1 .1"/>
+      <body name="toe" pos=".1 0 0"><geom type="box" size=".05 .05 .05"/></body></body>
+  </worldbody>
+  <sensor><touch name="feel" site="site"/></sensor>
+</mujoco>"""
+
+
+def test_pairs_that_touch_are_described(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    assert main(["inspect", str(path), "--pairs", "--duration", "0.1"]) == 0
+    said = capsys.readouterr().out
+    assert "3 pairs of bodies touch within 0.1 s" in said
+    assert "base x link" in said
+    assert "base has no joint and so counts as part of the world" in said
+    assert "world x foot: up to" in said
+    assert "floor's 1.0 wins over sole's 0.4 (equal priority: the larger counts)" in said
+    assert "not used, by condim" in said
+    assert main(["inspect", str(path), "--pairs", "--json", "--duration", "0.1"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {tuple(pair["bodies"]): pair["at_start"] for pair in found["bodies"]} == {
+        ("base", "link"): True,
+        ("world", "foot"): True,
+        ("world", "toe"): True,
+    }
+    floor_sole = next(each for each in found["geoms"] if each["geoms"] == ["floor", "sole"])
+    sliding = next(each for each in floor_sole["parameters"] if each["name"].startswith("sliding"))
+    assert (sliding["value"], sliding["winner"], sliding["rule"]) == ([1.0], "floor", "larger")
+
+
+def test_two_geoms_are_described_whether_they_touch_or_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    assert main(["inspect", str(path), "--pair", "link", "sole"]) == 0
+    assert "link's 1.0 wins over sole's 0.4" in capsys.readouterr().out
+    for pair, words in ((["link", "sol"], "sole"), (["link", "link"], "two geoms")):
+        assert main(["inspect", str(path), "--pair", *pair]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_what_a_touch_sensor_does_not_feel_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    assert main(["inspect", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "feel: <touch>" in said
+    assert "Only geoms of body foot itself count." in said
+    assert 'passes by on the bodies below it (toe). <contact subtree1="foot"' in said
+    assert main(["inspect", str(path), "--json"]) == 0
+    assert "toe" in json.loads(capsys.readouterr().out)["touch"]["feel"]
+    path.write_text(ARM.replace('<geom type="box" size=".05 .05 .05"/></body></body>', "</body></body>"))
+    assert main(["inspect", str(path)]) == 0
+    assert "<touch>" not in capsys.readouterr().out
+
+
+def test_a_friction_that_is_varied_in_vain_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM)
+    varied = ["--vary", "friction:sole=0.5:2"]
+    assert main(["events", str(path), "--duration", "0.01", *varied]) == 0
+    hint = "note: --vary friction:sole=0.5:2 changes no contact: floor's 1.0 wins over sole's"
+    assert hint in capsys.readouterr().err
+    assert main(["events", str(path), "--duration", "0.01", "--vary", "friction:sole=0.5:4"]) == 0
+    assert "changes no contact" not in capsys.readouterr().err
+    arguments = ["--seeds", "0", "-o", str(tmp_path / "sweep"), "--duration", "0.01", "--workers", "1"]
+    assert main(["sweep", str(path), *arguments, *varied]) == 0
+    assert hint in capsys.readouterr().err

@@ -6,7 +6,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.controller import Controller, no_control
 from contact_viewer.errors import SceneError
-from contact_viewer.mjmodel.variation import Variation, generator, read_randomisation
+from contact_viewer.mjmodel.variation import Variation, find_idle_variations, generator, read_randomisation
 
 XML = """<mujoco>
   <worldbody>
@@ -143,3 +143,62 @@ def test_what_cannot_be_varied_is_one_line(text: str, reason: str) -> None:
 def test_noise_that_cannot_be_read_is_one_line(text: str) -> None:
     with pytest.raises(SceneError, match="is not noise such as"):
         read_randomisation((), text)
+
+
+FEET = """<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 1" {floor}/>
+    <body pos="0 0 .1"><freejoint/><geom name="foot" type="sphere" size=".11" friction=".4" {foot}/></body>
+    <body pos="1 0 .1"><freejoint/><geom name="rough" type="sphere" size=".11" friction="1.5"/></body>
+    <body pos="2 0 .1"><geom name="post" type="box" size=".1 .1 .1" friction="3"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("variation", "floor", "foot", "words"),
+    [
+        ("friction:foot=0.5:2", "", "", "floor's 1.0 wins over foot's 0.4"),
+        ("friction:foot=0.5:2.6", "", "", None),
+        ("friction:foot=0.5:2", 'friction=".3"', "", None),
+        ("friction:foot=0.1:100", 'priority="1"', "", None),
+        ("friction:foot=0.1:100", "", 'contype="0" conaffinity="0"', "foot can collide with nothing"),
+        ("friction:rough=0.5:2", "", "", None),
+        ("friction:floor=0.5", "", "", None),
+        ("friction:floor=0.1:1", 'friction=".1"', "", "foot's 0.4 wins over floor's 0.1"),
+        ("friction=0.5:2", "", "", None),
+        ("mass=0.5:2", "", "", None),
+    ],
+)
+@pytest.mark.parametrize("seed", [None, 3])
+def test_a_friction_that_is_varied_in_vain_is_said(
+    variation: str, floor: str, foot: str, words: str | None, seed: int | None
+) -> None:
+    """Of the model before, and after a seed has varied it; the contacts of factors in the range are the judge."""
+    model = mujoco.MjModel.from_xml_string(FEET.format(floor=floor, foot=foot))
+    chosen = read_randomisation([variation], None).variations
+    seen = set()
+    for factor in (1.0, *np.linspace(chosen[0].low, chosen[0].high, 9)):
+        other = mujoco.MjModel.from_xml_string(FEET.format(floor=floor, foot=foot))
+        if chosen[0].quantity == "friction":
+            Variation("friction", chosen[0].name, factor, factor).apply(other, 0)
+        data, frictions = mujoco.MjData(other), []
+        # Each ball on the floor, then both in the post and in each other.
+        for qpos in ([], [2, 0, 0.1, 1, 0, 0, 0, 2, 0.05, 0.1, 1, 0, 0, 0]):
+            data.qpos[: len(qpos)] = qpos
+            mujoco.mj_forward(other, data)
+            frictions += sorted((*contact.geom.tolist(), contact.friction[0]) for contact in data.contact)
+        seen.add(tuple(np.round(frictions, 12).ravel()))
+    if seed is not None:
+        chosen[0].apply(model, seed)
+    kept = model.geom_friction.copy()
+    hints = find_idle_variations(model, chosen, seed)
+    np.testing.assert_array_equal(model.geom_friction, kept)
+    assert bool(hints) == (words is not None)
+    if words is not None:
+        assert len(seen) == 1
+        assert hints[0].startswith(f"--vary {chosen[0]} changes no contact: ")
+        if seed is None:
+            assert words in hints[0]
+    elif chosen[0].quantity == "friction":
+        assert len(seen) > 1

@@ -72,9 +72,10 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..engines.registry import open_engine
+    from ..engines.registry import open_engines
     from ..events.tracker import ContactTracker, TrackingOptions
     from ..recording.table_files import events_as_csv
+    from ..scene_files.scene import find_scene
     from ..session.ring import DEFAULT_BUDGET
     from ..session.simulation import Change, Simulation
 
@@ -84,7 +85,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_arguments(arguments)
     if arguments.precise and arguments.engine != "mujoco":
         raise UsageError("--precise needs MuJoCo: other engines cannot take a step again")
-    engine = open_engine(arguments.scene, arguments.engine, control=load_controller(arguments))
+    engine = open_engines(find_scene(arguments.scene), arguments.engine, 1, load_controller(arguments))[0]
+    for note in engine.notes:
+        report(f"note: {note}")
     open_given_log(arguments, engine)
     choice = _choose(engine, arguments)
     if choice.dropped:

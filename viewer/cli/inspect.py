@@ -15,7 +15,8 @@ from ..scene_files.safe_open import open_safely
 from ..scene_files.scene import find_scene
 from ..sensors.layout import ContactLayout, Style
 from ..settings import Reduce
-from .parsing import Parser
+from .inspect_pairs import print_pairs, touch_notes
+from .parsing import Parser, number
 from .progress import plural, report
 
 _EACH_ALONE = 50
@@ -27,10 +28,24 @@ def parser() -> Parser:
     parser = Parser(
         "inspect",
         "Describe every contact sensor of a scene: what it matches, whether MotrixSim takes it,\n"
-        "and its array as MuJoCo writes it, as MotrixSim does, and as MotrixSim's manual has it.",
+        "and its array as MuJoCo writes it, as MotrixSim does, and as MotrixSim's manual has it.\n"
+        "With --pairs or --pair: where the parameters of contacts come from, and what touches at the start.",
+        examples=(
+            "inspect robot.xml                    # the contact sensors and their arrays",
+            "inspect robot.xml --pairs            # what touches: whose friction counts, at the start or later",
+            "inspect robot.xml --pair foot floor  # the same of two geoms, whether they touch or not",
+        ),
     )
     parser.add_argument("scene", metavar="SCENE", help="path or bundled scene")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--pairs", action="store_true", help="describe the pairs that touch within --duration")
+    parser.add_argument(
+        "--pair", nargs=2, action="append", default=[], metavar="GEOM", help="describe the contacts of two geoms"
+    )
+    parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
+    parser.add_argument(
+        "--duration", type=number(0, 1e4), default=1.0, metavar="S", help="simulated time to look at [s]; default: 1"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     return parser
 
 
@@ -42,11 +57,15 @@ def run(arguments: argparse.Namespace) -> int:
     if scene.model.opt.enableflags & SLEEP:
         report("note: bodies may sleep: while they do, their sensors keep the values of before")
     engine = open_engine(scene)
+    if arguments.pairs or arguments.pair:
+        print_pairs(engine, arguments)
+        return 0
     declared = declared_sensors(scene.model, hidden=scene.companions.values())
     verdicts = portability("motrix", scene.path, scene.model, declared)
     if arguments.json:
         sensors = [_as_json(sensor, verdicts[sensor.name]) for sensor in declared]
-        print(json.dumps({"scene": str(engine.path), "engine": engine.name, "sensors": sensors}, indent=2))
+        about = {"scene": str(engine.path), "engine": engine.name, "sensors": sensors}
+        print(json.dumps(about | {"touch": dict(touch_notes(engine, arguments))}, indent=2))
         return 0
     print(f"{engine.path}: {plural(len(declared), 'contact sensor')} ({engine.name})")
     for sensor, *others in _alike(declared, verdicts):
@@ -55,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"  the same holds for {plural(len(others), 'more sensor')}:")
         for other in others:
             print(f"    {other.name}: {other.label}")
+    for name, note in touch_notes(engine, arguments):
+        print(f"\n{name}: <touch>\n  {note}")
     return 0
 
 
@@ -129,8 +150,8 @@ def _arrays_text(layout: ContactLayout) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(styles))]
     digits = len(str(len(rows) - 3))
     lines = []
-    for number, row in enumerate(rows, start=-2):
-        index = f"[{number:{digits}}]" if number >= 0 else " " * (digits + 2)
+    for place, row in enumerate(rows, start=-2):
+        index = f"[{place:{digits}}]" if place >= 0 else " " * (digits + 2)
         cells = "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         lines.append(f"    {index} {cells}".rstrip())
     return "\n".join(lines)

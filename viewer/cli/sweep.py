@@ -142,6 +142,8 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", place: "
         except DiskFullError as error:
             report(f"{PROGRAM}: {error}; the runs that finished are kept: make room, then go on with --resume")
             return FAILED
+    for note in outcome.notes:
+        report(f"note: {note}")
     if outcome.lost:
         report(f"warning: damaged, and simulated again where needed: {outcome.lost}")
     missing = outcome.runs - outcome.finished - outcome.failed

@@ -126,7 +126,13 @@ def open_engines(
     """Open the engine that a scene runs on, and those whose runs are shown beside it, each with its controller."""
     beside = CHOICES[choice].beside
     if beside is None:
-        return [open_engine(scene, choice, num_envs, control)]
+        engine = open_engine(scene, choice, num_envs, control)
+        if engine.controller is not None:
+            from ..mjmodel.variation import find_idle_variations
+
+            varied = engine.controller.randomisation.variations
+            engine.notes += tuple(find_idle_variations(engine.model, varied, engine.controller.seed))
+        return [engine]
     if num_envs > 1:
         raise SceneError("engines are compared in one environment: leave out --envs with --engine both")
     return [open_engine(scene, control=control), open_engine(scene, beside, control=beside_control)]

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import SceneError
+from .mixing import explain_mixing
 from .names import body_names, geom_names, read_names
+from .pairs import PAIRS_MAX, Obstacle, find_obstacles, pair_friction
 from .types import MjData, MjModel
 
 _STREAM = {"vary": 1, "reset": 2, "factor": 3, "noise": 4}
 """What a seed decides, each with random numbers of its own."""
+_ROUNDING = 1e-9
 _LARGEST = 1e6
 """Of a factor, and 1 / it."""
 _SHAPES = {
@@ -118,6 +121,54 @@ def read_randomisation(vary: Sequence[str], noise: str | None) -> Randomisation:
 def _text(value: float) -> str:
     """A number that reads back exactly, as short as can be."""
     return repr(value).removesuffix(".0")
+
+
+def find_idle_variations(model: MjModel, variations: Sequence[Variation], seed: int | None = None) -> list[str]:
+    """Return why frictions that are varied change no contact, a sentence each; the model stays as it is.
+
+    `seed`: the one that the model is already varied by, if it is.
+    """
+    hints = []
+    for variation in variations:
+        factor = 1.0 if seed is None else variation.factor(seed)
+        if variation.quantity == "friction" and (why := _why_idle(model, variation, factor)) is not None:
+            hints.append(f"--vary {variation} changes no contact: {why}")
+    return hints
+
+
+def _why_idle(model: MjModel, variation: Variation, factor: float) -> str | None:
+    """Why no contact that is possible gets another friction by any factor of a variation; None if one may.
+
+    `factor`: the one that the model has by now.
+    """
+    geoms, names = np.arange(model.ngeom), geom_names(model)
+    if model.nflex:
+        return None
+    if variation.name in names:
+        named = names.index(variation.name)
+        pairs = np.stack([np.full(model.ngeom, named), geoms], axis=1)
+    else:
+        pairs = np.stack(np.triu_indices(model.ngeom, 1), axis=1)
+    if len(pairs) > PAIRS_MAX:
+        return None
+    pairs = pairs[find_obstacles(model, pairs) == Obstacle.NONE]
+    if not len(pairs):
+        return f"{variation.name or 'no geom'} can collide with nothing" if variation.name else None
+    kept = model.geom_friction.copy(), model.pair_friction.copy()
+    before, mixed = pair_friction(model, pairs), []
+    try:
+        for other in (1.0, variation.low, variation.high):
+            _friction(model, variation.name, other / factor)
+            mixed.append(pair_friction(model, pairs))
+            model.geom_friction[:], model.pair_friction[:] = kept
+    except SceneError:
+        # Whoever varies the model says so.
+        return None
+    if not all(np.allclose(each, before, rtol=_ROUNDING, atol=0) for each in mixed):
+        return None
+    # The partner with the least friction is the first one that a larger factor would reach.
+    least = pairs[np.argmin(before[:, 0])]
+    return explain_mixing(model, int(least[1]), int(least[0])).consequence
 
 
 def _read_variation(text: str) -> Variation:

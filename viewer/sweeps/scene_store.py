@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import SceneError
 from ..files import hash_of
 from ..mjmodel.names import find_key
+from ..mjmodel.variation import find_idle_variations
 from ..scene_files.preflight import survey_scene
 from ..scene_files.safe_open import OpenedScene, open_safely
 from ..scene_files.scene import catch_warnings
@@ -25,13 +26,15 @@ class SceneStore:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
+        self.notes: dict[str, None] = {}
+        """What the user should know of the scenes, each sentence once."""
         self._scenes: OrderedDict[int, bytes] = OrderedDict()
 
     def packed(self, number: int) -> bytes:
         """A compiled scene of the plan, for `unpack_scene`; SceneError if it cannot be opened or lacks something."""
         if number not in self._scenes:
             scene = open_safely(self._plan.scenes[number])
-            _check(scene, self._plan)
+            self.notes |= dict.fromkeys(_check(scene, self._plan))
             # What it was made from is not needed where it runs.
             self._scenes[number] = pickle.dumps(replace(scene, survey=None), pickle.HIGHEST_PROTOCOL)
             while len(self._scenes) > _KEPT:
@@ -59,8 +62,8 @@ def scene_hashes(scenes: Sequence[Path]) -> dict[str, str]:
     return {str(file): hash_of(file) for file in sorted(files) if file.is_file()}
 
 
-def _check(scene: OpenedScene, plan: Plan) -> None:
-    """Refuse a scene without the sensors, names and keyframe that are asked for."""
+def _check(scene: OpenedScene, plan: Plan) -> list[str]:
+    """Refuse a scene without the sensors, names and keyframe that are asked for; return what is varied in vain."""
     import copy
 
     from ..engines.registry import open_engine
@@ -76,3 +79,4 @@ def _check(scene: OpenedScene, plan: Plan) -> None:
             variation.apply(model, 0)
         except SceneError as error:
             raise SceneError(f"--vary {variation}: {error}") from None
+    return find_idle_variations(scene.model, plan.randomisation.variations)

@@ -59,6 +59,8 @@ class Outcome:
     """The first run that failed, and why, for a person."""
     lost: str = ""
     """What could not be used of the sweep that was resumed, for a user."""
+    notes: tuple[str, ...] = ()
+    """What a user should know of the scenes, such as a friction that is varied without an effect."""
 
 
 Source = Generator[RunResult | None, None, None]
@@ -142,7 +144,9 @@ def run_sweep(
         rate = (results.finished - before) / seconds
         results.finish({"wall_time": round(seconds, 3), "runs_per_second": round(rate, 4), "ended": _now()})
         first = "" if failure is None else _describe_failure(plan, failure)
-        return Outcome(total, results.finished, results.failed, rate, first, "; ".join(results.lost))
+        return Outcome(
+            total, results.finished, results.failed, rate, first, "; ".join(results.lost), tuple(scenes.notes)
+        )
 
 
 def _describe_failure(plan: Plan, result: RunResult) -> str:

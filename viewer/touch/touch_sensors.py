@@ -14,6 +14,7 @@ from ..errors import SceneError
 from ..mjmodel.body_forces import BodyForces, MujocoForces
 from ..mjmodel.matching import inside_site
 from ..mjmodel.names import body_names, read_names, sensor_names
+from ..mjmodel.pressing import describe_passed_load, measure_passed_load
 from ..mjmodel.types import MjData, MjModel
 from ..scene_files.xml_tags import XmlError, find_tags, line_of
 from ..sensors.contacts import Array
@@ -196,6 +197,18 @@ class TouchSensors:
         points = self._forces.contact_points(touch.body)
         points = points + _HAIR * (center - points)
         return len(points) - int(inside_site(self.model, self._engine.contact_data(), touch.site, points).sum())
+
+    def passed_load(self, name: str) -> tuple[float, str] | None:
+        """Return the share of the load now that passes by a sensor on bodies below its own, and a sentence on it.
+
+        None where nothing is below it, where it measures its mount, and where another engine knows the contacts.
+        """
+        touch = self[name]
+        if touch.device.measure is Measure.MOUNT or not self._forces.from_mujoco:
+            return None
+        load = measure_passed_load(self.model, self._engine.contact_data(), touch.body)
+        said = describe_passed_load(self.model, touch.body, load)
+        return None if said is None else (load.share, said)
 
     def after_step(self, engine: Host) -> None:
         """Feed every sensor that is enabled."""

@@ -10,7 +10,7 @@ from contact_viewer.mjmodel.mixing import Mixing
 from contact_viewer.window.panels import inspector
 from contact_viewer.window.window import Window
 
-from ..driver import drive, make_window, screenshot
+from ..driver import count_amber, drive, make_window, screenshot
 
 FEET = """
 <mujoco>
@@ -76,5 +76,36 @@ def test_the_balance_has_a_row_for_each_kind_of_force(
         np.testing.assert_allclose(table.rows[0].force, [0, 0, -2 * 9.81])
         np.testing.assert_allclose(table.sum(), table.inertia, atol=1e-9)
         screenshot(ctx, tmp_path / "forces.png")
+
+    drive(window, test)
+
+
+TOES = """
+<mujoco>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="foot" pos="0 0 .05"><freejoint/><geom type="box" size=".05 .05 .05" mass="1"/>
+      <site name="sole" type="box" size=".2 .2 .1"/>
+      <body name="toe" pos=".1 0 0"><geom type="box" size=".05 .05 .05" mass="1"/></body></body>
+  </worldbody>
+  <sensor><touch name="touch" site="sole"/></sensor>
+</mujoco>"""
+
+
+def test_the_touch_panel_says_what_load_passes_by(tmp_path: Path) -> None:
+    path = tmp_path / "toes.xml"
+    path.write_text(TOES)
+    window = make_window(path, steps=300)
+
+    def test(ctx: Any) -> None:
+        ctx.window_focus("//Touch")
+        ctx.yield_(3)
+        touch = window.app.session.engine.touch_sensors
+        assert touch is not None
+        passed = touch.passed_load("touch")
+        assert passed is not None
+        assert passed[0] == pytest.approx(0.5, abs=0.05)
+        assert count_amber(screenshot(ctx, tmp_path / "touch.png")) > 20
 
     drive(window, test)

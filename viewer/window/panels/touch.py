@@ -36,6 +36,8 @@ _NAME_WIDTH = 12.0
 _DIGITS = "-0000.00"
 _LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
 _TRUE_ALPHA = 0.45
+_LEAST_SHARE = 0.01
+"""Part of the load that may pass by a sensor without a warning."""
 _LEAST_FORCE = 0.01
 """A force axis shows at least this [N]: less is what the solver leaves over."""
 _DECLARE = '<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
@@ -81,6 +83,8 @@ class TouchPanel:
         if wide:
             imgui.same_line()
         if imgui.begin_child("##editor", ImVec2(0, 0 if wide else _EDITOR_HEIGHT)):
+            if (passed := touch.passed_load(sensor.name)) is not None:
+                ui.paragraph(passed[1])
             self.editor.show(touch, sensor, _saving(path))
         imgui.end_child()
         if beside and not wide:
@@ -193,7 +197,12 @@ def _modified_text(sensor: SceneTouch) -> str:
 
 def _show_warning(touch: TouchSensors, sensor: SceneTouch, width: float) -> None:
     outside = touch.outside(sensor.name)
-    if not outside or not sensor.enabled:
+    passed = touch.passed_load(sensor.name) if sensor.enabled else None
+    if passed is not None and passed[0] >= _LEAST_SHARE:
+        text = f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {passed[0]:.0%} passes by"
+        imgui.text_colored(warning_color(), ui.fit_text(text, width))
+        ui.tooltip(passed[1])
+    elif not outside or not sensor.enabled:
         ui.dim_text(str(sensor.device.type) if sensor.enabled else f"{sensor.device.type}, disabled")
     else:
         text = ui.fit_text(f"{icons.ICON_FA_TRIANGLE_EXCLAMATION} {outside} of {sensor.found} outside", width)
