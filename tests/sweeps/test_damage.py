@@ -250,6 +250,20 @@ def test_a_complete_sweep_whose_table_is_damaged_is_made_again(tmp_path: Path) -
     assert sorted(os.listdir(tmp_path / "s")) == ["metrics.parquet", "sweep.json"]
 
 
+@pytest.mark.parametrize("damage", [Path.unlink, lambda part: part.write_bytes(part.read_bytes()[:-9])])
+def test_a_complete_sweep_of_which_contacts_are_lost_is_made_again(
+    tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    words = {"duration": 0.04, "workers": 1, "output": tmp_path / "s", "contacts": True}
+    contact_viewer.sweep("slope", 2, **words)  # type: ignore[arg-type]
+    part = next(tmp_path.glob("s/contacts/*/seed=1/*"))
+    data = part.read_bytes()
+    damage(part)
+    with pytest.warns(UserWarning, match="runs whose contacts are missing or damaged: 1$"):
+        contact_viewer.sweep("slope", 2, resume=True, **words)  # type: ignore[arg-type]
+    assert part.read_bytes() == data
+
+
 RACE = """
 import multiprocessing, random, sys, time
 from pathlib import Path

@@ -247,7 +247,10 @@ class Results:
             return False
         if whole < self.plan.run_count:
             self.lost.append(f"rows of {METRICS_FILE} are missing or damaged")
-        return whole >= self.plan.run_count
+            return False
+        partless = sum(not self._has_parts(run) for run in self.plan.runs())
+        self._note_partless(partless)
+        return not partless
 
     def _remove(self, name: str) -> None:
         if (self.folder / name).exists():
@@ -310,16 +313,22 @@ class Results:
                 if row["failure"] is None:
                     self._done[row["run"]] = 1
         for number in (number for number, is_done in enumerate(self._done) if is_done):
-            if self._tables and not all(
-                self.place.has(self._part(table, self.plan.run(number))) for table in self._tables
-            ):
+            if self._tables and not self._has_parts(self.plan.run(number)):
                 self._done[number] = 0
                 partless += 1
         self.finished = sum(self._done)
         if damaged:
             self.lost.append(f"files of the journal {JOURNAL} that could not be read: {damaged}")
-        if partless:
-            self.lost.append(f"runs whose {' or '.join(self._tables)} are missing or damaged: {partless}")
+        self._note_partless(partless)
+
+    def _has_parts(self, run: Run) -> bool:
+        """True if the contacts and events of a run are there, as far as they are wanted."""
+        return all(self.place.has(self._part(table, run)) for table in self._tables)
+
+    def _note_partless(self, count: int) -> None:
+        """Say how many runs have to be simulated again for their contacts and events."""
+        if count:
+            self.lost.append(f"runs whose {' or '.join(self._tables)} are missing or damaged: {count}")
 
     def _journal_files(self) -> list[tuple[int, int, Path]]:
         """Return the first and the last run of each file of the journal, and its path."""
