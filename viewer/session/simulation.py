@@ -280,16 +280,12 @@ class LogSteps(StepSource):
         """Simulated time that is due to be shown [s]; a log may have no step at it."""
         self._shown: tuple[int, float] | None = None
         """Step and time that were shown last."""
-        self._reads_ahead = True
+        self.reads_ahead = True
         logged.take()
 
     @property
     def finished(self) -> bool:  # type: ignore[override]
         return self.recorded.done
-
-    @property
-    def reads_ahead(self) -> bool:  # type: ignore[override]
-        return self._reads_ahead
 
     def why_not(self, change: Change) -> str | None:
         if change is Change.KEYFRAME:
@@ -336,8 +332,8 @@ class LogSteps(StepSource):
             else:
                 self._play(simulation, history, player, budget)
         finally:
-            self._reads_ahead = not (self.finished or player.has_breaks or history.full)
-            if self._reads_ahead:
+            self.reads_ahead = not (self.finished or player.has_breaks or history.full)
+            if self.reads_ahead:
                 self._read_ahead(simulation, history)
 
     def step(self, simulation: "Simulation", count: int, drive: Callable[[], object] | None) -> None:

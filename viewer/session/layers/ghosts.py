@@ -50,4 +50,6 @@ LAYERS = [
         contacts=_beside,
         legend=_beside_legend,
     ),
+    # The window draws it: text is no glyph.
+    Layer("labels", "Labels", "The force of each contact in newtons beside it"),
 ]

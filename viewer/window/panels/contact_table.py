@@ -70,8 +70,6 @@ class ContactTable:
         """Slots that do not touch, (slots,)."""
         self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
         """As long as the longest name."""
-        self._headings_for: tuple[object, ...] = ()
-        self._chosen: tuple[list[ContactColumn], list[ui.Heading]] = [], []
 
     def choose(self, settings: ViewState) -> None:
         """Boxes for the columns."""
@@ -163,7 +161,10 @@ class ContactTable:
         colors = {} if net else {f"{axis}\n[N]": tints[i] for i, axis in enumerate(("normal", "tangent0", "tangent1"))}
         slots, size = np.flatnonzero(reading.batch.filled), ImVec2(0, height)
         with ui.number_font():
-            columns, headings = self._chosen_headings(session, reading, net)
+            columns = self.columns(
+                session, reading, imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
+            )
+            headings = [heading for column in columns for heading in self._headings(column, net)]
             wants_cones = ContactColumn.USE in columns
             cones = session.diagnostics.cones(reading.batch) if wants_cones and session.diagnostics else None
             for row in ui.table_rows("##contacts", headings, len(slots), _FLAGS, size, colors=colors, frozen=1):
@@ -171,19 +172,6 @@ class ContactTable:
                 sliding = cones is not None and cones.states[row] == ContactState.SLIDING
                 for column in columns:
                     self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
-
-    def _chosen_headings(
-        self, session: Session, reading: SensorReading, net: bool
-    ) -> tuple[list[ContactColumn], list[ui.Heading]]:
-        """The columns and their headings, which stay the same from frame to frame."""
-        style, room = imgui.get_style(), imgui.get_content_region_avail().x
-        apart, settings = bool(self._apart.any()), session.settings
-        state = (settings.contact_columns, net, apart, self._model, room, imgui.get_font_size(), style.cell_padding.x)
-        if state != self._headings_for:
-            columns = self.columns(session, reading, room - style.scrollbar_size)
-            self._chosen = columns, [heading for column in columns for heading in self._headings(column, net)]
-            self._headings_for = state
-        return self._chosen
 
     def _show_cells(
         self,

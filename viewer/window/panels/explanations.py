@@ -19,12 +19,10 @@ _MIXING_HEADINGS = (
 def show_mixing(mixing: Mixing) -> None:
     """Each parameter of a contact with its origin, after a sentence on whose friction counts."""
     ui.paragraph(mixing.consequence, warning_color() if mixing.frictionless else plain_color())
+    origins = list(mixing.distinct)
     with ui.number_font():
-        if not imgui.begin_table("##mixing", len(_MIXING_HEADINGS), imgui.TableFlags_.sizing_fixed_fit):
-            return
-        ui.table_headings(_MIXING_HEADINGS)
-        for origin in mixing.distinct:
-            imgui.table_next_row()
+        for row in ui.table_rows("##mixing", _MIXING_HEADINGS, len(origins), imgui.TableFlags_.sizing_fixed_fit):
+            origin = origins[row]
             imgui.table_next_column()
             ui.dim_text(origin.name)
             sides = zip(mixing.names, origin.given, strict=True)
@@ -34,7 +32,6 @@ def show_mixing(mixing: Mixing) -> None:
                 imgui.text_unformatted(mixing.origin_text(origin))
                 imgui.table_next_column()
                 ui.fitted_text(origin.text, imgui.get_content_region_avail().x)
-        imgui.end_table()
 
 
 def show_forces(table: ForceTable | None) -> None:
@@ -47,14 +44,11 @@ def show_forces(table: ForceTable | None) -> None:
         ui.Heading("", longest or "m·a", "", left=True),
         *(ui.Heading(f"{axis} [N]", _DIGITS, "World axes") for axis in ("x", "y", "z")),
     )
+    rows = [(each.label, each.force.tolist(), each.about, dim_color()) for each in table.rows]
+    rows.append(("m·a", table.inertia.tolist(), "Mass times acceleration: the sum of all rows above", plain_color()))
     with ui.number_font():
-        if not imgui.begin_table("##forces", len(headings), imgui.TableFlags_.sizing_fixed_fit):
-            return
-        ui.table_headings(headings)
-        for row in table.rows:
-            _force_row(row.label, row.force.tolist(), row.about, dim_color())
-        _force_row("m·a", table.inertia.tolist(), "Mass times acceleration: the sum of all rows above", plain_color())
-        imgui.end_table()
+        for row in ui.table_rows("##forces", headings, len(rows), imgui.TableFlags_.sizing_fixed_fit):
+            _force_row(*rows[row])
 
 
 _LONGEST = 24
@@ -62,7 +56,6 @@ _LONGEST = 24
 
 
 def _force_row(label: str, force: list[float], about: str, color: ImVec4) -> None:
-    imgui.table_next_row()
     imgui.table_next_column()
     with ui.text_color(color):
         ui.fitted_text(label, imgui.get_content_region_avail().x)
