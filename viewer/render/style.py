@@ -149,17 +149,11 @@ class Sizes(NamedTuple):
 
 
 def _bounded(
-    sizes: float | NDArray[np.float64], pixel: NDArray[np.float64], unit: float, bounds: tuple[float, float]
+    sizes: float | NDArray[np.float64], pixel: float | NDArray[np.float64], unit: float, bounds: tuple[float, float]
 ) -> NDArray[np.float64]:
     """Sizes [m] within bounds [measures], where a pixel is so large [m]."""
     low, high = bounds
     return np.minimum(np.maximum(sizes, max(low * unit, low) * pixel), max(high * unit, low) * pixel)
-
-
-def _bounded_one(size: float, pixel: float, unit: float, bounds: tuple[float, float]) -> float:
-    """The same of one size; for one numpy takes many times as long."""
-    low, high = bounds
-    return min(max(size, max(low * unit, low) * pixel), max(high * unit, low) * pixel)
 
 
 @dataclass(frozen=True)
@@ -236,13 +230,13 @@ def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphS
     point_size, shaft_size = settings.point_size, settings.width
     # As they are at the anchor: bounds move them.
     unit, pixel = gauge.eye.unit, gauge.pixel
-    sphere = _bounded_one(gauge.sphere * measure, pixel, unit, _SPHERE)
+    sphere = float(_bounded(gauge.sphere * measure, pixel, unit, _SPHERE))
     radius = 0.5 * point_size * sphere
     return GlyphScale(
         force=force * settings.length,
         torque=_positive(torque, force / arm) * settings.length,
         radius=radius,
-        width=shaft_size * _bounded_one(_SHAFT_PER_SPHERE * sphere, pixel, unit, _SHAFT),
+        width=shaft_size * float(_bounded(_SHAFT_PER_SPHERE * sphere, pixel, unit, _SHAFT)),
         lift=_LIFT * radius,
         reference=reference,
         log_length=settings.log_length,
@@ -271,13 +265,19 @@ def reference_force(model: MjModel) -> float:
     object both are its weight. In a pile contacts carry a few objects each: the total weight alone would draw dust,
     the weight of one object alone would draw a thicket.
     """
+    weights = tree_weights(model)
+    return _positive(math.sqrt(weights.sum() * weights.max(initial=0.0)), _NO_WEIGHT)
+
+
+def tree_weights(model: MjModel) -> NDArray[np.float64]:
+    """Return the weights of the kinematic trees that move [N], (trees,).
+
+    Without gravity those on earth: they are still the order of size of what motion and actuators cause.
+    """
     moving = model.body_treeid >= 0
-    trees = np.bincount(model.body_treeid[moving], model.body_mass[moving])
     gravity = float(np.linalg.norm(model.opt.gravity))
-    # Without gravity contacts come from motion and actuators; the weight on earth is still the order of size.
-    gravity = gravity if 1e-6 < gravity < math.inf else _EARTH_GRAVITY
-    mass = math.sqrt(trees.sum() * trees.max()) if trees.size else 0.0
-    return _positive(mass * gravity, _NO_WEIGHT)
+    masses = np.bincount(model.body_treeid[moving], model.body_mass[moving])
+    return np.asarray(masses * (gravity if 1e-6 < gravity < math.inf else _EARTH_GRAVITY))
 
 
 def arrow_length(force: ArrayLike, scale: GlyphScale) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..mjmodel.types import MjModel
 from ..render.camera import Eye, tree_sizes
-from ..render.style import BAR, Gauge, GlyphScale, arrow_length, nice_force, reference_force
+from ..render.style import BAR, Gauge, GlyphScale, arrow_length, nice_force, reference_force, tree_weights
 from ..settings import ScaleMode
 
 _NEWS_SECONDS = 2.0
@@ -96,7 +96,8 @@ class ForceScale:
         """True if most contacts of the last picture lie outside of it."""
         self._model = model
         self._guess = _GUESS * reference_force(model)
-        self._least = _FAINTEST * _lightest_weight(model)
+        weights = tree_weights(model)
+        self._least = _FAINTEST * float(weights.min(initial=math.inf, where=weights > 0)) if weights.any() else 0.0
         self._longest, self._sphere = _LONGEST[1], _SPHERE[1]
         self._samples: list[tuple[float, float]] = []
         """Time [s] and the strongest force of a picture [N]."""
@@ -237,12 +238,3 @@ def _median(samples: list[tuple[float, float]]) -> float:
     forces = sorted(force for _, force in samples)
     middle = len(forces) // 2
     return forces[middle] if len(forces) % 2 else 0.5 * (forces[middle - 1] + forces[middle])
-
-
-def _lightest_weight(model: MjModel) -> float:
-    """Weight of the lightest tree that moves [N]."""
-    moving = model.body_treeid >= 0
-    masses = np.bincount(model.body_treeid[moving], model.body_mass[moving])
-    masses = masses[masses > 0]
-    gravity = float(np.linalg.norm(model.opt.gravity))
-    return float(masses.min()) * (gravity if 1e-6 < gravity < math.inf else 9.81) if masses.size else 0.0

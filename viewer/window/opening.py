@@ -18,9 +18,6 @@ import glfw  # isort: skip
 from ..errors import SceneError
 from ..processes import redirect_stderr
 
-# After imgui_bundle, so that both use one GLFW library.
-
-
 _IOErrorHandler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _handler: Any = None
 """Kept while the program runs: X11 has only its address."""
