@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import count, pairwise
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from ..errors import ControlError
@@ -96,7 +96,7 @@ class ControllerFile:
             exec(code, module.__dict__)
         except Exception as error:
             sys.modules.pop(module.__name__, None)
-            raise control_error(error, _Source(code)) from None
+            raise control_error(error, SimpleNamespace(__code__=code)) from None
         except SystemExit as error:
             raise ControlError(f"{self.path} ended the program ({error.code})") from None
         self.descriptions = descriptions
@@ -136,13 +136,6 @@ def _descriptions(tree: ast.Module) -> Iterator[tuple[str, str]]:
         text = below.value.value if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant) else None
         if isinstance(text, str) and isinstance(targets[0], ast.Name):
             yield targets[0].id, inspect.cleandoc(text)
-
-
-class _Source:
-    """Stands for the statements of a file among functions."""
-
-    def __init__(self, code: Any) -> None:
-        self.__code__ = code
 
 
 def read_param(text: str) -> tuple[str, Any]:

@@ -17,7 +17,7 @@ from .abilities import Diagnostics, KeptSpan, KeptStep, Past, Retraced
 from .contact_sensor import ContactDetails, ContactSensor, Row
 from .contract import Engine
 from .controller import Controller
-from .values import SensorValues, stack_contacts
+from .values import SensorValues, emptied, stack_contacts, unknown_details
 
 _POSE = ("qpos", "mocap_pos", "mocap_quat")
 """Arrays of an mjData from which the picture of a scene is computed."""
@@ -128,14 +128,13 @@ class Environment:
         if self._shown is None:
             return self.engine.dropped(name, self.index)
         # The rows hold what the arrays report.
-        return _emptied(self.contacts(name).cut(0, 1))
+        return emptied(self.contacts(name).cut(0, 1))
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
         self.environment(env)
         if self._shown is None:
             return self.engine.details(name, self.index)
-        slots = self.contacts(name).filled.shape[-1]
-        return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
+        return unknown_details(self.contacts(name))
 
     @property
     def _shown(self) -> "PicturePast | None":
@@ -198,7 +197,7 @@ class PicturePast:
         if name in self.names:
             columns, layout = self.source(self.kept.sensors[name])
             return layout.decode(self.kept.row[columns])
-        return _emptied(self._environment.live_contacts(name))
+        return emptied(self._environment.live_contacts(name))
 
     def array(self, name: str) -> Array:
         """The declared array of a sensor after the step that is shown."""
@@ -221,11 +220,6 @@ class PicturePast:
 
     def retrace(self, spans: Sequence[KeptSpan]) -> Retraced | None:
         return None
-
-
-def _emptied(batch: ContactBatch) -> ContactBatch:
-    """As many slots, without a contact in any."""
-    return batch.mapped(lambda _, array: np.zeros_like(array))
 
 
 def draw_pose(model: MjModel, data: MjData) -> None:

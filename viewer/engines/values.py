@@ -13,6 +13,7 @@ from ..mjmodel.types import MjData
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.layout import Style
 from .abilities import Substeps
+from .contact_sensor import ContactDetails
 from .contract import Engine
 from .logged_steps import LoggedSteps
 
@@ -65,3 +66,14 @@ def stack_contacts(engine: Engine) -> Iterator[tuple[tuple[str, ...], ContactBat
         groups.setdefault((batch.filled.shape[-1], batch.in_world_frame, known), []).append(name)
     for names in groups.values():
         yield tuple(names), ContactBatch.stack([batches[name] for name in names])
+
+
+def emptied(batch: ContactBatch) -> ContactBatch:
+    """As many slots, without a contact in any."""
+    return batch.mapped(lambda _, array: np.zeros_like(array))
+
+
+def unknown_details(batch: ContactBatch) -> ContactDetails:
+    """Details of contacts of which only the array is known."""
+    slots = batch.filled.shape[-1]
+    return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))

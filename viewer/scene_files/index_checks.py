@@ -1,6 +1,5 @@
-"""Checks that the indices of a compiled model from a file stay within its arrays, also those that MuJoCo trusts."""
+"""Checks that the indices of a compiled model from a file stay within its arrays, where MuJoCo itself trusts them."""
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -11,41 +10,23 @@ from ..errors import SceneError
 from ..mjmodel.types import MjModel
 
 _INDEX_ENDINGS = {
-    "bodyid": "nbody",
-    "jntid": "njnt",
     "treeid": "ntree",
-    "matid": "nmat",
     "texid": "ntex",
-    "mocapid": "nmocap",
-    "dofid": "nv",
-    "_parentid": "nbody",
-    "_rootid": "nbody",
-    "_weldid": "nbody",
     "_colind": "nv",
     "bvh_child": "nbvh",
     "oct_child": "noct",
-    "pair_geom1": "ngeom",
-    "pair_geom2": "ngeom",
+    "flex_matid": "nmat",
+    "flex_vertbodyid": "nbody",
+    "flex_nodebodyid": "nbody",
 }
 """Endings of arrays that hold indices, and how many of what they count; -1 stands for none."""
-_TOTALS = {"jnt": "njnt", "dof": "nv", "geom": "ngeom", "body": "nbody", "bvh": "nbvh", "oct": "noct"}
-"""How many there are of what `body_jntadr` and the like begin at. Others are named as `mesh_vertadr` and nmeshvert."""
-_OTHER_SPANS = (
-    ("tendon_adr", "tendon_num", "nwrap"),
-    ("sensor_adr", "sensor_dim", "nsensordata"),
-    ("numeric_adr", "numeric_size", "nnumericdata"),
-    ("text_adr", "text_size", "ntextdata"),
-    ("tuple_adr", "tuple_size", "ntupledata"),
-)
+_SPANS = (("flex_nodeadr", "flex_nodenum", "nflexnode"), ("mesh_octadr", "mesh_octnum", "noct"))
 """Arrays that hold beginnings and lengths of parts of others, and how long those are."""
 _KINDS = {
     "geom_type": mujoco.mjtGeom,
     "site_type": mujoco.mjtGeom,
-    "jnt_type": mujoco.mjtJoint,
-    "sensor_type": mujoco.mjtSensor,
     "sensor_needstage": mujoco.mjtStage,
     "tex_type": mujoco.mjtTexture,
-    "eq_type": mujoco.mjtEq,
     "wrap_type": mujoco.mjtWrap,
     "actuator_trntype": mujoco.mjtTrn,
     "cam_mode": mujoco.mjtCamLight,
@@ -63,13 +44,12 @@ _REDUCE_COUNT = 4
 
 
 def check_references(model: MjModel) -> None:
-    """Raise SceneError if an index of a model leads out of its arrays."""
+    """Raise SceneError if an index of a model leads out of its arrays, and MuJoCo loads it all the same."""
     for name in dir(model):
-        ending = next((known for known in _INDEX_ENDINGS if name.endswith(known)), None)
-        if ending is not None and not name.startswith("_"):
-            limit = model.nv if name == "dof_parentid" else getattr(model, _INDEX_ENDINGS[ending])
-            _require(_within(getattr(model, name), limit), name)
-    for start, length, total in (*_named_spans(model), *_OTHER_SPANS):
+        for ending, total in _INDEX_ENDINGS.items():
+            if name.endswith(ending):
+                _require(_within(getattr(model, name), getattr(model, total)), name)
+    for start, length, total in _SPANS:
         _require(_spans_within(getattr(model, start), getattr(model, length), getattr(model, total)), start)
     for name, kind in _KINDS.items():
         _require(np.isin(getattr(model, name), [int(member) for member in kind.__members__.values()]).all(), name)
@@ -87,15 +67,6 @@ def check_references(model: MjModel) -> None:
 def _require(true: Any, name: str) -> None:
     if not true:
         raise SceneError(f"damaged compiled model: {name} leads out of the model")
-
-
-def _named_spans(model: MjModel) -> Iterator[tuple[str, str, str]]:
-    """Arrays of beginnings and of lengths, and how long what they are parts of is, where their names say so."""
-    for start in dir(model):
-        owner, _, part = start.removesuffix("adr").partition("_")
-        length, total = f"{owner}_{part}num", _TOTALS.get(part, f"n{owner}{part}")
-        if start.endswith("adr") and hasattr(model, length) and hasattr(model, total):
-            yield start, length, total
 
 
 def _within(indices: Any, limit: int) -> bool:
@@ -151,13 +122,9 @@ def _check_contact_sensors(model: MjModel) -> None:
     fields = 1 << int(mujoco.mjtConDataField.mjNCONDATA)
     _require(((bits > 0) & (bits < fields) & (reduce >= 0) & (reduce < _REDUCE_COUNT)).all(), "sensor_intprm")
     _require((number > 0).all() and (model.sensor_dim[contacts] > 0).all(), "sensor_intprm")
-    for kinds, ids, name in (
-        (model.sensor_objtype, model.sensor_objid, "sensor_objid"),
-        (model.sensor_reftype, model.sensor_refid, "sensor_refid"),
-    ):
-        for kind, index in zip(kinds[contacts], ids[contacts], strict=True):
-            limit = getattr(model, _TARGETS[int(kind)]) if int(kind) in _TARGETS else None
-            _require(limit is None or 0 <= index < limit, name)
+    for kind, index in zip(model.sensor_reftype[contacts], model.sensor_refid[contacts], strict=True):
+        limit = getattr(model, _TARGETS[int(kind)]) if int(kind) in _TARGETS else None
+        _require(limit is None or 0 <= index < limit, "sensor_refid")
 
 
 def _check_names(model: MjModel) -> None:

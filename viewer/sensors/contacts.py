@@ -140,7 +140,7 @@ class ContactBatch:
             return components
         if self.normal is None or self.tangent0 is None:
             return None
-        return _turn(components, self.normal, self.tangent0)
+        return turn(components, self.normal, self.tangent0)
 
     def mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
         """The batch with a function of name and array applied to each of its arrays."""
@@ -164,7 +164,7 @@ def cross(a: Array, b: Array) -> Array:
     return product
 
 
-def _turn(local: Array, normal: Array, tangent0: Array) -> Array:
+def turn(local: Array, normal: Array, tangent0: Array) -> Array:
     """Components along normal, tangent0 and tangent1, (..., slots, 3), as vectors of the world."""
     if not is_numpy(local):
         if is_torch(local):

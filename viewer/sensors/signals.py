@@ -6,7 +6,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .contacts import Array, ContactBatch, cross
+from .contacts import Array, ContactBatch, turn
 from .friction import Cone, friction_use
 
 
@@ -93,8 +93,7 @@ def _turned(batch: ContactBatch, contacts: tuple[NDArray[np.intp], ...], force: 
     """Forces of some contacts in the world, (k, 3); unchanged where directions are not known."""
     if batch.normal is None or batch.tangent0 is None or not batch.frame_known:
         return force
-    normal, tangent0 = batch.normal[contacts], batch.tangent0[contacts]
-    return force[:, :1] * normal + force[:, 1:2] * tangent0 + force[:, 2:] * cross(normal, tangent0)
+    return turn(force, batch.normal[contacts], batch.tangent0[contacts])
 
 
 def peak(batch: ContactBatch) -> ContactBatch:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from contact_viewer.assets import BundledScene, bundled_scenes
-from contact_viewer.engines.motrix.portability import predict, verify
+from contact_viewer.engines.motrix.portability import check, predict
 from contact_viewer.engines.motrix.probe import ProbedScene
 from contact_viewer.mjmodel.declarations import declared_sensors
 from contact_viewer.scene_files.scene import load_scene
@@ -74,7 +74,7 @@ def everything(tmp_path: Path) -> Path:
 
 def test_every_prediction_is_what_the_engine_does(everything: Path) -> None:
     model, declared = open_scene(everything)
-    verified = verify(everything, model, declared)
+    verified = check(everything, model, declared)
     for sensor, (attributes, verdict) in zip(declared, SENSORS.items(), strict=True):
         predicted, seen = predict(model, sensor), verified[sensor.name]
         assert predicted.verdict == verdict, attributes
@@ -87,7 +87,7 @@ def test_every_prediction_is_what_the_engine_does(everything: Path) -> None:
 
 def test_reasons_hold_the_engines_own_words(everything: Path) -> None:
     model, declared = open_scene(everything)
-    verified = dict(zip(SENSORS, verify(everything, model, declared).values(), strict=True))
+    verified = dict(zip(SENSORS, check(everything, model, declared).values(), strict=True))
     assert "geom2 must be set if geom1 is set" in verified['geom1="box"'].reason
     assert "names only the first" in verified['geom1="box"'].reason
     assert "OrderedPair cannot have the same indices" in verified['geom1="box" geom2="box"'].reason
@@ -98,7 +98,7 @@ def test_reasons_hold_the_engines_own_words(everything: Path) -> None:
 
 def test_notes_tell_where_a_taken_sensor_reads_otherwise(everything: Path) -> None:
     model, declared = open_scene(everything)
-    verified = dict(zip(SENSORS, verify(everything, model, declared).values(), strict=True))
+    verified = dict(zip(SENSORS, check(everything, model, declared).values(), strict=True))
     notes = {attributes: " ".join(one.notes) for attributes, one in verified.items()}
     assert notes['geom1="floor" geom2="box" data="found force" num="4"'] == ""
     assert "third component" in notes['geom1="box" geom2="floor" data="found force" num="4"']
@@ -113,7 +113,7 @@ def test_sensors_without_a_name_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "scene.xml"
     path.write_text(SCENE.format(sensors='<contact geom1="floor" geom2="box"/>', assets=""))
     model, declared = open_scene(path)
-    for one in (predict(model, declared[0]), verify(path, model, declared)[declared[0].name]):
+    for one in (predict(model, declared[0]), check(path, model, declared)[declared[0].name]):
         assert one.verdict == "ignore"
         assert "name" in one.reason
 
@@ -124,7 +124,7 @@ def test_a_scene_that_is_refused_for_its_own_sake(tmp_path: Path) -> None:
     text = SCENE.format(sensors=named('geom1="floor" geom2="box"', 0), assets=assets)
     path.write_text(text.replace("<worldbody>", '<worldbody><geom type="hfield" hfield="h" pos="9 9 0"/>'))
     model, declared = open_scene(path)
-    seen = verify(path, model, declared)["s0"]
+    seen = check(path, model, declared)["s0"]
     assert seen.verdict == "refuse"
     assert seen.verified
     assert "the scene itself" in seen.reason
@@ -138,7 +138,7 @@ def test_sensors_in_an_included_file(tmp_path: Path) -> None:
     include = '</sensor><include file="parts/sensors.xml"/><sensor>'
     path.write_text(SCENE.format(sensors=include, assets=""))
     model, declared = open_scene(path)
-    assert [(one.verdict, one.verified) for one in verify(path, model, declared).values()] == [
+    assert [(one.verdict, one.verified) for one in check(path, model, declared).values()] == [
         ("take", True),
         ("refuse", True),
     ]
@@ -155,7 +155,7 @@ def test_sensors_that_cannot_be_distinguished_stay_predicted(tmp_path: Path) -> 
         "<worldbody><attach model='part' body='' prefix='a_'/></worldbody></mujoco>"
     )
     model, declared = open_scene(path)
-    seen = verify(path, model, declared)[declared[0].name]
+    seen = check(path, model, declared)[declared[0].name]
     assert seen.verdict == "refuse"
     assert not seen.verified
     assert any("refuses this scene" in note for note in seen.notes)
@@ -164,7 +164,7 @@ def test_sensors_that_cannot_be_distinguished_stay_predicted(tmp_path: Path) -> 
 @pytest.mark.parametrize("scene", bundled_scenes(), ids=lambda scene: scene.name)
 def test_bundled_scenes_are_predicted_right(scene: BundledScene) -> None:
     model, declared = open_scene(scene.path)
-    verified = verify(scene.path, model, declared)
+    verified = check(scene.path, model, declared)
     assert all(one.verified for one in verified.values())
     if any("the scene itself" in one.reason for one in verified.values()):
         assert {one.verdict for one in verified.values()} == {"refuse"}
@@ -176,7 +176,7 @@ def test_bundled_scenes_are_predicted_right(scene: BundledScene) -> None:
 def test_of_thousands_of_refused_sensors_only_some_are_asked_about(everything: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("contact_viewer.engines.motrix.portability._MOST_ALONE", 3)
     model, declared = open_scene(everything)
-    verdicts = verify(everything, model, declared)
+    verdicts = check(everything, model, declared)
     assert [verdicts[one.name].verdict for one in declared] == list(SENSORS.values())
     refused = [verdicts[one.name].verified for one in declared if verdicts[one.name].verdict == "refuse"]
     assert refused == [True] * 3 + [False] * (len(refused) - 3)

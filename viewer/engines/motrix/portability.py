@@ -36,9 +36,13 @@ _MOST_ALONE = 100
 
 def check(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[str, Portability]:
     """The verdict on each sensor of a scene file: asked of MotrixSim where it is installed, else predicted."""
-    if declared and find_spec("motrixsim") is not None:
-        return verify(path, model, declared)
-    return {sensor.name: predict(model, sensor) for sensor in declared}
+    predicted = {declaration.name: predict(model, declaration) for declaration in declared}
+    if not declared or find_spec("motrixsim") is None:
+        return predicted
+    whole = Probe([{"path": str(path)}]).results()[0]
+    if whole.error is None:
+        return {declaration.name: _observed(declaration, predicted, whole) for declaration in declared}
+    return _verify_apart(path, declared, predicted, whole.error)
 
 
 def drop_look(root: Element, error: str) -> str | None:
@@ -75,15 +79,6 @@ def predict(model: MjModel, declared: Declaration) -> Portability:
     if declared.unnamed:
         return _ignored(UNNAMED)
     return Portability(Verdict.TAKE, notes=tuple(_notes(model, declared, first, targets)))
-
-
-def verify(path: Path, model: MjModel, declared: Sequence[Declaration]) -> dict[str, Portability]:
-    """The verdict on each sensor of a scene file, by asking the installed MotrixSim."""
-    predicted = {declaration.name: predict(model, declaration) for declaration in declared}
-    whole = Probe([{"path": str(path)}]).results()[0]
-    if whole.error is None:
-        return {declaration.name: _observed(declaration, predicted, whole) for declaration in declared}
-    return _verify_apart(path, declared, predicted, whole.error)
 
 
 def _verify_apart(

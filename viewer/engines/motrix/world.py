@@ -64,8 +64,9 @@ class MotrixScene:
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """Physics settings of the scene that MotrixSim does not know, such as `option@cone`."""
-        return ignored_settings(self.log)
+        """Physics settings of the scene that MotrixSim says it ignores, such as `option@cone`."""
+        words = (line.split(" at line:")[0].strip() for line in self.log if " at line:" in line)
+        return tuple(sorted({word for word in words if "@" in word and word.split("@")[0] not in VISUAL}))
 
 
 def load_motrix(
@@ -124,12 +125,6 @@ def load_motrix(
         unread=unread,
         log=log,
     )
-
-
-def ignored_settings(log: list[str] | tuple[str, ...]) -> tuple[str, ...]:
-    """Physics settings that the engine's log says it ignores, such as `option@cone`."""
-    words = (line.split(" at line:")[0].strip() for line in log if " at line:" in line)
-    return tuple(sorted({word for word in words if "@" in word and word.split("@")[0] not in VISUAL}))
 
 
 def _companion_slots(declared: Declaration, num_envs: int) -> int:

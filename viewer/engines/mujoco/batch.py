@@ -16,6 +16,7 @@ from ..abilities import Diagnostics
 from ..contact_sensor import ContactDetails, ContactSensor, Row, SensorList
 from ..contract import Engine
 from ..environment import Environment
+from ..values import emptied, unknown_details
 from .engine import MujocoEngine
 
 _NET = frozenset((Field.FORCE, Field.POS))
@@ -91,13 +92,12 @@ class BatchEngine(MujocoEngine):
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
         if self.sensors[name].solved_again:
             return super().dropped(name, env)
-        return self.contacts(name).cut(0, 1).mapped(lambda _, array: np.zeros_like(array))
+        return emptied(self.contacts(name).cut(0, 1))
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
         if self.sensors[name].solved_again:
             return super().details(name, env)
-        slots = self.sensors[name].slots
-        return ContactDetails((("", ""),) * slots, np.full((slots, 5), np.nan))
+        return unknown_details(self.contacts(name))
 
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
         super().set_reduce_modes(modes)

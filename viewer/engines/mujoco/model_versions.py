@@ -3,9 +3,12 @@
 import copy
 from collections.abc import Mapping
 
+import mujoco
+
 from ...mjmodel.model_values import ModelValues
 from ...mjmodel.types import MjModel
 from ...scene_files.index_checks import check_references
+from ...scene_files.run_file import model_bytes
 
 _MOST = 200_000
 """Versions that are kept. A history needs one a step at most, and has no more steps than this while they differ."""
@@ -78,4 +81,5 @@ def check_versions(model: MjModel, contents: Mapping[int, bytes]) -> None:
         versions.use(number)
         # Takes 10 ms, and most programs change no integers.
         if not versions._values.integers.isdisjoint(versions._known[number]):
-            check_references(trial)
+            content_of_file = model_bytes(trial).tobytes()
+            check_references(mujoco.MjModel.from_binary_path("model.mjb", {"model.mjb": content_of_file}))

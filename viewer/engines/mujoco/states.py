@@ -109,15 +109,10 @@ class FirstStages:
         self._stale = [True] * len(datas)
         """True for those whose first stage was not computed since the last step."""
 
-    @property
-    def needed(self) -> bool:
-        """True if steps leave the contacts of another stage behind."""
-        return bool(self._options.integrator == _RK4)
-
     def step(self, env: int = 0, count: int = 1) -> None:
         """Take steps with the mjData of an environment, as `mj_step` does."""
         data = self._datas[env]
-        if not self.needed:
+        if self._options.integrator != _RK4:
             mujoco.mj_step(self._model, data, count)
             return
         if count > 1:
