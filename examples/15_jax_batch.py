@@ -1,7 +1,7 @@
 """Contacts of a batch inside jax.jit, vmap and grad; with MJX as the simulator if it is installed.
 
 MJX reports geom targets with reduce mindist or maxforce; with reduce none it fills slots with pairs that do not touch.
-Run it: python examples/2_jax_batch.py
+Run it: python examples/15_jax_batch.py
 """
 
 import jax

@@ -2,7 +2,7 @@
 
 mjlab declares `feet_left_found`, `feet_left_force`, ...: one sensor a field. `ContactLayout.for_model` joins them.
 Needs torch. Without mjlab a model of the same kind shows that the term works.
-Run it: python examples/4_mjlab_term.py
+Run it: python examples/17_mjlab_term.py
 """
 
 import mujoco

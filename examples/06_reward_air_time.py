@@ -1,6 +1,6 @@
 """A Gymnasium reward from contact sensors: feet in the air for a while, and no slip.
 
-Run it: python examples/1_gymnasium_reward.py (with Gymnasium's API if it is installed, else the same loop without it).
+Run it: python examples/06_reward_air_time.py (with Gymnasium's API if it is installed, else the same loop without it).
 """
 
 import mujoco

@@ -1,6 +1,6 @@
 """Gymnasium's Ant and Humanoid with their contacts: a window, films of episodes, and contact events in `info`.
 
-Run it: python examples/5_gymnasium_viewer.py (a window), or with a folder to film two episodes of each there instead,
+Run it: python examples/05_gymnasium.py (a window), or with a folder to film two episodes of each there instead,
 without a display. Needs contact-viewer[gymnasium].
 """
 

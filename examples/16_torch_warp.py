@@ -1,7 +1,7 @@
 """Contacts of mujoco_warp's batch as torch tensors, without a copy: decoded on the device where they are.
 
 Needs torch. With mujoco_warp it simulates; without, MuJoCo fills the same tensor.
-Run it: python examples/3_torch_warp.py
+Run it: python examples/16_torch_warp.py
 """
 
 import mujoco
