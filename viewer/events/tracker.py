@@ -16,6 +16,7 @@ from ..mjmodel.types import MjModel
 from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip
 from .contact_events import EventKind, EventRule
 from .event_log import LIMIT, EventLog, LogEntry
+from .friction_states import FrictionStates
 from .pair_contacts import PairContacts
 from .sensor_contacts import SensorContacts
 
@@ -75,6 +76,11 @@ class ContactTracker:
         """Called when a break is hit, in the step that shows it: why, for a person."""
         self.curves_wanted_until = -math.inf
         """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
+        self.patience = 0.0
+        """How long motion may wait until it is decided which pairs slide and creep, in wall time [s]."""
+        self._decided = -math.inf
+        """When that was done last."""
+        self._friction: FrictionStates | None = None
         self._engine = engine
         self._options = options or TrackingOptions()
         self._sensor_names = None if follow_sensors else ()
@@ -106,6 +112,14 @@ class ContactTracker:
         """Contacts of sensors."""
         self._flush()
         return self._sensors
+
+    @property
+    def friction(self) -> FrictionStates | None:
+        """Which geom pairs slide and creep, tracked or not; None where it is not known how they press and move: MuJoCo
+        alone says so."""
+        if self._friction is not None and monotonic() - self._decided >= self.patience:
+            self._decide()
+        return self._friction
 
     @property
     def options(self) -> TrackingOptions:
@@ -158,6 +172,7 @@ class ContactTracker:
         # Buffered of a step are constraint forces, a dozen or so a geom.
         self._capacity = min(_BUFFER_STEPS, _BUFFER_BYTES // (96 * engine.model.ngeom + 8))
         self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration, self._sensor_names)
+        self._friction = FrictionStates(engine.model, engine.timestep) if engine.has_contact_list else None
         self.breaks = [each for each in self.breaks if each.pair_id is None]
         self._log.clear()
         self._entries.clear()
@@ -175,6 +190,7 @@ class ContactTracker:
             and self._pairs.buffer(start)
         ):
             self._time = time
+            self._look(engine, start)
             if self._sensor_names is None:
                 self._entries += self._sensors.add(start)
             self._step_count += 1
@@ -204,11 +220,28 @@ class ContactTracker:
             self._flush()
         self._save()
         self._entries += self._pairs.update(engine, start)
+        self._look(engine, start)
         self._entries += self._sensors.add(start)
         self._step_count += 1
         self._finish_step(start)
         if self.breaks:
             self._check_breaks(self._flush())
+
+    def _look(self, engine: Engine, start: float) -> None:
+        """Keep what decides how pairs move, of a step that began at a time [s]."""
+        friction = self._friction
+        if friction is None or not friction.is_due():
+            return
+        if friction.timestep != engine.timestep:
+            friction.change_timestep(engine.timestep)
+        friction.add(engine.contact_data(), start)
+        if friction.full:
+            self._decide()
+
+    def _decide(self) -> None:
+        assert self._friction is not None
+        self._friction.flush()
+        self._decided = monotonic()
 
     def _finish_step(self, start: float) -> None:
         """Flush full buffers and extend the curves, after a step that began at a time [s]."""
@@ -255,6 +288,8 @@ class ContactTracker:
         last = self._log.truncate(time)
         self._pairs.resume(last)
         self._sensors.resume(last)
+        if self._friction is not None:
+            self._friction.resume(time)
         for each in self.breaks:
             each.restart()
         # The step from here on is added again.

@@ -38,6 +38,9 @@ class ContactState(IntEnum):
     SLIDING = 2
     UNKNOWN = 3
     """It presses and moves fast enough to slide, but its friction is not known."""
+    CREEPING = 4
+    """Its friction holds, and yet its surfaces move steadily against each other: MuJoCo's friction is a damper. Only
+    seen over some time, of the pair of geoms that it belongs to."""
 
 
 def friction_use(force: Array, friction: Any, cone: Cone, adhesion: Any = 0.0) -> Array:
