@@ -39,6 +39,26 @@ MESH_ROBOT = """
 </mujoco>
 """
 """A mesh robot; a triangle of what is only seen has no area."""
+COMPILE_WHILE_SEEN = """
+import copy, gymnasium, mujoco, sys
+from contact_viewer import launch_passive
+from contact_viewer.gymnasium import ContactViewer
+
+environment = ContactViewer(gymnasium.make("Hopper-v5"), serve=True)
+environment.reset(seed=0)
+environment.step(environment.action_space.sample())
+model = mujoco.MjModel.from_xml_path(sys.argv[1])
+with launch_passive(model, mujoco.MjData(model), every_step=True, serve=True) as viewer:
+    mujoco.mj_step(viewer.m, viewer.d, 3)
+    viewer.sync()
+    mujoco.MjSpec.from_file(sys.argv[1]).compile()
+    gymnasium.make("Hopper-v5").reset()
+    copied = copy.deepcopy(environment)
+    copied.reset()
+    copied.close()
+environment.close()
+"""
+"""Models and environments are made while the steps of others are seen."""
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +149,9 @@ def test_every_command_works_with_the_lowest_versions_together(
     program = lowest / "contact-viewer"
     for command in (
         "scenes",
+        "doctor",
         "inspect robot.xml",
+        "sensors robot.xml",
         "robot.xml --frames 3 --width 640 --height 400",
         "compare robot.xml --duration 0.1",
         "events robot.xml --duration 0.2 -o events.csv",
@@ -143,6 +165,7 @@ def test_every_command_works_with_the_lowest_versions_together(
     monkeypatch.delenv("DISPLAY", raising=False)
     filmed = "record robot.xml --window --duration 0.1 --size 640x400 -o window.png"
     run(program, *filmed.split(), folder=tmp_path)
+    run(lowest / "python", "-c", COMPILE_WHILE_SEEN, "robot.xml", folder=tmp_path)
     assert {"events.csv", "contacts.csv", "contacts.parquet", "clip.mp4", "window.png"} <= set(os.listdir(tmp_path))
     with subprocess.Popen(
         [str(program), "robot.xml", "--serve"], cwd=tmp_path, stdout=subprocess.PIPE, text=True
