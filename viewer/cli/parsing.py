@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..assets import DEFAULT_SCENE, bundled_control
 from ..errors import did_you_mean
-from ..settings import MAX_SPEED, MIN_SPEED, Options, Quality, Reduce, ViewState
-from .progress import report
+from ..settings import MAX_SPEED, MIN_SPEED, Quality, Reduce
 
 if TYPE_CHECKING:
-    from ..engines.contract import Engine
     from ..engines.controller import Controller
-    from ..session.session import Session
 
 PROGRAM = "contact-viewer"
 
@@ -174,36 +171,3 @@ def load_controller(arguments: argparse.Namespace) -> "Controller | None":
     if options["control"] is None:
         return Controller(no_control, seed=seed, randomisation=randomisation) if randomisation else None
     return ControllerFile(options["control"], dict(options["params"]), seed, randomisation).load()
-
-
-def open_session(
-    arguments: argparse.Namespace,
-    keeps_history: bool = False,
-    prepare: "Callable[[Engine], object]" = lambda engine: None,
-) -> "Session":
-    """The scene with the sensors, keyframe and camera that were given. `prepare`: called with its engine first."""
-    from ..engines.registry import CHOICES, open_engines
-    from ..scene_files.scene import find_scene
-    from ..session.session import Session
-
-    path = find_scene(arguments.scene)
-    options = Options(
-        scene=path,
-        camera=getattr(arguments, "camera", None),
-        key=arguments.key,
-        sensors=tuple(arguments.sensor),
-        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
-    )
-    beside_control = load_controller(arguments) if CHOICES[arguments.engine].beside is not None else None
-    engine, *beside = open_engines(path, arguments.engine, 1, load_controller(arguments), beside_control)
-    prepare(engine)
-    session = Session(engine, ViewState(), options, beside, keeps_history)
-    for note in session.engine.notes:
-        report(f"note: {note}")
-    for name, reason in session.engine.unread.items():
-        report(f"note: sensor {name} is left out: {reason}")
-    if not arguments.no_watch_all and session.watch_without_sensors():
-        report("note: the scene has no contact sensors, so all contacts are shown")
-    elif session.source.watches_all:
-        session.watch_all()
-    return session

@@ -13,10 +13,10 @@ from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
 from ..errors import RecordingError, SceneError
 from ..files import describe_strays, folder_of, size_text
-from ..settings import Options, Quality, Reduce
-from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, control_options, number, pixel_size
+from ..settings import Quality
+from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number, pixel_size
 from .progress import plural, report, report_warnings, work_through
-from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, run_options, save_run
+from .runs import add_run_arguments, check_run_arguments, duration, open_run, read_options, report_verdicts, save_run
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -152,25 +152,9 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
     from ..app.application import open_application
     from ..recording.schedule import Schedule
     from ..recording.video_writer import VideoWriter
-    from ..scene_files.scene import find_scene
     from ..window.film import WindowFilm
 
-    options = Options(
-        scene=find_scene(arguments.scene),
-        speed=arguments.speed,
-        camera=arguments.camera,
-        key=arguments.key,
-        sensors=tuple(arguments.sensor),
-        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
-        width=size[0],
-        height=size[1],
-        quality=Quality(arguments.quality),
-        engine=arguments.engine,
-        watch=False,
-        **control_options(arguments),
-        **run_options(arguments),
-    )
-    app = open_application(options)
+    app = open_application(read_options(arguments, width=size[0], height=size[1], watch=False))
     _prepare_view(app.session, arguments)
     seconds = duration(arguments, app.session.source)
     schedule = Schedule.plan(app.session.engine.timestep, seconds, fps, arguments.speed, arguments.start)

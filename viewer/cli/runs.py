@@ -1,4 +1,4 @@
-"""Saved runs and logs on the command line: what is taken again, for how long, how exactly, and where a run is kept."""
+"""The scene, log and options of a command line, opened; for how long it runs, and where the run is saved."""
 
 import argparse
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SceneError
 from ..files import size_text
-from .parsing import UsageError, number, open_session
+from ..settings import Options, Quality, Reduce, ViewState
+from .parsing import UsageError, control_options, load_controller, number
 from .progress import plural, report
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ..session.session import Session
     from ..session.simulation import Simulation, StepSource
 
+_SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "demo", "period")
+"""Options whose fields are named as they are on the command line."""
 USUAL_DURATION = 10.0
 """How long a scene is stepped where nobody says [s of simulated time]."""
 
@@ -46,15 +49,23 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
         check_run_path(Path(arguments.save_run))
 
 
-def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Which run is shown, and where it is kept, as fields of Options."""
+def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
+    """Return the options of a command line; `more`: fields that a command sets in its own way."""
+    from ..scene_files.scene import find_scene
+
+    given = vars(arguments)
     log, saved = arguments.log, arguments.save_run
-    return {
-        "log": None if log is None else Path(log),
-        "demo": arguments.demo,
-        "period": arguments.period,
-        "save_run": None if saved is None else Path(saved),
-    }
+    return Options(
+        scene=find_scene(arguments.scene),
+        sensors=tuple(arguments.sensor),
+        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
+        quality=Quality(given.get("quality", Quality.AUTO)),
+        log=None if log is None else Path(log),
+        save_run=None if saved is None else Path(saved),
+        **{name: given[name] for name in _SAME_NAME if name in given},
+        **control_options(arguments),
+        **more,
+    )
 
 
 def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
@@ -73,7 +84,22 @@ def report_notes(source: "StepSource") -> None:
 
 def open_run(arguments: argparse.Namespace) -> "Session":
     """Open the scene and the log that were given; with a history if the run is to be kept."""
-    session = open_session(arguments, arguments.save_run is not None, lambda engine: open_given_log(arguments, engine))
+    from ..engines.registry import CHOICES, open_engines
+    from ..session.session import Session
+
+    options = read_options(arguments)
+    beside_control = load_controller(arguments) if CHOICES[arguments.engine].beside is not None else None
+    engine, *beside = open_engines(options.scene, arguments.engine, 1, load_controller(arguments), beside_control)
+    open_given_log(arguments, engine)
+    session = Session(engine, ViewState(), options, beside, arguments.save_run is not None)
+    for note in session.engine.notes:
+        report(f"note: {note}")
+    for name, reason in session.engine.unread.items():
+        report(f"note: sensor {name} is left out: {reason}")
+    if not arguments.no_watch_all and session.watch_without_sensors():
+        report("note: the scene has no contact sensors, so all contacts are shown")
+    elif session.source.watches_all:
+        session.watch_all()
     report_notes(session.source)
     return session
 

@@ -5,7 +5,7 @@ import gc
 
 from ..cli import COMMANDS
 from ..engines.registry import CHOICES
-from ..settings import Options, Quality, Reduce
+from ..settings import Options
 from ..version import __version__
 from .parsing import (
     PROGRAM,
@@ -13,11 +13,10 @@ from .parsing import (
     UsageError,
     add_control_arguments,
     add_scene_arguments,
-    control_options,
     number,
     pixel_size,
 )
-from .runs import add_run_arguments, check_run_arguments, run_options
+from .runs import add_run_arguments, check_run_arguments, read_options
 
 
 def parser() -> Parser:
@@ -72,31 +71,12 @@ def run(arguments: argparse.Namespace) -> int:
     # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's, and looks for it.
     from ..window.main_loop import open_window
 
-    from ..scene_files.scene import find_scene  # isort: skip
-
     gc.freeze()
     gc.enable()
     check_run_arguments(arguments)
     width, height = arguments.size or (arguments.width, arguments.height)
-    options = Options(
-        scene=find_scene(arguments.scene),
-        paused=arguments.paused,
-        go_to=arguments.go_to,
-        speed=arguments.speed,
-        camera=arguments.camera,
-        key=arguments.key,
-        sensors=tuple(arguments.sensor),
-        reduce=Reduce(arguments.reduce) if arguments.reduce else None,
-        width=width,
-        height=height,
-        quality=Quality(arguments.quality),
-        engine=arguments.engine,
-        envs=arguments.envs,
-        watch_all=not arguments.no_watch_all,
-        watch=not arguments.no_reload,
-        frames=arguments.frames,
-        **run_options(arguments),
-        **control_options(arguments),
+    options = read_options(
+        arguments, width=width, height=height, watch_all=not arguments.no_watch_all, watch=not arguments.no_reload
     )
     if arguments.serve is None:
         open_window(options)

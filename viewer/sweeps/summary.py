@@ -3,7 +3,7 @@
 import heapq
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,54 +35,24 @@ _BATCH = 8192
 """Rows that are in memory at once."""
 _LARGEST = 1e300
 """Larger numbers count as not known: sums of them are not finite."""
+_SAMPLES = {Kind.TEXT: "", Kind.NUMBER: 0.0, Kind.INTEGER: 0}
+"""A value of each kind of column."""
 _RUN: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER}
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and abs(value) < _LARGEST
-
-
-def _is_text_or_none(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
-def _is_names(value: Any) -> bool:
-    return isinstance(value, dict) and _is_texts(list(value.values()))
-
-
-_FITS: dict[Kind, Callable[[Any], bool]] = {
-    Kind.TEXT: _is_text,
-    Kind.NUMBER: _is_number,
-    Kind.INTEGER: lambda value: type(value) is int,
+_ABOUT: dict[str, Any] = {"command": [], "began": "", "runs": 0, "finished": 0, "runs_per_second": 0.0, "versions": {}}
+"""What is used of sweep.json, and what stands for it where it is damaged, which has the same type."""
+_PLAN: dict[str, Any] = {
+    "scenes": {},
+    "duration": 0.0,
+    "control": None,
+    "params": {},
+    "vary": [],
+    "noise": None,
+    "logs": [],
+    "key": None,
 }
-_ABOUT = {
-    "command": ([], _is_texts),
-    "began": ("", _is_text),
-    "runs": (0, _is_number),
-    "finished": (0, _is_number),
-    "runs_per_second": (0.0, _is_number),
-    "versions": ({}, _is_names),
-}
-"""What is used of sweep.json: what stands for it if it is not known, and what it has to be."""
-_PLAN = {
-    "scenes": ({}, _is_names),
-    "duration": (0.0, _is_number),
-    "control": (None, _is_text_or_none),
-    "params": ({}, _is_names),
-    "vary": ([], _is_texts),
-    "noise": (None, _is_text_or_none),
-    "logs": ([], _is_texts),
-    "key": (None, _is_text_or_none),
-}
-"""And of its plan."""
+"""The same of its plan; what may be missing is a text otherwise."""
 
 
 @dataclass(frozen=True)
@@ -251,13 +221,24 @@ def _known_about(place: Place, lost: list[str]) -> dict[str, Any]:
     return known
 
 
-def _known(found: Any, wanted: Mapping[str, tuple[Any, Callable[[Any], bool]]], damaged: list[str]) -> dict[str, Any]:
+def _known(found: Any, wanted: Mapping[str, Any], damaged: list[str]) -> dict[str, Any]:
     known = dict(found)
-    for name, (default, fits) in wanted.items():
-        if not fits(known.setdefault(name, default)):
+    for name, default in wanted.items():
+        if not _fits(known.setdefault(name, default), default):
             known[name] = default
             damaged.append(name)
     return known
+
+
+def _fits(value: Any, default: Any) -> bool:
+    """Return True if a value is of the type of a default: a collection of texts, a text or a finite number."""
+    if isinstance(default, list | dict):
+        texts = value.values() if isinstance(value, dict) else value
+        return type(value) is type(default) and all(isinstance(text, str) for text in texts)
+    if isinstance(default, int | float):
+        kind = int if isinstance(default, int) else int | float
+        return isinstance(value, kind) and abs(value) < _LARGEST
+    return isinstance(value, str) or (default is None and value is None)
 
 
 def _batches(place: Place, name: str, kinds: Columns, lost: list[str]) -> Iterator[list[dict[str, Any]]]:
@@ -284,7 +265,7 @@ def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:
     columns: dict[str, list[Any]] = {}
     for name, kind in kinds.items():
         values = batch.column(name).to_pylist() if batch.schema.names.count(name) == 1 else [None] * len(batch)
-        columns[name] = [value if _FITS[kind](value) else None for value in values]
+        columns[name] = [value if _fits(value, _SAMPLES[kind]) else None for value in values]
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     texts = [name for name, kind in kinds.items() if kind is Kind.TEXT or name == "seed"]
     return [row for row in rows if all(row[name] is not None for name in texts)]

@@ -5,7 +5,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ from ..processes import import_extra
 from ..scene_files.scene import find_scene
 from .local_workers import run_locally
 from .place import Place, find_place, without_password
-from .plan import Plan, Run, SweepError, check_seeds, read_seeds
+from .plan import Plan, SweepError, check_seeds, read_seeds
 from .ray_workers import run_on_ray
 from .results import METRICS_FILE, Results
 from .scene_store import SceneStore, scene_hashes
@@ -63,8 +63,6 @@ class Outcome:
     """What a user should know of the scenes, such as a friction that is varied without an effect."""
 
 
-Source = Generator[RunResult | None, None, None]
-"""Gives results as they come, None from time to time; closing it ends what works for it."""
 Each = Callable[[int, int], bool]
 """Called with how many runs have finished and failed, now and then; False ends the sweep with what there is."""
 
@@ -130,7 +128,12 @@ def run_sweep(
     with closing(Results(place, plan, about, means.resume)) as results:
         failure: RunResult | None = None
         total, before = plan.run_count, results.finished
-        with closing(_source(plan, scenes, results.pending(), total - results.finished, means)) as source:
+        pending, count = results.pending(), means.workers or usable_cores()
+        if means.ray is None:
+            runs = run_locally(plan, scenes, pending, count, means.timeout)
+        else:
+            runs = run_on_ray(plan, scenes, pending, total - before, means.ray, count)
+        with closing(runs) as source:
             for result in source:
                 if result is not None:
                     results.add(result)
@@ -143,23 +146,13 @@ def run_sweep(
         seconds = time.monotonic() - began
         rate = (results.finished - before) / seconds
         results.finish({"wall_time": round(seconds, 3), "runs_per_second": round(rate, 4), "ended": _now()})
-        first = "" if failure is None else _describe_failure(plan, failure)
+        first = ""
+        if failure is not None:
+            run = plan.run(failure.number)
+            first = f"{plan.names[run.scene]}, seed {run.seed}: {failure.failure}"
         return Outcome(
             total, results.finished, results.failed, rate, first, "; ".join(results.lost), tuple(scenes.notes)
         )
-
-
-def _describe_failure(plan: Plan, result: RunResult) -> str:
-    run = plan.run(result.number)
-    return f"{plan.names[run.scene]}, seed {run.seed}: {result.failure}"
-
-
-def _source(plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, means: Means) -> Source:
-    """The results of all runs that are to be taken."""
-    count = means.workers or usable_cores()
-    if means.ray is not None:
-        return run_on_ray(plan, scenes, pending, left, means.ray, count)
-    return run_locally(plan, scenes, pending, count, means.timeout)
 
 
 def sweep(
