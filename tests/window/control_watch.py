@@ -80,9 +80,15 @@ class ControlWatch:
     """Notes controls while they are drawn, and those that a person has used."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._sites = sites()
-        self.known = {site for places in self._sites.values() for _, _, site in places}
+        found = sites()
+        self.known = {site for places in found.values() for _, _, site in places}
         """All that the source has."""
+        self._by_line: dict[str, dict[int, Site]] = {file: {} for file in found}
+        """The site of each line, by file; of calls inside each other, the outer one."""
+        for file, places in found.items():
+            for first, last, site in places:
+                for line in range(first, last + 1):
+                    self._by_line[file].setdefault(line, site)
         self.used_sites: set[Site] = set()
         self.used: set[Key] = set()
         self.drawn: dict[Key, Drawn] = {}
@@ -140,10 +146,9 @@ class ControlWatch:
     def _on_stack(self, frame: FrameType | None) -> Iterator[Site]:
         """The sites that are being called, the innermost first."""
         while frame is not None:
-            for first, last, site in self._sites.get(frame.f_code.co_filename, ()):
-                if first <= frame.f_lineno <= last:
-                    yield site
-                    break
+            site = self._by_line.get(frame.f_code.co_filename, {}).get(frame.f_lineno)
+            if site is not None:
+                yield site
             frame = frame.f_back
 
     def _add(self, kind: str, key: Key) -> None:
