@@ -9,17 +9,24 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PARTS = (
-    ("tests/window", "tests/app", "tests/render", "tests/test_benchmarks.py", "tests/test_install.py"),
-    ("tests/browser", "tests/passive", "tests/sweeps", "tests/cli", "tests/test_examples.py"),
+    ("tests/window",),
+    ("tests/sweeps",),
+    ("tests/passive",),
+    ("tests/browser",),
+    ("tests/app", "tests/render", "tests/test_benchmarks.py", "tests/test_install.py"),
+    ("tests/cli", "tests/test_examples.py"),
 )
-"""Tests that open windows, draw or install; those that wait for other processes. All others are a part of their own.
-The three take about the same time."""
+"""Tests that open windows, draw, install, or wait for other processes. All others are a part of their own. The longest
+begin first."""
+BESIDE = 3
+"""Parts that run at a time: with one more than cores, another works while one waits for processes of its own."""
 
 
 def main() -> int:
@@ -38,19 +45,20 @@ def main() -> int:
 
 def run_in_parts(environment: Mapping[str, str]) -> int:
     """All tests; the exit code of the first part that failed."""
-    others = [f"--ignore={path}" for part in PARTS for path in part]
-    with ExitStack() as stack:
-        running = []
-        for paths in (*PARTS, others):
-            output = stack.enter_context(tempfile.TemporaryFile())
-            command = pytest("-m", "not alone and not long", *paths)
-            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
-            running.append((process, output))
-        codes = []
-        for process, output in running:
-            codes.append(process.wait())
+    others = tuple(f"--ignore={path}" for part in PARTS for path in part)
+
+    def run(paths: Sequence[str]) -> int:
+        command = pytest("-m", "not alone and not long", *paths)
+        with tempfile.TemporaryFile() as output:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT, check=False
+            )
             output.seek(0)
             print(output.read().decode(errors="replace"), flush=True)
+        return done.returncode
+
+    with ThreadPoolExecutor(BESIDE) as pool:
+        codes = list(pool.map(run, (others, *PARTS)))
     codes.append(subprocess.run(pytest("-m", "alone and not long"), cwd=ROOT, env=environment, check=False).returncode)
     return next((code for code in codes if code), 0)
 
