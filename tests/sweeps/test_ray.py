@@ -132,9 +132,9 @@ def test_a_cluster_gives_the_same_bits_whatever_it_loses(tmp_path: Path, nodes: 
     words = ["quadruped", "slope", "--seeds", "0:12", "--duration", "0.1", "--vary", "friction=0.5:1.5"]
     words += ["--contacts", "--events", "--control", str(controller(tmp_path)), "-o"]
     process = start(tmp_path, *words, "ray", "--ray", nodes.address, "--param", "WAIT=0.3")
-    wait_for(lambda: list(temporary.glob("contact-viewer-*/control/beside.py")), process)
+    wait_for(lambda: list(temporary.glob("contact-viewer-*/control/beside.py")), process, 200)
     nodes.kill_worker()
-    wait_for(lambda: finished(tmp_path / "ray") >= 4, process)
+    wait_for(lambda: finished(tmp_path / "ray") >= 4, process, 200)
     nodes.lose_one()
     assert "24 runs" in finish(process, 200)[0]
     assert not list(temporary.glob("contact-viewer-*"))
@@ -152,7 +152,7 @@ def test_a_cluster_gives_the_same_bits_whatever_it_loses(tmp_path: Path, nodes: 
 def test_an_interrupted_sweep_leaves_no_temporary_files(tmp_path: Path, cluster: Nodes, temporary: Path) -> None:
     words = ["slope", "--seeds", "0:40", "--duration", "0.1", "--contacts", "--ray", cluster.address]
     process = start(tmp_path, *words, "--control", str(controller(tmp_path)), "--param", "WAIT=0.4", "-o", "part")
-    wait_for(lambda: finished(tmp_path / "part") >= 2, process)
+    wait_for(lambda: finished(tmp_path / "part") >= 2, process, 200)
     assert list(temporary.glob("contact-viewer-*"))
     process.send_signal(signal.SIGINT)
     finish(process, code=130)
