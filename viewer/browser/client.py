@@ -15,7 +15,7 @@ import numpy as np
 from aiohttp import WSMsgType, web
 
 from ..recording.encoders import Picture, with_alpha
-from .encoders import JPEG, SHARP, Encoder, H264Encoder, JpegEncoder
+from .encoders import JPEG, SHARP, H264Encoder, JpegEncoder
 
 _IN_FLIGHT = 2
 """Pictures that may be under way: the next one is taken only when an older one is on the browser's screen."""
@@ -78,7 +78,7 @@ class Client:
 
     def __init__(self, sock: web.WebSocketResponse, transport: asyncio.Transport, screen: Screen, h264: bool) -> None:
         self._socket, self._transport, self._screen = sock, transport, screen
-        self._encoder: Encoder = H264Encoder() if h264 else JpegEncoder()
+        self._encoder: H264Encoder | JpegEncoder = H264Encoder() if h264 else JpegEncoder()
         self._work = asyncio.Event()
         # The newest picture may be there already, and stay.
         self._work.set()

@@ -3,7 +3,6 @@
 import io
 import os
 from fractions import Fraction
-from typing import Protocol
 
 import av
 import numpy as np
@@ -24,18 +23,6 @@ _CRF = "21"
 """Constant quality of x264: small text stays readable."""
 
 
-class Encoder(Protocol):
-    """Turns one picture after the other into messages for one browser."""
-
-    def encode(self, picture: Picture) -> tuple[int, bytes]:
-        """Kind and data of the next message."""
-        ...
-
-    def close(self) -> None:
-        """Free what it holds."""
-        ...
-
-
 class JpegEncoder:
     """Each picture is a file of its own: every browser shows it, on any page."""
 
@@ -43,6 +30,7 @@ class JpegEncoder:
         self._quality = quality
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
+        """Return the kind and the data of the next message."""
         buffer = io.BytesIO()
         pixels = with_alpha(picture)
         if pixels is None:
@@ -55,7 +43,7 @@ class JpegEncoder:
         return JPEG, buffer.getvalue()
 
     def close(self) -> None:
-        pass
+        """Do nothing: it holds nothing."""
 
 
 class H264Encoder:
@@ -67,6 +55,7 @@ class H264Encoder:
         self._number = 0
 
     def encode(self, picture: Picture) -> tuple[int, bytes]:
+        """Return the kind and the data of the next message."""
         reformatter = self._reformatter
         if reformatter is None:
             # Closed while a thread was about to use it.
@@ -92,6 +81,7 @@ class H264Encoder:
         return kind, b"".join(bytes(packet) for packet in context.encode(frame))
 
     def close(self) -> None:
+        """Free what it holds."""
         # Their threads end now, and not when Python next looks for garbage.
         self._context = self._reformatter = None
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 from ..errors import DiskFullError, RecordingError, write_error
 from ..files import PartFile
@@ -15,7 +15,10 @@ from ..processes import import_extra
 from ..session.session import Session
 from .schedule import Schedule
 from .table_files import SPARE, CsvFile, NpzFile, ParquetFile, Table, TableFile, TableWriter, csv_schema
-from .tables import NO_FRAME, EventCollector, SeenEvent, running_touches
+from .tables import NO_FRAME, EventCollector, running_touches
+
+if TYPE_CHECKING:
+    from .rerun_file import RerunWriter
 
 _FILES: dict[str, type[TableFile]] = {".csv": CsvFile, ".npz": NpzFile, ".parquet": ParquetFile}
 _ONE_TABLE = (".csv", ".parquet")
@@ -25,26 +28,6 @@ SUFFIXES = (*_FILES, ".rrd")
 
 _CHECK_SECONDS = 0.1
 """Between two looks whether the files can still get their names [s]."""
-
-
-class Writer(Protocol):
-    """Writes steps and events to files."""
-
-    def write(self, step: int, time: float, video_frame: int) -> None:
-        """Add all sensors of the session, which is at a step and a simulated time [s]."""
-        ...
-
-    def write_events(self, events: list[SeenEvent]) -> None:
-        """Add all events, once, after the last step."""
-        ...
-
-    def close(self) -> None:
-        """Complete the files."""
-        ...
-
-    def abort(self) -> None:
-        """Close the files as they are."""
-        ...
 
 
 class DataFile:
@@ -156,7 +139,7 @@ class DataFile:
     def __exit__(self, *_: object) -> None:
         self.abort()
 
-    def _open_writer(self, suffix: str) -> Writer:
+    def _open_writer(self, suffix: str) -> "TableWriter | RerunWriter":
         session = self._session
         if suffix == ".rrd":
             from .rerun_file import RerunWriter

@@ -322,29 +322,30 @@ class TableWriter:
             raise
 
     def write(self, step: int, time: float, video_frame: int = NO_FRAME) -> None:
+        """Add all sensors of the session, which is at a step and a simulated time [s]."""
         if Table.TOUCH in self._parts:
             self._touches.append((step, time, video_frame, touch_samples(self._session)))
         if self._contacts is not None and (rows := self._contacts.add(step, video_frame)) is not None:
             self._write(rows)
 
     def write_events(self, events: list[SeenEvent]) -> None:
+        """Add all events, once, after the last step."""
         self._write_block(Table.EVENTS, event_rows(events))
 
     def close(self) -> None:
-        self._flush()
+        """Complete the files."""
+        rows = None if self._contacts is None else self._contacts.take()
+        if rows is not None:
+            self._write(rows)
         for file in self._files.values():
             file.close()
 
     def abort(self) -> None:
+        """Close the files as they are."""
         for file in self._files.values():
             # A file that is discarded need not be complete.
             with suppress(OSError):
                 file.abort()
-
-    def _flush(self) -> None:
-        rows = None if self._contacts is None else self._contacts.take()
-        if rows is not None:
-            self._write(rows)
 
     def _write(self, rows: Block) -> None:
         """Write a block of contacts, and the touch values so far."""
