@@ -1,5 +1,5 @@
 #version 120
-// The silhouettes of an arrow's cylinder and cone, with smooth edges, lit from the eye.
+// The silhouettes of an arrow's cylinder and cone, with smooth edges and a dark outline, lit from the eye.
 
 #include "lighting.glsl"
 
@@ -8,6 +8,8 @@ uniform float opacity;
 varying vec4 rgba;
 varying vec2 place;
 varying vec4 outline;  // of the ellipse: 1 / half height, height up to which it is the outline; above: x, y of a line
+const float OUTLINE = 1.5;  // beyond the silhouette [px]
+
 varying vec4 light;    // share of the round surface and of the view along it, light on the base (-1: unseen), 1 / pixel
 
 void main()
@@ -17,7 +19,7 @@ void main()
     float line = outline.z * x + outline.w * place.y;
     float edge = (1.0 - (place.y < outline.y ? ellipse : line)) * light.w + 0.5;  // [px]
 #ifndef HIDDEN
-    if (edge <= 0.0) {
+    if (edge <= -OUTLINE) {
         discard;
     }
 #endif
@@ -26,5 +28,6 @@ void main()
     float out_ = min(outline.z * max(x - 0.5 / light.w, 0.0) / max(1.0 - outline.w * place.y, 1e-3), 1.0);
     float facing = max(light.x * sqrt(1.0 - out_ * out_) + light.y, 0.0);
     facing = light.z > 0.0 && ellipse < 1.0 ? 0.7 * light.z : facing;
-    gl_FragColor = vec4(shade(rgba.rgb, facing), rgba.a * opacity * clamp(edge, 0.0, 1.0));
+    vec3 lit = shade(rgba.rgb, facing) * clamp(edge, 0.0, 1.0);
+    gl_FragColor = vec4(lit, rgba.a * opacity * clamp(edge + OUTLINE, 0.0, 1.0));
 }

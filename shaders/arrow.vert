@@ -4,7 +4,7 @@
 
 attribute vec3 corner;   // across -1 to 1, along 0 to 1; on the shaft 0, on the head 1
 attribute vec4 origin;   // start [m, world], shaft diameter [m]
-attribute vec4 span;     // start to tip [m, world], unused
+attribute vec4 span;     // start to tip [m, world], how much nearer it is when compared with what may hide it [m]
 attribute vec4 color;
 
 uniform mat4 view;
@@ -45,7 +45,7 @@ void main()
     float rise = (to - from) * seen / radius;
     float base = max(abs(nearing), 0.02);  // half height of the round end, an ellipse
     float pixel = pixel_size * mix(-start.z, 1.0, orthographic) / radius;
-    float margin = 0.6 * pixel;            // room for the smooth edge
+    float margin = 2.1 * pixel;            // room for the outline and its smooth edge
 
     // Outlines: the shaft is the ellipse and straight sides; the head is the ellipse and its tangents from the tip, or
     // the ellipse alone when the tip lies inside it. Pieces: a rectangle; a triangle along those tangents, or around
@@ -72,5 +72,12 @@ void main()
 
     // The piece lies in the axis, a quarter of the shaft nearer: surfaces that the arrow grazes do not cut it in half.
     vec3 middle = start + toward * (nearing * mix(from, to, corner.y) + 0.25 * width) + along * (seen * from);
-    gl_Position = projection * vec4(middle + radius * (place.x * across + place.y * along), 1.0);
+    vec3 corner_at = middle + radius * (place.x * across + place.y * along);
+    gl_Position = projection * vec4(corner_at, 1.0);
+    // Seen at the same place, but compared as if it were nearer: the body that it acts on does not hide it.
+    float distance = length(corner_at);
+    vec3 nearer = mix(corner_at * (1.0 - min(span.w / max(distance, 1e-20), 0.6)), corner_at + vec3(0.0, 0.0, span.w),
+                      orthographic);
+    vec4 compared = projection * vec4(nearer, 1.0);
+    gl_Position.z = compared.z / compared.w * gl_Position.w;
 }

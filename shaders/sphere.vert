@@ -4,6 +4,7 @@
 attribute vec2 corner;   // of the square, -1 to 1
 attribute vec4 sphere;   // center [m, world], radius [m]
 attribute vec4 color;
+attribute float nearer;  // how much nearer it is when compared with what may hide it [m]
 
 uniform mat4 view;
 uniform mat4 projection;
@@ -32,6 +33,11 @@ void main()
     vec3 position = center + radius * (place.x * side + place.y * up);
 
     rgba = color;
-    eye_depth = vec2(position.z, radius * toward.z);
     gl_Position = projection * vec4(position, 1.0);
+    // As in arrow.vert.
+    float share = min(nearer / max(length(position), 1e-20), 0.6);
+    position = mix(position * (1.0 - share), position + vec3(0.0, 0.0, nearer), orthographic);
+    vec4 compared = projection * vec4(position, 1.0);
+    gl_Position.z = compared.z / compared.w * gl_Position.w;
+    eye_depth = vec2(position.z, radius * toward.z);
 }

@@ -127,9 +127,44 @@ def test_an_arrow_along_the_view_shows_its_round_end(toward: int) -> None:
     image = picture_of(gizmos.take())
     points = places(changed(image, picture_of(Glyphs()))) - CENTER
     extent = np.ptp(points, axis=0) + 1
-    # The head's base: 2.6 shafts wide.
-    assert extent == pytest.approx(np.full(2, 2.6 * 0.06 / PIXEL), abs=2.5)
+    # The head's base, 2.6 shafts wide, and its outline.
+    assert extent == pytest.approx(np.full(2, 2.6 * 0.06 / PIXEL + 2 * 1.5), abs=2.5)
     assert len(points) == pytest.approx(np.pi / 4 * extent[0] * extent[1], rel=0.1)
+
+
+@pytest.mark.parametrize("shade", [0.0, 0.5, 1.0])
+def test_an_arrow_has_a_dark_outline_on_any_ground(shade: float) -> None:
+    wall = f'<geom type="box" pos="0 1 0" size="3 0.1 3" rgba="{shade} {shade} {shade} 1"/>'
+    gizmos = GizmoList(width=0.03)
+    gizmos.draw_arrow((0, 0, -0.2), (0, 0, 0.25), (0.05, 0.7, 0.22))
+    image = picture_of(gizmos.take(), wall)
+    # Across the shaft: ground, outline, colour, outline, ground; either the colour or its outline stands out by 3.
+    row = image[SIDE // 2 + 10].astype(float)
+    ground, core = luminance(row[5]), luminance(row[SIDE // 2])
+    edges = [min(luminance(pixel) for pixel in row[side]) for side in (slice(90, 97), slice(103, 110))]
+    assert max(edges) < 0.02
+    assert max(contrast(core, ground), contrast(max(edges), ground)) > 3.0
+    assert contrast(core, max(edges)) > 3.0
+
+
+def luminance(pixel: Any) -> float:
+    """As the contrast rule for texts defines it."""
+    part = np.asarray(pixel, float) / 255
+    return float(np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def test_the_body_that_a_force_acts_on_does_not_hide_its_arrow() -> None:
+    glyphs = make_glyphs(flat_model(), make_contacts([[0, 0, 0]], [3.0, 0, 0]), scale=SCALE)
+    free = is_green(picture_of(glyphs))
+    for distance, is_hidden in ((0.2, False), (0.6, True)):
+        wall = f'<geom type="box" pos="0 -{distance} 0" size="0.4 0.05 0.4" rgba="0.2 0.2 0.2 1"/>'
+        raised = make_glyphs(flat_model(wall), make_contacts([[0, 0, 0]], [3.0, 0, 0]), scale=SCALE)
+        seen = is_green(picture_of(raised, wall, see_through=False))
+        assert bool((seen & free).sum() < 0.5 * free.sum()) is is_hidden
 
 
 WALL = '<geom type="box" pos="0 -0.5 0" size="0.2 0.05 0.2" rgba="0.2 0.2 0.2 1"/>'

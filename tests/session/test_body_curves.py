@@ -132,3 +132,27 @@ def test_of_many_bodies_some_have_curves_and_the_others_are_counted(tmp_path: Pa
     curves.update()
     assert len(curves.names) == 17
     assert curves.more == 34 - 16
+
+
+def test_forces_of_all_contacts_are_those_on_what_moves_whatever_the_order_of_geoms(tmp_path: Path) -> None:
+    # The floor comes last, so that MuJoCo reports the force on it; the small box is listed before the large one.
+    path = tmp_path / "scene.xml"
+    path.write_text("""
+    <mujoco><worldbody>
+      <body pos="0 0 .29"><freejoint/><geom name="small" type="box" size=".05 .05 .05" mass="1"/></body>
+      <body pos="0 0 .1"><freejoint/><geom name="large" type="box" size=".1 .1 .1" mass="5"/></body>
+      <body pos="0 0 -.1"><geom name="floor" type="box" size="9 9 .1"/></body>
+    </worldbody></mujoco>""")
+    session = Session(open_engine(path), ViewState())
+    session.watch_without_sensors()
+    session.simulation.step(500)
+    reading, details = session.reading("all contacts"), session.details("all contacts")
+    forces = {pair: np.zeros(3) for pair in details.geoms if pair[0]}
+    for pair, force in zip(details.geoms, np.asarray(reading.batch.force_world), strict=True):
+        if pair[0]:
+            forces[pair] += force
+    assert forces.keys() == {("floor", "large"), ("large", "small")}
+    assert forces["floor", "large"][2] == pytest.approx(6 * 9.81, rel=1e-2)
+    assert forces["large", "small"][2] == pytest.approx(9.81, rel=1e-2)
+    drawn = np.concatenate([np.asarray(group.batch.force_world)[group.batch.filled] for group in session.shown_groups])
+    assert (drawn[:, 2] > 0).all()

@@ -18,6 +18,10 @@ Points = NDArray[np.float64]
 _Vector = tuple[float, float, float]
 _LEAST_SEEN = 0.6
 """Share of the moving geoms that a picture shows, at least, if it is to be kept."""
+_FRAMED = 0.75
+"""Part of the picture that what moves fills where a picture had to be found for it."""
+_HAIR = 0.1
+"""Part of a picture by which boxes around things, which are larger than these, may leave it."""
 _SMALLEST, _LARGEST = 0.12, 2.0
 """Size of the box around them, as a fraction of the picture, likewise."""
 
@@ -243,15 +247,29 @@ def box_around(model: MjModel, data: Any, geoms: NDArray[np.intp]) -> Box | None
     return low.min(axis=0), high.max(axis=0)
 
 
-def shown_badly(model: MjModel, data: Any, eye: Eye, box: Box) -> float | None:
-    """None if a picture shows what moves; else the part of the picture that it should fill."""
-    seen = float(eye.sees(data.geom_xpos[moving_geoms(model)]).mean())
+def shown_badly(model: MjModel, data: Any, eye: Eye, box: Box, may_be_detail: bool = True) -> float | None:
+    """None if a picture shows what moves; else the part of the picture that it should fill.
+
+    `may_be_detail`: True if the scene's author may have meant a part of what moves, False if all has to be seen.
+    """
+    geoms = moving_geoms(model)
+    seen = float(eye.sees(data.geom_xpos[geoms]).mean())
     pixels, _ = eye.matrices.project(corners(box), eye.viewport)
     share = float((np.ptp(pixels, axis=0) / eye.viewport[2:]).max())
-    if seen >= _LEAST_SEEN and _SMALLEST <= share <= _LARGEST:
+    whole = share <= _LARGEST if may_be_detail else _holds(eye, *_reach(model, data, geoms))
+    if seen >= _LEAST_SEEN and share >= _SMALLEST and whole:
         return None
     # What is merely small may move about: it keeps room.
-    return 0.3 if seen >= _LEAST_SEEN and share < _SMALLEST else 0.6
+    return 0.3 if seen >= _LEAST_SEEN and share < _SMALLEST else _FRAMED
+
+
+def _holds(eye: Eye, low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+    """True if a picture holds boxes with these corners (n, 3), but for a hair of what they take up."""
+    ends = np.stack([low, high])
+    boxes = [[ends[i][:, 0], ends[j][:, 1], ends[k][:, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+    pixels, _ = eye.matrices.project(np.stack(boxes).transpose(0, 2, 1).reshape(-1, 3), eye.viewport)
+    size = np.array(eye.viewport[2:])
+    return bool((pixels >= -_HAIR * size).all() and (pixels <= (1.0 + _HAIR) * size).all())
 
 
 def corners(box: Box) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .camera import CameraMatrices, Viewport
 from .contexts import load_opengl
 from .gl import InstancedMesh, Program, gl_floats, gl_integer, gl_supports, kept_state
-from .glyphs import Glyphs
+from .glyphs import NO_OWNER, Glyphs
 
 _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
 """Opacity of what lies behind geometry. Points are many and carry little; hidden arrows must still be read. Cones are
@@ -42,7 +42,7 @@ class _Kind:
             self.hidden = Program(stem, attributes, defines=("HIDDEN",))
             self._parts.append(self.hidden)
             vertices, indices = mesh
-            sizes = [4] * len(instance_attributes)
+            sizes = [1 if name == "nearer" else 4 for name in instance_attributes]
             self.mesh = InstancedMesh(vertices, indices, [vertices.shape[1]], sizes, own_vertex_array=own_vertex_array)
             self._parts.append(self.mesh)
         except BaseException:
@@ -77,7 +77,7 @@ class GizmoPass:
                 cone = ("apex", "axis", "tangent", "shape", "color")
                 for stem, attributes, mesh, opacity, solid in (
                     ("arrow", ("origin", "span", "color"), _shaft_and_head(), _HIDDEN_ARROWS, True),
-                    ("sphere", ("sphere", "color"), _square(), _HIDDEN_SPHERES, True),
+                    ("sphere", ("sphere", "color", "nearer"), _square(), _HIDDEN_SPHERES, True),
                     ("cone", cone, _side_and_rim(), _HIDDEN_CONES, False),
                 ):
                     self._kinds.append(_Kind(stem, attributes, mesh, opacity, solid, own_vertex_arrays))
@@ -90,7 +90,7 @@ class GizmoPass:
         self.draw_calls = 0
         kinds = [
             (kind, instances)
-            for kind, instances in zip(self._kinds, (glyphs.arrows, glyphs.spheres, glyphs.cones), strict=True)
+            for kind, instances in zip(self._kinds, (glyphs.arrows, _raised(glyphs), glyphs.cones), strict=True)
             if len(instances)
         ]
         if not kinds:
@@ -183,6 +183,12 @@ def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
             yield
         finally:
             gl.glPopClientAttrib()
+
+
+def _raised(glyphs: Glyphs) -> NDArray[np.float32]:
+    """Return rows of spheres, each with how much nearer it is when compared: those of contacts as much as arrows."""
+    spheres, nearer = glyphs.spheres, glyphs.arrows[:, 7].max(initial=0.0)
+    return np.column_stack([spheres, (glyphs.sphere_owner[:, 0] != NO_OWNER) * np.float32(nearer)])
 
 
 def _square() -> tuple[NDArray[np.float32], NDArray[np.uint16]]:

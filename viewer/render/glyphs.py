@@ -27,6 +27,8 @@ _INSET = 6.0
 """Distance of a mark's tip from the edge of the picture [measures]."""
 _MARK, _STEP = 15.0, 9.0
 """Length of the two heads that make a mark, and distance between them [measures]."""
+_IN_FRONT = 1.1
+"""How much nearer than the arrow a mark is compared."""
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
@@ -37,7 +39,8 @@ class Glyphs:
     spheres: Floats = field(default_factory=lambda: np.zeros((0, 8), np.float32))
     """Center xyz, radius, RGBA, (n, 8)."""
     arrows: Floats = field(default_factory=lambda: np.zeros((0, 12), np.float32))
-    """Start xyz, shaft diameter, vector xyz from start to tip, 0, RGBA, (m, 12)."""
+    """Start xyz, shaft diameter, vector xyz from start to tip, how much nearer it is when compared with what may hide
+    it [m], RGBA, (m, 12)."""
     sphere_owner: Owners = field(default_factory=lambda: np.zeros((0, 2), np.int32))
     """Sensor, slot, (n, 2)."""
     arrow_owner: Owners = field(default_factory=lambda: np.zeros((0, 3), np.int32))
@@ -230,6 +233,7 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
         row[:, :3] = tips - back * along
         row[:, 3] = _MARK * measure
         row[:, 4:7] = _MARK * along
+        row[:, 7] = _IN_FRONT * glyphs.arrows[cut, 7]
         row[:, 8:] = _WHITE
     marks = rows.reshape(-1, 12)
     return Glyphs(arrows=marks, arrow_owner=np.full((len(marks), 3), NO_OWNER, np.int32)), cut

@@ -67,6 +67,8 @@ class Gauge:
     """Length that the arrows of steady forces do not exceed [measures]."""
     sphere: float
     """Diameter of a contact's sphere at the anchor [measures]."""
+    reach: float = 0.0
+    """Usual size of a body that contacts act on [m]: so much nearer may be what does not hide its arrows."""
 
     @cached_property
     def measure(self) -> float:
@@ -104,6 +106,11 @@ class GlyphScale:
     """A person's factor on shafts, which is part of `width`."""
     on_screen: bool = False
     """True if arrows of equal forces are equally long on screen, not in the world."""
+
+    @property
+    def depth(self) -> float:
+        """How much nearer arrows are drawn when it is decided what hides them, at least [m]."""
+        return max(BAR * self.gauge.measure, self.gauge.reach) if self.gauge is not None else 0.0
 
     def sizes(self, points: ArrayLike) -> "Sizes":
         """Sizes of what is drawn at world points (n, 3)."""

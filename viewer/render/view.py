@@ -237,15 +237,18 @@ class View:
         """The free camera as the model declares it."""
         mujoco.mjv_defaultFreeCamera(self._model, self.camera)
 
-    def show_moving(self, model: MjModel, data: MjData) -> None:
-        """Keep the camera if it shows what moves; else look at that, from the same side."""
+    def show_moving(self, model: MjModel, data: MjData, has_sensors: bool = True) -> None:
+        """Keep the camera if it shows what moves; else look at that, from the same side.
+
+        `has_sensors`: True if the author has chosen which contacts to look at, and so may show a part alone.
+        """
         box = box_around(model, data, moving_geoms(model))
         if box is None:
             return
         eye = Eye(self.matrices(model, data, USUAL_PICTURE), USUAL_PICTURE)
         if self.camera.type == FIXED:
             self._eye = eye.matrices
-        fill = shown_badly(model, data, eye, box)
+        fill = shown_badly(model, data, eye, box, has_sensors or self.camera.type == FIXED)
         if fill is not None:
             self._look_at_box(box, fill, USUAL_PICTURE[2] / USUAL_PICTURE[3])
 

@@ -196,6 +196,8 @@ def _sensor_glyphs(
     built = [(arrow, arrow.build(drawn)) for arrow in parts.arrows if arrow.net in (None, batch.in_world_frame)]
     columns = [(color(arrow.color), arrow.component, arrows) for arrow, arrows in built if arrows is not None]
     arrows, arrow_owner = _arrow_rows(owners, slots, columns, size * drawn.sizes.width)
+    # The body that a force acts on, of which it may be on the far side, does not hide it.
+    arrows[:, 7] = np.maximum(np.linalg.norm(arrows[:, 4:7], axis=1), scale.depth)
     if parts.point is None:
         owners, slots = owners[:0], slots[:0]
     spheres = np.empty((len(slots), 8), np.float32)

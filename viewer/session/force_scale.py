@@ -23,8 +23,9 @@ _PATIENCE = 0.25
 """Time for which the scale no longer fits before it changes [s]."""
 _ANCHOR_TIME = 0.5
 """Time constant with which the anchor follows the contacts [s]."""
-_SHORTEST = 45.0
-"""Length of the reference force's arrow below which the scale changes [measures]."""
+_SHORTEST = 0.38
+"""Length of the reference force's arrow below which the scale changes, as a part of the longest: scales are a factor of
+2.5 apart at most."""
 _TOO_LONG, _BURST = 1.9, 3.0
 """The same for above, in lengths that steady forces are to keep to; and for the newest forces alone."""
 _LONGEST = 140.0, 200.0
@@ -95,6 +96,7 @@ class ForceScale:
         self.misses_contacts = False
         """True if most contacts of the last picture lie outside of it."""
         self._model = model
+        self._reach = _usual_reach(model)
         self._guess = _GUESS * reference_force(model)
         weights = tree_weights(model)
         self._least = _FAINTEST * float(weights.min(initial=math.inf, where=weights > 0)) if weights.any() else 0.0
@@ -128,7 +130,7 @@ class ForceScale:
         if not (self.locked and self.newtons):
             self._choose(time)
         assert self.anchor is not None
-        self.last = Gauge(eye, self.anchor, self.newtons, self._longest, self._sphere)
+        self.last = Gauge(eye, self.anchor, self.newtons, self._longest, self._sphere, self._reach)
         return self.last
 
     def first(self, data: Any, eye: Eye) -> Gauge:
@@ -197,7 +199,7 @@ class ForceScale:
             self._change(time)
             return
         length = self.reference * BAR / self.newtons
-        if _SHORTEST <= length <= (_TOO_LONG if self._measured else 1.0) * self._longest:
+        if _SHORTEST * self._longest <= length <= (_TOO_LONG if self._measured else 1.0) * self._longest:
             self._misfit_since = None
         elif not self._measured:
             self._change(time)
@@ -238,3 +240,12 @@ def _median(samples: list[tuple[float, float]]) -> float:
     forces = sorted(force for _, force in samples)
     middle = len(forces) // 2
     return forces[middle] if len(forces) % 2 else 0.5 * (forces[middle - 1] + forces[middle])
+
+
+def _usual_reach(model: MjModel) -> float:
+    """Median size of the bodies that move and can touch something [m]."""
+    can_touch = (model.geom_contype | model.geom_conaffinity) > 0
+    sizes = np.zeros(model.nbody)
+    np.maximum.at(sizes, model.geom_bodyid[can_touch], 2.0 * model.geom_rbound[can_touch])
+    sizes = sizes[(model.body_treeid >= 0) & (sizes > 0.0)]
+    return float(np.median(sizes)) if sizes.size else 0.0

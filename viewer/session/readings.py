@@ -1,13 +1,16 @@
 """Turns sensors into what they say now, read once a step however many ask."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contact_sensor import ContactDetails, ContactSensor, SensorList
+from ..engines.contract import Engine
+from ..mjmodel.matching import find_rows
+from ..render.style import tree_weights
 from ..sensors.contacts import Array, ContactBatch
 from ..settings import Moment, Reduce
 from .simulation import Simulation
@@ -123,7 +126,7 @@ class Readings:
 
     def details(self, name: str) -> ContactDetails:
         """Geom names and friction of a sensor's contacts."""
-        return self._once((ContactDetails, name), self._moment, lambda: self._simulation.shown.details(name))
+        return self._once((ContactDetails, name), self._moment, lambda: self._read_details(name))
 
     def groups(self, moment: Moment) -> list[SensorGroup]:
         """The contacts of all sensors, those that are laid out alike in one batch."""
@@ -187,14 +190,29 @@ class Readings:
             if len(place := (numbers == position).nonzero()[0]):
                 at: ContactBatch = batch.at(int(place[0]))
                 return at
-        return engine.contacts(name)
+        batch = engine.contacts(name)
+        return turn_contacts(batch, turned_slots(engine, batch)) if engine.sensors[name].virtual else batch
+
+    def _read_details(self, name: str) -> ContactDetails:
+        engine = self._simulation.shown
+        details = engine.details(name)
+        if not engine.sensors[name].virtual:
+            return details
+        turned = turned_slots(engine, engine.contacts(name)).tolist()
+        geoms = tuple(pair[::-1] if turn else pair for pair, turn in zip(details.geoms, turned, strict=True))
+        return replace(details, geoms=geoms)
 
     def _read_all(self, moment: Moment) -> list[SensorGroup]:
         engine = self._simulation.shown
         if moment is not Moment.INSTANT:
             batches = [self.reading(sensor.name, moment).batch for sensor in engine.sensors]
             return [SensorGroup(np.array([i]), ContactBatch.stack([batch])) for i, batch in enumerate(batches)]
-        return [SensorGroup(self._places(names), batch) for names, batch in engine.grouped_contacts()]
+        groups = []
+        for names, batch in engine.grouped_contacts():
+            if len(names) == 1 and engine.sensors[names[0]].virtual:
+                batch = turn_contacts(batch, turned_slots(engine, batch))
+            groups.append(SensorGroup(self._places(names), batch))
+        return groups
 
     def _places(self, names: tuple[str, ...]) -> NDArray[np.intp]:
         sensors = self._simulation.shown.sensors
@@ -204,6 +222,39 @@ class Readings:
         if names not in self._numbers:
             self._numbers[names] = np.array([sensors.position(name) for name in names])
         return self._numbers[names]
+
+
+def turned_slots(engine: Engine, batch: ContactBatch) -> NDArray[np.bool_]:
+    """Return which contacts of the sensor of all contacts are to be turned, (..., slots).
+
+    Its order of objects is that of the engine's geoms, which says nothing: shown is the force on what moves, and
+    between two that move the force on the lighter tree.
+    """
+    turned = np.zeros(batch.filled.shape, bool)
+    if batch.in_world_frame or batch.pos is None or not engine.has_contact_list or not batch.filled.any():
+        return turned
+    model, listed = engine.model, engine.contact_data().contact
+    trees, weights = model.body_treeid, tree_weights(model)
+    by_body = np.where(trees >= 0, weights[trees], np.inf) if len(weights) else np.full(len(trees), np.inf)
+    # The last is for geoms that are not known.
+    by_geom = np.append(by_body[model.geom_bodyid], np.nan)
+    found = find_rows(listed.pos, np.asarray(batch.pos[batch.filled], float))
+    geoms = np.full((len(found), 2), -1)
+    geoms[found >= 0] = listed.geom[found[found >= 0]]
+    first, second = by_geom[geoms].T
+    turned[batch.filled] = first < second
+    return turned
+
+
+def turn_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactBatch:
+    """Return contacts with objects 1 and 2 exchanged in some slots, (..., slots)."""
+    if not turned.any():
+        return batch
+    signs = np.where(turned, -1.0, 1.0)[..., np.newaxis]
+    third = np.concatenate([np.ones((*turned.shape, 2)), signs], axis=-1)
+    factors = dict.fromkeys(("force", "torque", "linvel", "angvel"), third) | {"normal": signs, "tangent0": signs}
+    # The second tangent, their product, stays: along it force and velocity change their signs.
+    return batch.mapped(lambda name, array: array * factors[name] if name in factors else array)
 
 
 def _touched_of(group: SensorGroup) -> list[SensorGroup]:

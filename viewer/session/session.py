@@ -109,7 +109,7 @@ class Session:
         if options is not None:
             self._apply(options)
         if options is None or options.camera is None:
-            self.view.show_moving(engine.model, self.engine.data)
+            self.view.show_moving(engine.model, self.engine.data, bool(len(engine.sensors)))
         if keeps_history:
             self.keep_history()
         if self.selected is None:

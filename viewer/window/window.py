@@ -34,6 +34,9 @@ from .shell import SENSOR_EDITOR, Shell
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
 
+_USUAL_HEIGHT = 600.0
+"""Height of a scene above which gizmos grow with it [px]."""
+
 
 class Window(Shell):
     """One window."""
@@ -228,7 +231,8 @@ class Window(Shell):
             self._outdated = False
         session, pixels = self.app.session, self.viewport.pixels
         model, data = session.engine.model, session.engine.data
-        unit = imgui.get_font_size() / FONT_SIZE * imgui.get_io().display_framebuffer_scale.y
+        text = imgui.get_font_size() / FONT_SIZE * imgui.get_io().display_framebuffer_scale.y
+        unit = max(text, pixels[3] / _USUAL_HEIGHT)
         matrices = self.canvas.update(model, data, session.view, pixels)
         sensor_glyphs = session_glyphs(session, Eye(matrices, pixels, unit))
         glyphs = Glyphs.concat([sensor_glyphs, self.app.gizmos.take()])

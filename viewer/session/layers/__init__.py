@@ -118,10 +118,11 @@ def legend_notes(session: Session) -> list[str]:
         label = sensors[selected].label if selected is not None and sensors.has(selected) else ""
         first, _, second = label.partition(PAIR)
         named = second and (first, second) != ("any", "any")
+        of_all = selected is not None and sensors.has(selected) and sensors[selected].virtual
         if selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
         else:
-            notes.append("force on object 2, by 1")
+            notes.append("force on what moves" if of_all else "force on object 2, by 1")
     if session.cut.arrows:
         arrows = "1 arrow leaves" if session.cut.arrows == 1 else f"{session.cut.arrows} arrows leave"
         notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")
