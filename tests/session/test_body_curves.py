@@ -57,7 +57,7 @@ def loads(model: Any, data: Any) -> dict[str, list[float]]:
             force[body] += sign * (wrench[:3] @ frame)
             slip[body] = np.fmax(slip[body], speed)
     return {
-        mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body): [
+        str(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body)): [
             count[body],
             float(np.linalg.norm(force[body])),
             slip[body],

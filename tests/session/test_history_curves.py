@@ -38,6 +38,7 @@ def boxes(tmp_path: Path, count: int = 4, budget: int = 2**26) -> tuple[Run, His
     path.write_text(BOXES.format(boxes=bodies, sensors=sensors))
     engine = open_engine(path)
     run = Run(engine, budget)
+    assert isinstance(run.history.curves, HistoryCurves)
     return run, run.history.curves
 
 

@@ -8,6 +8,7 @@ from unittest.mock import patch
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer.session.history_curves import HistoryCurves
 from contact_viewer.settings import ValueAxis
 from contact_viewer.window.panels.plot_details import curve_color
 from imgui_bundle import ImVec2, implot
@@ -39,6 +40,7 @@ def test_ten_minutes_of_ten_sensors_leave_two_thirds_of_the_frame(tmp_path: Path
     assert session.history is not None
     session.take_steps(60_000)
     assert session.history.seconds == pytest.approx(600)
+    assert isinstance(session.history.curves, HistoryCurves)
     while not session.history.curves.update(10_000):
         pass
     session.settings.plots.seconds = 600.0
