@@ -63,7 +63,8 @@ def test_sums_are_those_of_mujocos_contact_forces() -> None:
         engine.step(200)
         expected: dict[tuple[int, int], list[float]] = {}
         for i, contact in enumerate(data.contact):
-            wrench, first, second = np.zeros(6), *model.geom_bodyid[contact.geom].tolist()
+            wrench = np.zeros(6)
+            first, second = model.geom_bodyid[contact.geom].tolist()
             mujoco.mj_contactForce(model, data, i, wrench)
             force = contact.frame.reshape(3, 3).T @ wrench[:3] * (1 if first < second else -1)
             sums = expected.setdefault((min(first, second), max(first, second)), [0.0] * 4)

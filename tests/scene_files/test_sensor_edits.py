@@ -10,7 +10,7 @@ from contact_viewer.errors import SceneError
 from contact_viewer.mjmodel.names import read_names
 from contact_viewer.scene_files.safe_open import open_safely
 from contact_viewer.scene_files.sensor_edits import SensorEdits
-from contact_viewer.scene_files.spec_changes import SensorChange, read_declarations
+from contact_viewer.scene_files.spec_changes import Exclusion, SensorChange, change_from_json, read_declarations
 from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
 from contact_viewer.sensors.layout import Field
 from contact_viewer.settings import Reduce
@@ -180,3 +180,86 @@ def test_every_change_asks_for_the_scene_to_be_opened_again(scene: Path) -> None
     assert len(set(states)) == 4
     sensor_edits.clear()
     assert sensor_edits.undo_stack.last is None
+
+
+PAIRS = """<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="a &amp; b" pos="0 0 .1"><freejoint/><geom size=".1"/></body>
+    <body name="c" pos="0 0 .29"><freejoint/><geom size=".1"/></body>
+  </worldbody>
+  <sensor>
+    <contact name="all"/>
+  </sensor>
+</mujoco>
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.xml"
+    path.write_text(PAIRS)
+    return path
+
+
+def touching(model: mujoco.MjModel) -> set[tuple[int, ...]]:
+    """Pairs of bodies that touch at the start, by MuJoCo."""
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    return {tuple(sorted(model.geom_bodyid[contact.geom].tolist())) for contact in data.contact}
+
+
+def test_an_excluded_pair_does_not_collide_until_it_is_undone(pairs: Path) -> None:
+    sensor_edits = SensorEdits()
+    assert touching(running(pairs, sensor_edits)) == {(0, 1), (1, 2)}
+    sensor_edits.exclude(Exclusion(("a & b", "c")))
+    sensor_edits.exclude(Exclusion(("a & b", "c")))
+    assert touching(running(pairs, sensor_edits)) == {(0, 1)}
+    sensor_edits.exclude(Exclusion(("world", "a & b")))
+    sensor_edits.make([NEW])
+    model = running(pairs, sensor_edits)
+    assert touching(model) == set()
+    assert "new" in read_names(model, "sensor")
+    assert set(sensor_edits.unsaved) == {"new"}
+    sensor_edits.undo_stack.undo()
+    assert sensor_edits.undo_stack.undo() == "exclude world x a & b"
+    sensor_edits.undo_stack.undo()
+    assert touching(running(pairs, sensor_edits)) == {(0, 1), (1, 2)}
+    assert sensor_edits.undo_stack.last is None
+    assert pairs.read_text() == PAIRS
+
+
+def test_an_excluded_pair_is_saved_as_one_line_and_undo_restores_the_bytes(pairs: Path) -> None:
+    sensor_edits, pair = SensorEdits(), Exclusion(("a & b", "c"))
+    sensor_edits.exclude(pair)
+    sensor_edits.save(pairs, running(pairs, sensor_edits), [pair])
+    lines = changed_lines(PAIRS, pairs.read_text())
+    assert lines == ["+   <contact>", '+     <exclude body1="a &amp; b" body2="c"/>', "+   </contact>"]
+    assert not sensor_edits.exclusions
+    assert touching(running(pairs, SensorEdits())) == {(0, 1)}
+    before = pairs.read_text()
+    other = Exclusion(("world", "c"))
+    sensor_edits.save(pairs, running(pairs, sensor_edits), [other])
+    assert changed_lines(before, pairs.read_text()) == ['+     <exclude body1="world" body2="c"/>']
+    sensor_edits.undo_stack.undo()
+    sensor_edits.undo_stack.undo()
+    assert pairs.read_text() == PAIRS
+    assert sensor_edits.exclusions == (pair,)
+
+
+def test_exclusions_that_do_not_fit_are_refused(pairs: Path) -> None:
+    sensor_edits = SensorEdits()
+    sensor_edits.exclude(Exclusion(("a & b", "nobody")))
+    found = open_safely(pairs, changes=sensor_edits.changes)
+    assert [str(refusal) for refusal in found.refusals] == [
+        "<exclude> of 'a & b x nobody' is left out: the scene has no body named 'nobody'"
+    ]
+    sensor_edits.drop_refused(found.refusals)
+    assert not sensor_edits.changes
+    # What the file has by now needs no change.
+    pair = Exclusion(("c", "a & b"))
+    sensor_edits.exclude(pair)
+    pairs.write_text(PAIRS.replace("<sensor>", '<contact><exclude body1="a &amp; b" body2="c"/></contact><sensor>'))
+    refusals = open_safely(pairs, changes=sensor_edits.changes).refusals
+    assert [(refusal.change, refusal.reason) for refusal in refusals] == [(pair, None)]
+    assert change_from_json(pair.to_json()) == pair

@@ -16,12 +16,12 @@ from ..engines.contract import Engine
 from ..engines.registry import open_engines, open_log
 from ..errors import SceneError
 from ..files import describe_strays, free_path, naming, printable, save_text
-from ..mjmodel.names import sensor_names
+from ..mjmodel.names import read_names, sensor_names
 from ..mjmodel.sensor_suggestions import SensorSuggestions
 from ..render.glyphs import GizmoList
 from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
 from ..scene_files.sensor_edits import SensorEdits, UndoStack
-from ..scene_files.spec_changes import SensorChange
+from ..scene_files.spec_changes import Exclusion, SensorChange
 from ..sensors.contact_declaration import ContactDeclaration
 from ..session.carry_over import successor
 from ..session.session import Session
@@ -167,6 +167,31 @@ class Application:
         declaration = SensorSuggestions(model).for_everything(session.engine.contact_data(), names)
         self.sensor_edits.make([SensorChange(declaration)])
         return declaration
+
+    def why_not_exclude(self, bodies: Sequence[str]) -> str | None:
+        """Return why two bodies cannot be excluded from collisions here, as a sentence; None if they can."""
+        model = self.session.engine.model
+        names = read_names(model, "body")
+        if (reason := self.session.why_not(Change.PAIRS)) is not None:
+            return reason
+        for name in bodies:
+            if name not in names:
+                return f"{name} has no name in the scene, and <exclude> names bodies: name it in the file."
+        first, second = (names.index(name) for name in bodies)
+        if first == second:
+            return "Both geoms are of one body: they never collide."
+        pairs = np.sort(model.geom_bodyid[np.stack([model.pair_geom1, model.pair_geom2], axis=1)], axis=1)
+        if (pairs == sorted((first, second))).all(axis=1).any():
+            return "A <pair> lets them collide, whatever is excluded: remove it from the file."
+        return None
+
+    def exclude(self, bodies: tuple[str, str], save: bool = False) -> None:
+        """Let two bodies not collide any more, from now on; with `save` in the scene's file too."""
+        exclusion, path = Exclusion(bodies), self.session.engine.path
+        self.sensor_edits.exclude(exclusion)
+        if save and path is not None:
+            model = self.session.engine.model
+            self.notices.attempt(lambda: self.sensor_edits.save(path, model, [exclusion]))
 
     @property
     def working_folder(self) -> Path:

@@ -15,13 +15,13 @@ from ..scene_files.preflight import SceneRefused
 from ..scene_files.safe_open import OpenedScene, Opening
 from ..scene_files.scene import find_scene
 from ..scene_files.sensor_edits import SensorEdits
-from ..scene_files.spec_changes import RefusedChange, SensorChange
+from ..scene_files.spec_changes import RefusedChange, SceneChange
 from ..settings import Options
 
 T = TypeVar("T")
 Engines = Sequence[Engine]
 """That of a scene, and those whose runs are shown beside it."""
-Rebuild = Callable[[Sequence[SensorChange]], tuple[Engine, tuple[RefusedChange, ...]]]
+Rebuild = Callable[[Sequence[SceneChange]], tuple[Engine, tuple[RefusedChange, ...]]]
 """An engine on the same scene with changed sensors, and the changes that do not fit."""
 
 

@@ -30,6 +30,15 @@ def geom_names(model: MjModel) -> list[str]:
     return [name or f"geom {i} of {bodies[holders[i]]}" for i, name in enumerate(read_names(model, "geom"))]
 
 
+def bodies_of(model: MjModel, geoms: tuple[str, str]) -> tuple[str, str] | None:
+    """Return the names of the bodies of two geoms; None where there is no geom of such a name."""
+    known = geom_names(model)
+    if not all(geom in known for geom in geoms):
+        return None
+    first, second = (body_names(model)[model.geom_bodyid[known.index(geom)]] for geom in geoms)
+    return first, second
+
+
 def flex_names(model: MjModel) -> list[str]:
     """A name for every flex; unnamed ones get their number."""
     return [name or f"flex {i}" for i, name in enumerate(read_names(model, "flex"))]

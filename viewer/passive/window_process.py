@@ -28,7 +28,7 @@ from ..mjmodel.state import STATE
 from ..processes import Link, Message, run_child
 from ..scene_files.compiled_sensors import with_sensors
 from ..scene_files.scene import LoadedScene, find_scene
-from ..scene_files.spec_changes import RefusedChange, SensorChange
+from ..scene_files.spec_changes import RefusedChange, SceneChange
 from ..session.saved_run import RunSaver
 from ..settings import Options
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
@@ -110,7 +110,7 @@ def _allow_sensors(window: Window, loop: WindowLoop, compiled: LoadedScene, engi
     """Let a user make sensors in the window's copy of the loop's model."""
     versions = engine.allow_model_changes()
 
-    def rebuild(changes: Sequence[SensorChange]) -> tuple[MujocoEngine, tuple[RefusedChange, ...]]:
+    def rebuild(changes: Sequence[SceneChange]) -> tuple[MujocoEngine, tuple[RefusedChange, ...]]:
         """An engine with changed sensors, made from the loop's model as it came."""
         current = versions.current
         versions.use(0)

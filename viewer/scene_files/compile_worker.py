@@ -20,7 +20,7 @@ from .mjcf import ordered_data
 from .model_checks import check_model
 from .preflight import Survey, survey_scene
 from .scene import COMPILED, LoadedScene, engine_warnings, load_scene, one_line
-from .spec_changes import RefusedChange, SensorChange, refuse
+from .spec_changes import RefusedChange, SceneChange, change_from_json, refuse
 
 _MODEL_FILE = "model.mjb"
 _EXIT_OUT_OF_MEMORY = 3
@@ -35,7 +35,7 @@ class OpenedScene(LoadedScene):
     """The files that it was made from, for a FileWatch."""
 
 
-def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_order: bool = False) -> OpenedScene:
+def compile_scene(survey: Survey, changes: Sequence[SceneChange] = (), any_order: bool = False) -> OpenedScene:
     """Compile a scene in this process; raises SceneError with the file and line at fault.
 
     Changes that only the compiler refuses are left out: the newest if that helps, else all of them. `any_order`: True
@@ -56,7 +56,7 @@ def compile_scene(survey: Survey, changes: Sequence[SensorChange] = (), any_orde
     return replace(compiled, refusals=(*compiled.refusals, *refuse(changes[len(kept) :], reason)))
 
 
-def _compile(survey: Survey, changes: Sequence[SensorChange], any_order: bool) -> OpenedScene:
+def _compile(survey: Survey, changes: Sequence[SceneChange], any_order: bool) -> OpenedScene:
     path = survey.path
     binary = path.suffix.lower() in COMPILED
     earlier = engine_warnings[-1] if engine_warnings else None
@@ -93,7 +93,7 @@ def _ordered_texts(survey: Survey) -> dict[Path, bytes]:
     return ordered
 
 
-def _load(path: Path, changes: Sequence[SensorChange], texts: dict[Path, bytes]) -> LoadedScene:
+def _load(path: Path, changes: Sequence[SceneChange], texts: dict[Path, bytes]) -> LoadedScene:
     try:
         return load_scene(path, changes, texts)
     except SceneError as error:
@@ -123,7 +123,7 @@ class Compilation(Worker):
         path: Path,
         doubts: tuple[str, ...] = (),
         limits: Limits | None = None,
-        changes: Sequence[SensorChange] = (),
+        changes: Sequence[SceneChange] = (),
         any_order: bool = False,
     ) -> None:
         """`doubts`: what the scene is suspected of, for the message if it fails. `any_order`: as in `compile_scene`."""
@@ -200,7 +200,7 @@ def _work(job: Job) -> None:
 
 def _compile_into(job: Job) -> dict[str, Any]:
     path = Path(job.request["path"])
-    changes = [SensorChange.from_json(saved) for saved in job.request["changes"]]
+    changes = [change_from_json(saved) for saved in job.request["changes"]]
     job.set_stage("checking")
     survey = survey_scene(path, thorough=True)
     job.set_stage("compiling")

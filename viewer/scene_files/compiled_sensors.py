@@ -24,9 +24,11 @@ from .scene import COMPANION_VALUES_MAX, LoadedScene
 from .spec_changes import (
     TARGET_TABLES,
     RefusedChange,
+    SceneChange,
     SensorChange,
     fit_changes,
     read_declarations,
+    refuse,
     sensor_numbers,
 )
 
@@ -46,7 +48,7 @@ Table = dict[str, NDArray[Any]]
 Part = bytes | memoryview
 
 
-def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = ()) -> LoadedScene:
+def with_sensors(scene: LoadedScene, changes: Sequence[SceneChange] = ()) -> LoadedScene:
     """A scene with some sensors made or changed, in which each contact sensor has a companion with every field.
 
     The scene itself if nothing is to be added. Its model is never changed. Changes that do not fit are among the
@@ -55,7 +57,10 @@ def with_sensors(scene: LoadedScene, changes: Sequence[SensorChange] = ()) -> Lo
     """
     model = scene.model
     written = read_names(model, "sensor")
-    made, hidden, refusals = _apply(model, label_sensors(written), changes)
+    sensor_changes = [change for change in changes if isinstance(change, SensorChange)]
+    made, hidden, refusals = _apply(model, label_sensors(written), sensor_changes)
+    others = [change for change in changes if not isinstance(change, SensorChange)]
+    refusals += refuse(others, "a compiled model cannot be changed")
     names = [*written, *made]
     sensors = _with_rows({field: getattr(model, field) for field in _sensor_fields(model)}, made.values())
     is_accompanied = sensors["sensor_type"] == _CONTACT

@@ -20,7 +20,7 @@ from .preflight import SceneRefused, Survey, survey_scene
 from .run_file import SUFFIX as RUN_SUFFIX
 from .run_file import RunFile
 from .scene import catch_warnings
-from .spec_changes import SensorChange
+from .spec_changes import SceneChange
 
 T = TypeVar("T")
 _WAIT = 0.02
@@ -49,7 +49,7 @@ def open_safely(
     path: Path,
     progress: Progress | None = None,
     limits: Limits | None = None,
-    changes: Sequence[SensorChange] = (),
+    changes: Sequence[SceneChange] = (),
     apart: bool = False,
     known: Mapping[Path, Stamp | None] | None = None,
     any_order: bool = False,
@@ -92,7 +92,7 @@ class Opening(Generic[T]):
         path: Path,
         build: Callable[[OpenedScene], T],
         limits: Limits | None = None,
-        changes: Sequence[SensorChange] = (),
+        changes: Sequence[SceneChange] = (),
         known: Mapping[Path, Stamp | None] | None = None,
     ) -> None:
         """`build`: makes something of the scene in the same thread, such as an engine. `known`: as in `open_safely`."""
@@ -144,7 +144,7 @@ class Opening(Generic[T]):
 
 
 def _compile_apart(
-    survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SensorChange], any_order: bool
+    survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SceneChange], any_order: bool
 ) -> OpenedScene:
     with closing(Compilation(survey.path, survey.doubts, limits, changes, any_order)) as compilation:
         while not compilation.wait(_WAIT):

@@ -17,7 +17,7 @@ from ..mjmodel.types import MjModel
 from .model_checks import lower_settings
 from .run_file import SUFFIX as RUN_SUFFIX
 from .run_file import RunFile
-from .spec_changes import RefusedChange, SensorChange, apply_changes, refuse
+from .spec_changes import RefusedChange, SceneChange, apply_changes, change_from_json, refuse
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb", RUN_SUFFIX)
 COMPILED = (".mjb", RUN_SUFFIX)
@@ -87,7 +87,7 @@ def find_scene(scene: str | Path | None) -> Path:
 
 
 def load_scene(
-    path: Path, changes: Sequence[SensorChange] = (), texts: Mapping[Path, bytes] | None = None
+    path: Path, changes: Sequence[SceneChange] = (), texts: Mapping[Path, bytes] | None = None
 ) -> LoadedScene:
     """Compile a scene file with some changes of its sensors, which a compiled model does not accept.
 
@@ -109,7 +109,7 @@ def load_scene(
         raise SceneError(f"{path}: {one_line(error)}") from None
 
 
-def compile_spec(spec: Any, path: Path | None, changes: Sequence[SensorChange] = ()) -> LoadedScene:
+def compile_spec(spec: Any, path: Path | None, changes: Sequence[SceneChange] = ()) -> LoadedScene:
     """Compile a specification, which is changed: with some changes of its sensors, and with companions."""
     # Before it is compiled: the compiler simulates.
     notes = lower_settings(spec.option, spec.visual)
@@ -128,7 +128,7 @@ def catch_warnings() -> None:
     mujoco.set_mju_user_warning(engine_warnings.append)
 
 
-def _load_run(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
+def _load_run(path: Path, changes: Sequence[SceneChange]) -> LoadedScene:
     """The model of a saved run; compiled again where another version of MuJoCo has compiled it."""
     file = RunFile(path)
     refusals = refuse(changes, "a saved run cannot be changed")
@@ -156,7 +156,7 @@ def _load_run(path: Path, changes: Sequence[SensorChange]) -> LoadedScene:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         try:
-            made = [SensorChange.from_json(saved) for saved in file.about.get("changes", ())]
+            made = [change_from_json(saved) for saved in file.about.get("changes", ())]
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise SceneError(f"{path}: damaged: the changes of its sensors are not what they should be") from None
         try:

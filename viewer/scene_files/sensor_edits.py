@@ -7,8 +7,8 @@ from pathlib import Path
 from ..errors import SceneError
 from ..mjmodel.names import COMPANION, label_sensors, read_names
 from ..mjmodel.types import MjModel
-from .spec_changes import RefusedChange, SensorChange
-from .xml_edits import Edit, change_sensor, contact_element, insert_elements
+from .spec_changes import Exclusion, RefusedChange, SceneChange, SensorChange
+from .xml_edits import Edit, change_sensor, contact_element, exclude_element, insert_elements
 
 _DONE_MAX = 200
 
@@ -62,21 +62,31 @@ class SensorEdits:
 
     def __init__(self, undo_stack: UndoStack | None = None) -> None:
         """`undo_stack`: where the changes can be undone, if with others."""
-        self.changes: tuple[SensorChange, ...] = ()
+        self.changes: tuple[SceneChange, ...] = ()
         self.undo_stack = undo_stack or UndoStack()
         self._saves = 0
-        self._refused: list[SensorChange] = []
+        self._refused: list[SceneChange] = []
         """Changes that did not fit the scene."""
 
     @property
-    def state(self) -> tuple[int, tuple[SensorChange, ...]]:
+    def state(self) -> tuple[int, tuple[SceneChange, ...]]:
         """Differs from an earlier one if the scene has to be opened again."""
         return self._saves, self.changes
 
     @property
     def unsaved(self) -> Mapping[str, SensorChange]:
-        """Changes that the file does not have yet, by the name of the sensor."""
-        return {change.name: change for change in self.changes}
+        """Sensors that the file does not have so yet, by their names."""
+        return {change.name: change for change in self.changes if isinstance(change, SensorChange)}
+
+    @property
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """Pairs that are excluded here and not yet in the file."""
+        return tuple(change for change in self.changes if isinstance(change, Exclusion))
+
+    def exclude(self, exclusion: Exclusion) -> None:
+        """Let two bodies not collide, in one step that can be undone."""
+        if exclusion not in self.changes:
+            self._set(f"exclude {exclusion.name}", (*self.changes, exclusion))
 
     def record(self, description: str, restore: Callable[[], None]) -> None:
         """Keep something that was done, not to sensors, but also for as long as this scene is open."""
@@ -86,32 +96,36 @@ class SensorEdits:
         """Make sensors, or change some, in one step that can be undone."""
         pending = list(self.changes)
         for change in changes:
-            place = next((i for i, old in enumerate(pending) if change.before and old.name == change.replaces), None)
-            if place is None:
+            old = self._find(pending, change.replaces) if change.before else None
+            if old is None:
                 pending.append(change)
                 continue
-            old = pending[place]
-            pending[place] = replace(change, before=old.before, replaces=old.replaces)
-            if pending[place].after == old.before:
-                del pending[place]
+            place, whole = pending.index(old), replace(change, before=old.before, replaces=old.replaces)
+            pending[place : place + 1] = [] if whole.after == old.before else [whole]
         names = ", ".join(change.name for change in changes[:3]) + (", ..." if len(changes) > 3 else "")
         self._set(f"{'change' if changes[0].before else 'make'} {names}", tuple(pending))
 
     def revert(self, name: str) -> None:
         """Return a sensor to what the file declares; remove it if the file does not."""
-        kept = tuple(change for change in self.changes if change.name != name)
+        kept = tuple(change for change in self.changes if not isinstance(change, SensorChange) or change.name != name)
         if kept != self.changes:
             self._set(f"revert {name}", kept)
 
-    def save(self, path: Path, model: MjModel, changes: Sequence[SensorChange]) -> None:
+    @staticmethod
+    def _find(changes: Sequence[SceneChange], name: str) -> SensorChange | None:
+        """The change of a sensor of that name, as the viewer calls it."""
+        return next((old for old in changes if isinstance(old, SensorChange) and old.name == name), None)
+
+    def save(self, path: Path, model: MjModel, changes: Sequence[SceneChange]) -> None:
         """Write changes into the scene's files and nothing else; after a SceneError everything is as it was.
 
         `model`: the running scene.
         """
-        names, written = _sensors_in_file(model, self.changes)
+        names, written = _sensors_in_file(model, list(self.unsaved.values()))
         edits: list[Edit] = []
+        sensors = [change for change in changes if isinstance(change, SensorChange)]
         try:
-            for change in changes:
+            for change in sensors:
                 if change.before is None:
                     continue
                 if change.replaces not in names:
@@ -120,9 +134,11 @@ class SensorEdits:
                 attributes = change.after.changes_from(change.before)
                 edits.append(_saved(change_sensor(path, written, place, attributes)))
                 names[place], written[place] = change.name, change.after.name
-            elements = [contact_element(change.after.attributes) for change in changes if change.before is None]
-            if elements:
-                edits.append(_saved(insert_elements(path, "sensor", elements)))
+            elements = [contact_element(change.after.attributes) for change in sensors if change.before is None]
+            excluded = [exclude_element(change.bodies) for change in changes if isinstance(change, Exclusion)]
+            for section, lines in (("contact", excluded), ("sensor", elements)):
+                if lines:
+                    edits.append(_saved(insert_elements(path, section, lines)))
         except SceneError:
             for edit in reversed(edits):
                 edit.undone().save()
@@ -145,13 +161,13 @@ class SensorEdits:
         self.changes, self._refused = (), []
         self.undo_stack.forget(self)
 
-    def _accepted(self, changes: tuple[SensorChange, ...]) -> tuple[SensorChange, ...]:
+    def _accepted(self, changes: tuple[SceneChange, ...]) -> tuple[SceneChange, ...]:
         return tuple(change for change in changes if change not in self._refused)
 
     def _set(
         self,
         description: str,
-        changes: tuple[SensorChange, ...],
+        changes: tuple[SceneChange, ...],
         edits: Sequence[Edit] = (),
         restore: Callable[[], None] = lambda: None,
     ) -> None:

@@ -53,15 +53,45 @@ class SensorChange:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """Two bodies that are not to collide, beyond those that a scene's file excludes."""
+
+    bodies: tuple[str, str]
+    """Their names."""
+
+    @property
+    def name(self) -> str:
+        """Both names in one."""
+        return " x ".join(self.bodies)
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process."""
+        return {"exclude": list(self.bodies)}
+
+
+SceneChange = SensorChange | Exclusion
+"""Something that a scene has beyond its file, or otherwise than its file."""
+
+
+def change_from_json(saved: Mapping[str, Any]) -> SceneChange:
+    """Return what `to_json` was called of."""
+    if "exclude" not in saved:
+        return SensorChange.from_json(saved)
+    first, second = saved["exclude"]
+    return Exclusion((str(first), str(second)))
+
+
+@dataclass(frozen=True)
 class RefusedChange:
     """A change that does not fit a scene."""
 
-    change: SensorChange
+    change: SceneChange
     reason: str | None
     """None if there is nothing left to do: the file itself has the sensor by now."""
 
     def __str__(self) -> str:
-        return f"sensor {self.change.name!r} is left out: {self.reason}"
+        kind = "<exclude> of" if isinstance(self.change, Exclusion) else "sensor"
+        return f"{kind} {self.change.name!r} is left out: {self.reason}"
 
 
 def fit_changes(
@@ -104,9 +134,15 @@ def fit_changes(
     return refusals
 
 
-def apply_changes(spec: Any, changes: Iterable[SensorChange]) -> list[RefusedChange]:
+def apply_changes(spec: Any, changes: Iterable[SceneChange]) -> list[RefusedChange]:
     """Apply changes to a specification, in their order; returns those that do not fit it."""
-    sensors = list(spec.sensors)
+    sensors, refusals = list(spec.sensors), []
+    sensor_changes: list[SensorChange] = []
+    for each in changes:
+        if isinstance(each, SensorChange):
+            sensor_changes.append(each)
+        elif (refusal := _exclude(spec, each)) is not None:
+            refusals.append(refusal)
 
     def write(change: SensorChange, place: int | None) -> None:
         if place is None:
@@ -117,13 +153,24 @@ def apply_changes(spec: Any, changes: Iterable[SensorChange]) -> list[RefusedCha
         sensor.reftype, sensor.refname = TARGET_OBJECTS[after.second.kind], after.second.name
         sensor.intprm[:3] = sensor_numbers(after)
 
-    return fit_changes(
-        changes,
+    return refusals + fit_changes(
+        sensor_changes,
         label_sensors([sensor.name for sensor in sensors]),
         lambda place: _declaration(sensors[place]),
         lambda table, name: getattr(spec, table)(name) is not None,
         write,
     )
+
+
+def _exclude(spec: Any, exclusion: Exclusion) -> RefusedChange | None:
+    """Leave a pair of bodies out of collisions; why that is not possible, or not needed."""
+    for name in exclusion.bodies:
+        if spec.body(name) is None:
+            return RefusedChange(exclusion, f"the scene has no body named {name!r}")
+    if any({each.bodyname1, each.bodyname2} == {*exclusion.bodies} for each in spec.excludes):
+        return RefusedChange(exclusion, None)
+    spec.add_exclude(bodyname1=exclusion.bodies[0], bodyname2=exclusion.bodies[1])
+    return None
 
 
 def sensor_numbers(declaration: ContactDeclaration) -> tuple[int, int, int]:
@@ -132,7 +179,7 @@ def sensor_numbers(declaration: ContactDeclaration) -> tuple[int, int, int]:
     return bits, _REDUCE.index(declaration.reduce), declaration.num
 
 
-def refuse(changes: Iterable[SensorChange], reason: str) -> tuple[RefusedChange, ...]:
+def refuse(changes: Iterable[SceneChange], reason: str) -> tuple[RefusedChange, ...]:
     """All changes, refused for one reason."""
     return tuple(RefusedChange(change, reason) for change in changes)
 

@@ -40,6 +40,11 @@ def contact_element(attributes: Mapping[str, str]) -> str:
     return f"<contact{''.join(_written(name, value) for name, value in attributes.items())}/>"
 
 
+def exclude_element(bodies: tuple[str, str]) -> str:
+    """MJCF, for the section <contact>, that lets two bodies not collide."""
+    return f"<exclude{_written('body1', bodies[0])}{_written('body2', bodies[1])}/>"
+
+
 def insert_elements(path: Path, section: str, elements: Sequence[str]) -> Edit:
     """Put elements at the end of a scene's last section of a name, or into a new one at the end of the scene."""
     text = read_text(path)

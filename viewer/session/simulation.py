@@ -79,6 +79,8 @@ class Change(Enum):
     """Pull a body with the mouse."""
     SENSORS = auto()
     """Contact sensors of the running scene."""
+    PAIRS = auto()
+    """Which bodies of the running scene collide."""
     FILE = auto()
     """The scene's file."""
 
@@ -143,14 +145,17 @@ class StepSource:
     def why_not(self, change: Change) -> str | None:
         """Return why something cannot be changed in this run, as a sentence; None if it can."""
         path = self.engine.path
-        if change is Change.SENSORS:
+        if change in (Change.SENSORS, Change.PAIRS):
             if path is None:
                 return FOREIGN_MODEL
             if path.suffix.lower() in COMPILED:
                 return "A compiled model cannot be changed: copy the element into its source."
             if not self.engine.can_edit_sensors:
-                name = self.engine.name.split()[0]
-                return f"{name} takes new sensors only from the file: save them there, and it is opened again."
+                name, what = (
+                    self.engine.name.split()[0],
+                    "sensors" if change is Change.SENSORS else "<exclude> elements",
+                )
+                return f"{name} takes new {what} only from the file: save them there, and it is opened again."
         elif change is Change.FILE:
             if path is None or path.suffix.lower() in COMPILED:
                 return "There is no scene file to write into"
@@ -290,6 +295,8 @@ class LogSteps(StepSource):
     def why_not(self, change: Change) -> str | None:
         if change is Change.KEYFRAME:
             return f"{self.name} has its own steps: it cannot be started from a keyframe"
+        if change is Change.PAIRS:
+            return f"{self.name} has its own steps: with other contacts they would not be reached."
         if change in (Change.CONTROLS, Change.PULL, Change.ENGINE):
             return f"{self.name} drives the scene: values are shown, and not written."
         return super().why_not(change)

@@ -8,9 +8,11 @@ import pytest
 from contact_viewer.mjmodel.force_kinds import ForceTable
 from contact_viewer.mjmodel.mixing import Mixing
 from contact_viewer.window.panels import inspector
+from contact_viewer.window.panels.explanations import show_forces, show_mixing
 from contact_viewer.window.window import Window
+from imgui_bundle import imgui
 
-from ..driver import count_amber, drive, make_window, screenshot
+from ..driver import count_amber, drive, make_window, screenshot, wait
 
 FEET = """
 <mujoco>
@@ -35,7 +37,12 @@ def test_the_inspector_says_whose_friction_counts_at_the_selected_contact(
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[Mixing] = []
-    monkeypatch.setattr(inspector, "show_mixing", lambda mixing: (shown.append(mixing), _SHOW(mixing)))
+
+    def show(mixing: Mixing) -> None:
+        shown.append(mixing)
+        show_mixing(mixing)
+
+    monkeypatch.setattr(inspector, "show_mixing", show)
 
     def test(ctx: Any) -> None:
         session = window.app.session
@@ -57,15 +64,16 @@ def test_the_inspector_says_whose_friction_counts_at_the_selected_contact(
     drive(window, test)
 
 
-_SHOW = inspector.show_mixing
-
-
 def test_the_balance_has_a_row_for_each_kind_of_force(
     window: Window, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[ForceTable | None] = []
-    show = inspector.show_forces
-    monkeypatch.setattr(inspector, "show_forces", lambda table: (shown.append(table), show(table)))
+
+    def show(table: ForceTable | None) -> None:
+        shown.append(table)
+        show_forces(table)
+
+    monkeypatch.setattr(inspector, "show_forces", show)
 
     def test(ctx: Any) -> None:
         ctx.item_open("//Inspector/###balance")
@@ -107,5 +115,60 @@ def test_the_touch_panel_says_what_load_passes_by(tmp_path: Path) -> None:
         assert passed is not None
         assert passed[0] == pytest.approx(0.5, abs=0.05)
         assert count_amber(screenshot(ctx, tmp_path / "touch.png")) > 20
+
+    drive(window, test)
+
+
+STACK = """<mujoco>
+  <worldbody>
+    <light pos="0 0 3"/>
+    <geom name="floor" type="plane" size="1 1 .1"/>
+    <body name="lower" pos="0 0 .1"><freejoint/><geom name="lower" type="box" size=".2 .2 .1"/></body>
+    <body name="upper" pos="0 0 .3"><freejoint/><geom name="upper" type="box" size=".1 .1 .1"/></body>
+    <body pos="1 0 .1"><freejoint/><geom name="nameless" type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+  <sensor>
+    <contact name="c" geom1="lower" geom2="upper"/>
+    <contact name="n" geom1="floor" geom2="nameless"/>
+  </sensor>
+</mujoco>
+"""
+
+
+def test_a_pair_is_excluded_from_the_menu_of_its_contact(tmp_path: Path) -> None:
+    """The state stays to the bit, the bodies fall into each other, and undo lets them collide again."""
+    path = tmp_path / "stack.xml"
+    path.write_text(STACK)
+    window = make_window(path, steps=100)
+
+    def exclude(ctx: Any, entry: str) -> None:
+        engine = window.app.session.engine
+        ctx.item_click("//Inspector/**/0##contact", imgui.MouseButton_.right)
+        ctx.yield_(3)
+        ctx.item_click(f"//$FOCUSED/{entry}")
+        wait(ctx, lambda: window.app.session.engine is not engine)
+        ctx.yield_(2)
+
+    def test(ctx: Any) -> None:
+        before = window.app.session.engine.data
+        exclude(ctx, "Exclude this pair")
+        session = window.app.session
+        np.testing.assert_array_equal(session.engine.data.qpos, before.qpos)
+        np.testing.assert_array_equal(session.engine.data.qvel, before.qvel)
+        session.simulation.step(30)
+        assert session.engine.contacts("c").filled.sum() == 0
+        assert session.engine.data.qpos[9] < before.qpos[9] - 1e-3
+        assert path.read_text() == STACK
+        window.app.undo()
+        wait(ctx, lambda: window.app.session is not session)
+        window.app.session.simulation.step()
+        assert window.app.session.engine.contacts("c").filled.any()
+        ctx.yield_(3)
+        exclude(ctx, "Exclude it in the file too")
+        wait(ctx, lambda: '<exclude body1="lower" body2="upper"/>' in path.read_text())
+        wait(ctx, lambda: window.app.session.engine.model.nexclude == 1)
+        reason = window.app.why_not_exclude(("world", "body 3"))
+        assert reason is not None
+        assert reason.startswith("body 3 has no name")
 
     drive(window, test)

@@ -7,7 +7,8 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
 from numpy.typing import NDArray
 
-from ...mjmodel.names import body_names, geom_names
+from ...app.application import Application
+from ...mjmodel.names import bodies_of, body_names, geom_names
 from ...mjmodel.types import MjModel
 from ...sensors.friction import ContactState
 from ...session.readings import SensorReading
@@ -15,6 +16,7 @@ from ...session.session import Highlight, Session
 from ...settings import Reduce, ViewState
 from .. import widgets as ui
 from ..theme import dim_color, plain_color, warning_color
+from .explanations import show_exclude_entries
 
 APART = (
     "Does not touch: found, but the surfaces are apart and no force acts. MJX fills slots so with reduce none, where"
@@ -66,6 +68,8 @@ class ContactTable:
         self._model: MjModel | None = None
         self._bodies: dict[str, str] = {}
         """Body of each geom, by the geom's name."""
+        self._app: Application | None = None
+        """What the menu of a contact changes."""
         self._apart: NDArray[np.bool_] = np.zeros(0, bool)
         """Slots that do not touch, (slots,)."""
         self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
@@ -89,8 +93,9 @@ class ContactTable:
                 kept = kept | {column} if on else kept - {column}
                 settings.contact_columns = ",".join(each for each in ContactColumn if each in kept)
 
-    def show(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4], why_zero: str | None) -> None:
+    def show(self, app: Application, reading: SensorReading, tints: Sequence[ImVec4], why_zero: str | None) -> None:
         """The table, or why it is empty, in a place of constant height."""
+        session, self._app = app.session, app
         self._read(session.engine.model)
         self._apart = reading.batch.apart
         with ui.number_font():
@@ -173,6 +178,21 @@ class ContactTable:
                 for column in columns:
                     self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
 
+    def _show_menu(self, session: Session, name: str, slot: int) -> None:
+        """The menu of the contact whose row was drawn last."""
+        if not imgui.begin_popup_context_item(f"##contact menu {slot}"):
+            return
+        session.picked = (name, slot)
+        geoms = session.details(name).geoms
+        bodies = bodies_of(session.engine.model, geoms[slot]) if slot < len(geoms) else None
+        if bodies is not None and self._app is not None:
+            ui.dim_text(" on ".join(geoms[slot]))
+            imgui.separator()
+            show_exclude_entries(self._app, bodies)
+        else:
+            ui.dim_text("It is not known which geoms touch here.")
+        imgui.end_popup()
+
     def _show_cells(
         self,
         session: Session,
@@ -192,6 +212,7 @@ class ContactTable:
                 with ui.text_color(warning_color() if apart else plain_color()):
                     if imgui.selectable(text, session.picked == (name, slot), _SPANS)[0]:
                         session.picked = (name, slot)
+                self._show_menu(session, name, slot)
                 if imgui.is_item_hovered():
                     session.highlight = Highlight(name, slot)
                     if apart:

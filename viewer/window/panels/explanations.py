@@ -2,8 +2,10 @@
 
 from imgui_bundle import ImVec4, imgui
 
+from ...app.application import Application
 from ...mjmodel.force_kinds import ForceTable
 from ...mjmodel.mixing import Mixing, components_text
+from ...session.simulation import Change
 from .. import widgets as ui
 from ..theme import dim_color, plain_color, warning_color
 
@@ -32,6 +34,19 @@ def show_mixing(mixing: Mixing) -> None:
                 imgui.text_unformatted(mixing.origin_text(origin))
                 imgui.table_next_column()
                 ui.fitted_text(origin.text, imgui.get_content_region_avail().x)
+
+
+def show_exclude_entries(app: Application, bodies: tuple[str, str]) -> None:
+    """Entries of a menu that let two bodies not collide any more."""
+    reason = app.why_not_exclude(bodies)
+    kept = reason or app.session.why_not(Change.FILE)
+    whom = " and ".join(map(ui.literal, bodies))
+    if imgui.menu_item_simple("Exclude this pair", enabled=reason is None):
+        app.exclude(bodies)
+    ui.tooltip(reason or f"{whom} do not collide from now on (<exclude>); Ctrl+Z undoes it")
+    if imgui.menu_item_simple("Exclude it in the file too", enabled=kept is None):
+        app.exclude(bodies, save=True)
+    ui.tooltip(kept or "Write the <exclude> into the scene file as well; nothing else in it changes")
 
 
 def show_forces(table: ForceTable | None) -> None:

@@ -55,13 +55,14 @@ class Inspector:
         elif session.shows_inexact_step:
             ui.paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
-        self._show_contacts(session, reading, tints)
+        self._show_contacts(shell, reading, tints)
         _show_origins(session, reading)
         _show_modes(session, reading)
         _show_balance(session, reading)
         self._show_array(session, reading, tints)
 
-    def _show_contacts(self, session: Session, reading: SensorReading, tints: Sequence[ImVec4]) -> None:
+    def _show_contacts(self, shell: Shell, reading: SensorReading, tints: Sequence[ImVec4]) -> None:
+        session = shell.app.session
         ui.heading("Net contact" if reading.sensor.reduce is Reduce.NETFORCE else "Contacts")
         if reading.dropped:
             imgui.text_colored(warning_color(), f"{reading.reported} of {reading.found}, {reading.dropped} dropped")
@@ -83,7 +84,7 @@ class Inspector:
             if opened:
                 self.contacts.choose(session.settings)
         why_zero = session.diagnostics.why_zero(reading.sensor.name, reading.batch) if session.diagnostics else None
-        self.contacts.show(session, reading, tints, why_zero)
+        self.contacts.show(shell.app, reading, tints, why_zero)
 
     def _show_array(self, session: Session, reading: SensorReading, axis_tints: Sequence[ImVec4]) -> None:
         ui.heading("Array")

@@ -10,7 +10,7 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
 
 from ...app.recorder import Label
-from ...mjmodel.names import body_names
+from ...mjmodel.names import bodies_of, body_names
 from ...render.camera import CameraMatrices
 from ...render.glyphs import Glyphs, pick_glyph
 from ...render.view import Pick
@@ -18,6 +18,7 @@ from ...session.session import Highlight, Session
 from .. import widgets as ui
 from ..shell import Shell
 from ..viewport import RIGHT, Viewport
+from .explanations import show_exclude_entries
 
 _TOLERANCE = 4.0
 """How near to a gizmo the mouse must be [px]."""
@@ -34,6 +35,8 @@ class BodyMenu:
     def __init__(self) -> None:
         self.pick: Pick | None = None
         """What was clicked."""
+        self._contact: Highlight | None = None
+        """Contact that the mouse pointed at."""
         self._due = 0.0
         """When the menu opens, on the monotonic clock [s]; never if 0."""
         self._double = False
@@ -45,7 +48,7 @@ class BodyMenu:
         if viewport.is_clicked(RIGHT) and not self._double and not imgui.get_io().key_ctrl:
             pick = viewport.pick(shell.app.session, scene_pass)
             if pick is not None and pick.body > 0:
-                self.pick = pick
+                self.pick, self._contact = pick, shell.app.session.highlight
                 self._due = time.monotonic() + imgui.get_io().mouse_double_click_time
 
     def show(self, shell: Shell) -> None:
@@ -76,6 +79,13 @@ class BodyMenu:
         imgui.separator()
         ui.menu_item("Make a sensor here...", partial(shell.edit_new_sensor, pick))
         ui.tooltip("A new contact sensor of what was clicked, in the editor")
+        if (contact := self._contact) is not None and session.engine.sensors.has(contact.sensor):
+            geoms = session.details(contact.sensor).geoms
+            bodies = bodies_of(session.engine.model, geoms[contact.slot]) if contact.slot < len(geoms) else None
+            if bodies is not None:
+                imgui.separator()
+                ui.dim_text(" on ".join(geoms[contact.slot]))
+                show_exclude_entries(shell.app, bodies)
 
 
 def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: CameraMatrices) -> Highlight | None:

@@ -13,7 +13,7 @@ from ...mjmodel.sensor_suggestions import SensorSuggestions
 from ...mjmodel.types import MjModel
 from ...render.view import Pick
 from ...scene_files.sensor_edits import SensorEdits
-from ...scene_files.spec_changes import SensorChange, read_declarations
+from ...scene_files.spec_changes import SceneChange, SensorChange, read_declarations
 from ...scene_files.xml_edits import contact_element
 from ...sensors.contact_declaration import ANYTHING, NUM_MAX, ContactDeclaration, TargetKind, unique_name
 from ...session.session import Session
@@ -274,7 +274,9 @@ class SensorEditor:
         count = len(sensor_edits.changes)
         kept = app.session.why_not(Change.FILE)
         with ui.disabled(kept is not None or not count):
-            help_text = kept or "Write every sensor that was made or changed here into the scene file"
+            help_text = (
+                kept or "Write every sensor that was made or changed here, and every excluded pair, into the scene file"
+            )
             if ui.button(f"Save all {count}###save all" if count else "Save all###save all", help_text):
                 self.message.attempt(lambda: self._save(app, sensor_edits.changes))
         imgui.same_line()
@@ -374,7 +376,7 @@ class SensorEditor:
         self._await(change.name, change.after)
         self.message.attempt(lambda: self._save(app, [change]))
 
-    def _save(self, app: Application, changes: Sequence[SensorChange]) -> None:
+    def _save(self, app: Application, changes: Sequence[SceneChange]) -> None:
         engine = app.session.engine
         assert engine.path is not None
         app.sensor_edits.save(engine.path, engine.model, list(changes))
