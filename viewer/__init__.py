@@ -9,6 +9,9 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     ContactLayout, ContactBatch      flat arrays of contact sensors to contacts
     ContactEvents, ContactEvent      when contacts begin and end
     TouchSensor                      what a touch sensor would report
+    Engine, PassiveViewer, BatchViewer   what open_engine, launch_passive and launch_batch return
+    read_log                         a log of states, to be re-simulated
+    SceneError                       raised for a scene that cannot be opened, with one line that says why
     metrics                          contacts over time to times, slip, peaks and impulses
     sweep(scenes, seeds)             many runs to tables
     gymnasium.ContactViewer(env)     a window, films and contact events for environments
@@ -24,19 +27,28 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import gymnasium as gymnasium
     from . import metrics
+    from .engines.contract import Engine
     from .engines.registry import open_engine
+    from .errors import SceneError
     from .events.contact_events import ContactEvent, ContactEvents
+    from .passive.batch import BatchViewer
     from .passive.launch import launch, launch_batch, launch_passive
+    from .passive.viewer import PassiveViewer
+    from .scene_files.log_files import read_log
     from .sensors.contacts import ContactBatch
     from .sensors.layout import ContactLayout
     from .sweeps.sweep import sweep
     from .touch.device import TouchSensor
 
 __all__ = [
+    "BatchViewer",
     "ContactBatch",
     "ContactEvent",
     "ContactEvents",
     "ContactLayout",
+    "Engine",
+    "PassiveViewer",
+    "SceneError",
     "TouchSensor",
     "__version__",
     "launch",
@@ -44,18 +56,24 @@ __all__ = [
     "launch_passive",
     "metrics",
     "open_engine",
+    "read_log",
     "sweep",
 ]
 _HOMES = {
+    "BatchViewer": ".passive.batch",
     "ContactBatch": ".sensors.contacts",
     "ContactEvent": ".events.contact_events",
     "ContactEvents": ".events.contact_events",
     "ContactLayout": ".sensors.layout",
+    "Engine": ".engines.contract",
+    "PassiveViewer": ".passive.viewer",
+    "SceneError": ".errors",
     "TouchSensor": ".touch.device",
     "launch": ".passive.launch",
     "launch_batch": ".passive.launch",
     "launch_passive": ".passive.launch",
     "open_engine": ".engines.registry",
+    "read_log": ".scene_files.log_files",
     "sweep": ".sweeps.sweep",
 }
 """Where each public name is. Imported when it is first asked for: decoding needs numpy alone, and the command line

@@ -4,6 +4,8 @@ import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from .spec_changes import RefusedChange, SceneChange, apply_changes, change_from
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb", RUN_SUFFIX)
 COMPILED = (".mjb", RUN_SUFFIX)
 """Those of compiled models, which cannot be changed."""
+_ROBOT = "robot:"
+"""Prefix of a scene that names a robot of the package robot_descriptions, whatever else has that name."""
 _WATCHED_PER_GEOM = 4
 _WATCHED_MIN, _WATCHED_MAX = 16, 128
 """Slots of the sensor that watches all contacts: for each geom that can collide, at least and at most. Every step that
@@ -54,7 +58,10 @@ class LoadedScene:
 
 
 def find_scene(scene: str | Path | None) -> Path:
-    """Absolute path of a scene given by path, by the name of a bundled scene, or not at all (the default one)."""
+    """Return the absolute path of a scene.
+
+    It is given by path, by the name of a bundled scene or of a robot (see `_find_robot`), or not at all (the default).
+    """
     text = str(scene or DEFAULT_SCENE)
     bundled = bundled_scene(text)
     path = Path(text).expanduser()
@@ -64,6 +71,8 @@ def find_scene(scene: str | Path | None) -> Path:
         raise SceneError(f"{text[:60]}...: cannot be read ({error.strerror})") from None
     if bundled is not None and not path.exists():
         return bundled.path
+    if not path.exists() and (robot := _find_robot(text)) is not None:
+        return robot
     if not path.exists():
         names = [known.name for known in bundled_scenes()]
         hint = "" if path.suffix else did_you_mean(text, names) or f"; bundled scenes: {', '.join(names)}"
@@ -84,6 +93,34 @@ def find_scene(scene: str | Path | None) -> Path:
         raise SceneError(f"{text}: cannot be read ({error.strerror})") from None
     # MuJoCo resolves includes of a relative path wrongly, so it never sees one.
     return path.resolve()
+
+
+def _find_robot(name: str) -> Path | None:
+    """Return the scene of a robot of the package robot_descriptions, such as go2 or robot:unitree_go2; None without.
+
+    The package downloads the robot when it is first asked for it. Raises SceneError if that fails.
+    """
+    robot = name.removeprefix(_ROBOT)
+    asks = name != robot
+    if not robot.isidentifier() or (not asks and find_spec("robot_descriptions") is None):
+        return None
+    if find_spec("robot_descriptions") is None:
+        raise SceneError(f"{name}: needs a package that is not installed: pip install robot_descriptions")
+    # The package's names have no manufacturer: unitree_go2 is go2 there.
+    modules = [f"robot_descriptions.{known}_mj_description" for known in (robot, robot.partition("_")[2]) if known]
+    module = next((module for module in modules if find_spec(module) is not None), None)
+    if module is None:
+        if asks:
+            raise SceneError(f"{name}: robot_descriptions has no MJCF robot of that name")
+        return None
+    try:
+        path = Path(import_module(module).MJCF_PATH)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:200]
+        raise SceneError(f"{name}: robot_descriptions could not download it ({reason})") from None
+    # A robot's folder has a scene with a floor beside the robot alone.
+    scene = path.with_name("scene.xml")
+    return (scene if scene.exists() else path).resolve()
 
 
 def load_scene(
