@@ -304,6 +304,31 @@ def test_a_sweep_of_a_robot_without_sensors_costs_at_most_twice_its_steps(tmp_pa
     assert min(ratios) < 2
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize("robot", ["hopper", "ant", "quadruped"])
+def test_export_of_a_robot_without_sensors_costs_what_it_costs_with_one(
+    tmp_path: Path, robot: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path, one = without_sensors(tmp_path)[robot], tmp_path / "one.xml"
+    declared = '<sensor><contact name="all" num="30" data="found force pos"/></sensor></mujoco>'
+    one.write_text(re.sub(r"</mujoco>\s*$", declared, path.read_text()))
+    timestep = mujoco.MjModel.from_xml_path(str(path)).opt.timestep
+
+    def run(scene: Path, steps: int) -> float:
+        words = ["export", str(scene), "-o", str(tmp_path / "table.csv"), "--duration", str(steps * timestep)]
+        return timed(lambda: main(words))
+
+    def cost(scene: Path) -> float:
+        """Processor time of 2000 steps more [s]."""
+        return run(scene, 2100) - run(scene, 100)
+
+    cost(path)
+    ratios = [cost(path) / cost(one) for _ in range(4)]
+    capfd.readouterr()
+    print(f"{robot}: {np.median(ratios):.2f} times that of a declared sensor")
+    assert min(ratios) < 1.3
+
+
 def timed(action: Any) -> float:
     start = time.process_time()
     action()
