@@ -160,6 +160,14 @@ class GizmoSettings:
     """Friction cones."""
     balance: bool = False
     """Weight, contact forces and m·a of the selected sensor's body."""
+    force_kinds: bool = False
+    """All kinds of force on a body."""
+    body_alone: bool = False
+    """True if these are of the body itself, without those that hang on it."""
+    support: bool = False
+    """Support polygon and centre of pressure of a robot."""
+    slip_velocity: bool = False
+    """How the surfaces of contacts move over each other."""
     dropped: bool = True
     """Ghosts of the contacts for which a sensor has no slot."""
     beside: bool = True

@@ -12,6 +12,7 @@ from ..mjmodel.balance import Balance
 from ..mjmodel.crossings import Crossing
 from ..mjmodel.force_kinds import ForceTable
 from ..mjmodel.mixing import Mixing
+from ..mjmodel.support import Support
 from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import ContactBatch
 from ..sensors.friction import FrictionCones
@@ -48,6 +49,10 @@ class Diagnostics(Protocol):
 
     def forces(self, body: int, alone: bool = False) -> ForceTable | None:
         """The forces on a body with all that hangs on it, or alone, by kind; None where they are not known."""
+        ...
+
+    def support(self, body: int) -> Support | None:
+        """What the robot that a body belongs to stands on; None in the air."""
         ...
 
     def mixing(self, first: str, second: str) -> Mixing | None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ..engines.contact_sensor import ContactSensor
 from ..mjmodel.balance import Balance
+from ..mjmodel.force_kinds import ForceTable
+from ..mjmodel.support import Support
 from ..render.glyphs import Glyphs
 from ..render.style import RGBA, GlyphScale, PaletteColors, palette_colors
 from ..settings import GizmoSettings
@@ -49,6 +51,20 @@ class DrawContext:
         if session.diagnostics is None or session.selected is None:
             return None
         return session.diagnostics.balance(session.selected)
+
+    @cached_property
+    def forces(self) -> ForceTable | None:
+        """The forces by kind on the body that is explained, where they are known."""
+        diagnostics, body = self.session.diagnostics, self.session.explained_body
+        if diagnostics is None or body is None:
+            return None
+        return diagnostics.forces(body, self.gizmos.body_alone)
+
+    @cached_property
+    def support(self) -> Support | None:
+        """What the robot of the explained body stands on, where that is known."""
+        diagnostics, body = self.session.diagnostics, self.session.explained_body
+        return None if diagnostics is None or body is None else diagnostics.support(body)
 
     @cached_property
     def visible(self) -> NDArray[np.intp]:

@@ -11,6 +11,7 @@ from ..engines.contact_sensor import ContactDetails, ContactSensor
 from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
 from ..events.tracker import ContactTracker
+from ..mjmodel.support import heaviest_root
 from ..render.camera import Eye
 from ..render.style import Gauge, GlyphScale, glyph_scale
 from ..render.view import USUAL_PICTURE, View
@@ -397,6 +398,11 @@ class Session:
     def usual_eye(self) -> Eye:
         """What sees the scene where no picture is drawn."""
         return Eye(self.view.matrices(self.engine.model, self.engine.data, USUAL_PICTURE), USUAL_PICTURE)
+
+    @property
+    def explained_body(self) -> int | None:
+        """The body whose forces are shown: the one selected in the picture, else the root of the heaviest robot."""
+        return self.view.selected_body or heaviest_root(self.engine.model)
 
     @property
     def shown_sensors(self) -> list[ContactSensor]:

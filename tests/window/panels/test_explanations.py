@@ -172,3 +172,26 @@ def test_a_pair_is_excluded_from_the_menu_of_its_contact(tmp_path: Path) -> None
         assert reason.startswith("body 3 has no name")
 
     drive(window, test)
+
+
+def test_the_bodies_panel_lists_forces_pairs_and_what_touches_at_the_start(tmp_path: Path) -> None:
+    path = tmp_path / "stack.xml"
+    path.write_text(STACK)
+    window = make_window(path, steps=200)
+
+    def test(ctx: Any) -> None:
+        ctx.window_focus("//Bodies")
+        ctx.yield_(3)
+        session = window.app.session
+        screenshot(ctx, tmp_path / "bodies.png")
+        assert session.explained_body == session.engine.model.body("lower").id
+        engine = session.engine
+        ctx.item_click("//Bodies/##start/lower##(1, 2)0", imgui.MouseButton_.right)
+        ctx.item_click("//$FOCUSED/Exclude this pair")
+        wait(ctx, lambda: window.app.session.engine is not engine)
+        assert window.app.session.engine.model.nexclude == 1
+        window.app.session.simulation.step()
+        ctx.yield_(3)
+        screenshot(ctx, tmp_path / "excluded.png")
+
+    drive(window, test)

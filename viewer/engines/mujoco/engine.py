@@ -25,6 +25,7 @@ from ...mjmodel.names import body_names, find_key, key_names
 from ...mjmodel.sleep import is_sensor_asleep, sleeping_bodies
 from ...mjmodel.state import STATE
 from ...mjmodel.state_log import StateLog
+from ...mjmodel.support import Support, measure_support
 from ...mjmodel.types import MjData, MjModel
 from ...scene_files.safe_open import OpenedScene, open_safely
 from ...scene_files.scene import LoadedScene
@@ -328,6 +329,9 @@ class MujocoDiagnostics:
 
     def forces(self, body: int, alone: bool = False) -> ForceTable | None:
         return measure_forces(self._engine.model, self._engine.contact_data(), body, alone)
+
+    def support(self, body: int) -> Support | None:
+        return measure_support(self._engine.model, self._engine.contact_data(), body)
 
     def mixing(self, first: str, second: str) -> Mixing | None:
         if first not in self._sides or second not in self._sides:

@@ -21,7 +21,7 @@ from ..force_scale import CutArrows, ScaleBar
 from ..layer import DrawContext, Layer, LegendEntry
 from ..session import Session
 
-_FIRST = ("contacts", "cones", "balance", "ghosts", "touch")
+_FIRST = ("contacts", "cones", "balance", "force_kinds", "support", "velocity", "ghosts", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
 _FAINT = {"see_through": "behind", "dropped": "without a slot"}
 """What faint gizmos mean, by the setting that draws them."""

@@ -1,0 +1,55 @@
+"""Draws what a robot stands on: support polygon, centre of pressure, and the centre of mass projected."""
+
+from typing import Any
+
+from ...render.glyphs import GizmoList, Glyphs
+from ...render.shapes import add_polygon
+from ..layer import DrawContext, Layer, LegendEntry
+
+_PRESSURE = (1.0, 0.70, 0.04, 1.0)
+_INSIDE, _OUTSIDE = (0.28, 0.84, 0.92, 1.0), (1.0, 0.30, 0.20, 1.0)
+_EDGE = 0.8
+"""Width of an edge of the polygon, in radii of a contact's sphere."""
+
+
+def _points(context: DrawContext) -> Glyphs | None:
+    """Spheres at the centre of pressure and at the projected centre of mass, and a line down from the true one."""
+    support = context.support
+    if support is None:
+        return None
+    radius = float(context.scale.sizes(support.pressure).radius[0])
+    gizmos = GizmoList(0.6 * radius)
+    gizmos.draw_sphere(2.0 * radius, support.pressure, _PRESSURE)
+    color = _INSIDE if not support.margin < 0 else _OUTSIDE
+    gizmos.draw_sphere(1.4 * radius, support.below, color)
+    gizmos.draw_arrow(support.center, support.below, color)
+    return gizmos.take()
+
+
+def _polygon(context: DrawContext, scene: Any) -> None:
+    support = context.support
+    if support is not None and len(support.polygon) > 1:
+        radius = float(context.scale.sizes(support.pressure).radius[0])
+        add_polygon(scene, support.polygon, _EDGE * radius, _INSIDE if not support.margin < 0 else _OUTSIDE)
+
+
+def _legend(context: DrawContext) -> list[LegendEntry]:
+    if context.support is None:
+        return []
+    where = "outside the support" if context.support.margin < 0 else "over the support"
+    color = _OUTSIDE if context.support.margin < 0 else _INSIDE
+    return [LegendEntry(_PRESSURE, "centre of pressure", False), LegendEntry(color, f"centre of mass, {where}", True)]
+
+
+LAYERS = [
+    Layer(
+        "support",
+        "Support",
+        "Support polygon and centre of pressure of the selected body's robot, else of the heaviest,\n"
+        "with its centre of mass projected: red when that is outside",
+        own_row=True,
+        glyphs=_points,
+        geoms=_polygon,
+        legend=_legend,
+    )
+]

@@ -1,0 +1,121 @@
+"""Bodies window: the forces on a body by kind, who presses on whom, and what touched at the start."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from imgui_bundle import imgui
+
+from ...mjmodel.pressing import PressingPair, describe_relation, find_pressing_pairs, find_start_touches
+from ...mjmodel.types import MjModel
+from ...session.session import Session
+from .. import widgets as ui
+from ..shell import Dock, Panel, Shell
+from .explanations import show_exclude_entries, show_forces
+
+_DIGITS = "-0000.000"
+_PAIRS = (
+    ui.Heading("this body", "left_ankle_roll", "The force acts by this one", left=True),
+    ui.Heading("presses on", "left_ankle_roll", "... on this one; right-click to exclude the pair", left=True),
+    ui.Heading("normal [N]", _DIGITS, "Sum of the normal forces of their contacts"),
+    *(ui.Heading(f"{axis} [N]", _DIGITS, "Force on the second body, world axes") for axis in "xyz"),
+    ui.Heading("contacts", "contacts", "How many"),
+)
+_START = (
+    ui.Heading("body", "left_ankle_roll", "", left=True),
+    ui.Heading("touches", "left_ankle_roll", "Right-click to exclude the pair", left=True),
+    ui.Heading("depth [mm]", _DIGITS, "How deep they penetrate before the first step"),
+    ui.Heading("", "", "", left=True),
+)
+
+
+class BodiesPanel:
+    """The window's content."""
+
+    def __init__(self) -> None:
+        self._alone = False
+        self._start: tuple[MjModel | None, str | None, list[PressingPair]] = (None, None, [])
+        """What touches at the start of a model, from a keyframe."""
+
+    def show(self, shell: Shell) -> None:
+        """Draw the content."""
+        session = shell.app.session
+        if session.diagnostics is None:
+            ui.paragraph("Forces on bodies need MuJoCo and one environment.")
+            return
+        self._show_forces(session)
+        ui.heading("Who presses on whom")
+        pairs = find_pressing_pairs(session.engine.model, session.engine.contact_data())
+        if not pairs:
+            ui.paragraph("Nothing touches now.")
+        elif _begin("##pairs", _PAIRS):
+            for pair in pairs:
+                _show_names(shell, pair)
+                for value in (pair.pressure, *pair.force.tolist()):
+                    ui.number_cell(value)
+                imgui.table_next_column()
+                ui.text_right(str(pair.count))
+            imgui.end_table()
+        self._show_start(shell)
+
+    def _show_forces(self, session: Session) -> None:
+        assert session.diagnostics is not None
+        body = session.explained_body
+        if body is None:
+            ui.paragraph("Nothing moves in this scene.")
+            return
+        alone = session.settings.gizmos.body_alone
+        ui.heading(f"Forces on {session.diagnostics.body_name(body)}{'' if alone else ' and what hangs on it'}")
+        alone = ui.checkbox("alone", alone, "Without the bodies that hang on it")
+        session.settings.gizmos.body_alone = alone
+        imgui.same_line()
+        ui.dim_text("Double-click another body to see its forces")
+        show_forces(session.diagnostics.forces(body, alone))
+        support = session.diagnostics.support(body)
+        if support is not None and not np.isnan(support.margin):
+            where = "inside" if support.margin >= 0 else "outside"
+            ui.dim_text(f"Centre of mass {1e3 * abs(support.margin):.3g} mm {where} the support polygon")
+
+    def _show_start(self, shell: Shell) -> None:
+        session = shell.app.session
+        model, key = session.engine.model, session.key
+        if self._start[:2] != (model, key):
+            self._start = model, key, find_start_touches(model, key)
+        touches = self._start[2]
+        ui.heading("Touches at the start")
+        if not touches:
+            ui.paragraph("Nothing touches before the first step.")
+        elif _begin("##start", _START):
+            for pair in touches:
+                _show_names(shell, pair)
+                ui.number_cell(1e3 * max(pair.depth, 0.0))
+                imgui.table_next_column()
+                relation = describe_relation(model, pair.bodies)
+                ui.fitted_text(relation, imgui.get_content_region_avail().x)
+            imgui.end_table()
+
+
+def _begin(name: str, headings: Sequence[ui.Heading]) -> bool:
+    flags = imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
+    if not imgui.begin_table(name, len(headings), flags):
+        return False
+    ui.table_headings(headings)
+    return True
+
+
+def _show_names(shell: Shell, pair: PressingPair) -> None:
+    """The two bodies in a new row, which has a menu."""
+    imgui.table_next_row()
+    for i, name in enumerate(pair.names):
+        imgui.table_next_column()
+        text = ui.fit_text(name, imgui.get_content_region_avail().x)
+        imgui.selectable(f"{ui.literal(text)}##{pair.bodies}{i}", False)
+        if text != name:
+            ui.tooltip(name)
+        if imgui.begin_popup_context_item():
+            ui.dim_text(" on ".join(pair.names))
+            imgui.separator()
+            show_exclude_entries(shell.app, pair.names)
+            imgui.end_popup()
+
+
+PANEL = Panel("Bodies", Dock.BOTTOM, BodiesPanel)
