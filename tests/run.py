@@ -25,6 +25,8 @@ PARTS = (
 )
 """Tests that open windows, draw, install, or wait for other processes. All others are a part of their own. The longest
 begin first."""
+_SOME_FAILED = 1
+"""Exit code of pytest where tests failed; others mean that it could not run them."""
 BESIDE = 3
 """Parts that run at a time: with one more than cores, another works while one waits for processes of its own."""
 
@@ -44,22 +46,38 @@ def main() -> int:
 
 
 def run_in_parts(environment: Mapping[str, str]) -> int:
-    """All tests; the exit code of the first part that failed."""
+    """Run all tests and return the exit code of the first part that failed.
+
+    Tests that fail beside others, or because another program took the machine's time, run once more, alone: what fails
+    again, fails. Those that pass then are printed too.
+    """
     others = tuple(f"--ignore={path}" for part in PARTS for path in part)
+    with tempfile.TemporaryDirectory() as caches:
 
-    def run(paths: Sequence[str]) -> int:
-        command = pytest("-m", "not alone and not long", *paths)
-        with tempfile.TemporaryFile() as output:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT, check=False
+        def run(marks: str, paths: Sequence[str], *options: str) -> int:
+            cache = Path(caches, "".join(letter for letter in "".join(paths) + marks if letter.isalnum()))
+            command = pytest("-m", marks, "-o", f"cache_dir={cache}", *options, *paths)
+            with tempfile.TemporaryFile() as output:
+                done = subprocess.run(
+                    command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT, check=False
+                )
+                output.seek(0)
+                print(output.read().decode(errors="replace"), flush=True)
+            return done.returncode
+
+        beside, timed = "not alone and not long", "alone and not long"
+        parts: list[Sequence[str]] = [others, *PARTS]
+        with ThreadPoolExecutor(BESIDE) as pool:
+            runs = list(
+                zip([beside] * len(parts), parts, pool.map(lambda paths: run(beside, paths), parts), strict=True)
             )
-            output.seek(0)
-            print(output.read().decode(errors="replace"), flush=True)
-        return done.returncode
-
-    with ThreadPoolExecutor(BESIDE) as pool:
-        codes = list(pool.map(run, (others, *PARTS)))
-    codes.append(subprocess.run(pytest("-m", "alone and not long"), cwd=ROOT, env=environment, check=False).returncode)
+        runs.append((timed, (), run(timed, ())))
+        codes = []
+        for marks, paths, code in runs:
+            if code == _SOME_FAILED:
+                print(f"once more, alone, what failed in {' '.join(paths) or 'the timed tests'}", flush=True)
+                code = run(marks, paths, "--last-failed", "--last-failed-no-failures=none")
+            codes.append(code)
     return next((code for code in codes if code), 0)
 
 
