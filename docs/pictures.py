@@ -40,8 +40,10 @@ def photograph_window(
     panel: str | None = None,
     size: tuple[int, int] = (1600, 900),
     controls: float | None = None,
+    contact: tuple[str, int] | None = None,
 ) -> None:
-    """The window some time into a scene, paused, with a panel in front. `controls`: what all sliders are set to."""
+    """The window some time into a scene, paused, with a panel in front. `controls`: what all sliders are set to;
+    `contact`: sensor and slot of the one that is selected."""
     engine = open_engine(scene)
     options = Options(scene=Path(scene), paused=True, width=size[0], height=size[1])
     window = Window(Application(engine, options))
@@ -50,16 +52,17 @@ def photograph_window(
     session.track_events()
     if controls is not None:
         session.drive.set_controls(dict.fromkeys(range(engine.model.nu), controls))
-    session._step(round(seconds / engine.timestep) - 1000)
+    session.take_steps(round(seconds / engine.timestep) - 1000)
 
     def take(ctx: Any) -> None:
         ctx.yield_(4)
         for _ in range(100):
             # The scale follows the forces of the last pictures.
-            session._step(10)
+            session.take_steps(10)
             ctx.yield_(1)
+        session.picked = contact
         if panel is not None:
-            window._panel(panel).focus_window_at_next_frame = True
+            window.dockable(panel).focus_window_at_next_frame = True
         ctx.yield_(8)
         engine_testing.capture(ctx, str(path))
 
@@ -112,7 +115,7 @@ def photograph_log(path: Path) -> None:
     session = window.app.session
 
     def take(ctx: Any) -> None:
-        while session.reads_ahead:
+        while session.source.reads_ahead:
             ctx.yield_(1)
         session.settings.plots.seconds = 2.0
         for step in range(800, 880):
@@ -188,6 +191,14 @@ def main() -> None:
         "window.png": lambda path: photograph_window(path, "walker", 12.56, CONTROLS),
         "slope.gif": lambda path: record(path, "slope", *clip),
         "touch.png": lambda path: photograph_window(path, "touch", 3.0, TOUCH, (1280, 720)),
+        "friction.png": lambda path: photograph_window(
+            path,
+            str(FOLDER / "symptoms" / "scenes" / "friction.xml"),
+            3.0,
+            None,
+            (1100, 720),
+            contact=("foot_on_floor", 0),
+        ),
         "driving.png": lambda path: photograph_window(path, "hand", 4.0, CONTROLS, (1280, 800), controls=0.45),
         "python.png": photograph_program,
         "browser.png": lambda path: record(path, "quadruped", "--window", "--duration", "4", "--size", "1280x720"),

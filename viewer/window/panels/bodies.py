@@ -13,16 +13,18 @@ from ..shell import Dock, Panel, Shell
 from .explanations import show_exclude_entries, show_forces
 
 _DIGITS = "-0000.000"
+_LONGEST = 28
+"""Letters of a name that are shown whole."""
 _PAIRS = (
-    ui.Heading("this body", "left_ankle_roll", "The force acts by this one", left=True),
-    ui.Heading("presses on", "left_ankle_roll", "... on this one; right-click to exclude the pair", left=True),
+    ui.Heading("this body", "", "The force acts by this one", left=True),
+    ui.Heading("presses on", "", "... on this one; right-click to exclude the pair", left=True),
     ui.Heading("normal [N]", _DIGITS, "Sum of the normal forces of their contacts"),
     *(ui.Heading(f"{axis} [N]", _DIGITS, "Force on the second body, world axes") for axis in "xyz"),
     ui.Heading("contacts", "contacts", "How many"),
 )
 _START = (
-    ui.Heading("body", "left_ankle_roll", "", left=True),
-    ui.Heading("touches", "left_ankle_roll", "Right-click to exclude the pair", left=True),
+    ui.Heading("body", "", "", left=True),
+    ui.Heading("touches", "", "Right-click to exclude the pair", left=True),
     ui.Heading("depth [mm]", _DIGITS, "How deep they penetrate before the first step"),
     ui.Heading("", "", "", left=True),
 )
@@ -47,7 +49,7 @@ class BodiesPanel:
         pairs = find_pressing_pairs(session.engine.model, session.engine.contact_data())
         if not pairs:
             ui.paragraph("Nothing touches now.")
-        elif _begin("##pairs", _PAIRS):
+        elif _begin("##pairs", _PAIRS, pairs):
             for pair in pairs:
                 _show_names(shell, pair)
                 for value in (pair.pressure, *pair.force.tolist()):
@@ -84,7 +86,7 @@ class BodiesPanel:
         ui.heading("Touches at the start")
         if not touches:
             ui.paragraph("Nothing touches before the first step.")
-        elif _begin("##start", _START):
+        elif _begin("##start", _START, touches):
             for pair in touches:
                 _show_names(shell, pair)
                 ui.number_cell(1e3 * max(pair.depth, 0.0))
@@ -94,7 +96,9 @@ class BodiesPanel:
             imgui.end_table()
 
 
-def _begin(name: str, headings: Sequence[ui.Heading]) -> bool:
+def _begin(name: str, headings: Sequence[ui.Heading], pairs: Sequence[PressingPair]) -> bool:
+    longest = max((each for pair in pairs for each in pair.names), key=len)[:_LONGEST]
+    headings = [*(heading._replace(widest=longest) for heading in headings[:2]), *headings[2:]]
     flags = imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
     if not imgui.begin_table(name, len(headings), flags):
         return False
