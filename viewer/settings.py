@@ -230,6 +230,8 @@ class ViewState:
     contact_columns: str = ""
     """Columns of the Inspector's table of contacts, separated by commas; as many as fit if empty."""
     show_legend: bool = True
+    fold_legend: bool = False
+    """True if the legend shows the scale alone."""
     watch_all: bool = True
     """True if all contacts are shown of scenes without contact sensors."""
     recent_scenes: str = ""

@@ -95,7 +95,7 @@ def test_small_pictures_show_the_scene_alone(session: Session) -> None:
 
 def test_the_legend_says_what_is_drawn() -> None:
     session = Session(open_engine("slope"), ViewState())
-    faint = "behind or without a slot"
+    faint = "behind or not reported"
     parts = ["contact", "normal force", "tangent 0", "tangent 1", faint]
     assert [text for _, text, _ in legend_entries(session)] == parts
     for name in session.visible:

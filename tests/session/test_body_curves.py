@@ -9,6 +9,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.body_curves import BodyCurves
+from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
@@ -132,6 +133,26 @@ def test_of_many_bodies_some_have_curves_and_the_others_are_counted(tmp_path: Pa
     curves.update()
     assert len(curves.names) == 17
     assert curves.more == 34 - 16
+
+
+def test_contacts_that_no_sensor_matches_are_counted_and_shown_as_points(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    sensor = '<sensor><contact name="heavy" body2="late" num="1"/></sensor>'
+    path.write_text(SCENE.format(more="").replace("</worldbody>", f"</worldbody>{sensor}"))
+    session = Session(open_engine(path), ViewState())
+    session.simulation.step(400)
+    data, model = session.engine.data, session.engine.model
+    bodies = model.geom_bodyid[data.contact.geom]
+    mine = (bodies == model.body("late").id).any(axis=1)
+    assert mine.sum() == 4
+    expected = data.contact.pos[~mine]
+    assert len(expected) >= 8
+    # Three of the four have no slot, and are ghosts of the sensor already.
+    assert sorted(map(tuple, session.unwatched_contacts)) == sorted(map(tuple, expected))
+    faint = session_glyphs(session).spheres
+    assert {tuple(row[:3]) for row in faint if row[-1] < 1} >= {tuple(row) for row in expected.astype(np.float32)}
+    session.settings.gizmos.dropped = False
+    assert len(session_glyphs(session).spheres) == 1
 
 
 def test_forces_of_all_contacts_are_those_on_what_moves_whatever_the_order_of_geoms(tmp_path: Path) -> None:

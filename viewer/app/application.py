@@ -16,6 +16,7 @@ from ..engines.contract import Engine
 from ..engines.registry import open_engines, open_log
 from ..errors import SceneError
 from ..files import describe_strays, free_path, naming, printable, save_text
+from ..mjmodel.deep_start import find_deep_start
 from ..mjmodel.names import read_names, sensor_names
 from ..mjmodel.sensor_suggestions import SensorSuggestions
 from ..render.glyphs import GizmoList
@@ -35,6 +36,8 @@ from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
 _RECENT_MAX = 10
+_COMMON_NAMES = ("scene", "model", "robot", "main", "world")
+"""Beginnings of the names that scenes of many robots have."""
 _HISTORY_SLACK = 0.5
 """Loss of history that is not worth a notice [s]."""
 PHYSICS_BUDGET = 0.025
@@ -332,9 +335,26 @@ class Application:
         return folder if os.path.isdir(folder) else self.working_folder
 
     def _free_path(self, suffix: str) -> Path:
-        """A new file named after the scene."""
+        """A new file named after the scene, and after its folder if scenes of other robots have the same name."""
         scene = self.session.engine.path
-        return free_path(self._recording_folder, scene.stem if scene else "scene", suffix)
+        name = scene.stem if scene else "scene"
+        if scene is not None and name.startswith(_COMMON_NAMES) and scene.resolve().parent.name:
+            name = f"{scene.resolve().parent.name}-{name}"
+        return free_path(self._recording_folder, name, suffix)
+
+    def _warn_of_deep_start(self) -> None:
+        """Say that bodies start inside each other, and offer a keyframe in which they do not."""
+        session = self.session
+        engine = session.engine
+        if not engine.has_contact_list or session.source.replays or engine.time > 0.0:
+            return
+        deep = find_deep_start(engine.model, engine.contact_data())
+        if deep is None or session.why_not(Change.KEYFRAME) is not None or not deep.keys:
+            if deep is not None:
+                self.notices.add(deep.text)
+            return
+        key = deep.keys[0]
+        self.notices.add(f"{deep.text}. Keyframe {key}:", offer=("go there", lambda: session.reset(key)))
 
     def _replace_scene(self) -> bool:
         """Take over a scene that has been opened meanwhile; if it failed, the running one stays."""
@@ -342,6 +362,7 @@ class Application:
         if engines is None:
             return False
         path, notes = self.session.engine.path, self.session.engine.notes
+        watched_all = self.session.watches_by_itself
         self._keep_controllers(engines)
         kept = self.session.history.seconds if self.session.history is not None else 0.0
         # What was done by hand refers to the session, and its history is large.
@@ -352,6 +373,8 @@ class Application:
         same = self.session.engine.path == path
         self._begin_scene(notes if same else ())
         now = self.session.history.seconds if self.session.history is not None else 0.0
+        if watched_all and not self.session.watches_by_itself and same:
+            self.notices.add("shown are the contacts of the sensors now; all others are faint points")
         if same and now < kept - _HISTORY_SLACK:
             self.notices.add(f"the newest {now:.1f} of {kept:.1f} s of history are kept: as much as was soon computed")
         return True
@@ -391,6 +414,7 @@ class Application:
         for note in engine.notes:
             if note not in known_notes:
                 self.notices.add(note)
+        self._warn_of_deep_start()
         if session.events is None:
             session.track_events()
         for problem in engine.touch_sensors.problems if engine.touch_sensors is not None else ():

@@ -23,6 +23,8 @@ class Notice:
     """True if it stays until it is dismissed."""
     details: str = ""
     """What a person may want to send to a developer, beside the text."""
+    offer: tuple[str, Callable[[], object]] | None = None
+    """What a button beside the text says and does."""
     since: float = field(default_factory=time.monotonic)
     """When it was added, on the monotonic clock [s]."""
 
@@ -38,11 +40,25 @@ class Notices:
     def __init__(self) -> None:
         self.items: list[Notice] = []
 
-    def add(self, text: str, *, warning: bool = False, details: str = "") -> None:
-        """Show a message; one that is shown already moves to the end."""
+    def add(
+        self,
+        text: str,
+        *,
+        warning: bool = False,
+        details: str = "",
+        offer: tuple[str, Callable[[], object]] | None = None,
+    ) -> None:
+        """Show a message; one that is shown already moves to the end.
+
+        Args:
+            text: the message, one line.
+            warning: True if it stays until it is dismissed.
+            details: what a user may want to send to a developer, beside the text.
+            offer: label and action of a button.
+        """
         text = printable(text)
         self.items = [notice for notice in self.items if notice.text != text][1 - _MAX_NOTICES :]
-        self.items.append(Notice(text, warning, details))
+        self.items.append(Notice(text, warning, details, offer))
 
     def attempt(self, action: Callable[[], T]) -> T | None:
         """The result of something that may fail with SceneError; then None, and the reason is shown."""

@@ -101,7 +101,20 @@ def open_run(arguments: argparse.Namespace) -> "Session":
     elif session.source.watches_all:
         session.watch_all()
     report_notes(session.source)
+    report_deep_start(session.engine)
     return session
+
+
+def report_deep_start(engine: "Engine") -> None:
+    """Report that bodies start inside each other, and which keyframe does not start so."""
+    from ..mjmodel.deep_start import find_deep_start
+
+    if engine.has_contact_list and engine.time == 0.0:
+        deep = find_deep_start(engine.model, engine.contact_data())
+        if deep is not None:
+            report(
+                f"note: {deep.text}" + (f". Keyframe {deep.keys[0]} does not: --key {deep.keys[0]}" * bool(deep.keys))
+            )
 
 
 def duration(arguments: argparse.Namespace, source: "StepSource") -> float:

@@ -1,6 +1,7 @@
 """Chooses how many newtons an arrow of a hundred measures stands for, from the forces that were drawn lately."""
 
 import math
+from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,7 +89,9 @@ class ForceScale:
         self.newtons_before: float | None = None
         """What it was before it changed last."""
         self.changed_at = -math.inf
-        """When it changed last, simulated time [s]."""
+        """When it changed last, simulated time [s] ..."""
+        self.changed_on_clock = -math.inf
+        """... and on the monotonic clock [s]."""
         self.last: Gauge | None = None
         """Of the last picture."""
         self.anchor: NDArray[np.float64] | None = None
@@ -114,7 +117,9 @@ class ForceScale:
     def reference(self) -> float:
         """The force that the scale is chosen for [N]."""
         if self._contact_time < _SETTLING or not self._samples:
-            return max(self._guess, self._least)
+            # Bodies that start inside each other: their arrows would fill the first picture.
+            first = self._samples[-1][1] / _BURST if self._samples else 0.0
+            return max(self._guess, self._least, first)
         return max(_median(self._samples), self._least)
 
     def update(self, time: float, data: Any, eye: Eye, contacts: DrawnForces, strongest: float = 0.0) -> Gauge:
@@ -214,6 +219,7 @@ class ForceScale:
         self._misfit_since, self._measured = None, True
         if fitting != self.newtons:
             self.newtons_before, self.newtons, self.changed_at = self.newtons, fitting, time
+            self.changed_on_clock = monotonic()
 
     def _fitting(self, force: float) -> float:
         """The smallest force of 1, 2, 5, 10, ... with which this one's arrow is not longer than it should be [N]."""

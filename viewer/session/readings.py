@@ -143,6 +143,29 @@ class Readings:
         groups, touched = self.groups(moment), self._touched_groups(moment)
         return self._once(SensorTotals, moment, lambda: SensorTotals.of(groups, touched, sensors))
 
+    def unwatched(self) -> NDArray[np.float64]:
+        """Positions of the contacts that no sensor reports or has dropped [m], world, (n, 3)."""
+        return self._once("unwatched", self._moment, self._find_unwatched)
+
+    def _find_unwatched(self) -> NDArray[np.float64]:
+        engine = self._simulation.shown
+        sensors, virtual = engine.sensors, any(sensor.virtual for sensor in engine.sensors[:1])
+        if not engine.has_contact_list or not len(sensors) or virtual or self._moment is not Moment.INSTANT:
+            return np.zeros((0, 3))
+        listed = engine.contact_data().contact
+        is_active = np.flatnonzero(listed.efc_address >= 0)
+        points, geoms = np.asarray(listed.pos[is_active], float), listed.geom[is_active]
+        totals, batches = self.totals(self._moment), [batch for _, batch in self.groups(self._moment)]
+        whole = [each.pos[each.filled] for each in batches if each.pos is not None and not each.in_world_frame]
+        seen = find_rows(np.concatenate([*whole, np.zeros((0, 3))]), points) >= 0
+        # Which contacts make up a net force, and which were left out, is not in the arrays.
+        for i in np.flatnonzero((totals.found > totals.reported) | (sensors.is_net & (totals.found > 0))).tolist():
+            sides = engine.covered_geoms(sensors[i].name) if not seen.all() else None
+            if sides is not None:
+                first, second = (side[geoms] for side in sides)
+                seen |= (first[:, 0] & second[:, 1]) | (first[:, 1] & second[:, 0])
+        return points[~seen]
+
     def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
         """The visible sensors, (sensors,); of many, those that match a contact. Found once a step.
 

@@ -415,6 +415,11 @@ class Session:
         return sum(int(group.batch.filled.sum()) for group in self.shown_groups)
 
     @property
+    def unwatched_contacts(self) -> NDArray[np.float64]:
+        """Positions of the contacts that no sensor matches, shown or not [m], world, (n, 3)."""
+        return self._readings.unwatched()
+
+    @property
     def distinct_contacts(self) -> tuple[int, int]:
         """Contacts that the shown sensors report, each counted once; and their net contacts."""
         return distinct_contacts(self.shown_groups)

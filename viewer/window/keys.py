@@ -8,7 +8,7 @@ from imgui_bundle import ImVec2, imgui
 from ..render.view import View
 from ..session.session import Session
 from . import widgets as ui
-from .shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS, Shell
+from .shell import CONTROLS, DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS, Shell
 
 Key = imgui.Key
 
@@ -123,8 +123,13 @@ SCENE = (
 WINDOW = (
     Binding(Key.tab, "Tab", "Left panels", lambda shell: shell.toggle_panel(SENSORS, DISPLAY)),
     Binding(
-        Key.tab, "Shift+Tab", "Right panels", lambda shell: shell.toggle_panel(INSPECTOR, SENSOR_EDITOR), shift=True
+        Key.tab,
+        "Shift+Tab",
+        "Right panels",
+        lambda shell: shell.toggle_panel(INSPECTOR, SENSOR_EDITOR, CONTROLS),
+        shift=True,
     ),
+    Binding(Key.f5, "F5", "Present: hide all panels, or bring them back", lambda shell: shell.toggle_presentation()),
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
     Binding(Key.f1, "F1", "This help", _toggle_shown("help_shown")),
     Binding(Key.f2, "F2", "Figures of the simulation", _toggle_shown("info_shown")),

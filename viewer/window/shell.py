@@ -10,6 +10,7 @@ from imgui_bundle import hello_imgui
 from numpy.typing import NDArray
 
 from ..app.application import Application
+from ..assets import is_bundled
 from ..render.view import Pick
 from ..scene_files.scene import SUFFIXES
 from ..session.simulation import Change
@@ -77,6 +78,8 @@ class Shell:
         """Labels in the last picture, and how many there would be if all had room."""
         self.audience: Audience | None = None
         """Who watches where there is no display; None on a display. To be set before the window opens."""
+        self._presented: list[str] | None = None
+        """Titles of the panels that were shown before the presentation; None without one."""
         self.params: hello_imgui.RunnerParams | None = None
         """What Hello ImGui runs the window with, until it is closed."""
 
@@ -103,7 +106,8 @@ class Shell:
         """Show the dialog that opens a scene, unless another program steps this one."""
         session = self.app.session
         if session.why_not(Change.SCENE) is None:
-            folder = session.engine.path.parent if session.engine.path is not None else self.app.working_folder
+            path = session.engine.path
+            folder = self.app.working_folder if path is None or is_bundled(path) else path.parent
             self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
 
     def choose_run(self) -> None:
@@ -117,6 +121,26 @@ class Shell:
         shown = any(window.is_visible for window in windows)
         for window in windows:
             window.is_visible = not shown
+
+    @property
+    def is_presenting(self) -> bool:
+        """True if all panels are hidden for a presentation."""
+        return self.params is not None and self._presented is not None
+
+    def toggle_presentation(self) -> None:
+        """Hide all panels, menu and status bar, or bring back those that were shown."""
+        assert self.params is not None
+        window = self.params.imgui_window_params
+        if self._presented is None:
+            docked = [each for each in self.params.docking_params.dockable_windows if each.is_visible]
+            self._presented = [each.label for each in docked]
+            for each in docked:
+                each.is_visible = False
+        else:
+            for label in self._presented:
+                self.dockable(label).is_visible = True
+            self._presented = None
+        window.show_menu_bar = window.show_status_bar = self._presented is None
 
     def is_panel_shown(self, name: str) -> bool:
         return bool(self.dockable(name).is_visible)

@@ -126,6 +126,9 @@ class Window(Shell):
 
     def close(self) -> None:
         """Save what a person chose, and free everything on the graphics card. Safe twice."""
+        if self.is_presenting:
+            # The layout that is kept is the one before.
+            self.toggle_presentation()
         self.app.close()
         # Hello ImGui's parameters hold this window where Python cannot see it: as a pair, neither would ever be freed.
         self.params = None

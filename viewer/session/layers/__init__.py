@@ -23,7 +23,7 @@ from ..session import Session
 
 _FIRST = ("contacts", "cones", "balance", "force_kinds", "support", "velocity", "ghosts", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
-_FAINT = {"see_through": "behind", "dropped": "without a slot"}
+_FAINT = {"see_through": "behind", "dropped": "not reported"}
 """What faint gizmos mean, by the setting that draws them."""
 _LONGEST_NAME = 28
 _NAMED_SENSORS = 12
@@ -119,7 +119,10 @@ def legend_notes(session: Session) -> list[str]:
         first, _, second = label.partition(PAIR)
         named = second and (first, second) != ("any", "any")
         of_all = selected is not None and sensors.has(selected) and sensors[selected].virtual
-        if selected is not None and session.visible.get(selected) and named:
+        count = sum(session.visible.values())
+        if count > 1:
+            notes.append(f"{count} sensors: force on object 2, by 1")
+        elif selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
         else:
             notes.append("force on what moves" if of_all else "force on object 2, by 1")

@@ -1,9 +1,14 @@
 """Draws faint what the arrays do not report: contacts without a slot, and those of runs beside this one."""
 
-from ...render.glyphs import NO_OWNER
+import numpy as np
+
+from ...render.glyphs import NO_OWNER, Glyphs
 from ...render.style import sensor_color
 from ..contact_glyphs import GHOST_ALPHA, SensorGlyphs
 from ..layer import DrawContext, Layer, LegendEntry
+
+_SMALL = 0.8
+"""Size of the points of contacts that no sensor reports, by that of the others."""
 
 
 def _dropped(context: DrawContext) -> list[SensorGlyphs]:
@@ -17,6 +22,17 @@ def _dropped(context: DrawContext) -> list[SensorGlyphs]:
         for i in numbers.tolist()
         if session.reading(sensors[i].name).dropped
     ]
+
+
+def _unwatched(context: DrawContext) -> Glyphs | None:
+    """Faint points at contacts that no sensor reports, hidden ones included."""
+    points = context.session.unwatched_contacts
+    if not len(points) or not context.gizmos.points:
+        return None
+    rows = np.empty((len(points), 8), np.float32)
+    rows[:, :3], rows[:, 3] = points, _SMALL * context.scale.sizes(points).radius
+    rows[:, 4:] = (*context.colors.point[:3], GHOST_ALPHA)
+    return Glyphs(rows, sphere_owner=np.full((len(rows), 2), NO_OWNER, np.int32))
 
 
 def _beside(context: DrawContext) -> list[SensorGlyphs]:
@@ -41,7 +57,10 @@ def _beside_legend(context: DrawContext) -> list[LegendEntry]:
 
 
 LAYERS = [
-    Layer("dropped", "Dropped", "Ghosts of the contacts for which a sensor has no slot", contacts=_dropped),
+    Layer(
+        "dropped", "Dropped", "Ghosts of contacts without a slot, points of those without a sensor", contacts=_dropped
+    ),
+    Layer("dropped", glyphs=_unwatched),
     Layer(
         "beside",
         "Runs beside",

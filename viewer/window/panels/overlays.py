@@ -27,6 +27,8 @@ _GAP, _BETWEEN = 8, 16
 """Between a mark and its text, and between entries in one line [px]."""
 _TALL = 26
 """Height of a scene, in lines of text, from which on each entry has a line of its own; in a lower one they flow."""
+_NEWS_SECONDS = 4.0
+"""How long a new scale is announced while paused [s]."""
 _FRAMES = 120
 """Frames that the profiler looks back."""
 
@@ -50,12 +52,17 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
         imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
     imgui.set_next_window_bg_alpha(0.9)
     begin_overlay("legend")
-    for entry in entries:
+    folded = session.settings.fold_legend
+    for entry in () if folded else entries:
         _flow(_MARK * imgui.get_font_size() + _GAP + imgui.calc_text_size(entry.text).x, room)
         _show_entry(entry)
     if session.settings.gizmos.forces and entries:
         _scale_bar(session)
-    for note in notes:
+        imgui.same_line(0, 8)
+    icon = icons.ICON_FA_CHEVRON_UP if folded else icons.ICON_FA_CHEVRON_DOWN
+    if small_button(f"{icon}###fold", "Show all of the legend" if folded else "Fold the legend"):
+        session.settings.fold_legend = not folded
+    for note in () if folded else notes:
         _flow(imgui.calc_text_size(note).x, room)
         dim_text(note)
     if is_above:
@@ -97,6 +104,9 @@ def _show_entry(entry: LegendEntry) -> None:
 
 def _scale_bar(session: Session) -> None:
     bar, gizmos, scale = session.scale_bar, session.settings.gizmos, session.scale
+    if session.paused and time.monotonic() - session.force_scale.changed_on_clock > _NEWS_SECONDS:
+        # No simulated time passes after which it would no longer be news.
+        bar = bar._replace(before=None)
     length = bar.length / imgui.get_io().display_framebuffer_scale.x
     corner = imgui.get_cursor_screen_pos()
     color = imgui.get_color_u32(imgui.Col_.text)
@@ -139,13 +149,19 @@ def show_notices(notices: Notices, viewport: Viewport) -> None:
         imgui.text_unformatted(notice.text)
         imgui.pop_text_wrap_pos()
         imgui.same_line()
+        if notice.offer is not None:
+            label, act = notice.offer
+            if small_button(f"{label}###offer", "Do this, and dismiss the notice"):
+                notices.items.remove(notice)
+                act()
+            imgui.same_line()
         if notice.warning:
             if small_button(
                 f"{icons.ICON_FA_COPY}###copy", "Copy the text" + (" and where it failed" * bool(notice.details))
             ):
                 imgui.set_clipboard_text("\n".join(filter(None, (notice.text, notice.details))))
             imgui.same_line()
-        if small_button(f"{icons.ICON_FA_XMARK}###dismiss", "Dismiss"):
+        if small_button(f"{icons.ICON_FA_XMARK}###dismiss", "Dismiss") and notice in notices.items:
             notices.items.remove(notice)
         y += imgui.get_window_height() + 6
         imgui.end()

@@ -37,7 +37,7 @@ def show_status(shell: Shell) -> None:
     # Those who watch from elsewhere see another rate than is drawn.
     rate = f"{_SEPARATOR}{hello_imgui.frame_rate():4.0f} fps" if shell.audience is None else ""
     ui.dim_text(f"{rate}{_SEPARATOR}{_contacts_text(session)}")
-    ui.tooltip("Frames per second; contacts that the shown sensors report, each counted once")
+    ui.tooltip("Frames per second; contacts that the shown sensors report, each counted once, of all that touch")
     labels, wanted = shell.label_count
     if labels < wanted:
         imgui.same_line(0, 0)
@@ -76,6 +76,11 @@ def _contacts_text(session: Session) -> str:
     text = f"{count} contact{'' if count == 1 else 's'}"
     if net:
         text = f"{text} and {net} net" if count else f"{net} net contact{'' if net == 1 else 's'}"
+    others = len(session.unwatched_contacts)
+    if others and not net:
+        text = f"{count} of {count + others} contacts watched"
+    elif others:
+        text += f", {others} not watched"
     gizmos = session.settings.gizmos
     if (count or net) and not gizmos.points and not gizmos.forces:
         text += ", points and forces are off (C, F)"

@@ -1,0 +1,59 @@
+"""One key leaves the scene alone, and brings the panels back as they were."""
+
+from pathlib import Path
+from typing import Any
+
+from imgui_bundle import imgui
+
+from .driver import drive, make_window, wait
+from .text_room import recorded_text
+
+SCENE = """
+<mujoco><worldbody>
+  <geom type="plane" size="1 1 1"/>
+  <body name="one" pos="0 0 .1"><freejoint/><geom size=".1"/></body>
+  <body name="two" pos=".5 0 .1"><freejoint/><geom size=".1"/></body>
+</worldbody>{}</mujoco>"""
+
+
+def test_one_key_hides_all_panels_and_brings_them_back_as_they_were(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE.format(""))
+    window = make_window(path)
+
+    def drawn_panels() -> dict[str, bool]:
+        found = {panel.title: imgui.internal.find_window_by_name(panel.title) for panel in window.panels}
+        return {title: each is not None and each.active and not each.hidden for title, each in found.items()}
+
+    def test(ctx: Any) -> None:
+        ctx.yield_(5)
+        ctx.window_focus("//Events")
+        window.toggle_panel("Controls")
+        ctx.yield_(5)
+        before, rect = drawn_panels(), window.viewport.rect
+        assert before["Events"]
+        assert not before["Plots"]
+        ctx.key_press(imgui.Key.f5)
+        ctx.yield_(5)
+        assert not any(drawn_panels().values())
+        left, _, right, _ = window.viewport.rect
+        assert right - left > 0.99 * imgui.get_io().display_size.x
+        ctx.key_press(imgui.Key.f5)
+        wait(ctx, lambda: window.viewport.rect == rect)
+        ctx.yield_(5)
+        assert drawn_panels() == before
+
+    drive(window, test)
+
+
+def test_the_status_bar_counts_contacts_that_no_sensor_watches(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE.format('<sensor><contact name="first" body2="one"/></sensor>'))
+    window = make_window(path, steps=300)
+
+    def test(ctx: Any) -> None:
+        with recorded_text() as drawn:
+            ctx.yield_(3)
+        assert any("1 of 2 contacts watched" in each.text for each in drawn)
+
+    drive(window, test)
