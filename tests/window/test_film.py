@@ -1,5 +1,6 @@
 """The whole window on video, on a machine without a display."""
 
+import io
 import json
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ..recording.judges import contact_viewer, decode, headless, probe
 
@@ -75,6 +77,62 @@ def test_what_a_window_cannot_have_is_refused(option: tuple[str, str], tmp_path:
     assert result.stderr.count("\n") == 1
     assert option[0] in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+EDGES = """
+import sys
+from fractions import Fraction
+from pathlib import Path
+from contact_viewer.window.film import WindowFilm
+from contact_viewer.app.application import Application
+from contact_viewer.engines.registry import open_engines
+from contact_viewer.recording.schedule import Schedule
+from contact_viewer.settings import Options, Quality
+import numpy as np
+
+(engine,) = open_engines(Path("slope"), "mujoco")
+options = Options(Path("slope"), width=int(sys.argv[1]), height=int(sys.argv[2]), quality=Quality.LOW)
+app = Application(engine, options)
+panels = sys.argv[3].split(",") if len(sys.argv) > 3 else None
+with WindowFilm(app, Schedule.plan(engine.timestep, 0.01, Fraction(100)), panels) as film:
+    np.save(sys.stdout.buffer, next(picture for picture in film.pictures() if picture is not None))
+"""
+
+
+def window_picture(*arguments: object) -> NDArray[np.uint8]:
+    """The window's own pixels, before a writer could scale them."""
+    command = [sys.executable, "-c", EDGES, *map(str, arguments)]
+    shown = subprocess.run(command, env=headless(), capture_output=True, check=True).stdout
+    return np.asarray(np.load(io.BytesIO(shown[shown.index(b"\x93NUMPY") :])))
+
+
+@pytest.mark.parametrize("size", [(640, 480), (1920, 1080), (3840, 2160)])
+def test_the_window_has_exactly_the_size_that_was_asked_for(size: tuple[int, int]) -> None:
+    picture = window_picture(*size)
+    assert picture.shape == (size[1], size[0], 3)
+    # The menu is at the top, the status at the bottom, panels at both sides: nowhere is a black bar.
+    edges = picture[:3], picture[-3:], picture[:, :3], picture[:, -3:]
+    assert all(np.median(edge) > 20 for edge in edges)
+    # Something is written at the bottom.
+    assert picture[-size[1] // 25 :].max() > 100
+
+
+def test_a_film_shows_only_the_panels_that_were_chosen() -> None:
+    all_panels, plots, none = (window_picture(800, 600, *panels) for panels in ((), ("Plots",), ("",)))
+    left, bottom = (slice(100, 300), slice(0, 100)), (slice(400, 500), slice(300, 700))
+    # The scene, which is light, is where no panel is.
+    assert [np.median(picture[left]) > 60 for picture in (all_panels, plots, none)] == [False, True, True]
+    assert [np.median(picture[bottom]) > 60 for picture in (all_panels, plots, none)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"), [(("--window", "--panels", "plots,curves"), "curves"), (("--panels", "plots"), "--window")]
+)
+def test_panels_that_cannot_be_shown_are_refused(options: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    result = contact_viewer("record", "slope", "-o", tmp_path / "a.mp4", *options)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert named in result.stderr
 
 
 DROPPED = """

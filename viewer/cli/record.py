@@ -77,6 +77,12 @@ def parser() -> Parser:
     parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
     add_run_arguments(parser)
     parser.add_argument("--window", action="store_true", help="film the whole window, with panels and plots")
+    parser.add_argument(
+        "--panels", metavar="A,B", help="with --window: the panels that are open, such as plots,inspector; default: all"
+    )
+    parser.add_argument(
+        "--ui-scale", type=number(0.5, 4.0), metavar="F", help="factor on text beside the scene; default: by the size"
+    )
     parser.add_argument("--data", metavar="FILE", help="also write the numbers: .csv, .npz, .parquet or .rrd")
     return parser
 
@@ -112,6 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_arguments(arguments)
     if arguments.window:
         return _record_window(arguments, size, fps)
+    if arguments.panels is not None:
+        raise UsageError("--panels is for --window")
     session = open_run(arguments)
     _prepare_view(session, arguments)
     seconds = duration(arguments, session.source)
@@ -119,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
     overlay = None
     if arguments.overlay:
         plot_seconds = schedule.duration if arguments.overlay == "plots" else None
-        overlay = Overlay(session, size, arguments.speed, plot_seconds)
+        overlay = Overlay(session, size, arguments.speed, plot_seconds, arguments.ui_scale or 1.0)
     scene_size = overlay.scene_size if overlay is not None else size
     with ExitStack() as stack:
         interrupt = stack.enter_context(interruption())
@@ -154,6 +162,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
     from ..recording.video_writer import VideoWriter
     from ..window.film import WindowFilm
 
+    panels = None if arguments.panels is None else [name for name in arguments.panels.split(",") if name.strip()]
     app = open_application(read_options(arguments, width=size[0], height=size[1], watch=False))
     _prepare_view(app.session, arguments)
     seconds = duration(arguments, app.session.source)
@@ -162,7 +171,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         interrupt = stack.enter_context(interruption())
         report_strays(arguments.output)
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
-        film = stack.enter_context(WindowFilm(app, schedule))
+        film = stack.enter_context(WindowFilm(app, schedule, panels, arguments.ui_scale))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
         code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt, list)
     report_verdicts(app.session.source)

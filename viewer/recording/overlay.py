@@ -329,16 +329,29 @@ class Overlay:
     """Legend and time over the scene, and force curves below it, in pictures of one size."""
 
     def __init__(
-        self, session: Session, size: tuple[int, int], speed: float = 1.0, plot_seconds: float | None = None
+        self,
+        session: Session,
+        size: tuple[int, int],
+        speed: float = 1.0,
+        plot_seconds: float | None = None,
+        ui_scale: float = 1.0,
     ) -> None:
-        """`size`: width and height of the pictures [px]; `speed`: simulated time per time of the video.
+        """Prepare what stands beside the scene.
 
-        `plot_seconds`: length of the video, if there are to be force curves; they need `sample` after every step.
+        Args:
+            session: What is shown.
+            size: Width and height of the pictures [px].
+            speed: Simulated time per time of the video.
+            plot_seconds: Length of the video, if there are to be force curves; they need `sample` after every step.
+            ui_scale: Factor on all text.
+
+        Raises:
+            RecordingError: There is no room for the curves.
         """
         self._session = session
         self._speed = speed
         fraction = min(size[0] / _REFERENCE_SIZE[0], size[1] / _REFERENCE_SIZE[1])
-        self._unit = min(max(fraction, _SMALLEST), _LARGEST)
+        self._unit = ui_scale * min(max(fraction, _SMALLEST), _LARGEST)
         """Pixels per measure."""
         self._fits = size[0] >= _NARROWEST * self._unit and size[1] >= _LOWEST * self._unit
         self._legend: tuple[object, Patch] | None = None

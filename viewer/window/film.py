@@ -1,23 +1,30 @@
 """Turns a scene into pictures of the whole window on an exact time base, without a display."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
-from imgui_bundle import hello_imgui
+from imgui_bundle import glfw_utils, hello_imgui
+
+# After imgui_bundle, so that both use one GLFW library.
+import glfw  # isort: skip
 
 from ..app.application import Application
+from ..errors import RecordingError
 from ..recording.encoders import Picture
 from ..recording.schedule import Schedule
 from ..render.camera import Eye
 from ..session.layer import DrawContext
 from ..session.layers import follow_forces
 from ..session.pace import Pace
-from .opening import opening_window, use_null_display
+from ..settings import Options
+from .opening import Surface, opening_window, use_null_display
 from .shell import Audience
 from .window import Window
 
 _FIRST_FRAMES = 6
 """Frames until panels have found their places."""
+_USUAL_HEIGHT = 1080
+"""Height of a window whose text has its usual size [px]: in larger ones it grows with them."""
 _CHUNK = 100
 """Steps between two chances to stop, where no picture comes for long."""
 
@@ -25,23 +32,54 @@ _CHUNK = 100
 class WindowFilm:
     """The pictures of a video of one window. Use it as a context: the window is open for so long."""
 
-    def __init__(self, app: Application, schedule: Schedule) -> None:
-        """The window has the size of the application's options."""
+    def __init__(
+        self,
+        app: Application,
+        schedule: Schedule,
+        panels: Sequence[str] | None = None,
+        ui_scale: float | None = None,
+    ) -> None:
+        """Prepare a window of the size of the application's options.
+
+        Args:
+            app: What the window shows.
+            schedule: Which step each frame shows.
+            panels: Titles of the panels that are open, in any case of letters; None for all.
+            ui_scale: Factor on text and panels; None for the one that suits the size.
+
+        Raises:
+            RecordingError: A panel is unknown.
+        """
         self._app, self._schedule = app, schedule
+        self._size = (app.options.width, app.options.height) if app.options else (Options.width, Options.height)
+        app.session.settings.ui_scale = ui_scale or max(1.0, self._size[1] / _USUAL_HEIGHT)
         self._window = Window(app)
         self._window.keeps_settings = False
         self._camera = _Camera()
         self._window.audience = self._camera
+        titles = {panel.title.lower(): panel.title for panel in self._window.panels}
+        self._panels = (
+            None if panels is None else {titles.get(name.strip().lower(), "") for name in panels if name.strip()}
+        )
+        if self._panels is not None and "" in self._panels:
+            unknown = next(name for name in panels or () if titles.get(name.strip().lower()) is None and name.strip())
+            raise RecordingError(f"unknown panel {unknown!r}: choose from {', '.join(titles)}")
+        self._surface = Surface()
         self._stack = ExitStack()
 
     def __enter__(self) -> "WindowFilm":
         use_null_display()
         render = hello_imgui.manual_render
         params = self._window.runner_params()
+        if self._panels is not None:
+            for dockable in params.docking_params.dockable_windows:
+                dockable.is_visible = dockable.label in self._panels
         with opening_window(needs_display=False) as self._window.when_open:
             render.setup_from_runner_params(params)
         # With the parameters: the window lets go of them while it is closed.
         self._stack.callback(lambda _: render.tear_down(), params)
+        # Hello ImGui keeps windows within the monitor, which the platform without a display only pretends to have.
+        glfw.set_window_size(glfw_utils.glfw_window_hello_imgui(), *self._size)
         self._pace = self._app.session.pace = _ScheduledPace(self._schedule)
         for _ in range(_FIRST_FRAMES):
             self._draw()
@@ -96,6 +134,7 @@ class WindowFilm:
         return Eye(matrices, last.eye.viewport, last.eye.unit)
 
     def _draw(self) -> Picture:
+        self._surface.fit()
         hello_imgui.manual_render.render()
         if self._window.error is not None:
             raise self._window.error
