@@ -7,8 +7,9 @@ import pytest
 from contact_viewer.engines.registry import open_engine
 from contact_viewer.errors import RecordingError
 from contact_viewer.recording.encoders import Picture
-from contact_viewer.recording.overlay import CurveStrip, Overlay
-from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, text_font
+from contact_viewer.recording.overlay import Overlay
+from contact_viewer.recording.overlay_shapes import Canvas, Patch, number_font, text_font, wrapped
+from contact_viewer.recording.plots import CurveStrip
 from contact_viewer.session.force_scale import nice_above
 from contact_viewer.session.layers import legend_entries, session_glyphs
 from contact_viewer.session.session import Session
@@ -327,3 +328,58 @@ def test_rows_of_like_sensors_share_an_axis() -> None:
     assert len(axes) == len(kinds)
     # Half as high again as they used to be: 720 pixels of picture have room for it.
     assert all(row.height >= 52 for row in rows)
+
+
+def plotted(seconds: float, until: float, start: float = 0.0) -> tuple[Picture, int]:
+    """The band of curves of a scene at a time of a video, and its column at which the time axis begins."""
+    session = Session(open_engine("slope"), ViewState(), keeps_history=False)
+    overlay = Overlay(session, SIZE, plot_seconds=seconds)
+    for step in range(round(until / 0.002)):
+        overlay.sample(step, start + step * 0.002)
+    band = overlay.compose(grey(overlay.scene_size), start + until)[overlay.scene_size[1] :]
+    # The axis is a line from its beginning to its end.
+    axis = max(range(len(band)), key=lambda row: np.count_nonzero(band[row].min(axis=1) > 120))
+    return band[: axis + 26], int(np.flatnonzero(band[axis].min(axis=1) > 120)[0])
+
+
+@pytest.mark.parametrize(("seconds", "start", "division"), [(4.0, 0.0, 0.5), (1.0, 2.45, 0.2)])
+def test_curves_have_a_time_axis_with_ticks(seconds: float, start: float, division: float) -> None:
+    band, left = plotted(seconds, 0.1 * seconds, start)
+    below = band[-22].min(axis=1) > 120
+    ticks = np.flatnonzero(below & ~np.roll(below, 1))
+    times = start + (ticks - left) * seconds / (1280 - 14 - left)
+    # The cursor's foot is among them.
+    is_round = np.abs(times / division - np.round(times / division)) < 0.03
+    expected = np.arange(np.ceil(start / division - 1e-9), (start + seconds) / division)
+    np.testing.assert_allclose(np.unique(np.round(times[is_round] / division)), expected)
+    assert len(ticks) <= len(expected) + 1
+    # Below each tick is its time.
+    assert all((band[-17:, max(tick - 8, 0) : tick + 24].min(axis=2) > 120).any() for tick in ticks[is_round])
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_a_cursor_moves_through_the_curves_with_the_time(share: float) -> None:
+    band, left = plotted(4.0, share * 4.0)
+    rows = band[14:-30].astype(int)
+    upright = (rows.min(axis=2) > 120).mean(axis=0)
+    assert np.flatnonzero(upright > 0.8).mean() == pytest.approx(left + share * (1280 - 14 - left), abs=3)
+
+
+def test_names_beside_curves_are_never_cut(tmp_path: Path) -> None:
+    pictures = []
+    for name in ("left_front_foot_on_the_floor_of_the_testing_hall_" * 2 + end for end in ("1", "2")):
+        (tmp_path / "box.xml").write_text(DROPPED_BOX.replace('contact name="box"', f'contact name="{name}"'))
+        session = Session(open_engine(tmp_path / "box.xml"), ViewState(), keeps_history=False)
+        overlay = Overlay(session, SIZE, plot_seconds=1.0)
+        overlay.sample(0, 0.0)
+        pictures.append(overlay.compose(grey(overlay.scene_size), 0.0)[overlay.scene_size[1] :])
+    left, _, right, _ = box(changed(*pictures))
+    assert right - left < 12
+
+
+def test_text_is_wrapped_without_a_loss() -> None:
+    font = text_font(14)
+    for text in ("left_foot", "left_front_foot_on_the_floor", "a" * 80, "mmm iii " * 12):
+        lines = wrapped(text, font, 100.0)
+        assert "".join("".join(lines).split()) == "".join(text.split())
+        assert max(font.getlength(line) for line in lines) <= 100.0

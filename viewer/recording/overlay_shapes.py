@@ -44,13 +44,16 @@ def text_width(text: str, font: Font) -> float:
     return float(font.getlength(text))
 
 
-def elided(text: str, font: Font, width: float) -> str:
-    """The text, or as much of its beginning as fits [px]."""
-    if text_width(text, font) <= width:
-        return text
-    while text and text_width(text + "…", font) > width:
-        text = text[:-1]
-    return text + "…"
+def wrapped(text: str, font: Font, width: float) -> list[str]:
+    """Return the whole text in lines of a width [px], broken at spaces and the marks inside names if it can be."""
+    lines = []
+    while text_width(text, font) > width:
+        fits = next((n for n in range(len(text) - 1, 1, -1) if text_width(text[:n], font) <= width), 1)
+        mark = max(text.rfind(mark, 0, fits) for mark in " _-/.:") + 1
+        end = mark if mark > fits // 2 else fits
+        lines.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*lines, text]
 
 
 def rgba(color: Sequence[float]) -> Color:
