@@ -15,7 +15,7 @@ TEST_PACKAGES := xvfb ffmpeg chromium chromium-driver
 BENCH_PACKAGES := libvulkan1 mesa-vulkan-drivers
 ONLY ?=
 SCENES ?= 5000
-SOURCES := pyproject.toml $(shell find viewer shaders scenes -type f -not -name '*.pyc')
+SOURCES := pyproject.toml $(shell find viewer shaders scenes docs/rules -type f -not -name '*.pyc')
 
 .PHONY: run test docs test-one test-torch test-warp test-long test-ray dev bench lint format clean
 

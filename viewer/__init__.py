@@ -12,6 +12,7 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     Engine, PassiveViewer, BatchViewer   what open_engine, launch_passive and launch_batch return
     read_log                         a log of states, to be re-simulated
     SceneError                       raised for a scene that cannot be opened, with one line that says why
+    check(model, data)               what is wrong with the contacts of a scene
     metrics                          contacts over time to times, slip, peaks and impulses
     sweep(scenes, seeds)             many runs to tables
     gymnasium.ContactViewer(env)     a window, films and contact events for environments
@@ -27,6 +28,8 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import gymnasium as gymnasium
     from . import metrics
+    from .checks.check import check
+    from .checks.finding import Finding
     from .engines.contract import Engine
     from .engines.registry import open_engine
     from .errors import SceneError
@@ -47,10 +50,12 @@ __all__ = [
     "ContactEvents",
     "ContactLayout",
     "Engine",
+    "Finding",
     "PassiveViewer",
     "SceneError",
     "TouchSensor",
     "__version__",
+    "check",
     "launch",
     "launch_batch",
     "launch_passive",
@@ -68,7 +73,9 @@ _HOMES = {
     "Engine": ".engines.contract",
     "PassiveViewer": ".passive.viewer",
     "SceneError": ".errors",
+    "Finding": ".checks.finding",
     "TouchSensor": ".touch.device",
+    "check": ".checks.check",
     "launch": ".passive.launch",
     "launch_batch": ".passive.launch",
     "launch_passive": ".passive.launch",

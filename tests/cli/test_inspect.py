@@ -139,7 +139,9 @@ def many(path: Path, count: int) -> Path:
         f' num="2" reduce="{"none" if i % 3 else "netforce"}"/><contact name="half{i}" geom2="box"/>'
         for i in range(count)
     )
-    head, _, _ = SCENE.replace("</worldbody>", '<geom name="ball" size=".1"/></worldbody>').partition("<sensor>")
+    head, _, _ = SCENE.replace(
+        "</worldbody>", '<body pos="1 0 .1"><freejoint/><geom name="ball" size=".1"/></body></worldbody>'
+    ).partition("<sensor>")
     path.write_text(f"{head}<sensor>{sensors}</sensor></mujoco>")
     return path
 
@@ -158,6 +160,16 @@ def test_many_sensors_that_are_alike_are_described_once_and_all_are_named(
     assert labels == expected | {f"half{i}": "any × geom box" for i in range(300)}
     assert "  the same holds for 199 more sensors:" in lines
     assert lines[lines.index("  the same holds for 299 more sensors:") + 1] == "    half1: any × geom box"
+
+
+def test_it_says_what_can_never_report_a_contact(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not any(sensor["never"] for sensor in report(scene, capsys).values())
+    scene.write_text(SCENE.replace('name="box" type="box"', 'name="box" contype="2" conaffinity="2" type="box"'))
+    assert "no common bit" in report(scene, capsys)["net"]["never"]
+    assert main(["inspect", str(scene)]) == 0
+    told = capsys.readouterr().out
+    assert "can never report a contact: Geom floor and geom box can never collide" in told
+    assert f"contact-viewer check {scene}" in told
 
 
 def test_fifty_sensors_are_described_one_by_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

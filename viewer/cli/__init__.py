@@ -16,6 +16,7 @@ from typing import TextIO
 
 COMMANDS = {
     "scenes": "list the bundled scenes",
+    "check": "find what is wrong with the contacts of scenes, and mend it",
     "inspect": "describe every contact sensor's array",
     "compare": "set both engines' contacts side by side",
     "record": "record a video without a window",

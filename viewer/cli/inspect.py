@@ -10,6 +10,7 @@ from typing import Any
 from ..engines.abilities import Portability, Verdict
 from ..engines.registry import open_engine, portability
 from ..mjmodel.declarations import Declaration, declared_sensors
+from ..mjmodel.diagnosis import never_matching
 from ..mjmodel.state import SLEEP
 from ..scene_files.safe_open import open_safely
 from ..scene_files.scene import find_scene
@@ -62,40 +63,47 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     declared = declared_sensors(scene.model, hidden=scene.companions.values())
     verdicts = portability("motrix", scene.path, scene.model, declared)
+    reasons = never_matching(scene.model, [sensor.sensor_id for sensor in declared])
+    never = {sensor.name: reasons.get(sensor.sensor_id) for sensor in declared}
     if arguments.json:
-        sensors = [_as_json(sensor, verdicts[sensor.name]) for sensor in declared]
+        sensors = [_as_json(sensor, verdicts[sensor.name], never[sensor.name]) for sensor in declared]
         about = {"scene": str(engine.path), "engine": engine.name, "sensors": sensors}
         print(json.dumps(about | {"touch": dict(touch_notes(engine, arguments))}, indent=2))
         return 0
     print(f"{engine.path}: {plural(len(declared), 'contact sensor')} ({engine.name})")
-    for sensor, *others in _alike(declared, verdicts):
-        print(f"\n{sensor.name}: {sensor.label}\n{_description(sensor, verdicts[sensor.name])}")
+    for sensor, *others in _alike(declared, verdicts, never):
+        print(f"\n{sensor.name}: {sensor.label}\n{_description(sensor, verdicts[sensor.name], never[sensor.name])}")
         if others:
             print(f"  the same holds for {plural(len(others), 'more sensor')}:")
         for other in others:
             print(f"    {other.name}: {other.label}")
+    if reasons:
+        print(f"\nfor more that is wrong with its contacts: contact-viewer check {arguments.scene}")
     for name, note in touch_notes(engine, arguments):
         print(f"\n{name}: <touch>\n  {note}")
     return 0
 
 
-def _alike(declared: Sequence[Declaration], verdicts: Mapping[str, Portability]) -> list[list[Declaration]]:
+def _alike(
+    declared: Sequence[Declaration], verdicts: Mapping[str, Portability], never: Mapping[str, str | None]
+) -> list[list[Declaration]]:
     """Sensors that are described together: of many, those of which the same can be said."""
     if len(declared) <= _EACH_ALONE:
         return [[sensor] for sensor in declared]
     groups: dict[str, list[Declaration]] = {}
     for sensor in declared:
         # What MotrixSim says names the sensor.
-        text = _description(sensor, verdicts[sensor.name]).replace(f" {sensor.name} ", " ")
+        text = _description(sensor, verdicts[sensor.name], never[sensor.name]).replace(f" {sensor.name} ", " ")
         groups.setdefault(text, []).append(sensor)
     return list(groups.values())
 
 
-def _as_json(sensor: Declaration, verdict: Portability) -> dict[str, Any]:
+def _as_json(sensor: Declaration, verdict: Portability, never: str | None) -> dict[str, Any]:
     layout = sensor.layout
     return {
         "name": sensor.name,
         "label": sensor.label,
+        "never": never,
         "fields": list(layout.fields),
         "slots": layout.slots,
         "reduce": layout.reduce,
@@ -128,10 +136,12 @@ def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
     return {style: layout.restyled(style) for style in Style}
 
 
-def _description(sensor: Declaration, verdict: Portability) -> str:
+def _description(sensor: Declaration, verdict: Portability, never: str | None) -> str:
     """What is said of a sensor, beside its name and what it matches."""
     layout = sensor.layout
     lines = [f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame"]
+    if never:
+        lines.insert(0, f"  can never report a contact: {never}")
     source = "verified" if verdict.verified else "predicted"
     reason = f": {verdict.reason}" if verdict.reason else ""
     lines.append(f"  MotrixSim {_VERDICTS[verdict.verdict]} ({source}){reason}")

@@ -74,8 +74,9 @@ def report_warnings(engine: "Engine") -> None:
 class RunProgress:
     """Shows how many runs have finished and failed, on standard error: a bar on a terminal, plain lines elsewhere."""
 
-    def __init__(self, total: int) -> None:
-        self._total = total
+    def __init__(self, total: int, unit: str = "runs") -> None:
+        """`unit`: what is counted, in plural."""
+        self._total, self._unit = total, unit
         self._began = self._reported = time.monotonic()
         self._start: int | None = None
         self._bar: Progress | None = None
@@ -83,10 +84,10 @@ class RunProgress:
 
     def __enter__(self) -> Self:
         if sys.stderr is not None and sys.stderr.isatty():
-            columns = BarColumn(40), MofNCompleteColumn(), TextColumn("runs · {task.fields[note]}")
+            columns = BarColumn(40), MofNCompleteColumn(), TextColumn(f"{self._unit} · {{task.fields[note]}}")
             self._bar = Progress(*columns, console=Console(file=_Terminal(sys.stderr)), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task("runs", total=self._total, note="")
+            self._task = self._bar.add_task(self._unit, total=self._total, note="")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -101,12 +102,12 @@ class RunProgress:
         note = f"{failed} failed" if failed else "none failed"
         rate = (done - self._start) / (now - self._began)
         if rate > 0:
-            note = f"{rate:.3g} runs/s · {note} · {_clock((self._total - done) / rate)} left"
+            note = f"{rate:.3g} {self._unit}/s · {note} · {_clock((self._total - done) / rate)} left"
         if self._bar is not None:
             self._bar.update(self._task, completed=done, note=note)
         elif done and now - self._reported >= _LINE_SECONDS:
             self._reported = now
-            report(f"{done}/{self._total} runs · {note}")
+            report(f"{done}/{self._total} {self._unit} · {note}")
 
 
 def _clock(seconds: float) -> str:

@@ -1,7 +1,7 @@
 """Explains why a contact sensor reports nothing, in one sentence with the names."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import mujoco
 import numpy as np
@@ -10,7 +10,7 @@ from ..sensors.contacts import ContactBatch
 from .distances import distance_bounds
 from .matching import ContactMatcher, are_forces_hidden, contact_forces
 from .names import body_names, flex_names, geom_names, sensor_targets, target_label, with_kind
-from .pairs import Indices, Obstacle, sensor_pairs, sensor_sides
+from .pairs import Indices, Obstacle, possible_pairs, sensor_pairs, sensor_sides
 from .sleep import are_asleep, is_sensor_asleep
 
 _DISABLE = mujoco.mjtDisableBit
@@ -38,6 +38,11 @@ class Diagnosis:
         self._targets = sensor_targets(model, sensor_id)
         self._site = self._targets[0][1] if self._targets[0][0] == mujoco.mjtObj.mjOBJ_SITE else None
         self._static = next(self._static_reasons(), None)
+
+    @property
+    def never(self) -> str | None:
+        """Why the sensor can never report a contact, whatever the scene does; None if it can."""
+        return self._static
 
     def explain(self, data: mujoco.MjData, batch: ContactBatch) -> str | None:
         """Why a sensor that reports `batch` has no force now; None if it has."""
@@ -206,6 +211,18 @@ class Diagnosis:
         if reasons:
             return f"the sensor {' and '.join(reasons)}"
         return "the sensor has not been computed since"
+
+
+def never_matching(model: mujoco.MjModel, sensor_ids: Sequence[int]) -> dict[int, str]:
+    """Return the contact sensors of some that can never report a contact, and why; in little time for many sensors."""
+    if model.nflex or not len(sensor_ids):
+        return {}
+    found = possible_pairs(model, sensor_ids)
+    alive = set(found.sensors.tolist()) | set(np.flatnonzero(~found.complete).tolist())
+    dead = [sensor for place, sensor in enumerate(sensor_ids) if place not in alive]
+    # A site can have anything inside.
+    reasons = {i: Diagnosis(model, i).never for i in dead if model.sensor_objtype[i] != mujoco.mjtObj.mjOBJ_SITE}
+    return {sensor: why for sensor, why in reasons.items() if why is not None}
 
 
 def _length(metres: float) -> str:

@@ -418,7 +418,7 @@ def _fields(model: mujoco.MjModel, data: mujoco.MjData, matches: Matches) -> dic
         "tangent0": sign * frames[:, 1],
     }
     if Field.LINVEL in full_layout(1).fields:
-        linear, angular = _relative_velocities(model, data, contacts)
+        linear, angular = relative_velocities(model, data, contacts)
         fields["linvel"] = mirror * np.einsum("kij,kj->ki", frames, linear)
         fields["angvel"] = mirror * np.einsum("kij,kj->ki", frames, angular)
     return fields
@@ -451,7 +451,7 @@ def _padded(values: NDArray[np.float64], slots: int) -> NDArray[np.float64]:
     return padded
 
 
-def _relative_velocities(
+def relative_velocities(
     model: mujoco.MjModel, data: mujoco.MjData, contacts: Indices
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Linear and angular velocity of the second geom's body relative to the first's, world, (k, 3) each.

@@ -1,0 +1,198 @@
+"""Defines what a rule reports: a finding, its severity, its fix, and how findings of one cause are told as one."""
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..scene_files.element_places import Place
+from ..scene_files.xml_edits import Edit
+
+_T = TypeVar("_T")
+_SIDES = re.compile(
+    r"(?<![a-z])(?:left|right|front|rear|back|hind|fl|fr|rl|rr|lf|rf|lh|rh|bl|br|l|r|th|ff|mf|rf|lf)(?![a-z])|\d+"
+)
+_SHOWN = 4
+"""Names that a sentence has at most."""
+
+
+class Severity(IntEnum):
+    """How bad a finding is."""
+
+    NOTE = 0
+    WARNING = 1
+    ERROR = 2
+
+    @property
+    def word(self) -> str:
+        """Return its name in lower case, such as `warning`."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Number:
+    """A measured value."""
+
+    value: float
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} {self.unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A change that was tried, and helped."""
+
+    description: str
+    """Text to put into the scene, such as an `<exclude>` element."""
+    safe: bool
+    """True if it changes nothing but what the finding is about."""
+    before: str
+    """Measured without it, with unit."""
+    after: str
+    """The same, measured with it."""
+    edits: tuple[Edit, ...] = ()
+    """Changes of the scene's files; empty for a model that has none."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong with a scene."""
+
+    rule: str
+    severity: Severity
+    message: str
+    """One sentence: what is wrong."""
+    remedy: str
+    """One sentence: what to do about it."""
+    objects: tuple[str, ...] = ()
+    """Names of the things concerned, without their kinds."""
+    numbers: Mapping[str, Number] = field(default_factory=dict)
+    """Measured values by name."""
+    start: str = ""
+    """State that the run began with, such as `key home`; empty for what holds in any state."""
+    step: int | None = None
+    """Step of that run in which it shows."""
+    place: Place | None = None
+    """Where the element stands that it is about."""
+    fix: Fix | None = None
+    propose: "Callable[[], tuple[Fix | None, str]] | None" = field(default=None, compare=False, repr=False)
+    """Tries fixes: the best that helped, and one sentence on what was tried."""
+    geoms: tuple[int, ...] = ()
+    """Geoms of the contact that shows it, to look at."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Return what stays the same when lines and numbers change: of the rule, the names and the start."""
+        return sha256("\0".join((self.rule, *sorted(self.objects), self.start)).encode()).hexdigest()[:16]
+
+    @property
+    def text(self) -> str:
+        """Return the sentence on what is wrong, with the start it was seen from."""
+        return f"{self.start}: {self.message}" if self.start else self.message
+
+    def resolved(self) -> "Finding":
+        """Return it with its fixes tried."""
+        if self.propose is None:
+            return self
+        fix, tried = self.propose()
+        remedy = " ".join(part for part in (self.remedy, tried) if part)
+        return replace(self, fix=fix, remedy=remedy, propose=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON holds it, edits included."""
+        fix = None
+        if self.fix is not None:
+            edits = [
+                {"path": str(e.path), "before": e.before.decode("latin1"), "after": e.after.decode("latin1")}
+                for e in self.fix.edits
+            ]
+            fix = {
+                "description": self.fix.description,
+                "safe": self.fix.safe,
+                "before": self.fix.before,
+                "after": self.fix.after,
+                "edits": edits,
+            }
+        return {
+            "rule": self.rule,
+            "severity": self.severity.word,
+            "message": self.message,
+            "remedy": self.remedy,
+            "objects": list(self.objects),
+            "numbers": {name: {"value": n.value, "unit": n.unit} for name, n in self.numbers.items()},
+            "start": self.start,
+            "step": self.step,
+            "path": None if self.place is None else str(self.place.path),
+            "line": None if self.place is None else self.place.line,
+            "column": None if self.place is None else self.place.column,
+            "fix": fix,
+            "geoms": list(self.geoms),
+            "fingerprint": self.fingerprint,
+        }
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> "Finding":
+        """Return the finding that `to_json` has written."""
+        fix = None
+        if (known := saved["fix"]) is not None:
+            edits = tuple(
+                Edit(Path(e["path"]), e["before"].encode("latin1"), e["after"].encode("latin1")) for e in known["edits"]
+            )
+            fix = Fix(known["description"], known["safe"], known["before"], known["after"], edits)
+        place = None if saved["path"] is None else Place(Path(saved["path"]), saved["line"], saved["column"])
+        return cls(
+            saved["rule"],
+            Severity[saved["severity"].upper()],
+            saved["message"],
+            saved["remedy"],
+            tuple(saved["objects"]),
+            {name: Number(n["value"], n["unit"]) for name, n in saved["numbers"].items()},
+            saved["start"],
+            saved["step"],
+            place,
+            fix,
+            geoms=tuple(saved["geoms"]),
+        )
+
+
+def family(name: str) -> str:
+    """Return a name without numbers and words of sides: the same for `FL_foot` and `RR_foot`."""
+    return _SIDES.sub("*", re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower().replace("_", " "))
+
+
+def in_groups(items: Iterable[_T], key: Callable[[_T], Hashable]) -> list[list[_T]]:
+    """Return items in lists of those with the same key, in their first order."""
+    groups: dict[Hashable, list[_T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return names as a sentence has them, such as `FL, FR, RL, RR and 13 more`."""
+    names = list(dict.fromkeys(names))
+    if len(names) > _SHOWN + 1:
+        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def force_text(newtons: float) -> str:
+    """Return a force with a unit that suits it."""
+    return f"{newtons / 1000:.3g} kN" if 1e4 <= abs(newtons) < 1e7 else f"{newtons:.3g} N"
+
+
+def length_text(metres: float) -> str:
+    """Return a length with a unit that suits it."""
+    if abs(metres) >= 0.1:
+        return f"{metres:.3g} m"
+    return f"{metres * 1e3:.3g} mm" if abs(metres) >= 1e-5 or metres == 0 else f"{metres * 1e6:.3g} µm"
+
+
+def speed_text(speed: float) -> str:
+    """Return a speed with a unit that suits it."""
+    return f"{speed * 1e3:.3g} mm/s" if abs(speed) < 0.1 else f"{speed:.3g} m/s"

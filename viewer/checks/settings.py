@@ -1,0 +1,216 @@
+"""Reads which rules a user wants: names, ignores in pyproject.toml and in scenes."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import SceneError, did_you_mean
+from ..mjmodel.names import read_names
+from ..mjmodel.types import MjModel
+from .finding import Finding, Severity
+
+TABLE = "contact-viewer", "check"
+_TEXT = "contact-viewer:ignore"
+"""Begin of the names of <text> elements whose data are ignores."""
+_IGNORE = re.compile(r"\s*,?\s*([a-z][a-z-]*|\*)(?:\(([^()]*)\))?")
+
+
+@dataclass
+class Ignore:
+    """A rule, or findings of it about some names, that are not reported."""
+
+    rule: str
+    names: tuple[str, ...] = ()
+    """Patterns of names; empty for any."""
+    source: str = ""
+    """Where it is written."""
+    used: bool = False
+
+    def covers(self, finding: Finding) -> bool:
+        """Return whether it holds for a finding: every name of it, but for the world, fits a pattern."""
+        if self.rule not in (finding.rule, "*"):
+            return False
+        objects = [name for name in finding.objects if name != "world"] or list(finding.objects)
+        return not self.names or all(any(fnmatchcase(o, pattern) for pattern in self.names) for o in objects)
+
+    def __str__(self) -> str:
+        return f"{self.rule}({', '.join(self.names)})" if self.names else self.rule
+
+
+def parse_ignores(text: str, known: Sequence[str], source: str) -> list[Ignore]:
+    """Return the ignores in a text such as `friction-mixing(left_foot) unstable`. Raises SceneError.
+
+    Args:
+        text: Rules, separated by spaces or commas, each with or without names in parentheses.
+        known: Names of all rules.
+        source: Where the text is written, for errors.
+
+    Returns:
+        The ignores in their order.
+    """
+    found, place = [], 0
+    text = text.strip()
+    while place < len(text):
+        match = _IGNORE.match(text, place)
+        if match is None or match.end() == place:
+            raise SceneError(f"{source}: {text!r} is not a list of rules such as friction-mixing(left_foot)")
+        check_rule(match[1], known, source)
+        names = tuple(name.strip() for name in (match[2] or "").split(",") if name.strip())
+        found.append(Ignore(match[1], names, source))
+        place = match.end()
+    return found
+
+
+def check_rule(name: str, known: Sequence[str], source: str) -> None:
+    """Raise SceneError, with the closest name, for an unknown rule."""
+    if name != "*" and name not in known:
+        raise SceneError(f"{source}: unknown rule {name!r}{did_you_mean(name, known)}")
+
+
+def scene_ignores(model: MjModel, known: Sequence[str], source: str) -> list[Ignore]:
+    """Return the ignores that a scene has in `<custom><text name="contact-viewer:ignore" data="..."/>`."""
+    found: list[Ignore] = []
+    for i, name in enumerate(read_names(model, "text")):
+        if name.startswith(_TEXT):
+            start = int(model.text_adr[i])
+            data = bytes(model.text_data[start : start + int(model.text_size[i])]).split(b"\0")[0]
+            found += parse_ignores(data.decode("utf-8", "replace"), known, source)
+    return found
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What is checked, and how."""
+
+    select: tuple[str, ...] | None = None
+    """Rules, in place of those that are on by default; None for these."""
+    extend_select: tuple[str, ...] = ()
+    """Rules beside those."""
+    ignore: tuple[str, ...] = ()
+    """Rules to leave out, with or without names."""
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Rules to leave out, by patterns of paths."""
+    static: bool = False
+    """True to step nothing."""
+    duration: float = 1.0
+    """Simulated time of a run [s]."""
+    limit: float = 60.0
+    """Wall time for all runs of a scene [s]."""
+    control: str | None = None
+    """Python file that drives the scene."""
+    params: tuple[tuple[str, Any], ...] = ()
+    """Constants of that file."""
+    log: str | None = None
+    """File of states and controls to re-simulate in place of runs."""
+    versions: tuple[str, str] | None = None
+    """Versions of MuJoCo to compare."""
+    engine: str | None = None
+    """Another engine that the scene is to run on."""
+    fail_on: Severity = Severity.WARNING
+    tries_fixes: bool = True
+    """False to leave out what tries fixes, which takes runs."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        return {**vars(self), "fail_on": self.fail_on.name, "per_file_ignores": dict(self.per_file_ignores)}
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> "CheckOptions":
+        """Return the options that `to_json` has written."""
+        lists = ("extend_select", "ignore")
+        values = dict(saved) | {name: tuple(saved[name]) for name in lists}
+        values["select"] = None if saved["select"] is None else tuple(saved["select"])
+        values["versions"] = None if saved["versions"] is None else tuple(saved["versions"])
+        values["params"] = tuple((name, value) for name, value in saved["params"])
+        values["per_file_ignores"] = {glob: tuple(rules) for glob, rules in saved["per_file_ignores"].items()}
+        return cls(**values | {"fail_on": Severity[saved["fail_on"]]})
+
+
+_KEYS: dict[str, type | tuple[type, ...]] = {
+    "select": list,
+    "extend-select": list,
+    "ignore": list,
+    "per-file-ignores": dict,
+    "duration": (int, float),
+    "fail-on": str,
+}
+
+
+@cache
+def find_table(folder: Path) -> tuple[Path, Mapping[str, Any]] | None:
+    """Return the nearest pyproject.toml at or above a folder that has `[tool.contact-viewer.check]`, and that table.
+
+    Raises SceneError for one that cannot be read, or has other keys.
+    """
+    for above in (folder, *folder.parents):
+        path = above / "pyproject.toml"
+        if not path.is_file():
+            continue
+        try:
+            with path.open("rb") as file:
+                tool = tomllib.load(file).get("tool", {})
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SceneError(f"{path}: cannot be read ({error})") from None
+        table = tool.get(TABLE[0], {}).get(TABLE[1])
+        if table is None:
+            continue
+        for key, value in table.items():
+            if key not in _KEYS:
+                raise SceneError(f"{path}: [tool.contact-viewer.check] has no {key!r}{did_you_mean(key, _KEYS)}")
+            if not isinstance(value, _KEYS[key]) or isinstance(value, bool):
+                raise SceneError(f"{path}: {key} of [tool.contact-viewer.check] is not of the right kind")
+        return path, table
+    return None
+
+
+def with_table(options: CheckOptions, scene: Path | None, given: Iterable[str] = ()) -> CheckOptions:
+    """Return options with those of the scene's pyproject.toml. Raises SceneError.
+
+    Args:
+        options: What the command line or a program asks for.
+        scene: The file that is checked; None for a model without one.
+        given: Names of options that the table does not change.
+    """
+    found = find_table((scene.parent if scene is not None else Path.cwd()).resolve())
+    if found is None:
+        return options
+    path, table = found
+    changes: dict[str, Any] = {}
+    if "select" in table and options.select is None:
+        changes["select"] = tuple(map(str, table["select"]))
+    changes["extend_select"] = (*map(str, table.get("extend-select", ())), *options.extend_select)
+    changes["ignore"] = (*map(str, table.get("ignore", ())), *options.ignore)
+    root, globs = path.parent, table.get("per-file-ignores", {})
+    changes["per_file_ignores"] = {
+        **{
+            str(root / glob): tuple(map(str, [rules] if isinstance(rules, str) else rules))
+            for glob, rules in globs.items()
+        },
+        **options.per_file_ignores,
+    }
+    if "duration" in table and "duration" not in given:
+        changes["duration"] = float(table["duration"])
+    if "fail-on" in table and "fail-on" not in given:
+        changes["fail_on"] = read_severity(table["fail-on"], str(path))
+    return replace(options, **changes)
+
+
+def read_severity(word: str, source: str) -> Severity:
+    """Return the severity of a name. Raises SceneError."""
+    if word.upper() not in Severity.__members__:
+        raise SceneError(f"{source}: fail-on is note, warning or error, not {word!r}")
+    return Severity[word.upper()]
+
+
+def option_ignores(options: CheckOptions, scene: Path | None, known: Sequence[str]) -> list[Ignore]:
+    """Return the ignores of options that hold for a scene. Raises SceneError."""
+    found = [each for text in options.ignore for each in parse_ignores(text, known, "ignore")]
+    for glob, rules in options.per_file_ignores.items():
+        if scene is not None and (fnmatchcase(str(scene.resolve()), glob) or fnmatchcase(scene.name, glob)):
+            found += [each for text in rules for each in parse_ignores(text, known, "per-file-ignores")]
+    return found

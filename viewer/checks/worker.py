@@ -1,0 +1,16 @@
+"""The process that checks scenes: a request with files and options to one report for each."""
+
+from ..processes import Job, run_job
+from .check import check_file
+from .settings import CheckOptions
+
+
+def _work(job: Job) -> None:
+    """Reply with the report of each file of the request, in their order."""
+    options = CheckOptions.from_json(job.request["options"])
+    for file in job.request["files"]:
+        job.reply(check_file(file, options).to_json())
+
+
+if __name__ == "__main__":
+    run_job(_work)
