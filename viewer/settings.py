@@ -26,6 +26,15 @@ class Quality(StrEnum):
     HIGH = "high"
 
 
+class FilmStyle(StrEnum):
+    """For whom a recording is made."""
+
+    DEBUG = "debug"
+    """Who looks for a fault: all that the window shows."""
+    TALK = "talk"
+    """An audience: total forces and friction cones, large, with few words."""
+
+
 class ScaleMode(StrEnum):
     """What sets the length of a force arrow."""
 
@@ -245,6 +254,7 @@ class ViewState:
     """Pictures a second of recordings."""
     record_height: float = 0.0
     """Height of recordings, whose width follows [px]; 0 for that of what is recorded."""
+    record_style: FilmStyle = FilmStyle.DEBUG
     record_last: float = 10.0
     """Simulated time that "record the last seconds" takes from the history [s]."""
 

@@ -319,7 +319,13 @@ class Application:
             strays = describe_strays(path.parent)
             started = self.notices.attempt(
                 lambda: self.recorder.start(
-                    path, size, self.session, settings.record_panels, last, round(settings.record_fps)
+                    path,
+                    size,
+                    self.session,
+                    settings.record_panels,
+                    last,
+                    round(settings.record_fps),
+                    settings.record_style,
                 )
             )
         if started:

@@ -15,6 +15,7 @@ from ..scene_files.sensor_edits import SensorEdits
 from ..session.saved_run import RunSaver
 from ..session.session import Session
 from ..session.simulation import Simulation
+from ..settings import FilmStyle, GizmoSettings, ViewState
 
 if TYPE_CHECKING:
     # Imported when a recording starts: encoders take a tenth of the time until the window opens.
@@ -92,6 +93,8 @@ class Recorder:
         self._size = (0, 0)
         self._overlay: Overlay | None = None
         self._retake: Retake | None = None
+        self._usual: tuple[ViewState, GizmoSettings] | None = None
+        """How contacts were drawn before the recording chose its own style, and where that is kept."""
 
     @property
     def retaking(self) -> bool:
@@ -111,14 +114,17 @@ class Recorder:
         with_panels: bool,
         last: float | None = None,
         fps: int = FPS,
+        style: FilmStyle = FilmStyle.DEBUG,
     ) -> bool:
         """Record into a new file, whose suffix gives the format; False if a recording is under way already.
 
         Without panels, legend and time are drawn in. `last`: the last simulated seconds of the history, every frame at
-        its time, in place of what is shown from now on.
+        its time, in place of what is shown from now on. `style`: of pictures without panels; until the
+        recording ends, the window shows contacts so too.
         """
         from ..recording.formats import format_of
         from ..recording.overlay import Overlay
+        from ..recording.talk import scene_title, talk_gizmos
         from ..recording.video_writer import LiveVideoWriter
 
         if self.running is not None:
@@ -127,7 +133,12 @@ class Recorder:
         retake = None if last is None else Retake(session, last, fps)
         self.with_panels, self._size = with_panels, size
         self.running = LiveVideoWriter(path, size, fps)
-        self._overlay = None if with_panels else Overlay(session, size, session.pace.speed)
+        title = ""
+        if style is FilmStyle.TALK and not with_panels:
+            settings, title = session.settings, scene_title(session)
+            self._usual = settings, settings.gizmos
+            settings.gizmos = talk_gizmos(settings.gizmos)
+        self._overlay = None if with_panels else Overlay(session, size, session.pace.speed, style=style, title=title)
         self._retake = retake
         return True
 
@@ -148,6 +159,10 @@ class Recorder:
         if self._retake is not None:
             self._retake.close()
             self._retake = None
+        if self._usual is not None:
+            settings, gizmos = self._usual
+            settings.gizmos = gizmos
+            self._usual = None
         if self.running is not None:
             self.running.stop()
             self._completing.append(self.running)

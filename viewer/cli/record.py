@@ -13,7 +13,7 @@ from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
 from ..errors import RecordingError, SceneError
 from ..files import describe_strays, folder_of, size_text
-from ..settings import Quality
+from ..settings import FilmStyle, Quality
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number, pixel_size
 from .progress import plural, report, report_warnings, work_through
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, read_options, report_verdicts, save_run
@@ -75,6 +75,15 @@ def parser() -> Parser:
         help="what to show beside the scene: legend and time, or also force curves; default: legend",
     )
     parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
+    parser.add_argument(
+        "--style",
+        choices=list(FilmStyle),
+        default=FilmStyle.DEBUG,
+        help="talk: total forces with friction cones, large, few words; debug: as the window shows it; default: debug",
+    )
+    parser.add_argument(
+        "--title", metavar="TEXT", help="in the upper left corner; default: with --style talk, the scene"
+    )
     add_run_arguments(parser)
     parser.add_argument("--window", action="store_true", help="film the whole window, with panels and plots")
     parser.add_argument(
@@ -105,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..recording.formats import check_rate, check_size, even_size, format_of
     from ..recording.overlay import Overlay
     from ..recording.schedule import Schedule, frame_rate
+    from ..recording.talk import scene_title, talk_gizmos
     from ..recording.video_writer import VideoWriter
 
     kind = format_of(arguments.output)
@@ -122,12 +132,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--panels is for --window")
     session = open_run(arguments)
     _prepare_view(session, arguments)
+    style, title = FilmStyle(arguments.style), arguments.title
+    if style is FilmStyle.TALK:
+        session.settings.gizmos = talk_gizmos(session.settings.gizmos)
+        title = scene_title(session) if title is None else title
     seconds = duration(arguments, session.source)
     schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     overlay = None
     if arguments.overlay:
         plot_seconds = schedule.duration if arguments.overlay == "plots" else None
-        overlay = Overlay(session, size, arguments.speed, plot_seconds, arguments.ui_scale or 1.0)
+        overlay = Overlay(session, size, arguments.speed, plot_seconds, arguments.ui_scale or 1.0, style, title or "")
     scene_size = overlay.scene_size if overlay is not None else size
     with ExitStack() as stack:
         interrupt = stack.enter_context(interruption())

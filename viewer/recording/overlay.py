@@ -9,6 +9,7 @@ from ..errors import RecordingError
 from ..session.layer import LegendEntry
 from ..session.layers import bar_text, legend_entries, legend_notes
 from ..session.session import Session
+from ..settings import FilmStyle
 from .encoders import Picture
 from .overlay_shapes import (
     DIM,
@@ -22,6 +23,7 @@ from .overlay_shapes import (
     write_text,
 )
 from .plots import Plots
+from .talk import ForceLabel, force_labels, force_words, talk_entries
 
 _REFERENCE_SIZE = 960, 720
 """Width and height of a picture in which measures below are in pixels; others follow their scarcer side."""
@@ -38,7 +40,14 @@ _NARROWEST, _LOWEST = 330, 220
 """Smaller pictures show the scene alone."""
 
 
+_TITLE, _TALK_LABEL = 1.5, 1.3
+"""Sizes of a title and of forces beside contacts in a talk, by that of other text."""
+_LABEL_SECONDS = 0.15
+"""Time of the video between two changes of a force beside a contact."""
+
 Label = tuple[float, float, str]
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom [px]."""
 
 
 class Overlay:
@@ -51,6 +60,8 @@ class Overlay:
         speed: float = 1.0,
         plot_seconds: float | None = None,
         ui_scale: float = 1.0,
+        style: FilmStyle = FilmStyle.DEBUG,
+        title: str = "",
     ) -> None:
         """Prepare what stands beside the scene.
 
@@ -60,19 +71,26 @@ class Overlay:
             speed: Simulated time per time of the video.
             plot_seconds: Length of the video, if there are to be force curves; they need `sample` after every step.
             ui_scale: Factor on all text.
+            style: For whom the pictures are.
+            title: Text for the upper left corner.
 
         Raises:
             RecordingError: There is no room for the curves.
         """
         self._session = session
-        self._speed = speed
+        self.speed = speed
+        """Simulated time per time of the video, as the clock says it."""
+        self._style, self._title_text = style, title
+        self._title: Patch | None = None
         fraction = min(size[0] / _REFERENCE_SIZE[0], size[1] / _REFERENCE_SIZE[1])
         self._unit = ui_scale * min(max(fraction, _SMALLEST), _LARGEST)
         """Pixels per measure."""
         self._fits = size[0] >= _NARROWEST * self._unit and size[1] >= _LOWEST * self._unit
         self._legend: tuple[object, Patch] | None = None
-        self._clock: tuple[int, Image.Image] | None = None
-        """Characters that fit beside the speed, and the empty panel."""
+        self._clock: tuple[tuple[int, float], Image.Image] | None = None
+        """Characters that fit beside the speed, that speed, and the empty panel."""
+        self._labels: tuple[float, list[ForceLabel]] | None = None
+        """Forces beside contacts, and until which simulated time [s]."""
         self._plots: Plots | None = None
         if plot_seconds is not None and any(session.visible.values()):
             if not self._fits:
@@ -96,10 +114,12 @@ class Overlay:
             scene = self._write_labels(scene, labels)
         if not self._fits:
             return scene
-        legend = self._draw_legend()
-        if legend is not None:
-            legend.blend(scene)
-        self._draw_clock(time).blend(scene)
+        legend, clock = self._draw_legend(), self._draw_clock(time)
+        patches = [patch for patch in (legend, clock, self._draw_title()) if patch is not None]
+        if self._style is FilmStyle.TALK:
+            scene = self._write_forces(scene, time, [patch.box for patch in patches])
+        for patch in patches:
+            patch.blend(scene)
         if self._plots is None:
             return scene
         self._plots.draw(time)
@@ -112,6 +132,45 @@ class Overlay:
             draw.text((x, y), text, (255, 255, 255), font, stroke_width=1, stroke_fill=(40, 40, 40))
         return np.array(image)
 
+    def _write_forces(self, scene: Picture, time: float, taken: list[Box]) -> Picture:
+        """Write the forces beside their contacts where there is room; `taken`: where there is none."""
+        u = self._unit
+        labels = force_labels(self._session, self.scene_size)
+        if self._labels is None or not self._labels[0] - self.speed * _LABEL_SECONDS <= time < self._labels[0]:
+            self._labels = time + self.speed * _LABEL_SECONDS, labels
+        shown = self._labels[1]
+        font, gap = number_font(round(_TALK_LABEL * _FONT_SIZE * u)), _MARGIN * u
+        width, height = self.scene_size
+        image = Image.fromarray(scene)
+        draw = ImageDraw.Draw(image)
+        for x, y, force in labels:
+            # Numbers that change with every picture cannot be read: places are new, texts wait.
+            nearest = min(shown, key=lambda each: abs(each[0] - x) + abs(each[1] - y), default=(x, y, force))
+            text = force_words(nearest[2])
+            wide, half = text_width(text, font), 0.7 * _TALK_LABEL * _FONT_SIZE * u
+            for left in (x + gap, x - 3 * gap - wide):
+                box = left, y - half, left + wide, y + half
+                inside = left >= 0 and box[1] >= 0 and box[2] <= width and box[3] <= height
+                if inside and not any(_overlap(box, other) for other in taken):
+                    outline = max(1, round(1.5 * u))
+                    draw.text((left, y), text, TEXT[:3], font, "lm", stroke_width=outline, stroke_fill=(24, 25, 27))
+                    taken.append(box)
+                    break
+        return np.array(image)
+
+    def _draw_title(self) -> Patch | None:
+        """The title, for the upper left corner."""
+        if self._title is None and self._title_text:
+            u = self._unit
+            width, size = self.scene_size[0] - 2 * (_MARGIN + _PADDING) * u, _TITLE * _FONT_SIZE * u
+            size *= min(1.0, width / max(text_width(self._title_text, text_font(round(size))), 1.0))
+            font = text_font(max(round(size), 1))
+            canvas = Canvas(text_width(self._title_text, font) + 2 * _PADDING * u, (_LINE + _PADDING) * u)
+            canvas.panel(6 * u)
+            canvas.text((_PADDING * u, canvas.size[1] / 2), self._title_text, font)
+            self._title = Patch(canvas.image(), _MARGIN * u, _MARGIN * u)
+        return self._title
+
     def _draw_legend(self) -> Patch | None:
         """What the colours mean and how long a force is, for the lower left corner; None if nothing is drawn."""
         entries = legend_entries(self._session)
@@ -122,6 +181,8 @@ class Overlay:
             bar = self._session.scale_bar
             length, scale_text = bar.length, bar_text(bar, self._session.settings.gizmos)
         notes = legend_notes(self._session)
+        if self._style is FilmStyle.TALK:
+            entries, notes, scale_text = talk_entries(entries), [], scale_text.split(",")[0]
         state = (entries, notes, scale_text, round(2 * length))
         if self._legend is None or self._legend[0] != state:
             self._legend = state, self._draw_entries(entries, notes, scale_text, length)
@@ -163,10 +224,10 @@ class Overlay:
         u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
         text = f"{time:.3f} s"
-        if self._clock is None or len(text) > self._clock[0]:
+        if self._clock is None or len(text) > self._clock[0][0] or self._clock[0][1] != self.speed:
             # Room for one digit more keeps the panel from growing at 10 s.
             text_max = max(text, "00.000 s", key=len)
-            self._clock = len(text_max), self._draw_clock_panel(text_width(text_max, font))
+            self._clock = (len(text_max), self.speed), self._draw_clock_panel(text_width(text_max, font))
         image = self._clock[1].copy()
         write_text(image, (image.width - _PADDING * u, image.height / 2), text, font, anchor="rm")
         right, bottom = (side - _MARGIN * u for side in self.scene_size)
@@ -176,9 +237,13 @@ class Overlay:
         """A panel with the speed, unless it is that of the world, and room for the time."""
         u = self._unit
         font = number_font(round(1.2 * _FONT_SIZE * u))
-        speed = "" if self._speed == 1.0 else f"{self._speed:g}x"
+        speed = "" if self.speed == 1.0 else f"{self.speed:g}x"
         width += text_width(speed, font) + 1.5 * _GAP * u if speed else 0.0
         canvas = Canvas(width + 2 * _PADDING * u, (_LINE + _PADDING) * u)
         canvas.panel(6 * u)
         canvas.text((_PADDING * u, canvas.size[1] / 2), speed, font, DIM)
         return canvas.image()
+
+
+def _overlap(box: Box, other: Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]

@@ -144,6 +144,11 @@ class Patch:
     def width(self) -> int:
         return int(self.ink.shape[1])
 
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom [px]."""
+        return self.x, self.y, self.x + self.width, self.y + self.height
+
     def blend(self, picture: Picture) -> None:
         """Change the picture in place; what lies outside of it is cut off."""
         region = picture[max(self.y, 0) : self.y + self.height, max(self.x, 0) : self.x + self.width]

@@ -1,0 +1,98 @@
+"""Makes pictures for an audience: one bold arrow a contact, friction cones, few words."""
+
+import dataclasses
+
+import numpy as np
+
+from ..session.layer import LegendEntry
+from ..session.session import Session
+from ..settings import GizmoSettings
+
+_WIDTH, _POINT_SIZE, _LENGTH = 2.2, 1.7, 1.5
+"""Factors on the usual sizes of arrows and spheres: a projector's pixels are few and pale."""
+_TOGETHER = 70.0
+"""Contacts that are closer than this have one label, for the sum of their forces [measures]."""
+_LEAST = 0.05
+"""Forces weaker than this part of the strongest have no label."""
+_MOST = 8
+_WORDS = {"sticking": "friction cone: sticks", "sliding": "friction cone: slips"}
+"""Legend entries that are no arrows, in words for those who see them for the first time."""
+
+ForceLabel = tuple[float, float, float]
+"""x and y in the picture [px], and the force [N]."""
+
+
+def talk_gizmos(gizmos: GizmoSettings) -> GizmoSettings:
+    """Return what a talk shows of contacts, with the user's colours and scale."""
+    return dataclasses.replace(
+        gizmos,
+        points=True,
+        forces=True,
+        normal=False,
+        tangents=False,
+        total=True,
+        torque=False,
+        cones=True,
+        balance=False,
+        dropped=False,
+        labels=False,
+        width=_WIDTH * gizmos.width,
+        point_size=_POINT_SIZE * gizmos.point_size,
+        length=_LENGTH * gizmos.length,
+    )
+
+
+def scene_title(session: Session) -> str:
+    """Return the scene's name, or that of its folder, where all robots have a file `scene.xml`."""
+    path = session.engine.path
+    if path is None:
+        return ""
+    return (path.parent.name if path.stem == "scene" else path.stem).replace("_", " ")
+
+
+def talk_entries(entries: list[LegendEntry]) -> list[LegendEntry]:
+    """Return the entries of a legend that an audience needs: arrows and cones, not what is faint and why."""
+    kept = [entry for entry in entries if entry.text in _WORDS or (entry.is_arrow and entry.color[3] == 1.0)]
+    return [entry._replace(text=_WORDS.get(entry.text, entry.text)) for entry in kept]
+
+
+def force_labels(session: Session, size: tuple[int, int]) -> list[ForceLabel]:
+    """Return where the forces of a picture of this size [px] are to be written, the strongest first.
+
+    Contacts close to each other on screen have one label, for the sum of their forces.
+    """
+    gauge = session.force_scale.last
+    groups = [(group, group.batch.pos, group.batch.force_world) for group in session.shown_groups]
+    known = [
+        (pos[g.batch.filled], force[g.batch.filled])
+        for g, pos, force in groups
+        if pos is not None and force is not None
+    ]
+    if gauge is None or not known:
+        return []
+    points, forces = (np.concatenate(arrays) for arrays in zip(*known, strict=True))
+    # A contact that two sensors report counts once.
+    _, once = np.unique(np.round(points, 7), axis=0, return_index=True)
+    once = once[np.isfinite(forces[once]).all(axis=1)]
+    points, forces = points[once], forces[once]
+    left, bottom, width, height = gauge.eye.viewport
+    pixels, depths = gauge.eye.matrices.project(points, gauge.eye.viewport)
+    x, y = (pixels[:, 0] - left) * size[0] / width, (bottom + height - pixels[:, 1]) * size[1] / height
+    strengths = np.linalg.norm(forces, axis=1)
+    left_over = (depths > 0) & (x >= 0) & (x < size[0]) & (y >= 0) & (y < size[1])
+    left_over &= strengths > _LEAST * strengths.max(initial=0.0)
+    reach = _TOGETHER * gauge.eye.unit * size[1] / height
+    labels = list[ForceLabel]()
+    while left_over.any() and len(labels) < _MOST:
+        strongest = int(np.argmax(np.where(left_over, strengths, -1.0)))
+        near = left_over & (np.hypot(x - x[strongest], y - y[strongest]) < reach)
+        left_over &= ~near
+        labels.append((float(x[near].max()), float(y[near].mean()), float(np.linalg.norm(forces[near].sum(axis=0)))))
+    return labels
+
+
+def force_words(force: float) -> str:
+    """Return a force with its unit, in as few digits as can be read while it changes."""
+    if force >= 1000:
+        return f"{force / 1000:.1f} kN"
+    return f"{force:.0f} N" if force >= 10 else f"{force:.1f} N" if force >= 0.1 else f"{1000 * force:.0f} mN"
