@@ -1,5 +1,6 @@
 """`contact-viewer record`, as people run it: without a display, in a process of its own."""
 
+import csv
 import os
 import pty
 import resource
@@ -388,3 +389,53 @@ def test_a_terminal_gets_a_bar_with_the_time_left(tmp_path: Path, ball: Path) ->
     assert "━" in text
     assert "120" in text
     assert "time left" in text
+
+
+def seen_times(folder: Path) -> list[float]:
+    """Of the frames of a recording, by its table of contacts."""
+    with (folder / "a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    times = {int(row["video_frame"]): float(row["time"]) for row in rows if row["video_frame"].isdigit()}
+    return [times[frame] for frame in sorted(times)]
+
+
+def test_slow_motion_is_around_the_event_that_is_listed(tmp_path: Path) -> None:
+    """A box that falls 0.1 m meets the floor after sqrt(2 h / g): 0.143 s."""
+    (tmp_path / "box.xml").write_text(
+        """<mujoco><worldbody><geom name="floor" type="plane" size="2 2 .1"/><body pos="0 0 .2"><freejoint/>
+<geom name="box" type="box" size=".1 .1 .1"/></body></worldbody>
+<sensor><contact name="touch" geom1="floor" geom2="box" data="found force"/></sensor></mujoco>"""
+    )
+    options = ("--slow-around", "event:1", "--slow", 0.1, "--slow-for", 0.8, "--duration", 1, "--fps", 25)
+    result = record(
+        "box.xml", "-o", "a.mp4", "--data", "a.csv", *options, "--size", "64x48", "--quality", "low", cwd=tmp_path
+    )
+    assert result.returncode == 0, result.stderr
+    # MuJoCo's falling bodies are half a step ahead.
+    assert float(result.stderr.split("event 1 is at ")[1].split(" s")[0]) == pytest.approx(0.143, abs=0.0015)
+    steps = np.diff(seen_times(tmp_path))
+    # 0.08 s around it in 0.8 s of video, the rest as it is.
+    assert np.allclose(np.round(steps[5:20], 3), 0.004)
+    assert np.allclose(steps[0], 0.04)
+    assert np.allclose(steps[-1], 0.04)
+    times = seen_times(tmp_path)
+    assert sum(0.103 <= time <= 0.183 for time in times) == pytest.approx(20, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--slow-around", "event:0"), "event:1"),
+        (("--slow-around", "soon"), "event:1"),
+        (("--slow-around", "event:99", "--duration", "0.1"), "within 0.1 s"),
+        (("--follow", "nobody"), "box"),
+        (("--follow", "box", "--lookat", "0,0,0"), "--lookat"),
+        (("--style", "loud"), "talk"),
+    ],
+)
+def test_films_that_cannot_be_made_are_refused_in_a_line(options: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    result = record("slope", "-o", tmp_path / "a.mp4", *options)
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1].count(named)
+    assert "Traceback" not in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -111,3 +111,21 @@ def test_a_diverging_scene_ends_the_film_at_its_time(tmp_path: Path) -> None:
 def test_a_size_that_cannot_be_drawn_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"1000000 x 10 pixels is too large"):
         open_renderer(open_ball(tmp_path), (1_000_000, 10), Quality.LOW)
+
+
+@pytest.mark.parametrize("body", ["right_foot", "trunk"])
+def test_a_followed_body_stays_in_the_middle_and_is_seen_from_close_by(body: str) -> None:
+    session = Session(open_engine("walker"), ViewState(), keeps_history=False)
+    engine, view = session.engine, session.view
+    far, size = float(view.camera.distance), (0, 0, 640, 480)
+    view.follow_body(body, engine.model, engine.data, 640 / 480)
+    assert view.camera.distance < 0.9 * far or body == "trunk"
+    number = mujoco.mj_name2id(engine.model, mujoco.mjtObj.mjOBJ_BODY, body)
+    places = set()
+    for _ in range(4):
+        session.simulation.step(150)
+        pixel, depth = view.matrices(engine.model, engine.data, size).project(engine.data.xpos[number][None], size)
+        assert depth[0] > 0
+        assert np.hypot(pixel[0, 0] - 320, pixel[0, 1] - 240) < 120
+        places.add(tuple(np.round(engine.data.xpos[number], 2)))
+    assert len(places) == 4

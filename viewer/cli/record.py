@@ -1,9 +1,11 @@
 """`contact-viewer record SCENE -o FILE`: record a video without a window."""
 
 import argparse
+import io
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr, suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
-from ..errors import RecordingError, SceneError
+from ..errors import RecordingError, SceneError, UnstableError
 from ..files import describe_strays, folder_of, size_text
 from ..settings import FilmStyle, Quality
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number, pixel_size
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from ..engines.contract import Engine
     from ..recording.data_file import DataFile
     from ..recording.film import Film
+    from ..recording.schedule import Schedule, SlowMotion
     from ..recording.video_writer import VideoWriter
     from ..session.session import Session
     from ..window.film import WindowFilm
@@ -40,6 +43,10 @@ DISK_FULL = 1
 """Exit code where the file is complete but ends early because the disk is full."""
 _SMALLEST_SIDE = 16
 """Smallest side of a frame [px]: below it there is nothing to see, and encoders fail."""
+_SCALE_SECONDS, _SCALE_PERIOD = 2.0, 0.02
+"""Simulated time from which a talk's scale is chosen, and between two looks at the forces [s]."""
+_EVENT_STEPS = 50
+"""Steps between two looks at whether an event was found."""
 
 
 class _RecordParser(Parser):
@@ -64,10 +71,27 @@ def parser() -> Parser:
         "--size", type=pixel_size(_SMALLEST_SIDE), metavar="WxH", help="frame size [px]; default: 1280x720"
     )
     parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
+    parser.add_argument("--follow", metavar="BODY", help="look at a body from close by, and follow it")
     parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
     parser.add_argument("--distance", type=number(1e-6, 1e9), metavar="D", help="of the camera from that point [m]")
     parser.add_argument("--azimuth", type=number(-3600, 3600), metavar="A", help="of the camera [degrees]")
     parser.add_argument("--elevation", type=number(-90, 90), metavar="E", help="of the camera [degrees]")
+    parser.add_argument(
+        "--slow-around",
+        type=_moment,
+        metavar="TIME|event:N",
+        help="slow motion around a time [s], or around the event of this number in `contact-viewer events`",
+    )
+    parser.add_argument(
+        "--slow", type=number(1e-4, 1.0), default=0.1, metavar="F", help="speed of that slow motion; default: 0.1"
+    )
+    parser.add_argument(
+        "--slow-for",
+        type=number(0.1, 1e4),
+        default=2.0,
+        metavar="S",
+        help="seconds of the video that it takes; default: 2",
+    )
     parser.add_argument(
         "--overlay",
         choices=["legend", "plots"],
@@ -138,9 +162,12 @@ def run(arguments: argparse.Namespace) -> int:
         title = scene_title(session) if title is None else title
     seconds = duration(arguments, session.source)
     schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
+    schedule = replace(schedule, slow=_slow_motion(arguments, schedule))
+    if style is FilmStyle.TALK and not arguments.start and session.source.duration is None:
+        _measure_scale(arguments, session, schedule.simulated)
     overlay = None
     if arguments.overlay:
-        plot_seconds = schedule.duration if arguments.overlay == "plots" else None
+        plot_seconds = schedule.simulated / arguments.speed if arguments.overlay == "plots" else None
         overlay = Overlay(session, size, arguments.speed, plot_seconds, arguments.ui_scale or 1.0, style, title or "")
     scene_size = overlay.scene_size if overlay is not None else size
     with ExitStack() as stack:
@@ -181,6 +208,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
     _prepare_view(app.session, arguments)
     seconds = duration(arguments, app.session.source)
     schedule = Schedule.plan(app.session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
+    schedule = replace(schedule, slow=_slow_motion(arguments, schedule))
     with ExitStack() as stack:
         interrupt = stack.enter_context(interruption())
         report_strays(arguments.output)
@@ -298,8 +326,10 @@ def data_lines(data: "DataFile") -> list[str]:
 
 
 def _check_camera(arguments: argparse.Namespace) -> None:
-    moved = ("orbit", "lookat", "distance", "azimuth", "elevation")
+    moved = ("orbit", "follow", "lookat", "distance", "azimuth", "elevation")
     given = [f"--{name}" for name in moved if getattr(arguments, name) is not None]
+    if arguments.follow is not None and arguments.lookat is not None:
+        raise UsageError("--follow looks at a body: leave out --lookat")
     if arguments.camera is not None and given:
         raise UsageError(f"--camera is a camera of the scene, which {given[0]} cannot move")
 
@@ -310,10 +340,92 @@ def _prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
         session.view.toggle("reflection")
     if arguments.camera is not None:
         return
-    camera = session.view.camera
+    camera, engine = session.view.camera, session.engine
+    if arguments.follow is not None:
+        try:
+            session.view.follow_body(arguments.follow, engine.model, engine.data, 16 / 9)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        for name in ("distance", "azimuth", "elevation"):
+            if (value := getattr(arguments, name)) is not None:
+                setattr(camera, name, value)
+        return
     given = {name: getattr(arguments, name) for name in ("lookat", "distance", "azimuth", "elevation")}
     place = {name: getattr(camera, name) if value is None else value for name, value in given.items()}
     session.view.look_at(**place)
+
+
+def _slow_motion(arguments: argparse.Namespace, schedule: "Schedule") -> "SlowMotion | None":
+    """The slow part of a video; None if there is none. An event is found by a run without pictures."""
+    from ..recording.schedule import SlowMotion
+
+    where: float | int | None = arguments.slow_around
+    if where is None:
+        return None
+    if isinstance(where, int):
+        end = arguments.start + schedule.simulated
+        times = _event_times(arguments, where, end)
+        if len(times) < where:
+            raise UsageError(f"--slow-around event:{where}: {plural(len(times), 'event')} within {end:g} s")
+        where = times[where - 1]
+        report(f"note: event {arguments.slow_around} is at {where:.3f} s")
+    return SlowMotion.around(where, arguments.slow, arguments.slow_for)
+
+
+def _measure_scale(arguments: argparse.Namespace, session: "Session", end: float) -> None:
+    """Choose the scale of the arrows by the forces of the first seconds: an audience sees no arrow jump."""
+    from ..session.layer import DrawContext
+    from ..session.layers import follow_forces
+
+    first = _open_again(arguments)
+    first.settings.gizmos, first.view.camera = session.settings.gizmos, session.view.camera
+    with suppress(SceneError, UnstableError):
+        while first.engine.time < session.engine.time + min(end, _SCALE_SECONDS):
+            first.simulation.step(max(1, round(_SCALE_PERIOD / first.engine.timestep)))
+            follow_forces(DrawContext(first), first.usual_eye)
+    session.force_scale.carry_over(first.force_scale)
+
+
+def _open_again(arguments: argparse.Namespace) -> "Session":
+    """Open the run once more, to look ahead in it."""
+    # What there is to say of the scene was said when it was opened to be filmed.
+    with redirect_stderr(io.StringIO()):
+        return open_run(argparse.Namespace(**{**vars(arguments), "save_run": None}))
+
+
+def _event_times(arguments: argparse.Namespace, count: int, end: float) -> list[float]:
+    """When the first events happen [s after the start], as many as there are up to a time."""
+    from ..events.tracker import ContactTracker, TrackingOptions, default_pairs
+
+    session = _open_again(arguments)
+    engine, begin = session.engine, session.engine.time
+    tracker = ContactTracker(
+        engine.environment(0), default_pairs(engine.model), TrackingOptions(), follow_sensors=False
+    )
+    session.simulation.observers.append(tracker)
+    times = list[float]()
+    goes_on = True
+    while goes_on and len(times) < count and engine.time - begin < end:
+        # A log may end before, and a scene become unstable: the film then says so.
+        goes_on = False
+        with suppress(SceneError, UnstableError):
+            session.simulation.step(_EVENT_STEPS)
+            goes_on = True
+        times = [entry.time - begin for entry in tracker.log if entry.pair_id is not None and entry.time - begin <= end]
+    return times
+
+
+def _moment(text: str) -> float | int:
+    """A time [s], or the number of an event."""
+    word, _, number_text = text.partition(":")
+    try:
+        if word == "event" and int(number_text) > 0:
+            return int(number_text)
+        if 0.0 <= float(text) < 1e6:
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a time such as 1.5 nor an event such as event:1")
 
 
 def _point(text: str) -> Sequence[float]:

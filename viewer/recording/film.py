@@ -57,6 +57,8 @@ class Film:
                 self._session.simulation.step(min(_CHUNK, target - self._counter.step))
                 if self._counter.step < target:
                     yield None
+            if self._overlay is not None:
+                self._overlay.speed = float(self._schedule.speed_at(frame))
             if frame >= first:
                 yield self.picture(frame)
             else:

@@ -11,6 +11,23 @@ from ..session.session import Session
 
 
 @dataclass(frozen=True)
+class SlowMotion:
+    """A part of a video that shows a short time slowly."""
+
+    begin: Fraction
+    """Simulated time after the scene's start [s]."""
+    end: Fraction
+    speed: Fraction
+    """Simulated time per time of the video, in that part."""
+
+    @classmethod
+    def around(cls, time: float, speed: float, seconds: float) -> "SlowMotion":
+        """Slow motion around a simulated time [s], which takes so many seconds of the video."""
+        half = exact(seconds) * exact(speed) / 2
+        return cls(max(exact(time) - half, Fraction(0)), exact(time) + half, exact(speed))
+
+
+@dataclass(frozen=True)
 class Schedule:
     """Which physics step each frame shows."""
 
@@ -23,6 +40,7 @@ class Schedule:
     """Simulated time per time of the video."""
     start: Fraction = Fraction(0)
     """Simulated time of the first frame, after the scene's start [s]."""
+    slow: SlowMotion | None = None
 
     @classmethod
     def plan(
@@ -40,11 +58,36 @@ class Schedule:
 
     def step(self, frame: int) -> int:
         """The last physics step at or before the time of a frame."""
-        return int((self.start + frame * self.speed / self.fps) // self.timestep)
+        return int(self._time(frame / self.fps) // self.timestep)
+
+    def speed_at(self, frame: int) -> Fraction:
+        """Simulated time per time of the video, at a frame."""
+        slow = self.slow
+        is_slow = slow is not None and slow.begin <= self._time(frame / self.fps) < slow.end
+        return slow.speed if slow is not None and is_slow else self.speed
+
+    def _time(self, seconds: Fraction) -> Fraction:
+        """Simulated time after the scene's start [s] at a time of the video [s]."""
+        time = self.start + seconds * self.speed
+        slow = self.slow
+        if slow is None or time <= (begin := max(slow.begin, self.start)) or slow.end <= begin:
+            return time
+        # The slow part has begun: the time since then runs at its speed, and after its end as before.
+        since = (time - begin) / self.speed
+        length = (slow.end - begin) / slow.speed
+        return begin + since * slow.speed if since < length else slow.end + (since - length) * self.speed
+
+    def _seconds(self, time: Fraction) -> Fraction:
+        """Time of the video [s] at a simulated time after the scene's start [s]."""
+        slow = self.slow
+        if slow is None or time <= (begin := max(slow.begin, self.start)) or slow.end <= begin:
+            return (time - self.start) / self.speed
+        before, inside = (begin - self.start) / self.speed, min(time, slow.end) - begin
+        return before + inside / slow.speed + max(time - slow.end, Fraction(0)) / self.speed
 
     def frame(self, step: int) -> int | None:
         """The first frame that shows a step; None if none does."""
-        frame = max(0, math.ceil((step * self.timestep - self.start) * self.fps / self.speed))
+        frame = max(0, math.ceil(self._seconds(step * self.timestep) * self.fps))
         return frame if frame < self.frame_count and self.step(frame) == step else None
 
     @property
@@ -60,6 +103,11 @@ class Schedule:
     @cached_property
     def last_step(self) -> int:
         return self.step(self.frame_count - 1)
+
+    @property
+    def simulated(self) -> float:
+        """Simulated time that the video covers [s]."""
+        return float(self._time(self.frame_count / self.fps) - self.start)
 
     @property
     def duration(self) -> float:

@@ -37,6 +37,8 @@ _ORBIT_SPEED = 180.0
 _ZOOM_SPEED = 2.4
 _FRAMED = 0.75
 """Part of the picture that what a person frames fills."""
+_FOLLOWED = 0.4
+"""The same of a body that is followed: what it touches is in the picture too."""
 USUAL_PICTURE: Viewport = (0, 0, 1280, 720)
 """A picture, where the size of the real one is not known yet."""
 _FARTHEST = 1e6
@@ -232,6 +234,21 @@ class View:
         self.camera.type = TRACKING
         self.camera.trackbodyid = body
         self.camera.fixedcamid = -1
+
+    def follow_body(self, name: str, model: MjModel, data: MjData, aspect: float) -> None:
+        """Look at a body with all that hangs from it from close by, and follow it.
+
+        `aspect`: width of the picture by its height. Raises ValueError if there is no such body.
+        """
+        if name not in self._bodies[1:]:
+            raise ValueError(f"no body named {name!r}; the scene has: {', '.join(self._bodies[1:]) or 'none'}")
+        body = self._bodies.index(name)
+        box = box_around(model, data, body_geoms(model, body))
+        distance = self.camera.distance
+        if box is not None:
+            self._look_at_box(box, _FOLLOWED, aspect)
+        self.camera.distance = min(self.camera.distance, distance)
+        self.track(body)
 
     def align(self) -> None:
         """The free camera as the model declares it."""

@@ -110,7 +110,7 @@ class WindowFilm:
                 follow_forces(DrawContext(self._app.session), self._eye())
                 yield None
                 continue
-            pace.target = target
+            pace.target, pace.speed = target, float(self._schedule.speed_at(frame))
             if frame == first:
                 # The legend has its size from the second frame on.
                 self._draw()
