@@ -3,6 +3,7 @@
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -232,7 +233,7 @@ def use_panels(person: Person) -> None:
     """A scene with all: what is there at once, then what appears by what was done."""
     window, app = person.window, person.window.app
     person.prepare()
-    person.use_all(SENSORS, DISPLAY, INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH)
+    person.use_all(SENSORS, DISPLAY, INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH, "Bodies")
     person.prepare().paused = True
     person.use_all(CONTROLS)
     # What belongs to one of several choices.
@@ -278,6 +279,7 @@ def use_panels(person: Person) -> None:
         person.ctx.yield_(2)
         # It may have gone three times before it was clicked, when scenes were opened.
         person.use_again("overlays", "Cancel")
+    use_contact_menu(person)
 
 
 def use_empty(person: Person) -> None:
@@ -313,6 +315,26 @@ def use_row_menu(person: Person) -> None:
         person.ctx.mouse_teleport_to_pos(ImVec2((row.low.x + row.high.x) / 2, (row.low.y + row.high.y) / 2))
         person.ctx.mouse_click(1)
         person.use_all()
+
+
+def use_contact_menu(person: Person) -> None:
+    """The menu of two bodies that touch, which lets them not collide any more."""
+    app = person.window.app
+    for label in ("Exclude this pair", "Exclude it in the file too"):
+        person.prepare()
+        person.window.dockable("Bodies").focus_window_at_next_frame = True
+        person.ctx.yield_(2)
+        rows = {key: drawn for key, drawn in person.look().items() if key.site.file == "panels/bodies.py"}
+        row = next(drawn for key, drawn in rows.items() if "##" in key.label)
+        person.ctx.mouse_teleport_to_pos(ImVec2(row.low.x + 4, (row.low.y + row.high.y) / 2))
+        person.ctx.mouse_click(1)
+        person.ctx.yield_(2)
+        before, here = app.session.engine, person.look()
+        person.use(next(key for key in here if key.label == label), here)
+        wait(person.ctx, partial(lambda before: app.session.engine is not before, before))
+        for _ in range(1 + label.endswith("too")):
+            app.undo()
+        wait(person.ctx, lambda: app.session.engine.model.nexclude == 0)
 
 
 def use_body_menu(person: Person) -> None:
