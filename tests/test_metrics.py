@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from contact_viewer import ContactLayout, metrics, open_engine
 from contact_viewer.events.sensor_contacts import ForceTrigger, SensorContacts
+from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.sensors.signals import Signal, measure_signals
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
@@ -232,3 +233,23 @@ def test_slip_speed_without_velocities_says_why() -> None:
         metrics.slip_speed(batch)
     with pytest.raises(ValueError, match="slip speed needs single contacts"):
         metrics.slip_speed(ContactLayout("force", 1, "netforce").decode(np.ones(3)))
+
+
+def test_creep_adds_up_to_the_way_that_held_things_move_and_sway_to_nothing() -> None:
+    steps, timestep = 200, 0.01
+    times = np.arange(steps) * timestep
+    speed = np.stack([np.full(steps, 0.002), 0.05 * np.cos(2 * np.pi * times)], axis=1)
+    zero = np.zeros((steps, 2, 1, 1))
+    batch = ContactBatch(
+        found=np.ones((steps, 2)),
+        filled=np.ones((steps, 2, 1), bool),
+        force=np.concatenate([zero + 5.0, zero, zero], axis=-1),
+        normal=np.concatenate([zero, zero, zero + 1], axis=-1),
+        tangent0=np.concatenate([zero + 1, zero, zero], axis=-1),
+        linvel=np.concatenate([zero + 9.0, zero + speed[:, :, None, None], zero], axis=-1),
+    )
+    held, slides = np.zeros((steps, 2, 1), bool), np.ones((steps, 2, 1), bool)
+    assert metrics.creep_speed(batch, held) == pytest.approx(np.abs(speed))
+    way = metrics.creep_distance(metrics.creep_velocity(batch, held), timestep)
+    assert way[-1] == pytest.approx([0.004, 0.0], abs=1e-9)
+    assert metrics.creep_speed(batch, slides).max() == 0.0

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from .sensors.array_library import as_array_like, as_default_float, namespace, register_trees, tree
+from .sensors.array_library import as_array_like, as_default_float, namespace, register_trees, root, tree
 from .sensors.contacts import ContactBatch
-from .sensors.friction import Cone, friction_use, is_sliding
+from .sensors.friction import OPEN_FORCE, Cone, friction_use, is_sliding
 from .sensors.friction import slip_speed as contact_slip_speed
 from .settings import Reduce, member
 
@@ -229,6 +229,40 @@ def slip_distance(speed: Any, timestep: float) -> Any:
     """Way slipped so far [m], over time, of speeds [m/s], (steps, ...); NaN speeds, without contact, add nothing."""
     xp = namespace(speed)
     return xp.cumulative_sum(xp.where(xp.isnan(speed), xp.zeros_like(speed), speed), axis=0) * timestep
+
+
+def creep_velocity(batch: ContactBatch, sliding: Any) -> Any:
+    """Mean tangential velocity of a sensor's contacts that friction holds [m/s], world, (..., 3), weighted by load.
+
+    `sliding`, (..., slots): contacts that do not count, as from `sliding`. 0 where none is left. What sways has a
+    velocity too: `creep_distance` adds up what stays of it. ValueError for netforce, and without the fields.
+    """
+    if batch.in_world_frame or batch.linvel is None or batch.force is None or batch.normal is None:
+        raise ValueError("creep needs the force, normal, tangent and linvel of single contacts")
+    xp = namespace(batch.found)
+    held = batch.filled & ~sliding & (batch.force[..., 0] > OPEN_FORCE)
+    load = xp.where(held, batch.force[..., 0], xp.zeros_like(batch.force[..., 0]))
+    along = xp.concat([xp.zeros_like(batch.linvel[..., :1]), batch.linvel[..., 1:]], axis=-1)
+    velocity = batch.to_world(along)
+    if velocity is None:
+        raise ValueError("creep needs the force, normal, tangent and linvel of single contacts")
+    total = xp.sum(load, axis=-1)[..., None]
+    mean = xp.sum(xp.where(held[..., None], velocity, xp.zeros_like(velocity)) * load[..., None], axis=-2)
+    return mean / xp.where(total > 0, total, xp.ones_like(total))
+
+
+def creep_speed(batch: ContactBatch, sliding: Any) -> Any:
+    """Norm of `creep_velocity` [m/s], (...)."""
+    return _norm(creep_velocity(batch, sliding))
+
+
+def creep_distance(velocity: Any, timestep: float) -> Any:
+    """Displacement by creep so far [m], (steps, ...), over time, of `creep_velocity`, (steps, ..., 3)."""
+    return _norm(namespace(velocity).cumulative_sum(velocity, axis=0) * timestep)
+
+
+def _norm(vectors: Any) -> Any:
+    return root(namespace(vectors).sum(vectors * vectors, axis=-1))
 
 
 def peak(forces: Any, where: Any = None) -> Any:

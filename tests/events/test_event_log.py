@@ -27,6 +27,9 @@ COLUMNS = [
     "approach_speed",
     "duration",
     "peak_force",
+    "body1",
+    "body2",
+    "slip_speed",
 ]
 
 

@@ -52,7 +52,7 @@ def test_a_push_breaks_loose_at_the_friction_limit(session: Session) -> None:
     run(session, 0.5)
     assert session.paused
     assert session.trouble is not None
-    assert "pushed slips at" in session.trouble
+    assert "pushed slips (floor × box) at" in session.trouble
     # What creeps is not a slip: the excess of the push has to bring it to 2 mm/s, v = RATE t^2 / 2 m.
     excess = (2 * MASS * 2e-3 * RATE) ** 0.5
     assert RATE * session.engine.time == pytest.approx(MU * MASS * 9.81 + excess, rel=0.06)
@@ -66,7 +66,7 @@ def test_pairs_slip_too_and_only_once(session: Session, pair: str | None) -> Non
     tracker.breaks.append(Break(BreakWhen.SLIP, pair_id=number))
     run(session, 0.5)
     assert session.trouble is not None
-    assert f"{pair or 'any pair'} slips" in session.trouble
+    assert f"{pair or 'floor × box'} slips" in session.trouble
     stopped = session.engine.time
     session.paused = False
     run(session, 0.5)

@@ -65,6 +65,21 @@ def test_a_box_that_friction_holds_does_not_slip(slide: Path) -> None:
     assert figures["duty_factor"] > 0.99
 
 
+def test_a_box_that_friction_holds_creeps_as_far_as_it_moves(slide: Path) -> None:
+    (figures,) = take(slide, duration=2.0, vary=["friction=3"]).figures
+    assert figures["slip_distance"] == 0
+    model = mujoco.MjModel.from_xml_path(str(slide))
+    model.pair_friction[:, :2] *= 3
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    start = data.xpos[-1].copy()
+    mujoco.mj_step(model, data, round(2.0 / model.opt.timestep))
+    moved = np.linalg.norm((data.xpos[-1] - start)[:2])
+    assert figures["creep_distance"] == pytest.approx(moved, rel=0.1)
+    assert figures["creep_speed"] == pytest.approx(figures["creep_distance"] / 2.0, rel=0.2)
+    assert figures["creep_start"] < 0.2
+
+
 def test_a_bouncing_ball_is_in_the_air_as_long_as_gravity_says(ball: Path) -> None:
     (figures,) = take(ball, duration=3.0).figures
     fall = math.sqrt(2 * 0.5 / G)

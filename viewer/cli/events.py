@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..errors import SceneError
-from ..events.contact_events import EventKind, EventRule
+from ..events.contact_events import EventRule
 from ..events.event_log import events_as_json
 from ..files import save_text
 from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
@@ -38,9 +38,11 @@ _EPILOG = """A pair begins contact once it penetrates by more than twice eps, an
 event is when the surfaces meet or part; see --rule. Contacts that are there at the start have no begin. Without
 --pair, --body and --all the pairs of the contact sensors are tracked; in a scene without sensors, all pairs.
 
-Files and --json hold, in SI units: time, pair_id, geoms (geom1 and geom2 in CSV), kind (begin or end), distance,
+Files and --json hold, in SI units: time, pair_id, geoms (geom1 and geom2 in CSV), kind (begin, end, ...), distance,
 normal_velocity (negative when approaching), approach_speed, duration, and peak_force, the largest normal force of the
-contact up to the end of the run."""
+contact up to the end of the run. A pair that slides or creeps has the kinds slip_begin, slip_end, creep_begin and
+creep_end, with its bodies and sensors: distance is then its way, and speed the
+largest one, up to the end of the run."""
 
 
 def parser() -> Parser:
@@ -66,6 +68,8 @@ def parser() -> Parser:
     add_control_arguments(parser)
     add_run_arguments(parser)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
+    parser.add_argument("--by-body", action="store_true", help="one event where several geoms of a body touch or slip")
+    parser.add_argument("--why", action="store_true", help="say why each pair slides or creeps; files have it too")
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
     return parser
@@ -73,6 +77,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..engines.registry import open_engines
+    from ..events.event_log import merge_bodies
     from ..events.tracker import ContactTracker, TrackingOptions
     from ..recording.table_files import events_as_csv
     from ..scene_files.scene import find_scene
@@ -113,6 +118,8 @@ def run(arguments: argparse.Namespace) -> int:
         trouble, code = work_through(_steps(simulation, count), count, "steps", interrupt)
         # Signals come more than once: until all is written they are caught.
         entries = [entry for entry in tracker.log if entry.pair_id is not None and entry.time <= end]
+        if arguments.by_body:
+            entries = merge_bodies(entries, tracker.bodies, tracker.pairs.events.contacts)
         saved = save_run(arguments, simulation)
         if output is not None:
             save_text(output, (events_as_csv if output.suffix.lower() == ".csv" else events_as_json)(entries))
@@ -120,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         elif arguments.json:
             sys.stdout.write(events_as_json(entries))
         else:
-            _print_table(entries, len(choice.labels))
+            _print_table(entries, len(choice.labels), arguments.why)
         report_warnings(engine)
         if trouble:
             report(f"warning: {trouble}; the list ends there")
@@ -153,15 +160,25 @@ def _steps(simulation: "Simulation", count: int) -> Iterator[int]:
         yield step
 
 
-def _print_table(entries: "Sequence[LogEntry]", pair_count: int) -> None:
+def _print_table(entries: "Sequence[LogEntry]", pair_count: int, why: bool = False) -> None:
+    from ..events.event_log import MotionEvent
+
     if not entries:
         print(f"no contact of {plural(pair_count, 'pair')} began or ended")
         return
+    kinds = max(len("event"), *(len(entry.kind) for entry in entries))
     width = max(len("pair"), *(len(entry.subject) for entry in entries))
-    print(f"{'time [s]':>12}  {'event':5}  {'pair':{width}}  {'speed [m/s]':>12}  {'peak [N]':>10}  {'lasted [s]':>11}")
+    head = f"{'time [s]':>12}  {'event':{kinds}}  {'pair':{width}}  {'speed [m/s]':>12}"
+    print(f"{head}  {'peak [N]':>10}  {'lasted [s]':>11}")
     for entry in entries:
-        duration = f"{entry.event.duration:.6f}" if entry.kind is EventKind.END else ""
+        duration = f"{entry.event.duration:.6f}" if entry.kind.endswith("end") else ""
         peak = "-" if math.isnan(entry.contact.peak_force) else f"{entry.contact.peak_force:.3f}"
-        speed = "-" if math.isnan(entry.approach_speed) else f"{entry.approach_speed:.4f}"
-        row = f"{entry.time:12.6f}  {entry.kind:5}  {entry.subject:{width}}  {speed:>12}  {peak:>10}  {duration:>11}"
+        approach = entry.approach_speed if entry.motion is None else entry.motion.speed
+        speed = "-" if math.isnan(approach) else f"{approach:.4f}"
+        row = f"{entry.time:12.6f}  {entry.kind:{kinds}}  {entry.subject:{width}}  {speed:>12}"
+        row += f"  {peak:>10}  {duration:>11}"
+        if entry.motion is not None:
+            row += f"  way {1e3 * entry.motion.distance:.3f} mm"
+        if why and isinstance(entry.event, MotionEvent) and entry.event.why:
+            row += f"\n{'':14}{entry.event.why}"
         print(row.rstrip())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..engines.contract import Engine
 from ..mjmodel.friction import contact_cones
 from ..mjmodel.matching import Matches, rebuild_contacts
+from ..mjmodel.names import PAIR
 from ..mjmodel.pair_selection import Pairs
 from ..sensors.friction import ContactState, FrictionCones
 from .event_log import LogEntry
@@ -36,6 +37,8 @@ class Break:
     force: float = 0.0
     """For `exceeds` [N]."""
     enabled: bool = True
+    slipped: frozenset[int] = frozenset()
+    """Contacts, by number, with which the last slip began."""
     _above: bool = True
     _sliding: AbstractSet[int] | None = None
 
@@ -64,7 +67,8 @@ class Break:
         """
         before = self._sliding
         self._sliding = sliding if before is None else (before | sliding) - sticking
-        return before is not None and not sliding <= before and self.enabled
+        self.slipped = frozenset() if before is None else frozenset(sliding - before)
+        return bool(self.slipped) and self.enabled
 
 
 class Slip(NamedTuple):
@@ -73,6 +77,17 @@ class Slip(NamedTuple):
 
     sliding: frozenset[int] = frozenset()
     sticking: frozenset[int] = frozenset()
+
+
+def sliding_geoms(engine: Engine, name: str) -> list[str]:
+    """Return the pairs of geoms that slide of those whose contacts a sensor reports, in words."""
+    batch = engine.contacts(name)
+    cones = contact_cones(engine.model, engine.contact_data(), batch) if engine.has_contact_list else None
+    if cones is None:
+        return []
+    slots = batch.filled.nonzero()[0][cones.states == ContactState.SLIDING].tolist()
+    geoms = engine.details(name).geoms
+    return list(dict.fromkeys(PAIR.join(geoms[slot]) for slot in slots))
 
 
 def sensor_slip(engine: Engine, name: str) -> Slip:

@@ -19,6 +19,10 @@ class EventKind(StrEnum):
 
     BEGIN = "begin"
     END = "end"
+    SLIP_BEGIN = "slip_begin"
+    SLIP_END = "slip_end"
+    CREEP_BEGIN = "creep_begin"
+    CREEP_END = "creep_end"
 
 
 class EventRule(StrEnum):

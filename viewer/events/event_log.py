@@ -4,13 +4,14 @@ import json
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .contact_events import ContactEvent, EventKind, SensorEvent
+from .contact_events import ContactEvent, EventKind, Geoms, SensorEvent
+from .friction_states import Motion
 
 LIMIT = 20_000
 """Events that are kept."""
@@ -38,6 +39,43 @@ class LoggedContact:
         return (now if self.lasting else self.end) - self.begin
 
 
+class MotionEvent(NamedTuple):
+    """A pair that began or ceased to slide or to creep."""
+
+    time: float
+    """Simulation time [s]."""
+    pair_id: int
+    """Position of the pair among those that are tracked."""
+    geoms: Geoms
+    bodies: tuple[str, str]
+    sensors: tuple[str, ...]
+    """Contact sensors that cover the pair."""
+    kind: EventKind
+    motion: Motion
+    why: str = ""
+    """Why, in a sentence; empty where that is not known."""
+
+    @property
+    def distance(self) -> float:
+        """Way from begin to end, or so far [m]."""
+        return self.motion.distance
+
+    @property
+    def speed(self) -> float:
+        """Largest speed from begin to end, or so far [m/s]."""
+        return self.motion.speed
+
+    @property
+    def duration(self) -> float:
+        """How long it has lasted at `time` [s]: 0 where it begins."""
+        return self.time - self.motion.begin
+
+    @property
+    def use(self) -> float:
+        """Friction use where it began; NaN if not known."""
+        return self.motion.at[2] if self.motion.at else math.nan
+
+
 class LogEntry(NamedTuple):
     """An event of a pair or of a sensor."""
 
@@ -48,13 +86,18 @@ class LogEntry(NamedTuple):
     kind: EventKind
     subject: str
     """The sensor, or the two geoms, for people."""
-    event: ContactEvent | SensorEvent
+    event: ContactEvent | SensorEvent | MotionEvent
     contact: LoggedContact
 
     @property
     def pair_id(self) -> int | None:
         """The pair; None for a sensor's event."""
-        return self.event.pair_id if isinstance(self.event, ContactEvent) else None
+        return None if isinstance(self.event, SensorEvent) else self.event.pair_id
+
+    @property
+    def motion(self) -> Motion | None:
+        """What slides or creeps; None where contact begins or ends."""
+        return self.event.motion if isinstance(self.event, MotionEvent) else None
 
     @property
     def sensor(self) -> int | None:
@@ -141,7 +184,7 @@ class EventLog:
         self.version += 1
         del self.entries[bisect_right(self.entries, time, key=_time) :]
         self.dropped = self.dropped if self.entries else 0
-        last = {(entry.pair_id, entry.sensor): entry for entry in self.entries}
+        last = {(entry.pair_id, entry.sensor): entry for entry in self.entries if entry.motion is None}
         for entry in last.values():
             contact = entry.contact
             if entry.kind is EventKind.BEGIN:
@@ -175,8 +218,25 @@ def _time(entry: LogEntry) -> float:
 
 
 def event_record(entry: LogEntry) -> dict[str, Any]:
-    """An event of a pair with its fields by name, in SI units; fit for JSON: what is not known is None."""
+    """An event of a pair with its fields by name, in SI units; fit for JSON: what is not known is None.
+
+    Of slip and creep other fields are known than of contacts that begin or end.
+    """
     event = entry.event
+    if isinstance(event, MotionEvent):
+        return {
+            "time": event.time,
+            "pair_id": event.pair_id,
+            "geoms": list(event.geoms),
+            "kind": str(event.kind),
+            "bodies": list(event.bodies),
+            "sensors": list(event.sensors),
+            "distance": event.distance,
+            "speed": event.speed,
+            "friction_use": _known(event.use),
+            "duration": event.duration,
+            "why": event.why,
+        }
     assert isinstance(event, ContactEvent)
     return {
         "time": event.time,
@@ -199,3 +259,76 @@ def events_as_json(entries: Iterable[LogEntry]) -> str:
 
 def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def merge_bodies(
+    entries: Iterable[LogEntry], bodies: Sequence[tuple[str, str]], lasting: Iterable[int]
+) -> list[LogEntry]:
+    """Return the events of pairs of bodies: a foot of four geoms touches down once, and slips once.
+
+    Args:
+        entries: Events of pairs of geoms, in order of time.
+        bodies: Names of the two bodies of each pair.
+        lasting: Pairs in contact after the last of the events.
+
+    Returns:
+        The first begin and the last end of what overlaps, with the largest force, way and speed of it.
+    """
+    kept = [entry for entry in entries if entry.pair_id is not None]
+    known: dict[int, EventKind] = {}
+    for entry in kept:
+        if entry.motion is None:
+            known.setdefault(entry.event.pair_id, entry.kind)  # type: ignore[union-attr]
+    # What ends without a begin, or lasts without any event, was there from the start.
+    there = {pair for pair, kind in known.items() if kind is EventKind.END} | (set(lasting) - set(known))
+    open_: dict[tuple[tuple[str, str], str], set[int]] = {}
+    for pair in there:
+        open_.setdefault((bodies[pair], ""), set()).add(pair)
+    shared: dict[tuple[tuple[str, str], str], LogEntry] = {}
+    merged = []
+    for entry in kept:
+        pair = entry.event.pair_id  # type: ignore[union-attr]
+        what, _, edge = entry.kind.rpartition("_")
+        key = bodies[pair], what
+        touching, first = open_.setdefault(key, set()), shared.get(key)
+        if edge == "begin":
+            if not touching:
+                merged.append(_of_bodies(entry, bodies[pair]))
+                shared[key] = merged[-1]
+            elif first is not None:
+                _raise_to(first, entry)
+            touching.add(pair)
+        else:
+            touching.discard(pair)
+            if not touching:
+                merged.append(_of_bodies(entry, bodies[pair], first))
+    return merged
+
+
+def _of_bodies(entry: LogEntry, bodies: tuple[str, str], begin: LogEntry | None = None) -> LogEntry:
+    """Return an event with the names of bodies, and what it has in common with its begin."""
+    event: Any = entry.event
+    if isinstance(event, MotionEvent):
+        motion = replace(event.motion) if begin is None or begin.motion is None else begin.motion
+        motion.end = max(motion.end, event.motion.end) if begin is not None else motion.end
+        event = event._replace(geoms=bodies, motion=motion)
+        return entry._replace(subject=" × ".join(bodies), event=event)
+    contact = entry.contact if begin is None else begin.contact
+    if begin is None:
+        contact = replace(contact)
+    else:
+        _raise_to(begin, entry)
+        contact.end = entry.contact.end
+        event = event._replace(duration=entry.time - begin.time)
+    return entry._replace(subject=" × ".join(bodies), event=event._replace(geoms=bodies), contact=contact)
+
+
+def _raise_to(entry: LogEntry, other: LogEntry) -> None:
+    """Raise what an event of bodies knows to that of a further pair of geoms."""
+    if entry.motion is not None and other.motion is not None:
+        entry.motion.distance = max(entry.motion.distance, other.motion.distance)
+        entry.motion.speed = max(entry.motion.speed, other.motion.speed)
+        return
+    contact, peak = entry.contact, other.contact.peak_force
+    if math.isnan(contact.peak_force) or peak > contact.peak_force:
+        contact.peak_force, contact.peak_time = peak, other.contact.peak_time

@@ -26,6 +26,8 @@ _FASTEST = 0.2
 """Speed above which nothing creeps [m/s]."""
 _DECIDE, _COARSE = 5, 10
 """Samples from one decision to the next, and from one place on old ground to the next."""
+_RETURNS = 5
+"""Decisions from one look at whether what creeps has come back to old ground to the next."""
 _LATEST = 10
 """Samples at the end of a window that must go on in its direction."""
 _PAST = 1000
@@ -36,6 +38,8 @@ _BLOCK_SAMPLES = 400
 """Samples that are kept before they are decided on together ..."""
 _BLOCK_BYTES = 2**24
 """... and memory that they may take."""
+_EARLY = 0.15
+"""Part of the displacement that must be there after half of a window: what has just been pushed does not creep."""
 _PIVOT = 0.05
 """Angular speed about the normal from which on a pair pivots [rad/s]."""
 _MOST_RECORDS = 400_000
@@ -146,13 +150,14 @@ class FrictionStates:
     A pair is open where two samples in a row lack it.
 
     It **slides** where the larger part of its load is on contacts whose friction is used up and it moves at 2 mm/s or
-    faster, in two samples in a row; until that is so in none of five samples.
+    faster, in two of five samples; until that is so in none of five samples.
 
     It **creeps** where it neither is open nor slides, and within one of the windows of 0.5, 1, 2, 3 and 5 s, in
     none of which it was open or slid, its displacement
 
     - is 0.1 mm or more (less in proportion where the smaller geom is under 1 cm), and at least 0.8 of its path;
-    - went on in the same direction in the last 0.1 s, at half its mean speed or more;
+    - went on in the same direction in the last 0.1 s, at half its mean speed or more, and was 0.15 of it or more after
+      half of the window;
     - ends at half of that least displacement or farther from the way of the 10 s before the window: what sways or is
       shaken comes back;
     - is not that of rolling: the body tilted by more than the displacement over the smaller geom's radius (at most
@@ -160,8 +165,8 @@ class FrictionStates:
 
     It does until its speed over 0.25 s is below 10 um/s (in proportion as above), or its displacement in the window by
     which it began is less than half of its path, is that of rolling by three times as much tilt, or ends within a
-    quarter of the least displacement from old ground. This is decided every 50 ms. Creep begins where the window does
-    that showed it.
+    quarter of the least displacement from old ground. This is decided every 50 ms, the last of it every 0.25 s. Creep
+    begins where the window does that showed it.
 
     Everything else that presses sticks, as far as pairs go: bodies without friction neither stick nor creep.
     """
@@ -274,7 +279,8 @@ class FrictionStates:
         fresh = 0 if old is None else old.first + len(old.times)
         if samples is not None:
             samples = samples._replace(sample=samples.sample + fresh)
-            self._add_pairs(np.unique(samples.key), fresh)
+            # They are sorted by pair.
+            self._add_pairs(samples.key[np.append(True, np.diff(samples.key) > 0)], fresh)
         kept = 0 if old is None else min(len(old.times), most)
         columns = np.zeros((kept + len(times), len(self._pairs), _SLIDES + 1))
         touching = np.zeros(columns.shape[:2], bool)
@@ -314,18 +320,21 @@ class FrictionStates:
         if self._last is not None:
             samples = self._last.joined(samples)
             column = order[np.searchsorted(self._pairs["key"], samples.key, sorter=order)]
-        follows = np.flatnonzero((samples.key[1:] == samples.key[:-1]) & (np.diff(samples.sample) == 1))
+        gaps = np.diff(samples.sample)
+        follows = np.flatnonzero((samples.key[1:] == samples.key[:-1]) & (gaps < _STAYS))
         last = np.append(samples.key[1:] != samples.key[:-1], True)
-        self._last = samples.take(np.flatnonzero(last & (samples.sample == block.first + len(block.times) - 1)))
+        self._last = samples.take(np.flatnonzero(last & (samples.sample > block.first + len(block.times) - _STAYS)))
         before, after, column = samples.take(follows), samples.take(follows + 1), column[follows + 1]
         moves, rows = moves_between(before, after), after.sample - block.first
         step = np.concatenate([moves.slip, (moves.spin * after.lever)[:, np.newaxis]], axis=1)
         path = np.sqrt((step**2).sum(axis=1))
         travel = np.sqrt(((after.places - before.places) ** 2).sum(axis=2))
-        slips = (after.values[:, SLIDING] > 0.5 * after.values[:, LOAD]) & (path > SLIDING_SPEED * self._interval)
+        # What slides may leave the list in between: pyramids throw it up.
+        slips = after.values[:, SLIDING] > 0.5 * after.values[:, LOAD]
+        slips &= path > SLIDING_SPEED * self._interval * gaps[follows]
         # What turns by half a turn or more from sample to sample seems to move, and rolls.
-        wild = ~slips & (path > _FASTEST * self._interval)
-        step[wild], path[wild] = 0.0, 0.0
+        wild = ~slips & ((path > _FASTEST * self._interval) | (gaps[follows] > 1))
+        step[wild], path[wild], travel[gaps[follows] > 1] = 0.0, 0.0, 0.0
         block.columns[rows, column, :_MOTION] = np.column_stack([step, path, moves.spin, moves.tilt, travel])
         block.columns[rows, column, _SLIDES] = slips
 
@@ -358,13 +367,13 @@ class FrictionStates:
         slid = np.concatenate([lead, block.columns[first:, :, _SLIDES] > 0])
         touching = np.concatenate([np.zeros((1, len(pairs)), bool), block.touching])[fresh:]
         is_open = ~touching[1:] & ~touching[:-1]
-        begins = slid[_STAYS - 1 :] & slid[_STAYS - 2 : -1]
-        recent = slid[_STAYS - 1 :].copy()
+        now = slid[_STAYS - 1 :]
+        before = np.zeros_like(now)
         for back in range(1, _STAYS):
-            recent |= slid[_STAYS - 1 - back : len(slid) - back]
+            before |= slid[_STAYS - 1 - back : len(slid) - back]
         order = np.arange(1, count + 1)[:, np.newaxis]
-        on = np.maximum.accumulate(np.where(begins & ~is_open, order, pairs["slides"] - 1), axis=0)
-        off = np.maximum.accumulate(np.where(is_open | ~recent, order, -1), axis=0)
+        on = np.maximum.accumulate(np.where(now & before, order, pairs["slides"] - 1), axis=0)
+        off = np.maximum.accumulate(np.where(~(now | before), order, -1), axis=0)
         slides = on > off
         numbers = order + (block.first + fresh)
         return slides, np.maximum.accumulate(np.where(is_open | slides, numbers, pairs["start"]), axis=0)
@@ -376,7 +385,9 @@ class FrictionStates:
         for row, column in np.argwhere(before != slides).tolist():
             place, key = row + block.fresh, int(self._pairs["key"][column])
             if slides[row, column]:
-                changes.append(self._begin(block, ContactState.SLIDING, column, max(place - 2, 0), place))
+                first = max(place - _STAYS + 1, 0)
+                onset = first + int(np.flatnonzero(block.columns[first : place + 1, column, _SLIDES])[0]) - 1
+                changes.append(self._begin(block, ContactState.SLIDING, column, max(onset, 0), place))
             else:
                 last = np.flatnonzero(block.columns[:place, column, _SLIDES])
                 end = int(last[-1]) if len(last) else place
@@ -427,6 +438,8 @@ class FrictionStates:
             start, way = np.maximum(rows - length, 0), distance[:, some]
             change = columns[rows] - columns[start]
             goes_on = (newest * change[:, :, _X]).sum(axis=2) >= 0.5 * min(_LATEST / length, 1.0) * way**2
+            early = columns[np.maximum(rows - length // 2, 0), :, _X] - columns[start, :, _X]
+            goes_on &= (early * change[:, :, _X]).sum(axis=2) >= _EARLY * way**2
             over = np.sqrt((change[:, :, _TILT] ** 2).sum(axis=2)) * pairs["reach"]
             travels = (change[:, :, _TRAVEL1] > 2 * way) & (change[:, :, _TRAVEL2] > 2 * way)
             rolling = travels & (over > way)
@@ -435,17 +448,20 @@ class FrictionStates:
             begins.append(fits[:, some] & used & goes_on & ~rolling & (way >= 0.8 * change[:, :, _PATH]))
         slow = recent[:, some] < LEAST_SPEED * pairs["scale"] * self._recent * self._interval
         begin, bend, roll = np.array(begins), np.array(bends), np.array(rolls)
-        any_begins, changes, place = np.asarray(begin.any(axis=(0, 2))), list[Motion](), np.arange(len(some))
+        may_begin, spoils = np.asarray(begin.any(axis=0)), bend | roll | slow
+        # To search the way of ten seconds takes longer than all the rest: for an end, four times a second will do.
+        looks = ((block.first + rows) % (_RETURNS * _DECIDE) == 0).tolist()
+        creeps, window, since = pairs["creeps"], pairs["window"], pairs["since"]
+        begun, changes, place = starts[:, some], list[Motion](), np.arange(len(some))
         for j, row in enumerate(rows.tolist()):
-            creeps = pairs["creeps"]
-            if not (any_begins[j] or creeps.any()):
+            disturbed = creeps & (begun[j] > since)
+            stops = disturbed | (creeps & spoils[window, j, place])
+            if not (looks[j] or stops.any() or (may_begin[j] & ~creeps).any()):
+                creeping[j, some] = creeps
                 continue
-            window = pairs["window"]
-            lengths = np.array(self._windows)[window]
-            old = self._is_old_ground(block, row, some, starts[j, some], np.where(creeps, lengths, 0), creeps, 0.25)
-            stops = creeps & (slow[j] | bend[window, j, place] | roll[window, j, place] | old)
-            disturbed = creeps & (starts[j, some] > pairs["since"])
-            stops |= disturbed
+            lengths, asked = np.array(self._windows)[window], creeps if looks[j] else creeps & False
+            old = self._is_old_ground(block, row, some, begun[j], lengths, asked, 0.25)
+            stops |= old
             for k in np.flatnonzero(stops).tolist():
                 back = self._recent if slow[j, k] else _DECIDE if disturbed[k] else 0
                 changes += self._finish(block, (int(pairs["key"][k]), ContactState.CREEPING), max(row - back, 0), row)
@@ -454,15 +470,12 @@ class FrictionStates:
                 new = begin[w, j] & ~creeps & ~stops
                 if new.any():
                     same = np.full(len(some), self._windows[w])
-                    new &= ~self._is_old_ground(block, row, some, starts[j, some], same, new, 0.5)
+                    new &= ~self._is_old_ground(block, row, some, begun[j], same, new, 0.5)
                     for k in np.flatnonzero(new).tolist():
                         onset = row - self._windows[w]
                         changes.append(self._begin(block, ContactState.CREEPING, int(some[k]), onset, row))
                     creeps |= new
-                    window[new], pairs["since"][new] = w, starts[j, some][new]
-            for k in np.flatnonzero(creeps).tolist():
-                motion = self._lasting[int(pairs["key"][k]), ContactState.CREEPING].motion
-                motion.speed = max(motion.speed, float(recent[j, some[k]] / (self._recent * self._interval)))
+                    window[new], since[new] = w, begun[j][new]
             creeping[j, some] = creeps
         for name in ("creeps", "window", "since"):
             self._pairs[name][some] = pairs[name]
@@ -549,6 +562,11 @@ class FrictionStates:
         motion, values = lasting.motion, block.columns[: row + 1, lasting.column]
         if motion.state is ContactState.CREEPING:
             motion.distance = float(np.sqrt(((values[-1, _X] - lasting.origin[:4]) ** 2).sum()))
+            first = max(int(np.searchsorted(block.times, motion.seen)), self._recent)
+            ends = np.arange(first, row + 1, _DECIDE)
+            way = values[ends, _X] - values[ends - self._recent, _X]
+            speed = np.sqrt((way**2).sum(axis=1)).max(initial=0.0) / (self._recent * self._interval)
+            motion.speed = max(motion.speed, float(speed))
             return
         motion.distance = float(values[-1, _PATH] - lasting.origin[4])
         first = int(np.searchsorted(block.times, motion.begin))
@@ -567,18 +585,19 @@ class FrictionStates:
         turn = np.abs(change[:, :, _TURN])
         pivots = (turn > _PIVOT * time) & ~rolls
         here = block.touching[rows]
-        for j, k in enumerate(rows.tolist()):
-            which = np.flatnonzero((slides[j] | creeping[j] | rolls[j] | pivots[j]) & here[j])
-            if not len(which):
-                continue
-            loads = columns[k, which, _MOTION:]
-            state = np.where(slides[j], ContactState.SLIDING, ContactState.STICKING)
-            state = np.where(creeping[j], ContactState.CREEPING, state)[which]
-            values = [self._pairs["key"][which], state, distance[j, which] / time, loads[:, USED] / loads[:, LOAD]]
-            values += [tilt[j, which] / time * rolls[j, which], turn[j, which] / time * pivots[j, which]]
-            self._records.append(np.column_stack(values))
-            self._record_times.append(float(block.times[k]))
-            self._record_rows += len(which)
+        found, which = np.nonzero((slides | creeping | rolls | pivots) & here)
+        if not len(found):
+            return
+        loads = columns[rows[found], which, _MOTION:]
+        state = np.where(slides, ContactState.SLIDING, ContactState.STICKING)
+        state[creeping] = ContactState.CREEPING
+        values = [self._pairs["key"][which], state[found, which], distance[found, which] / time]
+        values += [loads[:, USED] / loads[:, LOAD], (tilt * rolls)[found, which] / time]
+        table = np.column_stack([*values, (turn * pivots)[found, which] / time])
+        decisions, firsts = np.unique(found, return_index=True)
+        self._records += np.split(table, firsts[1:])
+        self._record_times += block.times[rows[decisions]].tolist()
+        self._record_rows += len(table)
         while self._record_rows > _MOST_RECORDS:
             half = len(self._records) // 2
             self._record_rows -= sum(map(len, self._records[:half]))

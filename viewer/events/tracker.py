@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from time import monotonic
 
@@ -11,13 +12,17 @@ from numpy.typing import NDArray
 
 from ..engines.contract import Engine
 from ..metrics import OFF, ON, ContactTimes, start_times
+from ..mjmodel.names import body_names
+from ..mjmodel.pair_motion import pair_key
 from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
 from ..mjmodel.types import MjModel
-from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip
+from ..sensors.friction import ContactState
+from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip, sliding_geoms
 from .contact_events import EventKind, EventRule
-from .event_log import LIMIT, EventLog, LogEntry
-from .friction_states import FrictionStates
+from .event_log import LIMIT, EventLog, LogEntry, LoggedContact, MotionEvent
+from .friction_states import FrictionStates, Motion
 from .pair_contacts import PairContacts
+from .reasons import Reason, explain_pair
 from .sensor_contacts import SensorContacts
 
 CURVE_STEPS = 4000
@@ -26,6 +31,8 @@ _BUFFER_STEPS = 512
 """Steps that are buffered before they are read together ..."""
 _BUFFER_BYTES = 2**22
 """... and memory that they may take."""
+_MOST_SENSORS = 200
+"""Sensors that are asked whether they cover a pair."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,8 @@ class ContactTracker:
     def log(self) -> EventLog:
         """What happened, oldest first."""
         self._flush()
+        if self._friction is not None and monotonic() - self._decided >= self.patience:
+            self._decide()
         return self._log
 
     @property
@@ -120,6 +129,36 @@ class ContactTracker:
         if self._friction is not None and monotonic() - self._decided >= self.patience:
             self._decide()
         return self._friction
+
+    @cached_property
+    def bodies(self) -> list[tuple[str, str]]:
+        """Names of the two bodies of each pair."""
+        names, model = body_names(self._engine.model), self._engine.model
+        return [(names[a], names[b]) for a, b in model.geom_bodyid[self._pairs.choice.geoms].tolist()]
+
+    def explain(self, geoms: NDArray[np.intp], time: float) -> Reason | None:
+        """Return why a pair of geoms, (2,), moves at a simulated time [s] that is shown; None where it does not, or
+        nothing is known."""
+        friction = self.friction
+        if friction is None:
+            return None
+        key = int(pair_key(self._engine.model, geoms))
+        motion, moving = friction.state_at(key, time), friction.moving_at(time).get(key)
+        return explain_pair(self._engine.model, self._engine.contact_data(), key, motion, moving)
+
+    def sensors_of(self, pair: int) -> tuple[str, ...]:
+        """Return the contact sensors that cover a tracked pair, by name."""
+        if pair not in self._sensors_of:
+            first, second = self._pairs.choice.geoms[pair].tolist()
+            covering = []
+            for name in self._engine.sensors.names[:_MOST_SENSORS]:
+                sides = self._engine.covered_geoms(name)
+                if sides is not None and any(
+                    sides[0][a] and sides[1][b] for a, b in ((first, second), (second, first))
+                ):
+                    covering.append(name)
+            self._sensors_of[pair] = tuple(covering)
+        return self._sensors_of[pair]
 
     @property
     def options(self) -> TrackingOptions:
@@ -174,6 +213,12 @@ class ContactTracker:
         self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration, self._sensor_names)
         self._friction = FrictionStates(engine.model, engine.timestep) if engine.has_contact_list else None
         self.breaks = [each for each in self.breaks if each.pair_id is None]
+        self._tracked: dict[int, int] = {}
+        """Pairs by their keys."""
+        self._moving: dict[Motion, LoggedContact] = {}
+        """What slides or creeps."""
+        self._sensors_of: dict[int, tuple[str, ...]] = {}
+        self.__dict__.pop("bodies", None)
         self._log.clear()
         self._entries.clear()
         self._step_count = 0
@@ -190,7 +235,8 @@ class ContactTracker:
             and self._pairs.buffer(start)
         ):
             self._time = time
-            self._look(engine, start)
+            if self._friction is not None:
+                self._look(engine, start)
             if self._sensor_names is None:
                 self._entries += self._sensors.add(start)
             self._step_count += 1
@@ -240,8 +286,34 @@ class ContactTracker:
 
     def _decide(self) -> None:
         assert self._friction is not None
-        self._friction.flush()
+        changed = self._friction.flush()
         self._decided = monotonic()
+        if changed and not self._tracked:
+            self._tracked = {
+                key: i for i, key in enumerate(pair_key(self._engine.model, self._pairs.choice.geoms).tolist())
+            }
+        for motion in dict.fromkeys(changed):
+            if (pair := self._tracked.get(motion.key)) is not None:
+                self._log_motion(motion, pair)
+
+    def _log_motion(self, motion: Motion, pair: int) -> None:
+        """Enter in the log that a pair begins to slide or creep, or ceases to, or both."""
+        word = "slip" if motion.state is ContactState.SLIDING else "creep"
+        if motion not in self._moving:
+            self._moving[motion] = LoggedContact(motion.begin)
+            self._add_motion(EventKind(f"{word}_begin"), motion, pair, motion.begin, motion.seen)
+        if math.isfinite(motion.end):
+            self._moving[motion].end = motion.end
+            self._add_motion(EventKind(f"{word}_end"), motion, pair, motion.end, motion.ended)
+            del self._moving[motion]
+
+    def _add_motion(self, kind: EventKind, motion: Motion, pair: int, time: float, seen: float) -> None:
+        choice, contact = self._pairs.choice, self._moving[motion]
+        why = explain_pair(self._engine.model, self._engine.contact_data(), motion.key, motion)
+        text = "" if why is None or kind.endswith("end") else why.text
+        bodies, sensors = self.bodies[pair], self.sensors_of(pair)
+        event = MotionEvent(time, pair, choice.labels[pair], bodies, sensors, kind, motion, text)
+        self._log.add(LogEntry(time, seen, kind, self._pairs.labels[pair], event, contact))
 
     def _finish_step(self, start: float) -> None:
         """Flush full buffers and extend the curves, after a step that began at a time [s]."""
@@ -290,6 +362,7 @@ class ContactTracker:
         self._sensors.resume(last)
         if self._friction is not None:
             self._friction.resume(time)
+            self._moving.clear()
         for each in self.breaks:
             each.restart()
         # The step from here on is added again.
@@ -305,11 +378,22 @@ class ContactTracker:
                 continue
             if each.when is BreakWhen.SLIP:
                 if each.is_slip(*self._slip_for(each)):
-                    self.on_break(f"{self.break_label(each)} at {self._time:.6f} s")
+                    self.on_break(f"{self._slip_label(each)} at {self._time:.6f} s")
                 continue
             hit = next((entry for entry in entries if each.is_event(entry)), None)
             if hit is not None:
                 self.on_break(f"{hit.subject} {each.when} at {hit.time:.6f} s")
+
+    def _slip_label(self, each: Break) -> str:
+        """What slips, for people: also the pair, where a break is of a sensor or of any pair."""
+        if each.sensor is not None:
+            geoms = ", ".join(sliding_geoms(self._engine, self._sensors.names[each.sensor])[:2])
+            return self.break_label(each) + (f" ({geoms})" if geoms else "")
+        if each.pair_id is not None or not each.slipped:
+            return self.break_label(each)
+        labels = [self._pairs.labels[pair] for pair in sorted(each.slipped)]
+        more = f" and {len(labels) - 1} more" if len(labels) > 1 else ""
+        return f"{labels[0]}{more} {each.when}"
 
     def _forces_for(self, each: Break) -> NDArray[np.float64]:
         """Forces that a break depends on [N]."""

@@ -1,6 +1,7 @@
 """Turns MuJoCo's contact list into the friction of the contacts that a sensor reports."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -31,7 +32,13 @@ def contact_cones(model: mujoco.MjModel, data: mujoco.MjData, batch: ContactBatc
     adhesion = np.zeros(len(batch.filled))
     if hasattr(data.contact, "adhesion"):
         adhesion[slots] = data.contact.adhesion[contacts]
-    return friction_cones(batch, friction, model_cone(model), adhesion)
+    cones = friction_cones(batch, friction, model_cone(model), adhesion)
+    if cones is None:
+        return None
+    pairs = np.full(len(batch.filled), -1)
+    geoms = np.sort(data.contact.geom[contacts].astype(np.int64), axis=1)
+    pairs[slots] = np.where(geoms[:, 0] >= 0, geoms[:, 0] * model.ngeom + geoms[:, 1], -1)
+    return replace(cones, pairs=pairs[batch.filled])
 
 
 def contact_friction(data: mujoco.MjData, contacts: Indices) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..engines.contact_sensor import ContactSensor
 from ..errors import RecordingError
 from ..events.contact_events import EventKind
-from ..events.event_log import LogEntry
+from ..events.event_log import LogEntry, MotionEvent
 from ..files import PartFile
 from ..mjmodel.names import geom_names, shape_name
 from ..mjmodel.types import MjModel
@@ -370,6 +370,10 @@ class RerunWriter:
 def _describe(entry: LogEntry) -> str:
     """An event in a line: `wall × bumper begin, 0.12 m/s, peak 33 N`."""
     words = [f"{entry.subject} {entry.kind}"]
+    if isinstance(entry.event, MotionEvent):
+        if entry.kind in (EventKind.SLIP_END, EventKind.CREEP_END):
+            words[0] += f" after {entry.event.duration:.6f} s"
+        return f"{words[0]}, {1e3 * entry.event.distance:.4g} mm, at most {1e3 * entry.event.speed:.4g} mm/s"
     if entry.kind is EventKind.END:
         words[0] += f" after {entry.event.duration:.6f} s"
     if not math.isnan(entry.approach_speed):

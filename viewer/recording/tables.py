@@ -107,6 +107,10 @@ _UNITS = {
     "slip_distance": "m",
     "slip_time": "s",
     "slip_start": "s",
+    "creep_distance": "m",
+    "creep_speed": "m/s",
+    "creep_start": "s",
+    "slip_speed": "m/s",
     "penetration": "m",
     "penetration_time": "s",
     "dropped_time": "s",
@@ -325,9 +329,12 @@ EVENT_COLUMNS: Columns = {
     "approach_speed": Kind.NUMBER,
     "duration": Kind.NUMBER,
     "peak_force": Kind.NUMBER,
+    "body1": Kind.TEXT,
+    "body2": Kind.TEXT,
+    "slip_speed": Kind.NUMBER,
 }
 """SI units. `time` is inside a step; `step` and `video_frame` are the first that show the event. `peak_force` is the
-largest normal force of the contact so far."""
+largest normal force of the contact so far. Of slip and creep: `distance` is the way, `slip_speed` the largest speed."""
 
 
 @dataclass(frozen=True)
@@ -398,7 +405,10 @@ def event_rows(events: Iterable[SeenEvent]) -> Block:
     """A row for each event."""
     records: list[dict[str, Any]] = []
     for event in events:
-        record = event_record(event.entry)
+        record: dict[str, Any] = dict.fromkeys(EVENT_COLUMNS) | {"body1": "", "body2": ""} | event_record(event.entry)
         record["geom1"], record["geom2"] = record.pop("geoms")
+        if event.entry.motion is not None:
+            record["body1"], record["body2"] = record.pop("bodies")
+            record["slip_speed"] = record["speed"]
         records.append(record | {"step": event.step, "video_frame": event.video_frame})
     return {name: as_column(kind, [record[name] for record in records]) for name, kind in EVENT_COLUMNS.items()}

@@ -177,6 +177,8 @@ class PaletteColors:
     """Friction cone of a contact that holds: calm, for it is the usual state."""
     sliding: RGBA
     """Friction cone of a contact that slips: warm."""
+    creeping: RGBA
+    """Friction cone of a contact that holds and yet moves: neither calm nor warm."""
     open: RGBA
     """Ring around a contact that bears no force."""
     weight: RGBA
@@ -196,6 +198,7 @@ _STANDARD = PaletteColors(
     torque=(0.62, 0.24, 0.88, 1.0),
     sticking=(0.82, 0.90, 0.97, 0.75),
     sliding=(1.0, 0.42, 0.05, 1.0),
+    creeping=(0.93, 0.36, 0.72, 1.0),
     open=(0.62, 0.66, 0.70, 1.0),
     weight=(0.93, 0.94, 0.96, 1.0),
     contact_sum=(1.0, 0.70, 0.04, 1.0),
@@ -211,6 +214,7 @@ _COLORBLIND = PaletteColors(
     torque=(0.80, 0.47, 0.65, 1.0),
     sticking=(0.34, 0.71, 0.91, 0.75),
     sliding=(0.90, 0.62, 0.0, 1.0),
+    creeping=(0.80, 0.47, 0.65, 1.0),
     open=(0.62, 0.62, 0.62, 1.0),
     weight=(0.93, 0.93, 0.93, 1.0),
     contact_sum=(0.94, 0.89, 0.26, 1.0),

@@ -1,7 +1,8 @@
 """Turns contact forces and friction coefficients into how near each contact is to slipping, and its cone."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Any
 
@@ -109,6 +110,15 @@ class FrictionCones:
     """Friction use of the sliding components, (k,)."""
     states: NDArray[np.int8]
     """Values of ContactState, (k,)."""
+    pairs: NDArray[np.int64] | None = None
+    """The two geoms of each contact as one number, -1 where they are not known, (k,); None where no one says so."""
+
+    def with_creep(self, creeping: Collection[int]) -> "FrictionCones":
+        """Return the cones with the contacts of some pairs creeping that would be said to stick."""
+        if not creeping or self.pairs is None:
+            return self
+        creeps = (self.states == ContactState.STICKING) & np.isin(self.pairs, list(creeping))
+        return replace(self, states=np.where(creeps, ContactState.CREEPING, self.states).astype(np.int8))
 
 
 def friction_cones(batch: ContactBatch, friction: Array, cone: Cone, adhesion: ArrayLike = 0.0) -> FrictionCones | None:

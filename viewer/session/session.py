@@ -15,6 +15,8 @@ from ..mjmodel.support import heaviest_root
 from ..render.camera import Eye
 from ..render.style import Gauge, GlyphScale, glyph_scale
 from ..render.view import USUAL_PICTURE, View
+from ..sensors.contacts import ContactBatch
+from ..sensors.friction import FrictionCones
 from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, ViewState
 from .drive import Drive
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
@@ -54,6 +56,10 @@ class VisibleSensors(dict[str, bool]):
         if self._flags is None or self._flags[0] is not names:
             self._flags = names, np.fromiter(map(self.__getitem__, names), bool, len(names))
         return self._flags[1]
+
+
+_PATIENCE = 0.2
+"""How long it may take until a running scene shows that something has begun to slide or creep [s]."""
 
 
 class Session:
@@ -183,6 +189,8 @@ class Session:
 
     def advance(self, budget: float) -> None:
         """Take or show the steps that are due, for at most `budget` seconds of wall time."""
+        if self.events is not None:
+            self.events.patience = 0.0 if self.paused else _PATIENCE
         self._attempt(lambda: self.source.advance(self, budget))
 
     def drag(self) -> None:
@@ -298,6 +306,33 @@ class Session:
     def diagnostics(self) -> Diagnostics | None:
         """What is behind the arrays; None where the engine does not report it."""
         return self.engine.diagnostics
+
+    @property
+    def state_time(self) -> float:
+        """Simulated time of the state that the arrays are of [s]: that from which the shown step started."""
+        return self.engine.time - self.engine.timestep
+
+    def cones(self, batch: ContactBatch) -> FrictionCones | None:
+        """Return the friction cones of a sensor's contacts now, also those that creep; None if they are not known."""
+        cones = self.diagnostics.cones(batch) if self.diagnostics is not None else None
+        friction = self.events.friction if self.events is not None else None
+        if cones is None or friction is None:
+            return cones
+        return cones.with_creep(friction.creeping_at(self.state_time))
+
+    def reasons(self, name: str, slot: int | None = None) -> list[str]:
+        """Return why the contacts of a sensor move, or one in a slot: a sentence for each pair that does."""
+        if self.events is None or self.diagnostics is None:
+            return []
+        geoms = self.details(name).geoms
+        pairs = dict.fromkeys(geoms if slot is None else geoms[slot : slot + 1])
+        found = []
+        for pair in pairs:
+            mixing = self.diagnostics.mixing(*pair)
+            reason = None if mixing is None else self.events.explain(np.array(mixing.sides), self.state_time)
+            if reason is not None:
+                found.append(reason.text if len(pairs) == 1 else f"{' on '.join(pair)}: {reason.text}")
+        return found
 
     def set_reduce(self, name: str, mode: str) -> None:
         """Switch a sensor's reduce mode, in all environments."""

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from ..engines.contact_sensor import SensorList
 from ..engines.contract import Engine
 from ..engines.steps import StepBlock, StepBuffer
+from ..events.friction_states import FrictionStates
 from ..metrics import OFF, ON, dropped, in_contact
 from ..mjmodel.friction import ListedFriction, contact_cones, listed_friction, model_cone, read_list
+from ..mjmodel.pair_motion import pair_key
 from ..mjmodel.pairs import common_friction
 from ..sensors.contacts import Array, ContactBatch
 from ..sensors.friction import OPEN_FORCE, SLIDING_SPEED, Cone, ContactState, friction_use, is_sliding, slip_speed
@@ -33,8 +35,17 @@ class RunMetrics:
         lists = _FrictionLists(engine, mixed).read if mixed and engine.has_contact_list else None
         self._buffer = StepBuffer(engine, names, lists, lambda name, batch: _slip_of(engine, batch))
         self._figures = _Figures(len(names), engine.timestep)
+        self._keys = [None if each is None else pair_key(engine.model, each).tolist() for each in pairs]
+        # Of all contacts there may be, looking at how each moves would take longer than the rest.
+        declared = any(not engine.sensors[name].virtual for name in names)
+        known = engine.has_contact_list and declared and any(keys is not None for keys in self._keys)
+        self._friction = FrictionStates(engine.model, engine.timestep) if known else None
 
     def after_step(self, engine: Engine) -> None:
+        if self._friction is not None and self._friction.is_due():
+            self._friction.add(engine.contact_data(), engine.time - engine.timestep)
+            if self._friction.full:
+                self._friction.flush()
         if (block := self._buffer.add()) is not None:
             self._count(block)
 
@@ -50,7 +61,24 @@ class RunMetrics:
         """Return the figures of each sensor, by their names in METRICS; NaN for what is not known."""
         if (block := self._buffer.take()) is not None:
             self._count(block)
-        return self._figures.rows()
+        if self._friction is not None:
+            self._friction.flush()
+        rows = self._figures.rows()
+        for row, keys in zip(rows, self._keys, strict=True):
+            row |= self._creep(keys)
+        return rows
+
+    def _creep(self, keys: list[int] | None) -> dict[str, float]:
+        """Figures of the pair that creeps farthest; NaN where they are not known."""
+        if self._friction is None or keys is None:
+            return dict.fromkeys(("creep_distance", "creep_speed", "creep_start"), math.nan)
+        found = self._friction.motions
+        creeps = [[each for each in found.get(key, ()) if each.state is ContactState.CREEPING] for key in keys]
+        return {
+            "creep_distance": max((sum(each.distance for each in pair) for pair in creeps), default=0.0),
+            "creep_speed": max((each.speed for pair in creeps for each in pair), default=0.0),
+            "creep_start": min((each.begin for pair in creeps for each in pair), default=math.nan),
+        }
 
     def _count(self, block: StepBlock) -> None:
         """Count the steps of a block."""

@@ -75,6 +75,8 @@ METRICS = (
     Metric("impulse", "Impulse", "N s", instant="peak_time"),
     Metric("slip_distance", "Slip distance", "mm", 1e3, instant="slip_start"),
     Metric("slip_time", "Slip time", "s", instant="slip_start"),
+    Metric("creep_distance", "Creep distance", "mm", 1e3, instant="creep_start"),
+    Metric("creep_speed", "Creep speed", "mm/s", 1e3, instant="creep_start"),
     Metric("penetration", "Penetration", "mm", 1e3, instant="penetration_time"),
     Metric("contact_time", "Contact time", "s"),
     Metric("longest_air_time", "Longest air time", "s"),

@@ -34,7 +34,7 @@ def build_cones(
     values = np.concatenate([cones.apex, cones.axis, cones.tangent0, half_widths], axis=1)
     # NaN, for friction that is not known, lies outside.
     drawn = np.flatnonzero((np.abs(values) < LARGEST).all(axis=1) & (half_widths > 0).any(axis=1))
-    by_state = np.array([colors.open, colors.sticking, colors.sliding], np.float32)
+    by_state = np.array([colors.open, colors.sticking, colors.sliding, colors.sliding, colors.creeping], np.float32)
     rows = np.zeros((len(drawn), 20), np.float32)
     rows[:, 0:3], rows[:, 3] = cones.apex[drawn], height[drawn]
     rows[:, 4:7], rows[:, 7] = cones.axis[drawn], half_widths[drawn, 0]
@@ -54,14 +54,14 @@ def unique_cones(glyphs: Glyphs) -> Glyphs:
 
 def _contact_cones(context: DrawContext) -> Glyphs | None:
     """Friction cones of the visible sensors' contacts."""
-    engine, diagnostics = context.session.engine, context.session.diagnostics
-    if diagnostics is None:
+    engine = context.session.engine
+    if context.session.diagnostics is None:
         return None
     parts = []
     for i, sensor in context.shown:
         # Friction is known of the newest step only, whichever moment the arrows show.
         batch = engine.contacts(sensor.name)
-        cones = diagnostics.cones(batch)
+        cones = context.session.cones(batch)
         if cones is not None and batch.force is not None:
             normal_forces = batch.force[batch.filled, 0]
             parts.append(build_cones(i, cones, normal_forces, context.gizmos, context.scale, context.colors))
@@ -74,6 +74,7 @@ def _legend(context: DrawContext) -> list[LegendEntry]:
     return [
         LegendEntry(context.colors.sticking, "sticking", False),
         LegendEntry(context.colors.sliding, "sliding", False),
+        LegendEntry(context.colors.creeping, "creeping", False),
         LegendEntry(context.colors.open, "contact without force", False),
     ]
 
@@ -83,7 +84,7 @@ LAYERS = [
         "cones",
         "Friction cones",
         "How far each contact's force may lean before it slips, in the newest step:\n"
-        "inside the rim it sticks, on the rim it slides",
+        "inside the rim it sticks or creeps, on the rim it slides",
         own_row=True,
         glyphs=_contact_cones,
         legend=_legend,

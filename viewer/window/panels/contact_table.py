@@ -171,12 +171,12 @@ class ContactTable:
             )
             headings = [heading for column in columns for heading in self._headings(column, net)]
             wants_cones = ContactColumn.USE in columns
-            cones = session.diagnostics.cones(reading.batch) if wants_cones and session.diagnostics else None
+            cones = session.cones(reading.batch) if wants_cones else None
             for row in ui.table_rows("##contacts", headings, len(slots), _FLAGS, size, colors=colors, frozen=1):
                 use = float(cones.use[row]) if cones is not None else float("nan")
-                sliding = cones is not None and cones.states[row] == ContactState.SLIDING
+                state = ContactState(cones.states[row]) if cones is not None else ContactState.UNKNOWN
                 for column in columns:
-                    self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, sliding))
+                    self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, state))
 
     def _show_menu(self, session: Session, name: str, slot: int) -> None:
         """The menu of the contact whose row was drawn last."""
@@ -200,7 +200,7 @@ class ContactTable:
         slot: int,
         column: ContactColumn,
         tints: Sequence[ImVec4] | None,
-        friction: tuple[float, bool],
+        friction: tuple[float, ContactState],
     ) -> None:
         """What a column, which may be several cells, shows of a contact. `tints` of its components; none for a net."""
         name, batch = reading.sensor.name, reading.batch
@@ -251,8 +251,12 @@ def _chosen(settings: ViewState) -> list[ContactColumn] | None:
     return chosen if settings.contact_columns else None
 
 
-def _show_use(use: float, sliding: bool) -> None:
-    known = use == use
-    ui.text_right(f"{use:.2f}" if known else "-", warning_color() if sliding else None if known else dim_color())
+def _show_use(use: float, state: ContactState) -> None:
+    known, moves = use == use, state in (ContactState.SLIDING, ContactState.CREEPING)
+    text = f"{use:.2f}" if known else "-"
+    ui.text_right(
+        f"{text} creeps" if state is ContactState.CREEPING else text,
+        warning_color() if moves else None if known else dim_color(),
+    )
     if imgui.is_item_hovered():
-        imgui.set_tooltip("sliding" if sliding else "sticking" if known else "no friction")
+        imgui.set_tooltip(state.name.lower() if known or moves else "no friction")

@@ -225,7 +225,8 @@ class EventRows:
                 break
             row.cut(kept)
             for _, entry in row.events:
-                self._newest.setdefault(_subject(entry), row)
+                if entry.motion is None:
+                    self._newest.setdefault(_subject(entry), row)
         self._log, self._version, self._known = log, log.version, entries.copy()
         for place in range(kept, len(entries)):
             self._add(entries[place], place)
@@ -253,6 +254,10 @@ class EventRows:
         return 0
 
     def _add(self, entry: LogEntry, place: int) -> None:
+        if entry.motion is not None:
+            # Slip and creep are those of pairs alone.
+            self.rows.append(EventRow(entry, place))
+            return
         row = self._twin(entry)
         if row is None:
             row = EventRow(entry, place)

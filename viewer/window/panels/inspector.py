@@ -26,6 +26,8 @@ INEXACT = (
 
 _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
+_MOST_REASONS = 3
+"""Sentences on why contacts move."""
 _ARRAY_FLAGS = (
     imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
     | imgui.TableFlags_.no_pad_outer_x
@@ -56,6 +58,7 @@ class Inspector:
             ui.paragraph(INEXACT, warning_color())
         _show_declaration(session, reading)
         self._show_contacts(shell, reading, tints)
+        _show_reasons(session, reading)
         _show_origins(session, reading)
         _show_modes(session, reading)
         _show_balance(session, reading)
@@ -152,6 +155,14 @@ def _fact(name: str, value: str) -> None:
     imgui.push_text_wrap_pos(0.0)
     imgui.text_unformatted(value)
     imgui.pop_text_wrap_pos()
+
+
+def _show_reasons(session: Session, reading: SensorReading) -> None:
+    """Why the contacts move: that which is picked, or all of the sensor."""
+    name = reading.sensor.name
+    slot = session.picked[1] if session.picked is not None and session.picked[0] == name else None
+    for text in session.reasons(name, slot)[:_MOST_REASONS]:
+        ui.paragraph(text, warning_color())
 
 
 def _show_modes(session: Session, reading: SensorReading) -> None:

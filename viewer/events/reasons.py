@@ -1,0 +1,153 @@
+"""Says in a sentence why a pair of geoms moves as it does, with numbers that are computed."""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from ..mjmodel.creep import WANTED, creep_formula, needed_impratio
+from ..mjmodel.pair_motion import pair_key
+from ..mjmodel.types import MjData, MjModel
+from ..sensors.friction import ContactState
+from .friction_states import Motion, Moving
+
+_HELD = 0.9
+"""Friction use up to which more friction would change nothing."""
+_CHANGED = 0.2
+"""Relative change from which on a force counts as a cause."""
+
+
+class ReasonKind(StrEnum):
+    """What a sentence says."""
+
+    CREEP = "creep"
+    """Friction that holds acts as a damper, by the formula."""
+    MOVES = "moves"
+    """It creeps, and the formula does not explain it: the speed alone is said."""
+    SLIDE = "slide"
+    ROLL = "roll"
+    PIVOT = "pivot"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a pair moves."""
+
+    kind: ReasonKind
+    text: str
+    """One or two sentences."""
+    speed: float = math.nan
+    """[m/s]"""
+    use: float = math.nan
+    """Friction use."""
+    impratio: float = math.nan
+    """With elliptic cones, what would make it creep with `WANTED`; NaN where that is not known."""
+
+
+def explain_pair(
+    model: MjModel, data: MjData, key: int, motion: Motion | None = None, moving: Moving | None = None
+) -> Reason | None:
+    """Return why a pair moves; None where it does not, or where nothing is known.
+
+    Args:
+        model: The scene.
+        data: The state, with its contacts and constraint forces.
+        key: The pair: see `pair_key`.
+        motion: The slip or creep that lasts there.
+        moving: How the pair moved in the last quarter of a second.
+
+    Returns:
+        The sentence. A cause is in it only where the numbers show it.
+    """
+    if motion is not None and motion.state is ContactState.SLIDING:
+        return explain_slide(motion)
+    if motion is not None:
+        return _explain_creep(model, data, key, motion, moving)
+    if moving is not None and moving.roll > 0:
+        return Reason(ReasonKind.ROLL, "Rolls: no sliding at the contact.", moving.speed, moving.use)
+    if moving is not None and moving.pivot > 0:
+        return _explain_pivot(model, data, key, moving)
+    return None
+
+
+def explain_slide(motion: Motion) -> Reason:
+    """Return since when a pair slides, and what used its friction up."""
+    text = f"Slides since {motion.begin:.3f} s"
+    use = motion.at[2] if motion.at else math.nan
+    causes = []
+    if motion.before and motion.at and motion.before[2] < _HELD:
+        load, shear, _, points = motion.before
+        load_at, shear_at, _, points_at = motion.at
+        if load_at < (1 - _CHANGED) * load:
+            causes.append(f"the normal force fell from {_force(load)} to {_force(load_at)} N")
+        if shear_at > (1 + _CHANGED) * shear:
+            causes.append(f"the tangential force rose from {_force(shear)} to {_force(shear_at)} N")
+        text += ": friction use reached 1"
+        if causes:
+            text += f" when {' and '.join(causes)}"
+        if round(points_at) < round(points):
+            left = round(points_at)
+            text += f"; {_count(left)} of {_count(round(points))} points {'is' if left == 1 else 'are'} left"
+    elif not motion.before and motion.at:
+        text += ", soon after it touched"
+    text += f". {_length(motion.distance)} so far, at most {_rate(motion.speed)}."
+    return Reason(ReasonKind.SLIDE, text, motion.speed, use)
+
+
+def _explain_creep(model: MjModel, data: MjData, key: int, motion: Motion, moving: Moving | None) -> Reason:
+    formula = creep_formula(model, data, key)
+    speed = moving.speed if moving is not None else motion.speed
+    use = moving.use if moving is not None else motion.at[2] if motion.at else math.nan
+    measured = f"Creeps {_rate(speed)}" + ("" if math.isnan(use) else f" with {100 * use:.0f} % of its friction used")
+    if formula is None or not formula.holds or formula.use > _HELD:
+        return Reason(ReasonKind.MOVES, f"{measured}.", speed, use)
+    impratio = needed_impratio(formula)
+    text = (
+        f"Creeps {_rate(formula.measured)} inside its cone ({100 * formula.use:.0f} % used): friction acts as a damper"
+        " here."
+    )
+    if formula.measured > 1.2 * WANTED:
+        text += (
+            f' cone="elliptic" impratio="{_three(impratio)}" would make it {_rate(WANTED)};'
+            " more friction or more grip would not help."
+        )
+    return Reason(ReasonKind.CREEP, text, formula.measured, formula.use, impratio)
+
+
+def _explain_pivot(model: MjModel, data: MjData, key: int, moving: Moving) -> Reason:
+    contacts = np.flatnonzero(pair_key(model, data.contact.geom) == key) if data.ncon else np.zeros(0, np.intp)
+    text = f"Pivots about the normal at {moving.pivot:.2g} rad/s"
+    # Several points resist by their levers.
+    if len(contacts) == 1 and data.contact.dim[contacts[0]] == 3:
+        text += " (condim 3 has no torsional friction)"
+    return Reason(ReasonKind.PIVOT, f"{text}.", moving.speed, moving.use)
+
+
+def _rate(speed: float) -> str:
+    """A speed with a unit in which it is easily read."""
+    for factor, unit in ((1.0, "m/s"), (1e3, "mm/s"), (1e6, "um/s")):
+        if factor * speed >= (1.0 if unit != "m/s" else 0.1):
+            return f"{_two(factor * speed)} {unit}"
+    return f"{_two(1e6 * speed)} um/s"
+
+
+def _length(way: float) -> str:
+    return f"{_two(1e3 * way)} mm" if way < 0.1 else f"{_two(way)} m"
+
+
+def _two(value: float) -> str:
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _three(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _force(value: float) -> str:
+    return f"{value:.3g}"
+
+
+def _count(count: int) -> str:
+    words = ("none", "one", "two", "three", "four", "five", "six")
+    return words[count] if count < len(words) else str(count)
