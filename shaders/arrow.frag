@@ -28,6 +28,8 @@ void main()
     float out_ = min(outline.z * max(x - 0.5 / light.w, 0.0) / max(1.0 - outline.w * place.y, 1e-3), 1.0);
     float facing = max(light.x * sqrt(1.0 - out_ * out_) + light.y, 0.0);
     facing = light.z > 0.0 && ellipse < 1.0 ? 0.7 * light.z : facing;
+    // The outline sets it off: the colour itself stays bright, so that it is read against a dark ground.
+    facing = 0.5 + 0.5 * facing;
     vec3 lit = shade(rgba.rgb, facing) * clamp(edge, 0.0, 1.0);
     gl_FragColor = vec4(lit, rgba.a * opacity * clamp(edge + OUTLINE, 0.0, 1.0));
 }

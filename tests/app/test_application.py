@@ -131,7 +131,9 @@ def test_sensors_are_made_and_undone(tmp_path: Path) -> None:
     assert app.notices.items[-1].text == f"undone: make {declaration.name}"
     run(app, lambda: declaration.name not in app.session.visible)
     app.undo()
-    assert len(app.notices.items) == 1
+    assert [notice.text for notice in app.notices.items if "undone" in notice.text] == [
+        f"undone: make {declaration.name}"
+    ]
     app.close()
 
 

@@ -56,7 +56,7 @@ def test_a_failing_shader_leaves_gizmos_drawn_by_mujoco(broken_shader: None, ses
     renderer, picture, bare = draw(session)
     with renderer:
         assert renderer.canvas.trouble is not None
-        assert "arrow.frag:13" in renderer.canvas.trouble
+        assert "arrow.frag:15" in renderer.canvas.trouble
         assert "\n" not in renderer.canvas.trouble
         assert "drawn by MuJoCo instead" in renderer.canvas.trouble
         assert pixels_of(picture, strong=1, weak=(0, 2)) > pixels_of(bare, strong=1, weak=(0, 2)) + 100

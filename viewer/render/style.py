@@ -18,9 +18,9 @@ BAR = 100.0
 """Length of the arrow of a gauge's force, and of the scale bar [measures]."""
 _SPHERE = 6.0, 15.0
 """Bounds of a sphere's diameter [measures]; the first also in pixels, however small a picture is."""
-_SHAFT = 2.0, 4.5
+_SHAFT = 3.2, 5.0
 """Bounds of a shaft's diameter, likewise."""
-_SHAFT_PER_SPHERE = 0.34
+_SHAFT_PER_SPHERE = 0.44
 _NEAREST_TO_ENDLESS = 0.3
 """Bounds how much longer arrows that go away from the eye are drawn: beyond some length only endless ones would do."""
 _LIFT = 1.05
@@ -190,7 +190,7 @@ class PaletteColors:
 
 
 _STANDARD = PaletteColors(
-    normal=(0.05, 0.70, 0.22, 1.0),
+    normal=(0.10, 0.78, 0.30, 1.0),
     tangent0=(0.90, 0.13, 0.11, 1.0),
     tangent1=(0.11, 0.36, 0.95, 1.0),
     point=(1.0, 1.0, 1.0, 1.0),

@@ -26,8 +26,8 @@ def _dropped(context: DrawContext) -> list[SensorGlyphs]:
 
 def _unwatched(context: DrawContext) -> Glyphs | None:
     """Faint points at contacts that no sensor reports, hidden ones included."""
-    points = context.session.unwatched_contacts
-    if not len(points) or not context.gizmos.points:
+    points = context.session.unwatched_contacts if context.gizmos.dropped and context.gizmos.points else ()
+    if not len(points):
         return None
     rows = np.empty((len(points), 8), np.float32)
     rows[:, :3], rows[:, 3] = points, _SMALL * context.scale.sizes(points).radius
@@ -60,7 +60,7 @@ LAYERS = [
     Layer(
         "dropped", "Dropped", "Ghosts of contacts without a slot, points of those without a sensor", contacts=_dropped
     ),
-    Layer("dropped", glyphs=_unwatched),
+    Layer(glyphs=_unwatched),
     Layer(
         "beside",
         "Runs beside",
