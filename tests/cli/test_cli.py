@@ -46,7 +46,7 @@ def test_inspect_names_every_value(capsys: pytest.CaptureFixture[str]) -> None:
 def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "turntable", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert set(report) == {"scene", "engine", "sensors"}
+    assert set(report) == {"scene", "engine", "sensors", "touch"}
     assert Path(report["scene"]).name == "turntable.xml"
     sensor = report["sensors"][0]
     assert {key: sensor[key] for key in sensor if key not in ("columns", "styles", "motrix", "mjx")} == {
