@@ -57,6 +57,7 @@ def test_inspect_json(capsys: pytest.CaptureFixture[str]) -> None:
         "reduce": "none",
         "frame": "contact",
         "size": 52,
+        "never": None,
     }
     assert len(sensor["columns"]) == 52
     assert "do not touch" in sensor["mjx"]["warning"]
