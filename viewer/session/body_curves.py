@@ -109,6 +109,11 @@ class BodyCurves:
             self._curves.restart(self._ring.last)
         self._take(self._buffer.add())
 
+    @property
+    def pending(self) -> int:
+        """Number of steps that are buffered."""
+        return 0 if self._buffer is None else len(self._buffer)
+
     def update(self) -> bool:
         """Compute the curves of new steps; True, as none is left."""
         if self._buffer is None and self._ring.last >= 0 and self._engine.sensors.has(_ALL):

@@ -46,6 +46,8 @@ _LOW_LINES = 6.5
 """Height of a plot, in lines of text, below which its value axis has few numbers."""
 _ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
 """Height of a sensor's row in the raster, in lines of text: at most, and at least."""
+_STEPS_AT_ONCE = 20
+"""Steps of bodies that are read together while the scene is played."""
 _BODIES_PART = 0.45
 """Part of the plots' height that the rows of bodies take at most, where a scene has no sensors."""
 _MOST_MARKS = 200
@@ -203,7 +205,10 @@ class Plots:
             self._fit(session.settings.plots)
         if session.settings.plots.axis is not axis:
             self._zoomed.clear()
-        history.curves.update()
+        curves = history.curves
+        # A few steps take as long as many: while they come, not every frame needs them.
+        if not isinstance(curves, BodyCurves) or session.paused or not curves.names or curves.pending >= _STEPS_AT_ONCE:
+            curves.update()
         shown = _shown(session, history)
         if not shown:
             engine = session.engine
