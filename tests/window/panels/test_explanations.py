@@ -1,5 +1,6 @@
 """Tables that explain a contact and a body, in the real window: origins of parameters, forces by kind."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 import pytest
 from contact_viewer.mjmodel.force_kinds import ForceTable
 from contact_viewer.mjmodel.mixing import Mixing
+from contact_viewer.render.view import Pick
+from contact_viewer.session.session import Highlight
 from contact_viewer.window.panels import inspector
 from contact_viewer.window.panels.explanations import show_forces, show_mixing
 from contact_viewer.window.window import Window
@@ -193,5 +196,25 @@ def test_the_bodies_panel_lists_forces_pairs_and_what_touches_at_the_start(tmp_p
         window.app.session.simulation.step()
         ctx.yield_(3)
         screenshot(ctx, tmp_path / "excluded.png")
+
+    drive(window, test)
+
+
+def test_a_right_click_on_a_contact_in_the_picture_offers_to_exclude_its_pair(tmp_path: Path) -> None:
+    path = tmp_path / "stack.xml"
+    path.write_text(STACK)
+    window = make_window(path, steps=100)
+
+    def test(ctx: Any) -> None:
+        session = window.app.session
+        model, menu = session.engine.model, window._body_menu
+        menu.pick = Pick(model.body("upper").id, model.geom("upper").id, np.zeros(3), np.zeros(3))
+        menu._contact = Highlight("c", 0)
+        menu._due = time.monotonic()
+        ctx.yield_(3)
+        ctx.item_click("//$FOCUSED/Exclude this pair")
+        wait(ctx, lambda: window.app.session is not session)
+        assert window.app.session.engine.model.nexclude == 1
+        assert window.app.undo_stack.last == "exclude lower x upper"
 
     drive(window, test)
