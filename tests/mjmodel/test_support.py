@@ -3,6 +3,7 @@
 import mujoco
 import numpy as np
 import pytest
+from contact_viewer import open_engine
 from contact_viewer.mjmodel.support import convex_hull, distance_inside, heaviest_root, measure_support
 
 TABLE = """
@@ -84,3 +85,12 @@ def test_hulls_and_distances_are_those_of_brute_force() -> None:
             gaps = (directions @ point) - (points @ directions.T).max(axis=0)
             assert distance_inside(corners, point) == pytest.approx(-gaps.max(), abs=5e-3)
     assert np.isnan(distance_inside(convex_hull(np.array([[0.0, 0], [1, 1], [2, 2]])), np.zeros(2)))
+
+
+def test_what_fingers_hold_does_not_stand() -> None:
+    """The block between two fingers has contacts that lift it, and no ground below it."""
+    engine = open_engine("gripper")
+    engine.step(2000)
+    model, data = engine.model, engine.data
+    assert data.ncon >= 4
+    assert measure_support(model, data, model.body("block").id) is None

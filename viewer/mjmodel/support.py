@@ -1,4 +1,4 @@
-"""Turns the contacts of a robot with what stands still or holds it into its support: polygon and centre of pressure."""
+"""Turns the contacts of a robot with what stands still into its support: polygon and centre of pressure."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """What a robot stands on, in a plane across gravity through its centre of pressure."""
+    """What of the ground a robot stands on, in a plane across gravity through its centre of pressure."""
 
     body: int
     """Root of the robot."""
@@ -55,7 +55,10 @@ def measure_support(model: MjModel, data: MjData, body: int) -> Support | None:
     inside = subtree(model, root)
     sides = contact_bodies(model, data)
     own = inside[np.maximum(sides, 0)] & (sides >= 0)
-    outer = np.flatnonzero((own[:, 0] != own[:, 1]) & (data.contact.efc_address >= 0))
+    # Fingers that hold a thing are no ground that it could stand on.
+    ground = (sides >= 0) & (model.body_dofnum[model.body_weldid[np.maximum(sides, 0)]] == 0)
+    standing = (own & ground[:, ::-1]).any(axis=1)
+    outer = np.flatnonzero(standing & (data.contact.efc_address >= 0))
     lifting = np.where(own[outer, 1], 1.0, -1.0) * (world_forces(model, data, outer) @ up)
     outer, lifting = outer[lifting > 0], lifting[lifting > 0]
     if not len(outer):
