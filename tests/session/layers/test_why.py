@@ -89,3 +89,13 @@ def test_without_contact_there_is_no_support_and_no_arrow() -> None:
     glyphs = session_glyphs(session)
     assert not len(glyphs.spheres)
     assert not len(glyphs.arrows)
+
+
+def test_of_a_support_without_an_area_nothing_is_claimed() -> None:
+    """One foot of the walker touches in two points: a line."""
+    session = open_session("walker", 3.0, support=True)
+    support = DrawContext(session).support
+    assert support is not None
+    assert len(support.polygon) == 2
+    assert np.isnan(support.margin)
+    assert "centre of mass, projected" in [entry.text for entry in legend_entries(session)]

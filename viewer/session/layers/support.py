@@ -36,8 +36,9 @@ def _polygon(context: DrawContext, scene: Any) -> None:
 def _legend(context: DrawContext) -> list[LegendEntry]:
     if context.support is None:
         return []
-    where = "outside the support" if context.support.margin < 0 else "over the support"
-    color = _OUTSIDE if context.support.margin < 0 else _INSIDE
+    margin = context.support.margin
+    where = "outside the support" if margin < 0 else "over the support" if margin >= 0 else "projected"
+    color = _OUTSIDE if margin < 0 else _INSIDE
     return [LegendEntry(_PRESSURE, "centre of pressure", False), LegendEntry(color, f"centre of mass, {where}", True)]
 
 
