@@ -186,10 +186,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="such as window.png; default: all")
     arguments = parser.parse_args()
-    clip = ("--duration", "6", "--fps", "20", "--size", "640x360", "--overlay", "plots")
+    clip = ("--duration", "6", "--fps", "15", "--size", "640x480", "--overlay", "plots")
+    titles = {"slope": "A box on a rocking slope", "walker": "Which foot slips?"}
+    talks = {name: ("--style", "talk", "--title", title) for name, title in titles.items()}
+    slip = ("--slow-around", "1.6", "--slow", "0.2", "--start", "0.7", "--duration", "4", "--fps", "15")
+    place = ("--lookat", "0.36,0,0.3", "--distance", "1.6")
     pictures: dict[str, Callable[[Path], None]] = {
         "window.png": lambda path: photograph_window(path, "walker", 12.56, CONTROLS),
-        "slope.gif": lambda path: record(path, "slope", *clip),
+        "slope.gif": lambda path: record(path, "slope", *talks["slope"], *clip),
+        "walker.gif": lambda path: record(path, "walker", *talks["walker"], *slip, *place),
         "touch.png": lambda path: photograph_window(path, "touch", 3.0, TOUCH, (1280, 720)),
         "friction.png": lambda path: photograph_window(
             path,

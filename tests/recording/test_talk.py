@@ -7,7 +7,7 @@ import pytest
 from contact_viewer.app.recorder import Recorder
 from contact_viewer.engines.registry import open_engine
 from contact_viewer.recording.overlay import Overlay
-from contact_viewer.recording.talk import force_labels, force_words
+from contact_viewer.recording.talk import force_labels, force_words, talk_gizmos
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import FilmStyle, ViewState
@@ -100,3 +100,15 @@ def test_after_a_recording_for_a_talk_the_window_is_as_before(tmp_path: Path) ->
     recorder.stop()
     assert session.settings.to_json() == before
     assert recorder.close()[1] == []
+
+
+def test_the_legend_is_one_line_beside_the_title_where_it_has_room() -> None:
+    session = Session(open_engine("slope"), ViewState())
+    session.settings.gizmos = talk_gizmos(session.settings.gizmos)
+    for width, is_row in ((1280, True), (340, False)):
+        grey = np.full((720, width, 3), 150, np.uint8)
+        overlay = Overlay(session, (width, 720), style=FilmStyle.TALK, title="A title")
+        changed = (overlay.compose(grey.copy(), 0.0) != grey).any(axis=2)
+        below = changed[100:, : width // 2]
+        assert below.any() == (not is_row)
+        assert changed.mean() < (0.04 if is_row else 0.12)

@@ -185,8 +185,46 @@ class Overlay:
             entries, notes, scale_text = talk_entries(entries), [], scale_text.split(",")[0]
         state = (entries, notes, scale_text, round(2 * length))
         if self._legend is None or self._legend[0] != state:
-            self._legend = state, self._draw_entries(entries, notes, scale_text, length)
+            row = self._draw_row(entries, scale_text, length) if self._style is FilmStyle.TALK else None
+            self._legend = state, row or self._draw_entries(entries, notes, scale_text, length)
         return self._legend[1]
+
+    def _draw_row(self, entries: list[LegendEntry], scale_text: str, length: float) -> Patch | None:
+        """The legend in one line beside the title, where it hides no feet; None if it has no room there."""
+        u, title = self._unit, self._draw_title()
+        left = (_MARGIN + (_GAP if title else 0)) * u + (title.width if title else 0)
+        font, mark, gap = text_font(round(_FONT_SIZE * u)), (_MARK + _GAP) * u, 2 * _GAP * u
+        width = sum(mark + text_width(text, font) + gap for _, text, _ in entries)
+        width += length + _GAP * u + text_width(scale_text, font) if scale_text else -gap
+        if left + width + (_MARGIN + 2 * _PADDING) * u > self.scene_size[0]:
+            return None
+        canvas = Canvas(width + 2 * _PADDING * u, (_LINE + _PADDING) * u)
+        canvas.panel(6 * u)
+        x, y = _PADDING * u, canvas.size[1] / 2
+        for entry in entries:
+            self._draw_mark(canvas, (x, y), entry)
+            canvas.text((x + mark, y), entry.text, font)
+            x += mark + text_width(entry.text, font) + gap
+        if scale_text:
+            self._draw_bar(canvas, (x, y), length)
+            canvas.text((x + length + _GAP * u, y), scale_text, font)
+        return Patch(canvas.image(), left, _MARGIN * u)
+
+    def _draw_mark(self, canvas: Canvas, start: tuple[float, float], entry: LegendEntry) -> None:
+        """An entry's arrow or disc, from its left end at half height [px]."""
+        u, (left, y) = self._unit, start
+        if entry.is_arrow:
+            canvas.arrow(start, _MARK * u, 3 * u, rgba(entry.color))
+        else:
+            canvas.disc((left + _MARK * u / 2, y), 4.5 * u, rgba(entry.color))
+
+    def _draw_bar(self, canvas: Canvas, start: tuple[float, float], length: float) -> None:
+        """The scale's bar with its ends, from its left end [px]."""
+        u, (left, y) = self._unit, start
+        tick = 4.5 * u
+        canvas.line(start, (left + length, y), 1.6 * u, TEXT)
+        for x in (left + 0.8 * u, left + length - 0.8 * u):
+            canvas.line((x, y - tick), (x, y + tick), 1.6 * u, TEXT)
 
     def _draw_entries(self, entries: list[LegendEntry], notes: list[str], scale_text: str, length: float) -> Patch:
         u = self._unit
@@ -199,19 +237,13 @@ class Overlay:
         canvas = Canvas(width + 2 * _PADDING * u, lines * _LINE * u + 2 * _PADDING * u - 4 * u)
         canvas.panel(6 * u)
         left, y = _PADDING * u, (_PADDING - 2 + _LINE / 2) * u
-        for color, text, is_arrow in entries:
-            if is_arrow:
-                canvas.arrow((left, y), _MARK * u, 3 * u, rgba(color))
-            else:
-                canvas.disc((left + _MARK * u / 2, y), 4.5 * u, rgba(color))
-            canvas.text((left + (_MARK + _GAP) * u, y), text, font)
+        for entry in entries:
+            self._draw_mark(canvas, (left, y), entry)
+            canvas.text((left + (_MARK + _GAP) * u, y), entry.text, font)
             y += _LINE * u
         if scale_text:
             y += 0.35 * _LINE * u
-            tick = 4.5 * u
-            canvas.line((left, y), (left + length, y), 1.6 * u, TEXT)
-            for x in (left + 0.8 * u, left + length - 0.8 * u):
-                canvas.line((x, y - tick), (x, y + tick), 1.6 * u, TEXT)
+            self._draw_bar(canvas, (left, y), length)
             canvas.text((left + length + _GAP * u, y), scale_text, font)
             y += _LINE * u
         for note in notes:

@@ -8,14 +8,14 @@ from ..session.layer import LegendEntry
 from ..session.session import Session
 from ..settings import GizmoSettings
 
-_WIDTH, _POINT_SIZE, _LENGTH = 2.2, 1.7, 1.5
+_WIDTH, _POINT_SIZE, _LENGTH = 2.2, 1.7, 1.25
 """Factors on the usual sizes of arrows and spheres: a projector's pixels are few and pale."""
 _TOGETHER = 70.0
 """Contacts that are closer than this have one label, for the sum of their forces [measures]."""
 _LEAST = 0.05
 """Forces weaker than this part of the strongest have no label."""
 _MOST = 8
-_WORDS = {"sticking": "friction cone: sticks", "sliding": "friction cone: slips"}
+_WORDS = {"sticking": "cone: sticks", "sliding": "cone: slips"}
 """Legend entries that are no arrows, in words for those who see them for the first time."""
 
 ForceLabel = tuple[float, float, float]
