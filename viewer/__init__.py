@@ -12,7 +12,7 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     Engine, PassiveViewer, BatchViewer   what open_engine, launch_passive and launch_batch return
     read_log                         a log of states, to be re-simulated
     SceneError                       raised for a scene that cannot be opened, with one line that says why
-    check(model, data)               what is wrong with the contacts of a scene
+    check(model, data)               what is wrong with the contacts of a scene: a list of Finding
     metrics                          contacts over time to times, slip, peaks and impulses
     sweep(scenes, seeds)             many runs to tables
     gymnasium.ContactViewer(env)     a window, films and contact events for environments

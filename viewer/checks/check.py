@@ -288,7 +288,8 @@ def explain(rule: str) -> str:
     if rule not in NAMES:
         raise SceneError(f"unknown rule {rule!r}{did_you_mean(rule, NAMES)}; rules: {', '.join(NAMES)}")
     package = __package__.rpartition(".")[0]
-    return files(f"{package}.rules").joinpath(f"{rule}.md").read_text(encoding="utf-8")
+    pages = {Path(page.name).stem: page for page in files(f"{package}.rules").iterdir()}
+    return pages[rule].read_text(encoding="utf-8")
 
 
 def summary(rule: str) -> str:
