@@ -271,7 +271,9 @@ def use_panels(person: Person) -> None:
         person.use_all()
     use_body_menu(person)
     window.help_page = ABOUT
-    app.notices.add("something failed", warning=True)
+    app.notices.add(
+        "something failed", warning=True, offer=("mend it", lambda: app.notices.add("mended", warning=True))
+    )
     person.use_all()
     app.toggle_recording()
     person.use_all()
