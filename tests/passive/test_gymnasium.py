@@ -184,14 +184,17 @@ def test_events_of_the_steps_are_in_the_info() -> None:
     env = ContactViewer(make("Ant-v5"), events=True, window=False)
     _, info = env.reset(seed=3)
     assert info["contacts"] == []
-    seen = []
+    seen, moves = [], list[str]()
     for action in actions(env):
         info = env.step(action)[-1]
         assert "reward_forward" in info
-        seen.append({(event["kind"], frozenset(event["geoms"])) for event in info["contacts"]})
+        touches = [event for event in info["contacts"] if event["kind"] in ("begin", "end")]
+        moves += [event["kind"] for event in info["contacts"] if event not in touches]
+        seen.append({(event["kind"], frozenset(event["geoms"])) for event in touches})
         assert all(event["time"] <= env.unwrapped.data.time for event in info["contacts"])  # type: ignore[attr-defined]
     env.close()
     assert seen == expected[1:]
+    assert "slip_begin" in moves
     assert sum(map(len, seen)) > 15
 
 

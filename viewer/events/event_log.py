@@ -236,6 +236,9 @@ def event_record(entry: LogEntry) -> dict[str, Any]:
             "friction_use": _known(event.use),
             "duration": event.duration,
             "why": event.why,
+            "normal_velocity": None,
+            "approach_speed": None,
+            "peak_force": None,
         }
     assert isinstance(event, ContactEvent)
     return {

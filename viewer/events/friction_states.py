@@ -233,6 +233,11 @@ class FrictionStates:
         self._times.append(start)
 
     @property
+    def pending(self) -> int:
+        """Number of samples that are not decided on yet."""
+        return len(self._times)
+
+    @property
     def full(self) -> bool:
         """True if it is time to decide on what was kept."""
         return len(self._times) >= _BLOCK_SAMPLES or self._reader.size > _BLOCK_BYTES

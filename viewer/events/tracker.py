@@ -85,8 +85,12 @@ class ContactTracker:
         """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
         self.patience = 0.0
         """How long motion may wait until it is decided which pairs slide and creep, in wall time [s]."""
+        self.least_samples = 0
+        """Samples, one in 10 ms, that are decided on together at least: where the log is read after every step."""
         self._decided = -math.inf
-        """When that was done last."""
+        """When that was done last, ..."""
+        self._duration = 0.0
+        """... and how long it took [s]."""
         self._friction: FrictionStates | None = None
         self._engine = engine
         self._options = options or TrackingOptions()
@@ -106,7 +110,7 @@ class ContactTracker:
     def log(self) -> EventLog:
         """What happened, oldest first."""
         self._flush()
-        if self._friction is not None and monotonic() - self._decided >= self.patience:
+        if self._friction is not None and self._may_decide():
             self._decide()
         return self._log
 
@@ -126,7 +130,7 @@ class ContactTracker:
     def friction(self) -> FrictionStates | None:
         """Which geom pairs slide and creep, tracked or not; None where it is not known how they press and move: MuJoCo
         alone says so."""
-        if self._friction is not None and monotonic() - self._decided >= self.patience:
+        if self._friction is not None and self._may_decide():
             self._decide()
         return self._friction
 
@@ -284,10 +288,19 @@ class ContactTracker:
         if friction.full:
             self._decide()
 
+    def _may_decide(self) -> bool:
+        """True if what moves may be decided on again: while a scene runs, a small part of the time goes into that."""
+        if self._friction is not None and self._friction.pending < self.least_samples:
+            return False
+        wait = max(self.patience, 20 * self._duration) if self.patience else 0.0
+        return monotonic() - self._decided >= wait
+
     def _decide(self) -> None:
         assert self._friction is not None
+        start = monotonic()
         changed = self._friction.flush()
         self._decided = monotonic()
+        self._duration = self._decided - start
         if changed and not self._tracked:
             self._tracked = {
                 key: i for i, key in enumerate(pair_key(self._engine.model, self._pairs.choice.geoms).tolist())

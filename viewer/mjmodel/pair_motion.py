@@ -202,6 +202,8 @@ class MotionReader:
         samples = self._located(
             rows[edges], geoms[edges], keys[edges], values, place, sums[:, 11:14], lever, kinematics
         )
+        if not (values[:, LOAD] > 0).any():
+            return None
         samples = samples._replace(sample=np.array(touching)[samples.sample])
         return samples.take(
             np.flatnonzero(values[:, LOAD] > 0)[np.argsort(keys[edges][values[:, LOAD] > 0], kind="stable")]

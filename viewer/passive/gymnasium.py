@@ -330,6 +330,8 @@ class StepEvents:
         self._simulation = Simulation(engine)
         self._arrivals = Resimulator(engine, self, engine.allow_model_changes())
         self._tracker = ContactTracker(engine, limit=None)
+        # Slip and creep are told up to a quarter of a second late: to decide on them in every step takes too long.
+        self._tracker.least_samples = 25
         self._simulation.observers.append(self._tracker)
         self._names = engine.sensors.names
         TAP.add(model, data, self._record)

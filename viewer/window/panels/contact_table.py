@@ -253,10 +253,6 @@ def _chosen(settings: ViewState) -> list[ContactColumn] | None:
 
 def _show_use(use: float, state: ContactState) -> None:
     known, moves = use == use, state in (ContactState.SLIDING, ContactState.CREEPING)
-    text = f"{use:.2f}" if known else "-"
-    ui.text_right(
-        f"{text} creeps" if state is ContactState.CREEPING else text,
-        warning_color() if moves else None if known else dim_color(),
-    )
+    ui.text_right(f"{use:.2f}" if known else "-", warning_color() if moves else None if known else dim_color())
     if imgui.is_item_hovered():
         imgui.set_tooltip(state.name.lower() if known or moves else "no friction")
