@@ -11,8 +11,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from contact_viewer.app.application import open_application
+from contact_viewer.checks.finding import Finding, Fix, Severity
 from contact_viewer.events.breaks import BreakWhen
 from contact_viewer.render.view import Pick
+from contact_viewer.scene_files.xml_edits import Edit
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Options, Quality, Reduce, ValueAxis
 from contact_viewer.touch.declaration import TouchDeclaration
@@ -265,6 +267,7 @@ def use_panels(person: Person) -> None:
     touch.add(TouchDeclaration("extra", TouchType.FORCE, site="sole"))
     window.contents["Touch"].selected = "extra"
     person.use_all(TOUCH)
+    use_findings(person)
     # Dialogs and menus.
     for _ in range(2):
         window.choose_scene()
@@ -282,6 +285,20 @@ def use_panels(person: Person) -> None:
         # It may have gone three times before it was clicked, when scenes were opened.
         person.use_again("overlays", "Cancel")
     use_contact_menu(person)
+
+
+def use_findings(person: Person) -> None:
+    """A finding with a fix, and a check of runs."""
+    app = person.window.app
+    path = app.session.engine.path
+    assert path is not None
+    for _ in range(2):
+        # What a check finds takes the place of this one, and a fix opens the scene again.
+        text = path.read_bytes()
+        fix = Fix("a comment", True, "1 N", "0 N", (Edit(path, text, text + b"<!-- mended -->"),))
+        app.findings.found = (Finding("contacts-lost", Severity.WARNING, "Lost.", "Mend it.", fix=fix),)
+        person.use_all("Findings")
+        wait(person.ctx, lambda: not app.findings.is_busy and app.loader.progress is None)
 
 
 def use_empty(person: Person) -> None:

@@ -29,6 +29,7 @@ from ..session.session import Session
 from ..session.simulation import Change, StepSource
 from ..settings import Options, ViewState
 from .controllers import Controllers
+from .findings import Findings
 from .keyframes import Keyframes
 from .notices import Notices
 from .recorder import Label, Recorder, RunSaving
@@ -74,6 +75,8 @@ class Application:
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
         """States that were made here, beside those of the scene."""
+        self.findings = Findings(self.sensor_edits)
+        """What is wrong with the contacts of the scene."""
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
         self.add_geoms: Callable[[Any], object] = lambda scene: None
@@ -104,7 +107,9 @@ class Application:
         """True if the picture changes only when a person does something."""
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
         source = self.session.source
-        busy = self.recorder.is_busy or outdated or self.run_saving.is_busy or source.reads_ahead
+        busy = (
+            self.recorder.is_busy or self.findings.is_busy or outdated or self.run_saving.is_busy or source.reads_ahead
+        )
         return source.quiet and not busy
 
     def start(self, settings: ViewState | None = None) -> None:
@@ -121,6 +126,7 @@ class Application:
         replaced = not self.recorder.retaking and self._replace_scene()
         session = self.session
         self._poll_controllers()
+        self.findings.poll()
         if self.recorder.retaking:
             self.recorder.show_next()
         else:
@@ -134,6 +140,7 @@ class Application:
     def close(self) -> None:
         """Stop opening scenes, and complete what is being recorded or saved. Safe twice."""
         self.loader.close()
+        self.findings.close()
         self._save_last_run()
         self.finish_recording()
 
@@ -414,6 +421,7 @@ class Application:
             session.watch_all()
         self.loader.watch_files(engine)
         self.keyframes.attach(session)
+        self.findings.attach(session)
         if engine.path is not None and not is_bundled(engine.path):
             others = [line for line in session.settings.recent_scenes.splitlines() if line != str(engine.path)]
             session.settings.recent_scenes = "\n".join([str(engine.path), *others][:_RECENT_MAX])

@@ -96,6 +96,10 @@ class Report:
         return cls(**{**saved, **lists, "findings": tuple(Finding.from_json(each) for each in saved["findings"])})
 
 
+_ONE_CAUSE = ("friction-mixing", "ghost-contact")
+"""Rules of which a scene has one finding at most of each severity."""
+
+
 @dataclass
 class _Found:
     """Findings so far, one for each cause."""
@@ -109,8 +113,9 @@ class _Found:
             if known.rule != finding.rule or known.start == finding.start != "":
                 continue
             mine, theirs = set(finding.objects), set(known.objects)
-            if mine <= theirs or theirs < mine:
-                kept, other = (known, finding) if mine <= theirs else (finding, known)
+            # One state shows more geoms of one cause than another.
+            if mine <= theirs or theirs < mine or (finding.rule in _ONE_CAUSE and known.severity == finding.severity):
+                kept, other = (known, finding) if len(mine) <= len(theirs) else (finding, known)
                 self.findings[place] = kept
                 starts = [s for s in (*self.also.get(place, ()), other.start) if s and s != kept.start]
                 self.also[place] = list(dict.fromkeys(starts))

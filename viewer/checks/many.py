@@ -22,7 +22,8 @@ _CHUNK = 6
 """Scenes that a process gets at a time."""
 _OPENING = 60.0
 """Wall time that a scene has beside its runs: to be opened, and for fixes [s]."""
-_MODULE = f"{__package__}.worker"
+WORKER = f"{__package__}.worker"
+"""Module of the process that checks scenes."""
 _ROOT = re.compile(r"<mujoco[\s>/]")
 _HEAD = 20_000
 """Characters in which the root of a scene's file is looked for."""
@@ -140,7 +141,7 @@ def _start(files: list[str], options: CheckOptions, allowed: float) -> _Process:
         "files": [str(Path(f).absolute()) if Path(f).exists() else f for f in files],
         "options": options.to_json(),
     }
-    return _Process(Worker(_MODULE, request, Limits(time=allowed * len(files) + 10)), deque(files))
+    return _Process(Worker(WORKER, request, Limits(time=allowed * len(files) + 10)), deque(files))
 
 
 def _end(worker: Worker, late: bool, allowed: float) -> str:

@@ -151,6 +151,18 @@ class SensorEdits:
         edit = _saved(insert_elements(path, "keyframe", [element]))
         self._set(f"save a keyframe into {path.name}", self.changes, [edit], restore)
 
+    def save_edits(self, description: str, edits: Sequence[Edit]) -> None:
+        """Write edits of the scene's files, all or none, in a step that can be undone. Raises SceneError."""
+        written: list[Edit] = []
+        try:
+            for edit in edits:
+                written.append(_saved(edit))
+        except SceneError:
+            for edit in reversed(written):
+                edit.undone().save()
+            raise
+        self._set(description, self.changes, written)
+
     def drop_refused(self, refusals: Iterable[RefusedChange]) -> None:
         """Drop the changes that did not fit the scene."""
         self._refused += [refusal.change for refusal in refusals]

@@ -5,7 +5,7 @@ from pkgutil import iter_modules
 
 from ..shell import Panel
 
-_FIRST = ("sensors", "inspector", "sensor_editor", "controls", "display", "plots", "events", "touch")
+_FIRST = ("sensors", "inspector", "sensor_editor", "controls", "display", "plots", "events", "touch", "findings")
 """Modules in the order of the View menu and of the tabs of a dock; all others follow."""
 
 

@@ -205,9 +205,13 @@ def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTo
     imgui.set_cursor_pos(ImVec2(text_x, start.y + 4 + line))
     asleep = session.diagnostics.asleep(name) if session.diagnostics else None
     note = f"{'bodies ' if sensor.virtual else ''}asleep" if asleep else SOLVED if sensor.solved_again else ""
-    with ui.text_color(warning_color() if sensor.solved_again else dim_color()):
+    concern = next(iter(shell.app.findings.of_sensor(name)), None)
+    why = asleep or (SOLVED_AGAIN if sensor.solved_again else "")
+    if concern is not None and not note:
+        note, why = concern.rule, concern.text
+    with ui.text_color(warning_color() if sensor.solved_again or concern else dim_color()):
         imgui.text_unformatted(ui.fit_text(f"{note} · {texts[1]}" if note else texts[1], right - text_x))
-        ui.tooltip(f"{sensor.label}\n{asleep or SOLVED_AGAIN}" if note else sensor.label)
+        ui.tooltip(f"{sensor.label}\n{why}" if note else sensor.label)
 
     # From the left edge on: the longest mode and the most contacts stand side by side in the narrowest panel.
     imgui.set_cursor_pos(ImVec2(start.x + 6, start.y + 5 + 2 * line))
