@@ -162,7 +162,7 @@ def mass_twice(subject: Subject) -> Iterator[Finding]:
     low, high = spec.compiler.inertiagrouprange
     found = []
     for body in np.unique(model.geom_bodyid[seen_only]).tolist():
-        if spec.bodies[body].explicitinertial or subject.fixed[body]:
+        if spec.bodies[body].explicitinertial or not body:
             continue
         start = int(model.body_geomadr[body])
         geoms = range(start, start + int(model.body_geomnum[body]))
