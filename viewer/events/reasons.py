@@ -109,7 +109,7 @@ def _explain_creep(model: MjModel, data: MjData, key: int, motion: Motion, movin
     )
     if formula.measured > 1.2 * WANTED:
         text += (
-            f' cone="elliptic" impratio="{_three(impratio)}" would make it {_rate(WANTED)};'
+            f' cone="elliptic" impratio="{_three(impratio)}" would make it about {_rate(WANTED)};'
             " more friction or more grip would not help."
         )
     return Reason(ReasonKind.CREEP, text, formula.measured, formula.use, impratio)
