@@ -178,7 +178,7 @@ def _print_table(entries: "Sequence[LogEntry]", pair_count: int, why: bool = Fal
         row = f"{entry.time:12.6f}  {entry.kind:{kinds}}  {entry.subject:{width}}  {speed:>12}"
         row += f"  {peak:>10}  {duration:>11}"
         if entry.motion is not None:
-            row += f"  way {1e3 * entry.motion.distance:.3f} mm"
+            row += f"  distance {1e3 * entry.motion.distance:.3f} mm"
         if why and isinstance(entry.event, MotionEvent) and entry.event.why:
             row += f"\n{'':14}{entry.event.why}"
         print(row.rstrip())
