@@ -29,10 +29,14 @@ def test_folder_size_and_rate_are_chosen_in_the_dialog(tmp_path: Path) -> None:
         ctx.item_click("//$FOCUSED/480 lines")
         ctx.item_click("//$FOCUSED/frames\\/s")
         ctx.item_click("//$FOCUSED/15")
+        ctx.item_click("//$FOCUSED/style")
+        ctx.item_click("//$FOCUSED/talk")
         ctx.item_click("//$FOCUSED/Start recording")
         wait(ctx, lambda: app.recorder.running is not None and app.recorder.running.frames > 3)
+        assert app.session.settings.gizmos.cones
         assert str(tmp_path / "videos") in app.notices.items[-1].text
         app.recorder.stop()
+        assert not app.session.settings.gizmos.cones
         wait(ctx, lambda: not app.recorder.is_busy)
 
     drive(window, test)

@@ -85,12 +85,10 @@ class RecordButton:
         settings.record_fps = ui.choose(
             "frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}"
         )
-        imgui.begin_disabled(settings.record_panels)
         help_text = (
             "talk: total forces and friction cones, large, few words; debug: as the window shows it. Without panels"
         )
         settings.record_style = ui.choose("style", settings.record_style, list(FilmStyle), 6 * em, help_text)
-        imgui.end_disabled()
         imgui.same_line(0, 2 * em)
         ui.dim_text("{} x {} pixels".format(*app.recording_size))
         path = Path(self._path.strip()).expanduser() if self._path.strip() else None
