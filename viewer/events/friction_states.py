@@ -161,7 +161,7 @@ class FrictionStates:
     - ends at half of that least displacement or farther from the way of the 10 s before the window: what sways or is
       shaken comes back;
     - is not that of rolling: the body tilted by more than the displacement over the smaller geom's radius (at most
-      0.2 m), and the contact travelled more than twice the displacement over both bodies.
+      0.2 m), and the contact travelled more than five times the displacement over both bodies.
 
     It does until its speed over 0.25 s is below 10 um/s (in proportion as above), or its displacement in the window by
     which it began is less than half of its path, is that of rolling by three times as much tilt, or ends within a
@@ -446,7 +446,7 @@ class FrictionStates:
             early = columns[np.maximum(rows - length // 2, 0), :, _X] - columns[start, :, _X]
             goes_on &= (early * change[:, :, _X]).sum(axis=2) >= _EARLY * way**2
             over = np.sqrt((change[:, :, _TILT] ** 2).sum(axis=2)) * pairs["reach"]
-            travels = (change[:, :, _TRAVEL1] > 2 * way) & (change[:, :, _TRAVEL2] > 2 * way)
+            travels = (change[:, :, _TRAVEL1] > 5 * way) & (change[:, :, _TRAVEL2] > 5 * way)
             rolling = travels & (over > way)
             rolls.append(travels & (over > 3 * way))
             bends.append(way < 0.5 * change[:, :, _PATH])
