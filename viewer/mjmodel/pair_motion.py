@@ -182,7 +182,7 @@ class MotionReader:
         # Contacts of one pair come one after the other.
         keys = pair_key(self._model, geoms)
         edges = np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]) | (rows[1:] != rows[:-1])))
-        columns = np.empty((len(load), 14))
+        columns = np.zeros((len(load), 14))
         columns[:, LOAD], columns[:, USED], columns[:, SLIDING] = load, load * use, load * (use >= SLIDING_USE)
         columns[:, POINTS] = load > 0
         columns[:, 5:8] = along[:, :1] * frame[:, 3:6] + along[:, 1:] * frame[:, 6:]
