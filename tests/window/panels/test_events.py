@@ -330,7 +330,9 @@ def test_a_foot_that_unloads_before_it_parts_is_one_row(scene: str) -> None:
             last[entry.subject] = entry.kind
     if scene == "walker":
         assert [row.text for row in rows.rows if row.entry.pair_id is None] == []
-        assert len(rows.rows) < 0.55 * len(tracker.log)
+        # Slips have no twins.
+        changes = [row for row in rows.rows if row.entry.kind in (EventKind.BEGIN, EventKind.END)]
+        assert len(changes) < 0.55 * sum(len(row.events) for row in changes)
     assert [row.text for row in EventRows().update(tracker, engine.model)] == [row.text for row in rows.rows]
 
 
