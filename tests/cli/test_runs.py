@@ -122,3 +122,16 @@ def test_a_closed_terminal_leaves_the_run_and_the_files(tmp_path: Path, command:
     assert os.waitstatus_to_exitcode(status) == 128 + signal.SIGHUP
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*files, "run.cvrun"])
     assert main(["inspect", str(tmp_path / "run.cvrun")]) == 0
+
+
+def test_a_start_deep_in_contact_is_one_note_with_and_without_a_keyframe_that_is_not(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = '<geom type="plane" size="1 1 .1"/><body pos="0 0 .05"><freejoint/><geom name="ball" size=".1"/></body>'
+    for keys, words in (("", "N\n"), ('<keyframe><key name="up" qpos="0 0 .2 1 0 0 0"/></keyframe>', "--key up\n")):
+        scene = tmp_path / "deep.xml"
+        scene.write_text(f"<mujoco><worldbody>{body}</worldbody>{keys}</mujoco>")
+        assert main(["export", str(scene), "--duration", "0.01", "-o", str(tmp_path / "c.csv")]) == 0
+        notes = [line for line in capsys.readouterr().err.splitlines(True) if "deep contact" in line]
+        assert len(notes) == 1
+        assert notes[0].endswith(words)

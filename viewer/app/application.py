@@ -108,7 +108,11 @@ class Application:
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
         source = self.session.source
         busy = (
-            self.recorder.is_busy or self.findings.is_busy or outdated or self.run_saving.is_busy or source.reads_ahead
+            self.recorder.is_busy
+            or self.findings.is_running
+            or outdated
+            or self.run_saving.is_busy
+            or source.reads_ahead
         )
         return source.quiet and not busy
 

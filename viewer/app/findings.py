@@ -47,6 +47,11 @@ class Findings:
         """True while a check goes on."""
         return self._worker is not None or (self._thread is not None and self._thread.is_alive())
 
+    @property
+    def is_running(self) -> bool:
+        """True while a process checks runs: its progress is shown. A look at the model shows nothing until its end."""
+        return self._worker is not None
+
     def attach(self, session: Session) -> None:
         """Look at the model of a scene that was opened, in a thread: nothing is stepped."""
         self.close()

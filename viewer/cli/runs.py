@@ -112,9 +112,8 @@ def report_deep_start(engine: "Engine") -> None:
     if engine.has_contact_list and engine.time == 0.0:
         deep = find_deep_start(engine.model, engine.contact_data())
         if deep is not None:
-            report(
-                f"note: {deep.text}" + (f". Keyframe {deep.keys[0]} does not: --key {deep.keys[0]}" * bool(deep.keys))
-            )
+            keys = "".join(f". Keyframe {key} does not: --key {key}" for key in deep.keys[:1])
+            report(f"note: {deep.text}{keys}")
 
 
 def duration(arguments: argparse.Namespace, source: "StepSource") -> float:

@@ -67,6 +67,8 @@ class Idling:
             # Curves catch up with the history frame by frame.
             history.curves.stop if history is not None else 0,
             len(self._app.notices.items),
+            # A look at the model ends in a thread.
+            self._app.findings.is_busy,
         )
         changed, self._seen = seen != self._seen, seen
         return changed or not self._app.idle
