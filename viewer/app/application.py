@@ -76,7 +76,7 @@ class Application:
         self.keyframes = Keyframes(self.sensor_edits)
         """States that were made here, beside those of the scene."""
         self.findings = Findings(self.sensor_edits)
-        """What is wrong with the contacts of the scene."""
+        """Findings of the contact rules in the open scene."""
         self.gizmos = GizmoList()
         """Immediate gizmos of a user's own program; they last one frame."""
         self.add_geoms: Callable[[Any], object] = lambda scene: None

@@ -15,7 +15,7 @@ _SLOW_CALLS = 200
 
 
 class Controllers:
-    """What drives the scene that runs, and those that are stepped along beside it, each with a state of its own."""
+    """Controllers of the shown run and of the runs beside it, each with a state of its own."""
 
     def __init__(self, options: Options | None) -> None:
         self.file: ControllerFile | None = None

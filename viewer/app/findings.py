@@ -25,7 +25,7 @@ _TIME = 180.0
 
 
 class Findings:
-    """What is wrong with the contacts of the scene that runs."""
+    """Findings of the contact rules in the open scene."""
 
     def __init__(self, edits: SensorEdits) -> None:
         """`edits`: where fixes can be undone."""
@@ -36,7 +36,7 @@ class Findings:
         self.found: tuple[Finding, ...] = ()
         """The worst first."""
         self.unchecked: tuple[str, ...] = ()
-        """What was not checked, and why."""
+        """Parts of the scene that were not checked, each with the reason."""
         self.trouble = ""
         """Why the last check failed."""
         self.ran = False

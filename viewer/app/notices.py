@@ -24,7 +24,7 @@ class Notice:
     details: str = ""
     """What a person may want to send to a developer, beside the text."""
     offer: tuple[str, Callable[[], object]] | None = None
-    """What a button beside the text says and does."""
+    """Label and action of the button beside the text."""
     since: float = field(default_factory=time.monotonic)
     """When it was added, on the monotonic clock [s]."""
 

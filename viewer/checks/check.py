@@ -25,7 +25,7 @@ OfRun = Callable[[Subject, Run], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, in the order in which findings are told."""
+    """A rule, in the order in which findings are printed."""
 
     name: str
     static: Static | None = None
@@ -75,7 +75,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     """The worst first."""
     unchecked: tuple[str, ...] = ()
-    """What was not checked, and why."""
+    """Parts of the scene that were not checked, each with the reason."""
     starts: tuple[str, ...] = ()
     """States that runs began with."""
     trouble: str = ""
