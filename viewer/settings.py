@@ -146,7 +146,7 @@ class Options:
     """Stop after this many frames."""
     log: Path | None = None
     """A log whose steps are taken again."""
-    demo: str | None = None
+    episode: str | None = None
     """Which run of it, by number or name."""
     period: float | None = None
     """Time between two rows of a log that has none [s]."""

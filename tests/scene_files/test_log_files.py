@@ -1,9 +1,11 @@
 """Logs as other programs write them: what is read of them, and what is refused in one line."""
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import h5py
 import mujoco
 import numpy as np
@@ -19,6 +21,10 @@ XML = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
 <body pos="0 0 .2"><freejoint name="root"/><geom name="ball" size=".1"/>
 <body pos="0 0 .2"><joint name="hinge" axis="0 1 0"/><geom size=".05"/></body></body></worldbody>
 <actuator><motor name="turn" joint="hinge"/><velocity joint="hinge"/></actuator></mujoco>"""
+STEPPED = """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+<body pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .05" mass="1"/>
+<body pos="0 0 .1"><joint name="hinge" axis="0 1 0" damping=".1"/><geom type="capsule" fromto="0 0 0 .2 0 0" size=".03"
+/></body></body></worldbody><actuator><position joint="hinge" kp="3"/><motor joint="hinge"/></actuator></mujoco>"""
 ROWS = 5
 Array = NDArray[Any]
 
@@ -26,6 +32,11 @@ Array = NDArray[Any]
 @pytest.fixture(scope="module")
 def model() -> Any:
     return mujoco.MjModel.from_xml_string(XML)
+
+
+@pytest.fixture(scope="module")
+def stepped() -> Any:
+    return mujoco.MjModel.from_xml_string(STEPPED)
 
 
 @pytest.fixture(scope="module")
@@ -77,9 +88,9 @@ def test_states_of_a_rollout(model: Any, run: dict[str, Array], tmp_path: Path) 
     states = np.concatenate([run["time"][:, None], run["qpos"], run["qvel"]], axis=1)
     other = states + 1.0
     np.savez(tmp_path / "a.npz", state=np.stack([other, states]), control=np.stack([run["ctrl"] + 1, run["ctrl"]]))
-    log = read_log(tmp_path / "a.npz", model, demo=1)
+    log = read_log(tmp_path / "a.npz", model, episode=1)
     check(log, model, run)
-    assert log.notes == ("run 1 of 2 (--demo)",)
+    assert log.notes == ("run 1 of 2 (--episode)",)
     np.savez(tmp_path / "b.npz", state=states[None, 1:], control=run["ctrl"][None, 1:], initial_state=states[0])
     log = read_log(tmp_path / "b.npz", model)
     assert len(log) == ROWS
@@ -96,7 +107,8 @@ def test_demonstrations_of_robomimic(model: Any, run: dict[str, Array], tmp_path
         log = read_log(tmp_path / "d.hdf5", model, demo)
         assert part(log, model, "qvel").tobytes() == (run["qvel"] + number).tobytes()
         assert log.missing == ("ctrl",)
-        assert log.notes == (f"demo_{number} of 3 (--demo)", "it has no ctrl")
+        unused = "its actions are not controls of this scene: the states do not follow from them"
+        assert log.notes == (f"demo_{number} of 3 (--episode)", unused, "it has no ctrl")
     with pytest.raises(SceneError, match="has no demo_7; it has 3, from demo_0 to demo_10"):
         read_log(tmp_path / "d.hdf5", model, "7")
 
@@ -118,7 +130,7 @@ def test_runs_one_after_the_other(model: Any, run: dict[str, Array], tmp_path: P
     twice = {name: np.concatenate([values, values]) for name, values in run.items()}
     log = read_log(save(tmp_path / "a.npz", **twice), model, "1")
     check(log, model, run)
-    assert "run 1 of 2 (--demo)" in log.notes
+    assert "run 1 of 2 (--episode)" in log.notes
 
 
 def test_what_is_missing_is_said(model: Any, run: dict[str, Array], tmp_path: Path) -> None:
@@ -128,6 +140,123 @@ def test_what_is_missing_is_said(model: Any, run: dict[str, Array], tmp_path: Pa
     assert log.times.tolist() == pytest.approx([0.0, 0.05, 0.1, 0.15, 0.2])
     assert "single precision" in " ".join(log.notes)
     assert "0.05 s" in " ".join(log.notes)
+
+
+def simulate(model: Any, rows: int, steps: int, seed: int) -> dict[str, Array]:
+    """States of a run that bare MuJoCo takes, a row every few steps, with the controls that lead to the next row."""
+    data, rng = mujoco.MjData(model), np.random.default_rng(seed)
+    data.qpos[2] = 0.06
+    kept: dict[str, list[Array]] = {"qpos": [], "qvel": [], "ctrl": []}
+    for _ in range(rows):
+        data.ctrl[:] = 0.3 * rng.normal(size=model.nu)
+        for name, values in kept.items():
+            values.append(getattr(data, name).copy())
+        mujoco.mj_step(model, data, steps)
+    return {name: np.array(values) for name, values in kept.items()}
+
+
+@pytest.mark.parametrize("steps", [1, 5, 20, 50])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_the_time_between_rows_is_found_by_trying(stepped: Any, tmp_path: Path, steps: int, kind: type) -> None:
+    run: dict[str, Array] = {name: values.astype(kind) for name, values in simulate(stepped, 40, steps, steps).items()}
+    log = read_log(save(tmp_path / "a.npz", **run), stepped)
+    assert np.diff(log.times) == pytest.approx(steps * 0.002)
+    assert any(f"found by trying: {steps} steps" in note for note in log.notes)
+    given = read_log(tmp_path / "a.npz", stepped, period=0.03)
+    assert np.diff(given.times) == pytest.approx(0.03)
+
+
+def test_rows_that_do_not_follow_count_as_one_step(model: Any, run: dict[str, Array], tmp_path: Path) -> None:
+    log = read_log(save(tmp_path / "a.npz", **{name: run[name] for name in ("qpos", "qvel", "ctrl")}), model)
+    assert np.diff(log.times) == pytest.approx(0.002)
+    assert "it has no time: a row counts as 0.002 s (--period)" in log.notes
+
+
+def test_actions_are_controls_only_if_the_states_follow(stepped: Any, tmp_path: Path) -> None:
+    run = simulate(stepped, 40, 5, 1)
+    states = {"qpos": run["qpos"], "qvel": run["qvel"]}
+    log = read_log(save(tmp_path / "a.npz", **states, actions=run["ctrl"]), stepped)
+    assert part(log, stepped, "ctrl").tobytes() == run["ctrl"].tobytes()
+    assert log.missing == ()
+    assert np.diff(log.times) == pytest.approx(0.01)
+    assert "its actions are taken as controls: the states follow from them" in log.notes
+    scaled = read_log(save(tmp_path / "b.npz", **states, actions=0.5 * run["ctrl"]), stepped)
+    assert scaled.missing == ("ctrl",)
+    assert any("its actions are not controls of this scene" in note for note in scaled.notes)
+
+
+def test_episodes_of_d4rl(stepped: Any, tmp_path: Path) -> None:
+    runs = [simulate(stepped, rows, 5, rows) for rows in (30, 20, 25)]
+    ends = np.zeros((2, 75), bool)
+    ends[0, 29] = ends[1, 49] = True
+    with h5py.File(tmp_path / "d.hdf5", "w") as file:
+        for name in ("qpos", "qvel"):
+            file[f"infos/{name}"] = np.concatenate([run[name] for run in runs]).astype(np.float32)
+        file["actions"] = np.concatenate([run["ctrl"] for run in runs]).astype(np.float32)
+        file["terminals"], file["timeouts"], file["rewards"] = ends[0], ends[1], np.zeros(75)
+    for number, run in enumerate(runs):
+        log = read_log(tmp_path / "d.hdf5", stepped, number)
+        assert part(log, stepped, "qpos").astype(np.float32).tobytes() == run["qpos"].astype(np.float32).tobytes()
+        assert log.missing == ()
+        assert np.diff(log.times) == pytest.approx(0.01)
+        assert f"run {number} of 3 (--episode)" in log.notes
+    with pytest.raises(SceneError, match="has no run '3'; there are: from 0 to 2"):
+        read_log(tmp_path / "d.hdf5", stepped, 3)
+
+
+@pytest.mark.parametrize("name", ["Ant-v5", "Hopper-v5"])
+def test_logs_of_gymnasium_need_no_time_and_no_ctrl(name: str, tmp_path: Path) -> None:
+    env = gymnasium.make(name)
+    env.reset(seed=1)
+    env.action_space.seed(1)
+    unwrapped: Any = env.unwrapped
+    data = unwrapped.data
+    kept: dict[str, list[Any]] = {key: [] for key in ("qpos", "qvel", "actions", "terminals")}
+    for _ in range(100):
+        kept["actions"].append(env.action_space.sample())
+        kept["qpos"].append(data.qpos.astype(np.float32))
+        kept["qvel"].append(data.qvel.astype(np.float32))
+        kept["terminals"].append(env.step(kept["actions"][-1])[2])
+        if kept["terminals"][-1]:
+            env.reset()
+    env.close()
+    model = mujoco.MjModel.from_xml_path(unwrapped.fullpath)
+    log = read_log(save(tmp_path / "a.npz", **{key: np.array(rows) for key, rows in kept.items()}), model)
+    assert log.missing == ()
+    assert np.diff(log.times) == pytest.approx(unwrapped.dt)
+
+
+def test_episodes_of_minari(stepped: Any, tmp_path: Path) -> None:
+    """A state more than there are actions, as Minari writes them."""
+    runs = [simulate(stepped, 31, 5, seed) for seed in (1, 2)]
+    with h5py.File(tmp_path / "main_data.hdf5", "w") as file:
+        for number, run in enumerate(runs):
+            for name in ("qpos", "qvel"):
+                file[f"episode_{number}/infos/{name}"] = run[name]
+            file[f"episode_{number}/actions"] = run["ctrl"][:-1]
+            file[f"episode_{number}/terminations"] = np.zeros(30, bool)
+    log = read_log(tmp_path / "main_data.hdf5", stepped, 1)
+    assert part(log, stepped, "qpos").tobytes() == runs[1]["qpos"].tobytes()
+    assert part(log, stepped, "ctrl")[:-1].tobytes() == runs[1]["ctrl"][:-1].tobytes()
+    assert "episode_1 of 2 (--episode)" in log.notes
+
+
+def test_a_log_of_robosuite_opens_on_the_scene_that_it_holds(
+    stepped: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = simulate(stepped, 200, 1, 3)
+    times = 0.002 * np.arange(200)[:, None]
+    with h5py.File(tmp_path / "demos.hdf5", "w") as file:
+        file["data/demo_1/states"] = np.concatenate([times, run["qpos"], run["qvel"]], axis=1)
+        file["data/demo_1/actions"] = run["ctrl"]
+        file["data/demo_1"].attrs["model_file"] = STEPPED
+        file["data/demo_2/states"] = np.zeros((3, 16))
+    assert main(["events", str(tmp_path / "demos.hdf5"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)
+    assert "its actions are taken as controls" in said.err
+    assert main(["events", str(tmp_path / "demos.hdf5"), "--episode", "2"]) == 2
+    assert "holds no scene (model_file): name one" in capsys.readouterr().err
 
 
 def test_bad_logs_are_one_line_and_exit_code_2(
@@ -180,7 +309,7 @@ def test_bad_logs_are_one_line_and_exit_code_2(
         assert words in said, (words, said)
         assert "\n" not in said
     for more, words in {
-        ("--demo", "0"): "--demo is for a log",
+        ("--episode", "0"): "--episode is for a log",
         ("--log", str(tmp_path / "whole.npz"), "--engine", "motrix"): "is shown by MuJoCo",
         ("--log", str(tmp_path / "whole.npz"), "--demo", "4"): "has no run '4'",
         ("--log", str(tmp_path / "whole.npz"), "--key", "0"): "leave out --key",

@@ -451,5 +451,5 @@ def open_application(options: Options) -> Application:
     controllers = Controllers(options if options.log is None else None)
     engine, *beside = open_engines(options.scene, options.engine, options.envs, *controllers.load())
     if options.log is not None:
-        open_log(engine, options.log, options.demo, options.period)
+        open_log(engine, options.log, options.episode, options.period)
     return Application(engine, options, beside, controllers)

@@ -34,7 +34,7 @@ class SceneLoader:
         """Who steps the scenes that are opened from now on."""
         self._running_choice = self.choice
         self._envs = options.envs if options else 1
-        self._log = (options.log, options.demo, options.period) if options and options.log is not None else None
+        self._log = (options.log, options.episode, options.period) if options and options.log is not None else None
         self._watches = options.watch if options else True
         self._sensor_edits = sensor_edits
         self._tried_edits = sensor_edits.state

@@ -1,6 +1,9 @@
 """The scene, log and options of a command line, opened; for how long it runs, and where the run is saved."""
 
 import argparse
+import atexit
+import shutil
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
     from ..session.session import Session
     from ..session.simulation import Simulation, StepSource
 
-_SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "demo", "period")
+_SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "episode", "period")
 """Options whose fields are named as they are on the command line."""
 USUAL_DURATION = 10.0
 """How long a scene is stepped where nobody says [s of simulated time]."""
@@ -25,7 +28,8 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which run is shown, and where it is saved."""
     group = parser.add_argument_group("logs and saved runs")
     group.add_argument("--log", metavar="FILE", help="replay a log of states and controls: .npz, .hdf5, .csv or .cvrun")
-    group.add_argument("--demo", metavar="N", help="episode of a log that has several, by number or name")
+    group.add_argument("--episode", metavar="N", help="episode of a log that has several, by number or name")
+    group.add_argument("--demo", dest="episode", help=argparse.SUPPRESS)
     group.add_argument(
         "--period",
         type=number(1e-9, 1e6),
@@ -36,8 +40,9 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_run_arguments(arguments: argparse.Namespace) -> None:
-    """Fail before the work is done where the run could not be kept."""
-    for name in ("demo", "period"):
+    """Fail before the work is done where the run could not be kept. A log that brings its scene is opened on it."""
+    _open_model_file(arguments)
+    for name in ("episode", "period"):
         if arguments.log is None and getattr(arguments, name) is not None:
             raise UsageError(f"--{name} is for a log, which --log names")
     for name in ("control", "param", "vary", "noise"):
@@ -47,6 +52,23 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
         from ..session.saved_run import check_run_path
 
         check_run_path(Path(arguments.save_run))
+
+
+def _open_model_file(arguments: argparse.Namespace) -> None:
+    """Where a log of robosuite is given as the scene, open the scene that it holds, and show the log on it."""
+    from ..scene_files.log_files import HDF5_SUFFIXES, read_model_file
+
+    if arguments.scene is None or Path(arguments.scene).suffix.lower() not in HDF5_SUFFIXES:
+        return
+    path = Path(arguments.scene).expanduser()
+    if arguments.log is not None:
+        raise UsageError(f"{path}: is a log: leave out --log, or give a scene")
+    text = read_model_file(path, arguments.episode)
+    folder = tempfile.mkdtemp(prefix="contact-viewer-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    scene = Path(folder, f"{path.stem}.xml")
+    scene.write_text(text, encoding="utf-8")
+    arguments.log, arguments.scene = str(path), str(scene)
 
 
 def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
@@ -73,7 +95,7 @@ def open_given_log(arguments: argparse.Namespace, engine: "Engine") -> None:
     if arguments.log is not None:
         from ..engines.registry import open_log
 
-        open_log(engine, arguments.log, arguments.demo, arguments.period)
+        open_log(engine, arguments.log, arguments.episode, arguments.period)
 
 
 def report_notes(source: "StepSource") -> None:

@@ -138,7 +138,7 @@ def open_engines(
     return [open_engine(scene, control=control), open_engine(scene, beside, control=beside_control)]
 
 
-def open_log(engine: "Engine", path: str | Path, demo: str | None = None, period: float | None = None) -> None:
+def open_log(engine: "Engine", path: str | Path, episode: str | None = None, period: float | None = None) -> None:
     """Let the runs of an engine re-simulate a log: see `scene_files.log_files.read_log`. Raises SceneError."""
     from ..scene_files.log_files import read_log
 
@@ -146,7 +146,7 @@ def open_log(engine: "Engine", path: str | Path, demo: str | None = None, period
         raise SceneError(f"{engine.path}: is a saved run: leave out --log")
     if not engine.can_resimulate:
         raise SceneError(f"{path}: a log is shown by MuJoCo, not by {engine.name}")
-    engine.log = read_log(path, engine.model, demo, period)
+    engine.log = read_log(path, engine.model, episode, period)
     # A log has its own controls, also of a scene that brings a controller.
     engine.controller = None
 

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..mjmodel.state import INPUTS, STATE, Values, parts_of, places, state_parts
 from ..mjmodel.state_log import StateLog, check_times
 from ..mjmodel.types import MjModel
 from ..processes import import_extra
+from .log_trials import STEPS_MAX, try_steps
 from .run_file import SUFFIX as RUN_SUFFIX
 from .run_file import RunFile, attempt_reading, check_unpacked, read_arrays
 
@@ -24,15 +26,42 @@ _PARTS = ("time", "qpos", "qvel", "act", "qacc_warmstart", *INPUTS)
 """Arrays that a log may have, by their names in mjData."""
 _STATE = ("state", "states")
 _CONTROL = ("control", "controls")
+_ACTIONS = ("actions", "action")
+"""Numbers that a policy has chosen, which may be controls."""
+_ENDS = ("terminals", "timeouts", "terminations", "truncations", "dones")
+"""Arrays that are true in the last row of each episode."""
 _INITIAL = "initial_state"
+_KNOWN = (*_PARTS, *_STATE, *_CONTROL, *_ACTIONS, *_ENDS, _INITIAL)
+HDF5_SUFFIXES = (".hdf5", ".h5")
+_ROBOSUITE_ASSETS = re.compile(r'file="([^"]*robosuite/models/assets)/')
 _Arrays = Mapping[str, NDArray[Any]]
 
 
-def read_log(path: str | Path, model: MjModel, demo: str | int | None = None, period: float | None = None) -> StateLog:
-    """The states of a log, as states of a model; raises SceneError, one line, for one that is not of this model.
+def read_log(
+    path: str | Path, model: MjModel, episode: str | int | None = None, period: float | None = None
+) -> StateLog:
+    """Read the states of a log, as states of a model.
 
-    `demo`: which run of several, by its name or its number from 0. `period`: time between two rows of a log without
-    times [s]; a step without it.
+    Args:
+        path: Log of states and controls: .npz, .hdf5, .h5, .csv, or a saved run, .cvrun.
+        model: Model whose states they are.
+        episode: The episode of a log that has several, by its name or its number from 0. Default: the first.
+        period: Time between two rows of a log without times [s]. Default: found by trying 1 to 50 time steps, else one.
+
+    Returns:
+        The states, with notes on what the log lacks.
+
+    Raises:
+        SceneError: The log cannot be read, or is not of this model; one line.
+
+    Example:
+        ```python
+        import contact_viewer, mujoco
+
+        model = mujoco.MjModel.from_xml_path("robot.xml")
+        log = contact_viewer.read_log("run.npz", model)
+        print(len(log), "states;", *log.notes)
+        ```
     """
     path = Path(path).expanduser()
     suffix = path.suffix.lower()
@@ -42,10 +71,9 @@ def read_log(path: str | Path, model: MjModel, demo: str | int | None = None, pe
         raise SceneError(f"{path}: {'is a folder, not a log' if path.is_dir() else 'no such file'}")
     if suffix == RUN_SUFFIX:
         return RunFile(path).log(model)
-    wanted = None if demo is None else str(demo)
+    wanted = None if episode is None else str(episode)
     if suffix == ".npz":
-        known = {*_PARTS, *_STATE, *_CONTROL, _INITIAL}
-        arrays, notes = _choose(path, read_arrays(path, known.__contains__), wanted)
+        arrays, notes = _choose(path, read_arrays(path, _KNOWN.__contains__), wanted)
     elif suffix == ".csv":
         arrays, notes = _choose(path, _read_csv(path, model), wanted)
     else:
@@ -75,6 +103,8 @@ class _Assembly:
         control = next((name for name in _CONTROL if name in arrays), None)
         if control is not None and "ctrl" not in self._parts:
             self._parts["ctrl"] = self._fitted("ctrl", arrays[control], control)
+        actions = next((arrays[name] for name in _ACTIONS if name in arrays), None)
+        self._actions = None if actions is None or "ctrl" in self._parts else self._table(_ACTIONS[0], actions)
         if "qpos" not in self._parts:
             known = "no states: neither state nor qpos" if not arrays else f"no qpos, only {', '.join(sorted(arrays))}"
             raise SceneError(f"{path}: has {known}")
@@ -83,19 +113,17 @@ class _Assembly:
         path, parts = self._path, self._parts
         rows = len(parts["qpos"])
         for name, values in parts.items():
-            if name != "time" and len(values) == rows - 1 and name in ("ctrl", "qfrc_applied", "xfrc_applied"):
-                # What was put in for each step, and so one less than there are states.
-                parts[name] = np.concatenate([values, values[-1:] if rows > 1 else np.zeros((1, values.shape[1]))])
-            elif len(values) != rows:
-                raise SceneError(f"{path}: {name} has {len(values)} rows, and qpos {rows}")
-        if "time" not in parts:
-            period = self._period or float(self._model.opt.timestep)
-            parts["time"] = period * np.arange(rows, dtype=np.float64)[:, np.newaxis]
-            self._notes.append(f"it has no time: a row counts as {period:g} s (--period)")
-        for name, values in parts.items():
+            parts[name] = self._with_rows(name, values, rows)
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
                 raise SceneError(f"{path}: {name} has a value that is not a number, in row {row}")
+        steps = self._find_inputs(rows)
+        if "time" not in parts:
+            timestep = float(self._model.opt.timestep)
+            period = self._period or (steps or 1) * timestep
+            parts["time"] = period * np.arange(rows, dtype=np.float64)[:, np.newaxis]
+            found = "" if self._period or steps is None else f", found by trying: {steps} steps lead to the next row"
+            self._notes.append(f"it has no time: a row counts as {period:g} s{found} (--period)")
         needed = [name for name in ("qvel", "act", "ctrl") if self._sizes[name] and name not in parts]
         if needed:
             self._notes.append(f"it has no {' and no '.join(needed)}")
@@ -107,6 +135,45 @@ class _Assembly:
         log = StateLog(path, columns, values, missing=tuple(needed), notes=(*notes, *self._notes))
         check_times(self._model, log)
         return log
+
+    def _with_rows(self, name: str, values: Values, rows: int) -> Values:
+        """Return values with a row for each state."""
+        if len(values) == rows - 1 and name in ("ctrl", "qfrc_applied", "xfrc_applied"):
+            # What was put in for each step, and so one less than there are states.
+            return np.concatenate([values, values[-1:] if rows > 1 else np.zeros((1, values.shape[1]))])
+        if len(values) != rows:
+            raise SceneError(f"{self._path}: {name} has {len(values)} rows, and qpos {rows}")
+        return values
+
+    def _find_inputs(self, rows: int) -> int | None:
+        """Take the actions as controls if the states follow from them; return how many steps lead to the next row, None
+        where that is known or cannot be found out."""
+        parts, actions, nu = self._parts, self._actions, self._sizes["ctrl"]
+        known = self._known_steps()
+        if known is not None and known > STEPS_MAX:
+            return None
+        candidates: list[Values | None] = [None] if known is None else []
+        if actions is not None and actions.shape[1] == nu and np.isfinite(actions).all():
+            candidates.insert(0, self._with_rows("ctrl", actions, rows))
+        found = None
+        for controls in candidates if "qvel" in parts else ():
+            tried = parts if controls is None else {**parts, "ctrl": controls}
+            trial = try_steps(self._model, tried, self._rounded, known)
+            if trial is not None and trial.follows:
+                found = None if known else trial.steps
+                if controls is not None:
+                    parts["ctrl"] = controls
+                    self._notes.append("its actions are taken as controls: the states follow from them")
+                break
+        if actions is not None and nu and "ctrl" not in parts:
+            self._notes.append("its actions are not controls of this scene: the states do not follow from them")
+        return found
+
+    def _known_steps(self) -> int | None:
+        """Return how many time steps are between two rows, if the log or the user says it."""
+        times, timestep = self._parts.get("time"), float(self._model.opt.timestep)
+        period = self._period if times is None else float(np.median(np.diff(times[:, 0]))) if len(times) > 1 else 0.0
+        return None if period is None else max(1, round(period / timestep)) if timestep > 0 else 1
 
     def _add_states(self, arrays: _Arrays, name: str) -> None:
         """Split whole states, as MuJoCo or robosuite write them."""
@@ -156,7 +223,8 @@ class _Assembly:
 
 
 def _choose(path: Path, arrays: _Arrays, demo: str | None) -> tuple[_Arrays, tuple[str, ...]]:
-    """One run of several: of a batch, (batch, rows, ...), or of a table whose time begins again."""
+    """Return one run of several: of a batch, (batch, rows, ...), or of a table whose time begins again, or which marks
+    the last rows of its episodes."""
     for name, array in arrays.items():
         if array.ndim == 0 or not len(array):
             raise SceneError(f"{path}: {name} has the shape {array.shape}, not a row for each state")
@@ -168,19 +236,31 @@ def _choose(path: Path, arrays: _Arrays, demo: str | None) -> tuple[_Arrays, tup
             raise SceneError(f"{path}: {few} has {len(arrays[few])} runs, and the states {len(states)}")
         batch = {name: array[number] if array.ndim > 1 else array for name, array in arrays.items()}
         return batch, _which(number, len(states))
+    starts = _episode_starts(arrays)
+    if demo is None and len(starts) == 1:
+        return arrays, ()
+    if not any(name in arrays for name in ("time", *_ENDS)) and demo != "0":
+        raise SceneError(f"{path}: holds one run: leave out --episode")
+    number = _number(path, demo, len(starts))
+    if len(starts) == 1:
+        return arrays, ()
+    start, stop = starts[number], [*starts[1:], None][number]
+    return {name: array[start:stop] for name, array in arrays.items()}, _which(number, len(starts))
+
+
+def _episode_starts(arrays: _Arrays) -> list[int]:
+    """Return the first row of each episode of a table: where its time begins again, and after rows that are marked as
+    the last of one."""
     time = arrays.get("time")
-    if time is None and states is not None and states.ndim == 2 and demo is None:
-        return arrays, ()
-    if time is None or time.ndim > 2 or time.dtype.kind not in "fiu":
-        if demo not in (None, "0"):
-            raise SceneError(f"{path}: holds one run: leave out --demo")
-        return arrays, ()
-    starts = [0, *(np.flatnonzero(np.diff(time.reshape(-1)) < 0) + 1).tolist(), len(time)]
-    number = _number(path, demo, len(starts) - 1)
-    if len(starts) == 2:
-        return arrays, ()
-    start, stop = starts[number], starts[number + 1]
-    return {name: array[start:stop] for name, array in arrays.items()}, _which(number, len(starts) - 1)
+    first = {0}
+    if time is not None and time.ndim <= 2 and time.dtype.kind in "fiu":
+        first.update((np.flatnonzero(np.diff(time.reshape(-1)) < 0) + 1).tolist())
+    ends = [array for name, array in arrays.items() if name in _ENDS and array.ndim == 1 and array.dtype.kind in "fiub"]
+    rows = max((len(array) for name, array in arrays.items() if name in ("qpos", *_STATE)), default=0)
+    for array in ends:
+        if len(array) == rows:
+            first.update((np.flatnonzero(array[:-1]) + 1).tolist())
+    return sorted(first)
 
 
 def _number(path: Path, demo: str | None, count: int) -> int:
@@ -193,32 +273,71 @@ def _number(path: Path, demo: str | None, count: int) -> int:
 
 
 def _which(number: int, count: int) -> tuple[str, ...]:
-    return (f"run {number} of {count} (--demo)",) if count > 1 else ()
+    return (f"run {number} of {count} (--episode)",) if count > 1 else ()
 
 
 def _read_hdf5(path: Path, demo: str | None) -> tuple[_Arrays, tuple[str, ...]]:
-    """A demonstration of robosuite or robomimic, or arrays by their names in mjData, also in `infos`."""
+    """Read an episode of robosuite, robomimic or Minari, or arrays by their names in mjData, also in `infos` (D4RL)."""
     h5py = import_extra("h5py", "hdf5", f"{path}: needs")
 
     def read() -> tuple[_Arrays, tuple[str, ...] | None]:
         with h5py.File(path, "r") as file:
-            demos = _item(path, file, "data", h5py)
-            if not isinstance(demos, h5py.Group):
-                infos = _item(path, file, "infos", h5py)
-                return {**_datasets(path, file, h5py), **_datasets(path, infos, h5py)}, None
-            names = sorted(demos, key=lambda name: (len(name), name))
-            if not names:
-                raise SceneError(f"{path}: has no demonstrations")
-            name = names[0] if demo is None else demo if demo in names else f"demo_{demo}"
-            if name not in names:
-                raise SceneError(f"{path}: has no {name}; it has {len(names)}, from {names[0]} to {names[-1]}")
-            found = _datasets(path, _item(path, demos, name, h5py), h5py)
-            if not found:
+            group, name, count = _find_episode(path, file, demo, h5py)
+            infos = _item(path, group, "infos", h5py) if isinstance(group, h5py.Group) else None
+            found = {**_datasets(path, group, h5py), **_datasets(path, infos, h5py)}
+            if name and not found:
                 raise SceneError(f"{path}: {name} has no states")
-            return found, (f"{name} of {len(names)} (--demo)",)
+            return found, (f"{name} of {count} (--episode)",) if name else None
 
     found, notes = attempt_reading(path, read)
     return (found, notes) if notes is not None else _choose(path, found, demo)
+
+
+def read_model_file(path: Path, episode: str | None) -> str:
+    """Return the scene in which an episode of robosuite was recorded: MJCF, with absolute paths of meshes and textures.
+
+    Raises SceneError where the file holds none.
+    """
+    h5py = import_extra("h5py", "hdf5", f"{path}: needs")
+    if not path.is_file():
+        raise SceneError(f"{path}: no such file")
+
+    def read() -> object:
+        with h5py.File(path, "r") as file:
+            group, _, _ = _find_episode(path, file, episode, h5py)
+            return group.attrs.get("model_file") if isinstance(group, h5py.Group) else None
+
+    text = attempt_reading(path, read)
+    text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+    if not isinstance(text, str):
+        raise SceneError(f"{path}: holds no scene (model_file): name one, as in SCENE --log {path.name}")
+    return _ROBOSUITE_ASSETS.sub(_installed_assets, text)
+
+
+def _installed_assets(match: re.Match[str]) -> str:
+    """Return the folder of robosuite's meshes and textures on this machine in place of the one where it recorded."""
+    spec = None if Path(match[1]).is_dir() else find_spec("robosuite")
+    installed = Path(spec.origin).parent if spec is not None and spec.origin is not None else None
+    return match[0] if installed is None else f'file="{installed}/models/assets/'
+
+
+def _find_episode(path: Path, file: Any, demo: str | None, h5py: Any) -> tuple[Any, str, int]:
+    """Return the group of an episode, its name, and how many there are; the whole file, "" and 1 where none has one."""
+    groups, prefix = _item(path, file, "data", h5py), "demo_"
+    if isinstance(groups, h5py.Group):
+        names = list(groups)
+    else:
+        groups, prefix = file, "episode_"
+        names = [name for name in file if name.startswith(prefix)]
+        if not names:
+            return file, "", 1
+    names.sort(key=lambda name: (len(name), name))
+    if not names:
+        raise SceneError(f"{path}: has no demonstrations")
+    name = names[0] if demo is None else demo if demo in names else f"{prefix}{demo}"
+    if name not in names:
+        raise SceneError(f"{path}: has no {name}; it has {len(names)}, from {names[0]} to {names[-1]}")
+    return _item(path, groups, name, h5py), name, len(names)
 
 
 def _item(path: Path, group: Any, name: str, h5py: Any) -> Any:
@@ -235,7 +354,7 @@ def _datasets(path: Path, group: Any, h5py: Any) -> dict[str, NDArray[Any]]:
     """Arrays of a group that a log may have, all of them numbers in the file itself."""
     if not isinstance(group, h5py.Group):
         return {}
-    items = {name: _item(path, group, name, h5py) for name in (*_PARTS, *_STATE, *_CONTROL)}
+    items = {name: _item(path, group, name, h5py) for name in _KNOWN}
     found = {name: data for name, data in items.items() if isinstance(data, h5py.Dataset)}
     for name, data in found.items():
         if data.external or data.is_virtual:

@@ -165,7 +165,7 @@ class Summary:
             words += ["--noise", plan["noise"]]
         if plan.get("logs"):
             words += ["--log", plan["logs"][list(plan["scenes"]).index(row["scene"])]]
-            words += ["--demo", str(row["seed"])] if row["seed"] else []
+            words += ["--episode", str(row["seed"])] if row["seed"] else []
             words[2:4] = []
         if instant is not None and not math.isnan(instant):
             words += ["--go-to", f"{instant:.6g}"]
