@@ -254,3 +254,21 @@ def test_a_friction_that_is_varied_in_vain_is_said(tmp_path: Path, capsys: pytes
     arguments = ["--seeds", "0", "-o", str(tmp_path / "sweep"), "--duration", "0.01", "--workers", "1"]
     assert main(["sweep", str(path), *arguments, *varied]) == 0
     assert hint in capsys.readouterr().err
+
+
+def test_a_deep_start_is_reported_with_the_keyframe_that_has_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "deep.xml"
+    path.write_text(
+        """<mujoco><worldbody><geom type="plane" size="3 3 .1"/>
+        <body pos="0 0 .06"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body></worldbody>
+        <keyframe><key name="deeper" qpos="0 0 .04 1 0 0 0"/><key name="above" qpos="0 0 .5 1 0 0 0"/></keyframe>
+        </mujoco>"""
+    )
+    assert main(["inspect", str(path)]) == 0
+    note = next(line for line in capsys.readouterr().err.splitlines() if "deep contact" in line)
+    assert "40 mm" in note
+    assert note.endswith("Keyframe above does not: --key above")
+    assert main(["inspect", str(path), "--key", "above"]) == 0
+    assert "deep contact" not in capsys.readouterr().err

@@ -129,11 +129,41 @@ with OffscreenRenderer(model, 40, 40) as renderer:
 
 
 @pytest.mark.usefixtures("window")
-def test_a_window_pass_allocates_no_offscreen_buffer() -> None:
+def test_a_window_pass_allocates_no_large_offscreen_buffer() -> None:
     model = flat_model()
     model.vis.global_.offwidth, model.vis.global_.offheight = 7680, 4320
     scene_pass = ScenePass(model, Quality.LOW, current_renderer())
-    assert scene_pass._context.offWidth == scene_pass._context.offFBO == 0
+    assert scene_pass._context.offWidth == scene_pass._context.offHeight == 1
     assert scene_pass._context.currentBuffer == int(mujoco.mjtFramebuffer.mjFB_WINDOW)
     assert model.vis.global_.offwidth == 7680
+    scene_pass.close()
+
+
+@pytest.mark.usefixtures("window")
+def test_edges_are_smooth_at_low_quality_as_long_as_pictures_come_quickly() -> None:
+    model = flat_model('<geom type="box" pos="0 -0.5 0" size="0.1 0.05 0.3" euler="0 20 0" rgba="1 1 1 1"/>')
+    data, whole = forwarded(model), (0, 0, *SIZE)
+    scene_pass = ScenePass(model, Quality.LOW, current_renderer())
+    now = 10.0
+
+    def shades(took: float, is_still: bool = False) -> int:
+        """Count the greys of a picture of a white box before a grey wall: its two, and those of blended edges."""
+        nonlocal now
+        now += took
+        scene_pass.spare_time(now, is_still)
+        scene_pass.update(model, data, View(model))
+        scene_pass.draw(whole)
+        scene_pass.show(whole)
+        return len(np.unique(scene_pass.read_pixels(whole)))
+
+    assert shades(1.0) > 3
+    quick = [shades(0.02) for _ in range(40)]
+    assert min(quick) > 3
+    # A single late picture changes nothing, nor does a window that had nothing to draw.
+    assert min(shades(0.2), shades(9.0), shades(0.02)) > 3
+    slow = [shades(0.05) for _ in range(40)]
+    assert max(slow[20:]) <= 3
+    # What does not move may take its time.
+    assert shades(0.05, is_still=True) > 3
+    assert shades(0.02) <= 3
     scene_pass.close()

@@ -19,6 +19,7 @@ from ..settings import Reduce
 from .inspect_pairs import print_pairs, touch_notes
 from .parsing import Parser, number
 from .progress import plural, report
+from .runs import report_deep_start
 
 _EACH_ALONE = 50
 """Sensors up to which each is described by itself."""
@@ -58,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     if scene.model.opt.enableflags & SLEEP:
         report("note: bodies may sleep: while they do, their sensors keep the values of before")
     engine = open_engine(scene)
+    if arguments.key is None:
+        report_deep_start(engine)
     if arguments.pairs or arguments.pair:
         print_pairs(engine, arguments)
         return 0

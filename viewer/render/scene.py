@@ -1,5 +1,7 @@
 """Draws the scene with MuJoCo, into a part of the window or into a framebuffer of its own."""
 
+import statistics
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -28,6 +30,12 @@ _LARGEST_SCENE = 1_000_000
 _WINDOW, _OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_WINDOW), int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
 _ALL = int(mujoco.mjtCatBit.mjCAT_ALL)
 _SHADOW = int(mujoco.mjtRndFlag.mjRND_SHADOW)
+_SLOWEST = 1 / 30
+"""Time from picture to picture up to which a low quality has smooth edges while things move [s]."""
+_PAUSE = 0.25
+"""Longer times are not the picture's: nothing had to be drawn [s]."""
+_LOOKED_AT = 15
+"""Pictures after which is decided."""
 
 
 class ScenePass:
@@ -47,11 +55,14 @@ class ScenePass:
         self._buffer = _WINDOW if offscreen is None else _OFFSCREEN
         self.scene = mujoco.MjvScene(model, _scene_size(model))
         # Of a window the scene alone is multisampled, in a framebuffer of its own: panels would cost as much again.
-        self._size = (1, 1) if offscreen is None and quality is Quality.HIGH else offscreen or (0, 0)
+        self._size = (1, 1) if offscreen is None else offscreen
         with _render_settings(model, quality, self._size):
             self._context: Any = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100)
-        self._is_copied = self._buffer == _WINDOW and self._context.offSamples > 0
+        self._can_copy = self._buffer == _WINDOW and self._context.offSamples > 0
+        self._is_copied = self._can_copy and quality is Quality.HIGH
         """True if the scene is drawn beside the window, and copied into it when gizmos are over it."""
+        self._times: deque[float] = deque(maxlen=_LOOKED_AT)
+        self._before = 0.0
         if quality is Quality.LOW:
             self._simplify_textures()
         self._shadows = Shadows(self._gl, self._context, model) if self._context.shadowTex else None
@@ -68,6 +79,23 @@ class ScenePass:
         if self._shadows is not None and self.scene.flags[_SHADOW]:
             self._shadows.update(data)
         view.follow(self.scene)
+
+    def spare_time(self, now: float, is_still: bool) -> None:
+        """Give the pictures of a window smooth edges: at low quality only as long as they keep coming quickly.
+
+        Args:
+            now: monotonic time at which this picture is drawn [s].
+            is_still: True if the next one will be the same: it may take its time.
+        """
+        if self.quality is Quality.HIGH or not self._can_copy:
+            return
+        took, self._before = now - self._before, now
+        if took < _PAUSE and not is_still and len(self._times) < _LOOKED_AT:
+            self._times.append(took)
+        is_slow = len(self._times) == _LOOKED_AT and statistics.median(self._times) > _SLOWEST
+        self._is_copied = is_still or not is_slow
+        if len(self._times) == _LOOKED_AT and not is_slow:
+            self._times.popleft()
 
     def place(self, viewport: Viewport) -> Viewport:
         """Where `draw` draws what a part of the framebuffer is to show; gizmos belong there."""
@@ -192,7 +220,8 @@ def _render_settings(model: MjModel, quality: Quality, offscreen: tuple[int, int
             slices, stacks = _LOW_ROUNDNESS if model.ngeom <= _MANY_GEOMS else _LOWEST_ROUNDNESS
             settings.numslices = min(settings.numslices, slices)
             settings.numstacks = min(settings.numstacks, stacks)
-            settings.offsamples = 0
+            if min(offscreen) > 1:
+                settings.offsamples = 0
             settings.shadowsize = min(settings.shadowsize, _LOW_SHADOW_SIZE)
         settings.shadowsize = map_size(model, offscreen[1] if min(offscreen) > 1 else _WINDOW_HEIGHT)
         yield

@@ -1,5 +1,6 @@
 """Shows the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -236,6 +237,7 @@ class Window(Shell):
         model, data = session.engine.model, session.engine.data
         text = imgui.get_font_size() / FONT_SIZE * imgui.get_io().display_framebuffer_scale.y
         unit = max(text, pixels[3] / _USUAL_HEIGHT)
+        self.canvas.scene_pass.spare_time(time.monotonic(), session.paused and not self.viewport.dragging)
         matrices = self.canvas.update(model, data, session.view, pixels)
         sensor_glyphs = session_glyphs(session, Eye(matrices, pixels, unit))
         glyphs = Glyphs.concat([sensor_glyphs, self.app.gizmos.take()])
