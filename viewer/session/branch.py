@@ -1,6 +1,6 @@
 """Branches of the past: a second run that starts from a step of another one, with its inputs replayed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
@@ -20,8 +20,9 @@ _MOTION = ("qpos", "qvel", "act")
 class Branch(StepSource):
     """Steps from a step of another run on, with the inputs of that run as long as it has some.
 
-    Without a change they are those of the other run, bit for bit. Change `engine.model` to see what it does. Values
-    that were moved by hand between two steps are moved again; changes that a loop made to its model are not.
+    Without a change they are those of the other run, bit for bit. Change `engine.model` to see what it does; with
+    another time step, inputs are those of the same time. Values that were moved by hand between two steps are moved
+    again; changes that a loop made to its model are not.
     """
 
     def __init__(self, simulation: Simulation, step: int | None = None, engine: Engine | None = None) -> None:
@@ -41,7 +42,12 @@ class Branch(StepSource):
             if not self.engine.adopt_state(simulation.shown):
                 raise ValueError("a branch needs an engine on the same scene")
         self._retrace = partial(past.retrace, spans)
+        self.push: Sequence[tuple[int, Sequence[float]]] = ()
+        """Forces that act on bodies beside the recorded ones: body and force [N], world."""
+        self._rate = self.engine.timestep / simulation.engine.timestep
+        """Length of a step, by that of the other run."""
         self._rewind()
+        self._forces = self.engine.data.xfrc_applied.copy()
         own = self.engine.past
         start = np.empty(own.state_size)
         own.save(start)
@@ -86,16 +92,36 @@ class Branch(StepSource):
         if now is None:
             if (drive := self.engine.driver()) is not None:
                 drive()
-            return
-        self._read()
+        elif self._rate == 1.0:
+            self._read()
+            self._put_in(self._moved(now))
+        else:
+            # Steps of another length: the inputs that were there at the time.
+            due = data.time + 1e-6 * self.engine.timestep
+            while self._next is not None and self._next[0] <= due:
+                now = self._next
+                self._read()
+                now = self._moved(now)
+                self._put_in(now)
+        for body, force in self.push:
+            data.xfrc_applied[body, :3] = self._forces[body, :3] + force
+
+    def _moved(self, now: Row) -> Row:
+        """Move what was moved by hand at a time; returns the state from which the step was then taken."""
+        data = self.engine.data
         while self._next is not None and self._next[0] == now[0]:
             for name in _MOTION:
                 before, after = now[self._parts[name]], self._next[self._parts[name]]
                 getattr(data, name)[after != before] = after[after != before]
             now = self._next
             self._read()
+        return now
+
+    def _put_in(self, now: Row) -> None:
         for name in INPUTS:
-            getattr(data, name).reshape(-1)[:] = now[self._parts[name]]
+            getattr(self.engine.data, name).reshape(-1)[:] = now[self._parts[name]]
+        if self.push:
+            self._forces = self.engine.data.xfrc_applied.copy()
 
 
 def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
+from math import ceil
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
@@ -466,7 +467,7 @@ class Simulation:
         self.steps += 1
         self.source.step(self, count, drive)
         for run in self.beside:
-            run.keep_up(self.shown.time, count)
+            run.keep_up(self.shown.time, ceil(count * self.shown.timestep / run.shown.timestep))
 
     def keep_up(self, time: float, most: int = 0) -> None:
         """Show the step of a simulated time [s]: one of the history, or after at most `most` further steps."""

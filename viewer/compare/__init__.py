@@ -1,0 +1,1 @@
+"""Sets runs beside each other: what differs, what if, and what helps."""
