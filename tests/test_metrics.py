@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import ContactLayout, metrics, open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.sensor_contacts import ForceTrigger, SensorContacts
 from contact_viewer.sensors.contacts import ContactBatch
 from contact_viewer.sensors.signals import Signal, measure_signals
@@ -192,7 +193,7 @@ def test_equal_to_what_the_window_shows(scene: str) -> None:
     for _ in range(600):
         start = engine.time
         engine.step(1)
-        entries += tracked.add(start)
+        entries += tracked.add(Step(engine), start)
         for name in batches:
             batches[name].append(engine.contacts(name))
     entries += tracked.flush()

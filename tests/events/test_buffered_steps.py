@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
-from contact_viewer.engines.steps import StepBlock
+from contact_viewer.engines.steps import Step, StepBlock
 from contact_viewer.events import tracker as tracking
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.contact_events import ContactEvent, EventRule
@@ -72,7 +72,7 @@ def test_whoever_reads_sees_the_latest_step(name: str, tmp_path: Path) -> None:
     for step in range(400):
         engine.step()
         for tracker in (unread, watched):
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         forces = pair_forces(engine)
         for pair, force in forces.items():
             peaks[pair] = max(peaks.get(pair, 0.0), force)
@@ -113,7 +113,7 @@ def test_a_list_that_is_read_after_every_step_is_complete() -> None:
     for _ in range(350):
         engine.step()
         for tracker in (unread, watched):
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         assert watched.time == unread.time == engine.time
         known.append((engine.time, len(watched.log)))
     for time, count in known:
@@ -127,7 +127,7 @@ def test_curves_keep_the_last_steps_without_a_hole(monkeypatch: pytest.MonkeyPat
     tracker.curves_wanted_until = math.inf
     for count in range(1, 205):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         kept = tracker.curves[0]
         assert min(count, 40) <= len(kept) <= 80
         assert kept == pytest.approx((count - len(kept) + np.arange(len(kept))) * 0.002)
@@ -160,7 +160,7 @@ def test_curves_are_kept_only_while_someone_looks() -> None:
         tracker.curves_wanted_until = wanted
         for _ in range(10):
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         assert tracker.curves.shape[1] == length
 
 
@@ -169,7 +169,7 @@ def test_other_options_count_from_now_on() -> None:
     tracker = ContactTracker(engine)
     for _ in range(200):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert len(tracker.log) > 0
     options = TrackingOptions(eps=1e-3, on=7.0, off=6.0)
     tracker.configure(options)
@@ -185,12 +185,12 @@ def test_a_sensor_that_is_added_while_others_are_tracked_is_tracked_too() -> Non
     tracker = ContactTracker(engine)
     for _ in range(100):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     count = len(tracker.sensors.names)
     name = engine.watch_all().name
     for _ in range(100):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         sensors = tracker.sensors
         assert sensors.names[count:] == (name,)
         felt = [float(engine.get_contact_force_magnitude(sensor)[0]) for sensor in sensors.names]
@@ -209,10 +209,10 @@ def test_a_break_does_not_stop_a_run_for_what_happened_before_it_was_set() -> No
     # The balls land at 0.286 s; nobody has read that yet.
     for _ in range(146):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     tracker.breaks = [Break(BreakWhen.BEGIN)]
     engine.step()
-    tracker.after_step(engine)
+    tracker.after_step(Step(engine))
     assert hits == []
     assert sum(entry.pair_id is not None and entry.kind == "begin" for entry in tracker.log) == 4
 
@@ -229,7 +229,7 @@ def test_to_track_another_pair_stops_no_run_because_that_one_is_pressed() -> Non
             tracker.select(named_pairs(engine.model, [pair]))
         for _ in range(5):
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
     assert tracker.pairs.forces.max() == pytest.approx(4 * 9.81, rel=0.05)
     assert hits == []
 
@@ -251,7 +251,7 @@ def test_curves_of_runge_kutta_are_those_of_the_state_before_each_step() -> None
     for _ in range(10):
         gap, time = 1 - 0.5 * math.cos(engine.data.qpos[0]) - 0.1, engine.time
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         assert tracker.curves[0, -1] == time
         assert tracker.curves[2, -1] == pytest.approx(gap + 2e-8, abs=1e-12)
 
@@ -275,7 +275,7 @@ def test_balls_that_take_turns_in_the_same_step_are_noticed() -> None:
             engine.data.qpos[:] = 0.4, -0.4005
             engine.data.qvel[:] = 0.0
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     seen = {(entry.subject.split()[-1], str(entry.kind)) for entry in tracker.log}
     assert seen == {("one", "end"), ("other", "begin")}
 
@@ -289,7 +289,7 @@ def test_a_ball_that_falls_through_a_floor_without_collisions_meets_it_all_the_s
         if i == 20:
             model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert engine.data.ncon == 0
     (entry,) = tracker.log
     # It has fallen 0.4 m.
@@ -301,7 +301,7 @@ def test_forces_of_sensors_are_current_whoever_asks_for_nothing_else() -> None:
     tracker = ContactTracker(engine)
     for _ in range(160):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     felt = [float(engine.get_contact_force_magnitude(name)[0]) for name in engine.sensors.names]
     assert max(felt) > 50
     assert tracker.sensors.forces.tolist() == pytest.approx(felt, rel=1e-9, abs=1e-9)
@@ -318,7 +318,7 @@ def test_a_long_run_buffers_no_more_steps_than_it_may(monkeypatch: pytest.Monkey
     tracker = ContactTracker(engine)
     for _ in range(50):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         assert tracker._step_count < 10
 
 
@@ -332,7 +332,7 @@ def test_large_arrays_are_not_buffered_without_bound(tmp_path: Path) -> None:
     most = 0
     for _ in range(300):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         most = max(most, sum(len(row) for row in tracker._sensors._buffer._rows))
     assert 0.75 * 2**22 < most <= 2**22
 
@@ -342,7 +342,7 @@ def test_a_scene_in_which_nothing_can_touch_is_tracked() -> None:
     tracker = ContactTracker(engine)
     for _ in range(5):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert len(tracker.log) == 0
     assert tracker.time == pytest.approx(5 * 0.002)
 
@@ -358,7 +358,7 @@ def test_steps_in_which_nothing_happens_are_read_many_at_a_time(
     tracker = ContactTracker(engine)
     for _ in range(1500):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert len(tracker.log) > 0
     if lifted:
         engine.model.opt.gravity[:] = 0.0
@@ -366,7 +366,7 @@ def test_steps_in_which_nothing_happens_are_read_many_at_a_time(
         engine.data.qpos[2::7] += (1.0, 2.0, 3.0)
         for _ in range(10):
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
     assert (engine.data.ncon == 0) == lifted
     calls: list[str] = []
     spied = [(PairContacts, "update"), (StepBlock, "forces"), (ForceTrigger, "update")]
@@ -380,7 +380,7 @@ def test_steps_in_which_nothing_happens_are_read_many_at_a_time(
         monkeypatch.setattr(owner, name, count)
     for _ in range(400):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     felt = tracker.sensors.forces.tolist()
     assert len(calls) < 10, calls
     assert felt == pytest.approx([float(engine.get_contact_force_magnitude(name)[0]) for name in tracker.sensors.names])
@@ -391,7 +391,7 @@ def test_modias_rule_reports_a_begin_where_surfaces_have_sunk_in() -> None:
     tracker = ContactTracker(engine, options=TrackingOptions(eps=1e-3, rule=EventRule.MODIA))
     for _ in range(160):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     events = [entry.event for entry in tracker.log if isinstance(entry.event, ContactEvent)]
     begins = [event.distance for event in events if event.kind == "begin"]
     assert begins == pytest.approx([-2e-3] * 4, rel=1e-6)

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_selection import PairSelection, all_pairs
 
@@ -42,7 +43,7 @@ def measure(nearest: bool) -> float:
     kept = np.argsort(distances)[:100] if nearest else np.linspace(0, len(distances) - 1, 100).astype(int)
     labels = tuple(every.labels[i] for i in kept)
     tracker = ContactTracker(engine, PairSelection(every.source, every.geoms[kept], labels, 100, every.able[kept]))
-    times = np.array([(timed(engine.step), timed(lambda: tracker.after_step(engine))) for _ in range(600)])
+    times = np.array([(timed(engine.step), timed(lambda: tracker.after_step(Step(engine)))) for _ in range(600)])
     assert len(tracker.pairs.labels) == 100
     assert tracker.pairs.events.in_contact.any()
     step, following = np.median(times, axis=0)

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 
 SCENE = """
@@ -33,7 +34,7 @@ def events_of_a_ball_moved_up_and_down(
             engine.model.geom_gap[:] = 0.05
         engine.data.qpos[0], engine.data.qvel[0] = height, 0
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     changes = np.diff(np.sign(heights))
     return [str(entry.kind) for entry in tracker.log], ["begin" if c < 0 else "end" for c in changes[changes != 0]]
 

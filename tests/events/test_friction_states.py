@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.friction_states import FrictionStates, Motion
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_motion import pair_key
@@ -193,7 +194,7 @@ def test_what_came_after_an_instant_is_forgotten_when_a_run_goes_back_to_it() ->
     tracker.after_reset(engine)
     for _ in range(1000):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     friction = tracker.friction
     assert friction is not None
     assert len(friction.creeping_at(1.9)) == 2
@@ -201,7 +202,7 @@ def test_what_came_after_an_instant_is_forgotten_when_a_run_goes_back_to_it() ->
     tracker.after_reset(engine)
     for _ in range(50):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     friction = tracker.friction
     assert friction is not None
     assert not friction.creeping_at(0.09)

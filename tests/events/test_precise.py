@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 
 TUMBLE = """
@@ -60,7 +61,7 @@ def test_a_tumbling_rod_meets_and_leaves_the_floor_to_the_nanosecond() -> None:
         tracker = ContactTracker(engine, options=TrackingOptions(precise=precise))
         for _ in range(200):
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         return np.array([entry.time for entry in tracker.log if entry.pair_id is not None])
 
     assert times(precise=True) == pytest.approx(expected, abs=1e-9)
@@ -77,7 +78,7 @@ def test_without_taking_parts_of_steps_instants_in_a_stirred_pile_are_nearly_the
         tracker = ContactTracker(engine, options=TrackingOptions(precise=precise), limit=None)
         for _ in range(100):
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         # Slips are not located inside a step.
         begins_and_ends = [entry for entry in tracker.log if entry.kind in ("begin", "end")]
         entries = [entry for entry in begins_and_ends if entry.pair_id is not None]
@@ -116,5 +117,5 @@ def test_rounded_times_of_steps_make_no_instant_less_precise(step: int) -> None:
     tracker = ContactTracker(engine, options=TrackingOptions(precise=True))
     while not tracker.log and engine.time < 1:
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert next(iter(tracker.log)).time == pytest.approx(data.time + low, abs=1e-11)

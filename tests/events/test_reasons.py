@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.contact_events import EventKind
 from contact_viewer.events.event_log import MotionEvent, event_record, merge_bodies
 from contact_viewer.events.reasons import Reason, ReasonKind
@@ -51,7 +52,7 @@ def follow(
         if drive is not None:
             drive(engine.data)
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     return tracker
 
 

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.event_log import LogEntry
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions, default_pairs
@@ -78,7 +79,7 @@ def test_the_list_is_the_same_at_any_frame_rate_and_headless(scene: str, precise
     headless = ContactTracker(engine, options=options)
     for _ in range(600):
         engine.step()
-        headless.after_step(engine)
+        headless.after_step(Step(engine))
     expected = rows(headless)
     assert len(expected) > 10
     for fps in (10, 60, 1000):
@@ -141,11 +142,11 @@ def test_a_reset_without_notice_starts_again() -> None:
     tracker = ContactTracker(engine)
     for _ in range(250):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert len(tracker.log) > 4
     engine.reset()
     engine.step()
-    tracker.after_step(engine)
+    tracker.after_step(Step(engine))
     assert len(tracker.log) == 0
     assert tracker.time == engine.time
 
@@ -157,7 +158,7 @@ def test_a_reset_after_the_first_step_starts_again() -> None:
     for _ in range(2):
         engine.reset()
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         assert tracker.time == engine.time == pytest.approx(0.002)
         assert tracker.sensors.timing.steps.tolist() == [1] * 5
 
@@ -196,7 +197,7 @@ def test_peaks_are_the_largest_forces_that_mujoco_reports() -> None:
     wrench = np.zeros(6)
     for _ in range(400):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         for i in range(data.ncon):
             mujoco.mj_contactForce(model, data, i, wrench)
             names = {model.geom(int(geom)).name for geom in data.contact.geom[i]}
@@ -266,14 +267,14 @@ def test_breaks(broken: Break, subject: str) -> None:
     tracker.breaks = [broken, Break(BreakWhen.BEGIN, enabled=False)]
     while not hits:
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     assert hits[0].startswith(subject)
     if broken.when is BreakWhen.FORCE:
         sensor = {"slab × dead": "dead_ball", "any pair": "dead_ball"}.get(subject.split(" exceeds")[0], "lively_ball")
         assert engine.get_contact_force_magnitude(sensor)[0] > broken.force
         # Still above: that is no new reason to stop.
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         assert len(hits) == 1
     elif broken.when is BreakWhen.BEGIN:
         # The arrays of this very step show it.
@@ -289,7 +290,7 @@ def test_a_break_looks_at_its_own_sensor_alone() -> None:
     above, expected = dict.fromkeys(names, True), []
     for _ in range(600):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         for name in names:
             before, above[name] = above[name], engine.get_contact_force_magnitude(name)[0] > 30.0
             if above[name] and not before:
@@ -310,7 +311,7 @@ def test_a_break_looks_at_its_own_pair_alone() -> None:
     wrench = np.zeros(6)
     for _ in range(600):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         forces = dict.fromkeys(labels, 0.0)
         for i in range(engine.data.ncon):
             mujoco.mj_contactForce(engine.model, engine.data, i, wrench)
@@ -341,7 +342,7 @@ def test_a_break_on_any_pair_feels_each_of_them() -> None:
     tracker.breaks = [Break(BreakWhen.FORCE, force=100.0)]
     while not hits and engine.time < 1:
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     # It has fallen 0.3 m.
     assert engine.time == pytest.approx(math.sqrt(2 * 0.3 / 9.81), abs=0.006)
 
@@ -487,7 +488,7 @@ def test_curves_show_the_crossing_functions() -> None:
     tracker.curves_wanted_until = math.inf
     for _ in range(300):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     times, z1, z2 = tracker.curves
     assert times == pytest.approx(np.arange(300) * 0.002)
     # The heavy ball lies there from the start, the others fall 0.4 m.
@@ -519,7 +520,7 @@ def test_a_gap_changes_no_event(place: str) -> None:
         tracker = ContactTracker(engine)
         for _ in range(1500):
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         return [(entry.time, str(entry.kind)) for entry in tracker.log]
 
     without, with_gap = run(0.0), run(0.05)
@@ -536,7 +537,7 @@ def test_who_begins_contact_approaches(precise: bool) -> None:
     tracker = ContactTracker(engine, options=TrackingOptions(precise=precise), limit=None)
     for _ in range(60 if precise else 400):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     speeds = [entry.approach_speed for entry in tracker.log if entry.pair_id is not None and entry.kind == "begin"]
     assert len(speeds) > (40 if precise else 500)
     assert min(speeds) >= 0

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.contact_events import ContactEvent, ContactEvents, EventRule
 from contact_viewer.events.pair_contacts import PairContacts
 from contact_viewer.mjmodel.contact_list import ContactList
@@ -339,7 +340,7 @@ def test_the_rule_of_modia_decides_all_pairs_at_every_event(scene: str) -> None:
     for _ in range(400):
         start = engine.time
         engine.step()
-        entries = [tracker.update(engine, start) for tracker in trackers]
+        entries = [tracker.update(Step(engine), start) for tracker in trackers]
         ours, alone = (tracker.events.in_contact for tracker in trackers)
         before, flags = flags, modia_flags(flags, np.array(measure(engine.model, engine.data, choice.geoms)), eps)
         assert np.array_equal(ours, flags)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.recording.tables import NO_FRAME, ContactRows, Texts
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
@@ -38,9 +39,10 @@ class StepByStep:
     def __init__(self, engine: Engine) -> None:
         self.rows: list[Row] = []
         self._step = 0
-        self.after_step(engine)
+        self.after_step(Step(engine))
 
-    def after_step(self, engine: Engine) -> None:
+    def after_step(self, step: Step) -> None:
+        engine = step.engine
         for name in engine.sensors.names:
             batch, geoms = engine.contacts(name), engine.details(name).geoms
             assert batch.force is not None
@@ -84,7 +86,7 @@ def test_rows_of_many_steps_are_those_of_each_step(scene: Any, engine: str, tmp_
     class Together:
         step = 0
 
-        def after_step(self, engine: Engine) -> None:
+        def after_step(self, step: Step) -> None:
             if (block := together.add(self.step, NO_FRAME)) is not None:
                 rows.extend(rows_of(block))
             self.step += 1
@@ -93,7 +95,7 @@ def test_rows_of_many_steps_are_those_of_each_step(scene: Any, engine: str, tmp_
             """Nothing."""
 
     observer = Together()
-    observer.after_step(session.engine)
+    observer.after_step(Step(session.engine))
     session.simulation.observers += [alone, observer]
     rng = np.random.default_rng(3)
     for _ in range(12):

@@ -16,6 +16,7 @@ from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
 from contact_viewer.engines.controller import as_controller
 from contact_viewer.engines.logged_steps import LoggedSteps
+from contact_viewer.engines.steps import Step
 from contact_viewer.errors import LogEnd, SceneError
 from contact_viewer.session.history import History
 from contact_viewer.session.saved_run import RunSaver
@@ -36,8 +37,8 @@ simulation = Simulation(open_engine(Path(sys.argv[1])))
 engine, prints = simulation.shown, []
 
 class Look:
-    def after_step(self, engine):
-        data = engine.data
+    def after_step(self, step):
+        engine, data = step.engine, step.engine.data
         seen = [data.qpos, data.qvel, data.sensordata, data.contact.pos, data.efc_force]
         seen += [engine.contacts(name).force for name in engine.sensors.names]
         prints.append(hashlib.sha256(b"".join(array.tobytes() for array in seen)).hexdigest())
@@ -59,8 +60,8 @@ class Look:
     def __init__(self) -> None:
         self.prints: list[str] = []
 
-    def after_step(self, engine: Engine) -> None:
-        data = engine.data
+    def after_step(self, step: Step) -> None:
+        engine, data = step.engine, step.engine.data
         seen: list[Any] = [data.qpos, data.qvel, data.sensordata, data.contact.pos, data.efc_force]
         seen += [engine.contacts(name).force for name in engine.sensors.names]
         self.prints.append(hashlib.sha256(b"".join(array.tobytes() for array in seen)).hexdigest())

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.errors import SceneError
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.session.layers import session_glyphs
@@ -139,8 +140,8 @@ class Recorder:
         self.times: list[float] = []
         self.resets = 0
 
-    def after_step(self, engine: Any) -> None:
-        self.times.append(engine.time)
+    def after_step(self, step: Step) -> None:
+        self.times.append(step.time)
 
     def after_reset(self, engine: Any) -> None:
         self.resets += 1

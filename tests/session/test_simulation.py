@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.errors import UnstableError
 from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.session import Session
@@ -24,8 +25,8 @@ class Seen:
         self.resets = 0
         simulation.observers.append(self)
 
-    def after_step(self, engine: Engine) -> None:
-        self.instants.append(self._read(engine))
+    def after_step(self, step: Step) -> None:
+        self.instants.append(self._read(step.engine))
 
     def after_reset(self, engine: Engine) -> None:
         self.resets += 1
@@ -179,8 +180,8 @@ def test_an_observer_halts_at_its_step() -> None:
     simulation = Simulation(open_engine("bounce"), history_bytes=2**24)
 
     class Halts(Seen):
-        def after_step(self, engine: Engine) -> None:
-            super().after_step(engine)
+        def after_step(self, step: Step) -> None:
+            super().after_step(step)
             if len(self.instants) == 8:
                 simulation.halt()
 
@@ -191,6 +192,58 @@ def test_an_observer_halts_at_its_step() -> None:
     assert simulation.history.last == 7
     simulation.step(5)
     assert simulation.history.last == 12
+
+
+class Keeps:
+    """Keeps the steps themselves, and reads of each what the other one may have read."""
+
+    def __init__(self, reads: bool) -> None:
+        self.steps: list[Step] = []
+        self.batches: list[Any] = []
+        self._reads = reads
+
+    def after_step(self, step: Step) -> None:
+        self.steps.append(step)
+        if self._reads:
+            self.batches.append((step.row, [step.contacts(name) for name in step.sensors.names]))
+
+    def after_reset(self, engine: Engine) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(("name", "envs"), CASES)
+@pytest.mark.parametrize("kept", [2**26, None])
+def test_observers_share_what_is_read_of_a_step(name: str, envs: int, kept: int | None) -> None:
+    simulation = Simulation(open_engine("gripper", name, envs), history_bytes=kept)
+    first, second, idle = Keeps(True), Keeps(True), Keeps(False)
+    seen = Seen(simulation)
+    simulation.observers += [first, second, idle]
+    simulation.step(60)
+    assert [step.number for step in first.steps] == list(range(1, 61))
+    for step, then, (row, batches), (other_row, others) in zip(
+        first.steps, seen.instants[1:], first.batches, second.batches, strict=True
+    ):
+        assert step.time == then["time"]
+        assert row is other_row
+        for name, batch, other in zip(step.sensors.names, batches, others, strict=True):
+            assert batch is other
+            # What was read stays as it was in that step.
+            assert step.contacts(name) is batch
+            for field in FIELDS:
+                np.testing.assert_array_equal(getattr(batch, field), getattr(then[name][0], field))
+    assert any(batch.filled.any() for _, batches in first.batches for batch in batches)
+    with pytest.raises(LookupError, match="is over"):
+        idle.steps[0].details(simulation.shown.sensors.names[0])
+    assert simulation.shown_step.row == idle.steps[-1].row
+    simulation.reset()
+    assert simulation.shown_step.number == 0
+    simulation.step(3)
+    assert first.steps[-1].number == simulation.shown_step.number == 3
+    if simulation.history is not None and simulation.history.can_resume:
+        simulation.go_to(1)
+        assert simulation.shown_step.number == 1
+        simulation.step()
+        assert first.steps[-1].number == 2
 
 
 def test_an_engine_that_starts_again_starts_a_history_too() -> None:

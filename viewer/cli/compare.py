@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engines.contract import Engine
 from ..engines.registry import open_engine
+from ..engines.steps import Step
 from ..errors import SceneError, UnstableError
 from ..sensors.contacts import Array
 from ..session.simulation import Simulation
@@ -77,13 +78,13 @@ class Recorder:
         self._totals: dict[str, Array] = {}
         """Net force of all contacts in the last step, by sensor [N], (3,)."""
 
-    def after_step(self, engine: Engine) -> None:
+    def after_step(self, step: Step) -> None:
         for name, record in self.records.items():
-            batch = engine.contacts(name)
+            batch = step.contacts(name)
             assert batch.net_force is not None
             total = batch.net_force
-            if engine.sensors[name].reduce is not Reduce.NETFORCE and batch.found > batch.filled.sum():
-                dropped = engine.dropped(name)
+            if step.sensors[name].reduce is not Reduce.NETFORCE and batch.found > batch.filled.sum():
+                dropped = step.dropped(name)
                 assert dropped.net_force is not None
                 total = total + dropped.net_force
                 if batch.filled.sum() + dropped.filled.sum() < batch.found:

@@ -1,17 +1,19 @@
-"""Buffers what the sensors of an engine say after every step, and decodes many steps at once."""
+"""Reads a step once for all who observe it, buffers what the sensors say after every step, and decodes many at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..mjmodel.types import MjData, MjModel
 from ..sensors.contacts import Array, ContactBatch
+from ..sensors.friction import FrictionCones
 from ..sensors.layout import ContactLayout
 from ..settings import Reduce
-from .contact_sensor import ContactSensor, SensorList
+from .contact_sensor import ContactDetails, ContactSensor, SensorList
 from .contract import Engine
 
 _MOST_STEPS = 2048
@@ -20,13 +22,85 @@ _MOST_BYTES = 2**22
 """... and memory that their rows may take."""
 _FIELD_VALUES = 23
 """Values of a contact with all fields, and what is decoded of it."""
-
-
 _FEW_SENSORS = 100
 """Sensors up to which computing the forces of all is faster than looking for those that are touched."""
 
+T = TypeVar("T")
 Source = tuple[slice, ContactLayout]
 """Columns of a sensor's array in a row, and its layout there."""
+
+
+class Step:
+    """A physics step that was just taken, as observers get it.
+
+    What is read of it is read when the first observer asks, and once. The next step ends that: what nobody has asked
+    for by then raises LookupError; what was read stays as it is.
+    """
+
+    __slots__ = ("_known", "_row", "engine", "number", "time")
+
+    def __init__(self, engine: Engine, number: int = 0) -> None:
+        self.engine = engine
+        """The engine with one environment, or the environment, that has taken the step and is still at it."""
+        self.number = number
+        """Number of steps since the state with which the run, or its history, begins; 0 for that state."""
+        self.time = engine.time
+        """Simulated time after it [s]."""
+        self._row: bytes | None = None
+        self._known: dict[tuple[str, str], Any] | None = None
+
+    @property
+    def row(self) -> bytes:
+        """Values of all sensors, float64, as `Engine.row` has them: a copy."""
+        row = self._row
+        if row is None:
+            row = self._row = self.engine.row().tobytes()
+        return row
+
+    @property
+    def sensors(self) -> SensorList:
+        """Contact sensors, as they are read in this step."""
+        return self.engine.sensors
+
+    @property
+    def model(self) -> MjModel:
+        """The mjModel of the scene."""
+        return self.engine.model
+
+    @property
+    def contact_data(self) -> MjData:
+        """An mjData with the contacts and forces that the sensors report: see `Engine.contact_data`."""
+        return self.engine.contact_data()
+
+    def contacts(self, name: str) -> ContactBatch:
+        """Return the contacts that a sensor reports, with all fields, (slots, ...)."""
+        return self._once("contacts", name, self.engine.contacts)
+
+    def dropped(self, name: str) -> ContactBatch:
+        """Return the matching contacts that a sensor has no slots for."""
+        return self._once("dropped", name, self.engine.dropped)
+
+    def details(self, name: str) -> ContactDetails:
+        """Return names of geoms, and friction, of the contacts that a sensor reports."""
+        return self._once("details", name, self.engine.details)
+
+    def cones(self, name: str) -> FrictionCones | None:
+        """Return friction use and state of a sensor's contacts; None where they are not known."""
+        return self._once("cones", name, self._read_cones)
+
+    def _read_cones(self, name: str) -> FrictionCones | None:
+        diagnostics = self.engine.diagnostics
+        return None if diagnostics is None else diagnostics.cones(self.contacts(name))
+
+    def _once(self, what: str, name: str, read: Callable[[str], T]) -> T:
+        if self._known is None:
+            self._known = {}
+        if (what, name) not in self._known:
+            if self.engine.time != self.time:
+                raise LookupError(f"{what} of {name}: the step at {self.time:g} s is over; read it in `after_step`")
+            self._known[what, name] = read(name)
+        known: T = self._known[what, name]
+        return known
 
 
 class LayoutGroup(NamedTuple):
@@ -151,7 +225,7 @@ class StepBlock:
 
 
 class StepBuffer:
-    """Copies the row of an engine after every step; blocks of steps are decoded later, together."""
+    """Keeps the row of every step; blocks of steps are decoded later, together."""
 
     def __init__(
         self,
@@ -172,7 +246,6 @@ class StepBuffer:
         # Engines without a contact list make a row by reading every sensor.
         self._from_rows = from_rows and engine.has_contact_list
         self._only_forces = only_forces
-        self._clock: Any = engine.data if engine.has_contact_list else engine
         self._last = engine.time
         self._rows: list[bytes] = []
         self._times: list[float] = []
@@ -188,17 +261,19 @@ class StepBuffer:
         """Number of steps that were added since the last block."""
         return len(self._times)
 
-    def add(self) -> StepBlock | None:
-        """Add the step that the engine is at. Return a block that is complete with it, or before it."""
-        done = None
+    def add(self, step: Step | None = None) -> StepBlock | None:
+        """Add a step of the engine, the one that it is at if none is given. Return a block that is complete with it, or
+        before it."""
+        done, step = None, step or Step(self._engine)
         if self._engine.sensors is not self._plan.listed:
             # A sensor is read in another way from this step on.
             done = self.take()
             self._make_plan()
         if self._plan.alone:
-            done = self._add_alone() or done
-        self._rows.append(self._read())
-        self._times.append(self._clock.time)
+            done = self._add_alone(step) or done
+        if self._plan.groups:
+            self._rows.append(step.row)
+        self._times.append(step.time)
         if self._read_list is not None:
             self._lists.append(self._read_list())
         return self.take() if done is None and len(self._times) >= self._capacity else done
@@ -215,14 +290,14 @@ class StepBuffer:
         self._clear()
         return block
 
-    def _add_alone(self) -> StepBlock | None:
+    def _add_alone(self, step: Step) -> StepBlock | None:
         """Read the sensors that are not in rows. Return the steps before, if they cannot be in one block with these."""
         names, done = self._plan.names, None
         if self._only_forces:
             for i in self._plan.alone:
                 self._alone[i].append(self._engine.get_contact_force_magnitude(names[i])[0])
             return None
-        batches = {i: self._engine.contacts(names[i]) for i in self._plan.alone}
+        batches = {i: step.contacts(names[i]) for i in self._plan.alone}
         before = {i: kept[-1].filled.shape for i, kept in self._batches.items() if kept}
         if any(batch.filled.shape != before.get(i, batch.filled.shape) for i, batch in batches.items()):
             # All contacts are watched, and there are more than ever.
@@ -236,9 +311,8 @@ class StepBuffer:
     def _make_plan(self) -> None:
         engine = self._engine
         plan = self._plan = SensorPlan(engine.sensors, engine.source, self._names, self._from_rows)
-        row = engine.row() if plan.groups else np.zeros(1)
-        self._read = row.data.tobytes
-        size = row.nbytes + sum(8 * _FIELD_VALUES * plan.sensors[i].slots for i in plan.alone)
+        row_bytes = engine.row().nbytes if plan.groups else 8
+        size = row_bytes + sum(8 * _FIELD_VALUES * plan.sensors[i].slots for i in plan.alone)
         self._capacity = max(1, min(self._most_steps, _MOST_BYTES // size))
         self._clear()
 

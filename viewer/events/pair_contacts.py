@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contract import Engine
+from ..engines.steps import Step
 from ..mjmodel.contact_list import ContactList, ForceSummation
 from ..mjmodel.distances import CLEAR, NO_LIST, OVERRIDE, PairDistances, poses_of
 from ..mjmodel.names import PAIR
@@ -86,9 +87,9 @@ class PairContacts:
         self.events.resume(contacts)
         self.distances.reset()
 
-    def update(self, engine: Engine, start: float) -> list[LogEntry]:
+    def update(self, step: Step, start: float) -> list[LogEntry]:
         """Read a step that began at a time [s]; the events that it shows."""
-        data, time = self._positions(engine, start)
+        data, time = self._positions(step, start)
         self._state = data
         self.buffer = _decline
         change = self.distances.update(data, time, self.events.in_contact)
@@ -96,7 +97,7 @@ class PairContacts:
         if events:
             # Buffered forces belong to the contacts before them.
             self.flush()
-        entries = [self._entry(event, engine.time) for event in events]
+        entries = [self._entry(event, step.time) for event in events]
         rests = self.distances.rest(self.events.in_contact)
         if self._native:
             groups = self.distances.groups
@@ -105,7 +106,7 @@ class PairContacts:
             lasts = not groups.changed or (bool(self._buffered) and len(self._buffered[-1].times) > 1)
             self._press(data, groups, start)
             if self._buffered and rests and lasts and self.substeps is None:
-                self.buffer = self._make_buffer(self._buffered[-1], engine, data)
+                self.buffer = self._make_buffer(self._buffered[-1], step.engine, data)
         return entries
 
     def flush(self) -> None:
@@ -125,11 +126,11 @@ class PairContacts:
         largest, nearest = self.distances.gaps(self._state, self.events.in_contact)
         return largest, nearest + 2 * self.events.eps
 
-    def _positions(self, engine: Engine, start: float) -> tuple[Any, float]:
+    def _positions(self, step: Step, start: float) -> tuple[Any, float]:
         """A state whose positions, contacts and velocities belong together, and its time [s]."""
         if self._native:
-            return engine.contact_data(), start
-        return self._computed.compute(engine.data), engine.time
+            return step.contact_data, start
+        return self._computed.compute(step.engine.data), step.time
 
     def _cross(self, time: float, change: bool) -> list[ContactEvent]:
         """The events at a time [s]. `change`: True if measured pairs may have met or parted."""

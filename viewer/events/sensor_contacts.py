@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..engines.contract import Engine
-from ..engines.steps import StepBlock, StepBuffer
+from ..engines.steps import Step, StepBlock, StepBuffer
 from ..metrics import OFF, ON, check_thresholds, next_in_contact, start_times
 from .contact_events import EventKind, SensorEvent
 from .event_log import LogEntry, LoggedContact, PeakHold
@@ -157,10 +157,10 @@ class SensorContacts:
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
 
-    def add(self, start: float) -> list[LogEntry]:
-        """Buffer the step that the engine is at, which began at a time [s]; the events of steps that were read."""
+    def add(self, step: Step, start: float) -> list[LogEntry]:
+        """Buffer a step that began at a time [s]; the events of steps that were read."""
         self._starts.append(start)
-        block = self._buffer.add()
+        block = self._buffer.add(step)
         return [] if block is None else self._read(block)
 
     def flush(self) -> list[LogEntry]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.contract import Engine
+from ..engines.steps import Step
 from ..metrics import OFF, ON, ContactTimes, start_times
 from ..mjmodel.names import body_names
 from ..mjmodel.pair_motion import pair_key
@@ -229,34 +230,34 @@ class ContactTracker:
         self._curve_count = 0
         self.after_reset(engine)
 
-    def after_step(self, engine: Engine) -> None:
-        time, start, timestep = engine.time, self._time, self._timestep
+    def after_step(self, step: Step) -> None:
+        time, start, timestep = step.time, self._time, self._timestep
         # Nearly always the step continues the one before, nothing begins or ends in it, and nothing waits for it.
         if (
             abs(time - start - timestep) < 1e-6 * timestep
-            and engine is self._engine
+            and step.engine is self._engine
             and not self.breaks
             and self._pairs.buffer(start)
         ):
             self._time = time
-            if self._friction is not None:
-                self._look(engine, start)
+            if self._friction is not None and self._friction.is_due():
+                self._look(self._friction, step, start)
             if self._sensor_names is None:
-                self._entries += self._sensors.add(start)
+                self._entries += self._sensors.add(step, start)
             self._step_count += 1
             if self._step_count < self._capacity and self.curves_wanted_until < 0:
                 return
             self._finish_step(start)
         else:
-            self._ingest(engine)
+            self._ingest(step)
 
-    def _ingest(self, engine: Engine) -> None:
+    def _ingest(self, step: Step) -> None:
         """Read a step in which anything may have happened."""
-        if engine is not self._engine:
+        if step.engine is not self._engine:
             # Another environment is shown, to which nothing belongs that was seen so far.
-            self._engine = engine
+            self._engine = step.engine
             self.select(self._pairs.choice)
-        time, timestep = engine.time, engine.timestep
+        time, timestep = step.time, step.engine.timestep
         start = time - timestep
         if abs(start - self._time) < 1e-6 * timestep:
             # To the last digit the time by which the state was saved.
@@ -269,22 +270,20 @@ class ContactTracker:
             # Only what this step shows is a reason to stop.
             self._flush()
         self._save()
-        self._entries += self._pairs.update(engine, start)
-        self._look(engine, start)
-        self._entries += self._sensors.add(start)
+        self._entries += self._pairs.update(step, start)
+        if self._friction is not None and self._friction.is_due():
+            self._look(self._friction, step, start)
+        self._entries += self._sensors.add(step, start)
         self._step_count += 1
         self._finish_step(start)
         if self.breaks:
             self._check_breaks(self._flush())
 
-    def _look(self, engine: Engine, start: float) -> None:
+    def _look(self, friction: FrictionStates, step: Step, start: float) -> None:
         """Keep what decides how pairs move, of a step that began at a time [s]."""
-        friction = self._friction
-        if friction is None or not friction.is_due():
-            return
-        if friction.timestep != engine.timestep:
-            friction.change_timestep(engine.timestep)
-        friction.add(engine.contact_data(), start)
+        if friction.timestep != (timestep := step.engine.timestep):
+            friction.change_timestep(timestep)
+        friction.add(step.contact_data, start)
         if friction.full:
             self._decide()
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ..engines.contract import Engine
+from ..engines.steps import Step
 from ..session.session import Session
 
 
@@ -150,9 +151,9 @@ class StepCounter:
         """Simulated time [s], bit for bit the engine's own, so that tables can be joined by it."""
         return self._engine.time
 
-    def after_step(self, engine: Engine) -> None:
+    def after_step(self, step: Step) -> None:
         # A log may have left out steps.
-        self.step = self.step + 1 if self._counts else self._step_at(engine.time)
+        self.step = self.step + 1 if self._counts else self._step_at(step.time)
         self._call()
 
     def after_reset(self, engine: Engine) -> None:

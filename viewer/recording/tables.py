@@ -175,7 +175,7 @@ class ContactRows:
 
     def __init__(self, session: Session, readings: int) -> None:
         """Of the sensors that are shown now. Blocks have about so many `readings`, one a sensor and step."""
-        engine = session.engine
+        engine, self._simulation = session.engine, session.simulation
         names = [sensor.name for sensor in session.shown_sensors]
         sides = [engine.covered_geoms(name) for name in names]
         by_geoms = engine.has_contact_list and None not in sides
@@ -201,7 +201,7 @@ class ContactRows:
 
     def add(self, step: int, video_frame: int) -> Block | None:
         """Add the step at which the session is. Return the rows of a block that is complete."""
-        done = self._buffer.add()
+        done = self._buffer.add(self._simulation.shown_step)
         self._steps.append(step)
         self._frames.append(video_frame)
         return None if done is None else self._rows(done)

@@ -10,6 +10,7 @@ from ..assets import is_bundled
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
 from ..engines.logged_steps import LoggedSteps, Verdicts
+from ..engines.steps import Step
 from ..errors import ControlError, EngineError, LogEnd, UnstableError
 from ..render.view import View
 from ..scene_files.scene import COMPILED
@@ -26,8 +27,8 @@ _BATCH = 20
 class Observer(Protocol):
     """Is called after every physics step, whichever source it comes from."""
 
-    def after_step(self, engine: Engine) -> None:
-        """Handle a step: the engine, or the environment that is shown of it, is at it."""
+    def after_step(self, step: Step) -> None:
+        """Handle a step of the environment that is shown: the same object for all observers, which read it once."""
         ...
 
     def after_reset(self, engine: Engine) -> None:
@@ -212,21 +213,22 @@ class StepSource:
 
     def step(self, simulation: "Simulation", count: int, drive: Callable[[], object] | None) -> None:
         """Take steps at once: see `Simulation.step`."""
-        engine, history, shown, observers = self.engine, simulation.history, simulation.shown, simulation.observers
+        engine, history, observers = self.engine, simulation.history, simulation.observers
         if history is not None and not history.at_end:
             simulation.resume()
         drive = drive or engine.driver()
         if history is not None:
             drive = history.prepare(drive)
+            simulation.count = history.last
         take, record = engine.stepper(drive), _do_nothing if history is None else history.record
         try:
             for _ in range(count):
                 take()
                 record()
+                simulation.count += 1
                 if observers:
                     simulation.changes += 1
-                    for observer in observers:
-                        observer.after_step(shown)
+                    simulation.hand_over()
                     if simulation.halted:
                         break
         except (UnstableError, EngineError) as error:
@@ -447,6 +449,12 @@ class Simulation:
         """Counts the calls that took steps, and the jumps to other states."""
         self.changes = 0
         """Counts how often another instant came to be shown: what was read before is then out of date."""
+        self.count = 0
+        """Number of the newest step: that in the history, or how many have come since the run began."""
+        self._step: Step | None = None
+        """The step that was handed over last, or asked for, ..."""
+        self._step_changes = 0
+        """... and `changes` at that time."""
         self.keep_history(history_bytes)
 
     def keep_history(self, budget: int | None) -> None:
@@ -501,8 +509,23 @@ class Simulation:
             touch.after_step(self.shown)
         if history is not None:
             history.append(step)
+        self.count = self.count + 1 if history is None else history.last
+        self.hand_over()
+
+    def hand_over(self) -> None:
+        """Hand the newest step, which the shown environment is at, to all observers."""
+        step = self._step = Step(self.shown, self.count)
+        self._step_changes = self.changes
         for observer in self.observers:
-            observer.after_step(self.shown)
+            observer.after_step(step)
+
+    @property
+    def shown_step(self) -> Step:
+        """The step that is shown: the one that observers have, while they have it."""
+        if self._step is None or self._step_changes != self.changes or self._step.time != self.shown.time:
+            self._step = Step(self.shown, self.count if self.history is None else self.history.current)
+            self._step_changes = self.changes
+        return self._step
 
     def halt(self) -> None:
         """Take no more steps in this call of `step`."""
@@ -518,6 +541,7 @@ class Simulation:
         """Begin a history with the engine's present state, and let all observers know."""
         if self.history is not None:
             self.history.start()
+        self.count = 0
         self.changes += 1
         self.steps += 1
         self._notify_reset()

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..engines.contact_sensor import SensorList
 from ..engines.contract import Engine
-from ..engines.steps import StepBlock, StepBuffer
+from ..engines.steps import Step, StepBlock, StepBuffer
 from ..events.friction_states import FrictionStates
 from ..metrics import OFF, ON, dropped, in_contact
 from ..mjmodel.friction import ListedFriction, contact_cones, listed_friction, model_cone, read_list
@@ -41,12 +41,12 @@ class RunMetrics:
         known = engine.has_contact_list and declared and any(keys is not None for keys in self._keys)
         self._friction = FrictionStates(engine.model, engine.timestep) if known else None
 
-    def after_step(self, engine: Engine) -> None:
+    def after_step(self, step: Step) -> None:
         if self._friction is not None and self._friction.is_due():
-            self._friction.add(engine.contact_data(), engine.time - engine.timestep)
+            self._friction.add(step.contact_data, step.time - step.engine.timestep)
             if self._friction.full:
                 self._friction.flush()
-        if (block := self._buffer.add()) is not None:
+        if (block := self._buffer.add(step)) is not None:
             self._count(block)
 
     def after_reset(self, engine: Engine) -> None:

@@ -11,6 +11,7 @@ from ..engines.contract import Engine
 from ..engines.controller import Controller, no_control
 from ..engines.controller_file import ControllerFile
 from ..engines.registry import open_engine, open_log
+from ..engines.steps import Step
 from ..errors import ControlError, LogEnd, SceneError, UnstableError
 from ..files import UnnamedPart, hash_of
 from ..mjmodel.declarations import declared_sensors
@@ -175,17 +176,14 @@ class _Tables:
         self._collector = EventCollector(self._session) if plan.events else None
         if plan.contacts:
             self.simulation.observers.append(self)
-            self._write(engine)
+            self._writer.write(0, engine.time)
 
-    def after_step(self, engine: Engine) -> None:
+    def after_step(self, step: Step) -> None:
         self._steps += 1
-        self._write(engine)
+        self._writer.write(self._steps, step.time)
 
     def after_reset(self, engine: Engine) -> None:
         """Nothing: a run goes forward only."""
-
-    def _write(self, engine: Engine) -> None:
-        self._writer.write(self._steps, engine.time)
 
     def finish(self) -> dict[str, bytes]:
         """The files, by the names of their tables."""

@@ -15,6 +15,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.engines.contact_sensor import ContactDetails
 from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.friction import contact_cones
@@ -206,7 +207,7 @@ def test_a_break_for_slip_stops_where_a_contact_begins_to_slip(tmp_path: Path, o
     pairs = [frozenset(pair) for pair in tracker.pairs.choice.geoms.tolist()]
     for _ in range(STEPS):
         driven.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
         before = driven.before
         every = Matches(np.arange(before.ncon), np.zeros(before.ncon, bool))
         everything = rebuild_contacts(driven.model, before, every)

@@ -11,6 +11,7 @@ from contact_viewer import open_engine
 from contact_viewer.engines.contract import Engine
 from contact_viewer.engines.logged_steps import CLOSE, EXACT, UNKNOWN, LoggedSteps
 from contact_viewer.engines.registry import open_log
+from contact_viewer.engines.steps import Step
 from contact_viewer.errors import LogEnd
 from contact_viewer.recording.tables import NO_FRAME, ContactRows
 from contact_viewer.sensors.signals import Signal
@@ -70,7 +71,8 @@ class Look:
     def __init__(self) -> None:
         self.forces: dict[int, Array] = {}
 
-    def after_step(self, engine: Engine) -> None:
+    def after_step(self, step: Step) -> None:
+        engine = step.engine
         self.forces[round(engine.time / engine.timestep)] = contact_forces(engine.model, engine.data)
 
     def after_reset(self, engine: Engine) -> None:

@@ -9,6 +9,7 @@ import pytest
 from contact_viewer.engines.mujoco.engine import MujocoEngine
 from contact_viewer.engines.mujoco.substep import MujocoSubsteps
 from contact_viewer.engines.registry import open_engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.event_log import LogEntry
 from contact_viewer.events.tracker import ContactTracker, TrackingOptions
 from contact_viewer.mjmodel.distances import PairDistances
@@ -40,7 +41,7 @@ def track(engine: Any, steps: int, precise: bool = True, eps: float = 1e-8) -> l
     tracker = ContactTracker(engine, options=TrackingOptions(eps=eps, precise=precise))
     for _ in range(steps):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     return [entry for entry in tracker.log if entry.pair_id is not None]
 
 
@@ -89,7 +90,7 @@ def test_a_tumbling_box_is_located_where_a_cut_step_just_touches() -> None:
         states.append((engine.time, np.empty(size)))
         mujoco.mj_getState(model, engine.data, states[-1][1], mujoco.mjtState.mjSTATE_INTEGRATION)
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     entry = tracker.log.entries[0]
     before, state = max((pair for pair in states if pair[0] < entry.time), key=lambda pair: pair[0])
     data = mujoco.MjData(model)
@@ -130,7 +131,7 @@ def test_what_was_put_in_before_the_step_counts() -> None:
             engine.data.xfrc_applied[1, 2] = lift * math.sin(200 * engine.time)
             engine.data.ctrl[0] = lift * math.cos(90 * engine.time)
             engine.step()
-            tracker.after_step(engine)
+            tracker.after_step(Step(engine))
         event: Any = tracker.log.entries[0].event
         # Interpolation would say 0 without having looked.
         assert 0 < event.distance < 1e-12
@@ -143,11 +144,11 @@ def test_a_state_changed_by_hand_is_interpolated() -> None:
     tracker = ContactTracker(engine, options=TrackingOptions(precise=True))
     for _ in range(20):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     engine.data.qpos[2], engine.data.qvel[2] = 0.105, -5.0
     for _ in range(3):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     event: Any = tracker.log.entries[0].event
     assert event.distance == 0.0
     # The step from which it falls: 5 mm at 5 m/s.
@@ -162,13 +163,13 @@ def test_a_hand_that_moves_a_falling_ball_is_noticed() -> None:
         if gap < 0.5 * speed * STEP:
             break
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     # Moved within the last step before it lands: the saved state would land too, but earlier.
     moved, start = 0.3 * speed * STEP, engine.time
     engine.data.qpos[2] += moved
     for _ in range(3):
         engine.step()
-        tracker.after_step(engine)
+        tracker.after_step(Step(engine))
     event: Any = tracker.log.entries[0].event
     assert event.time == pytest.approx(start + (gap + moved) / speed, abs=1e-5)
 

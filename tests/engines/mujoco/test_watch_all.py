@@ -11,6 +11,7 @@ import pytest
 from contact_viewer import open_engine
 from contact_viewer.cli import main
 from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.steps import Step
 from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.events.tracker import ContactTracker, default_pairs
 from contact_viewer.mjmodel.pair_selection import PairSource
@@ -141,8 +142,8 @@ def test_events_of_a_robot_are_the_same_whether_steps_are_buffered_or_not(robot:
         if step % 10 == 0:
             engine.data.ctrl[:] = rng.uniform(-1, 1, engine.model.nu)
         engine.step()
-        buffered.after_step(engine)
-        stepwise.after_step(engine)
+        buffered.after_step(Step(engine))
+        stepwise.after_step(Step(engine))
     ours, theirs = list(buffered.log), list(stepwise.log)
     assert len(ours) > 10
     assert [(each.time, each.subject, each.kind) for each in ours] == [
