@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from contact_viewer.cli import compare, main
+from contact_viewer.cli import main
 
 WEIGHT = 2 * 9.81
 SCENE = """
@@ -53,8 +53,9 @@ def test_json_says_what_a_resting_box_does(scene: Path, capsys: pytest.CaptureFi
     assert anything["mujoco"]["found_max"] == 4
 
 
-def test_ten_seconds_are_compared_unless_a_duration_is_given() -> None:
-    assert compare.parser().parse_args(["slope"]).duration == 10
+def test_ten_seconds_are_compared_unless_a_duration_is_given(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", str(scene), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["duration"] == 10
 
 
 def test_the_table_has_the_same_numbers(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ COMMANDS = {
     "scenes": "list the bundled scenes",
     "check": "find what is wrong with the contacts of scenes, and mend it",
     "inspect": "describe every contact sensor's array",
-    "compare": "set both engines' contacts side by side",
+    "compare": "set two runs side by side: the first step that differs, and why",
     "record": "record a video without a window",
     "export": "write the contacts of every step to a data file",
     "events": "list when contacts begin and end",

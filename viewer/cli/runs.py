@@ -26,6 +26,12 @@ USUAL_DURATION = 10.0
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which run is shown, and where it is saved."""
+    group = add_log_arguments(parser)
+    group.add_argument("--save-run", metavar="FILE", help="save all steps to a .cvrun file, which opens as a scene")
+
+
+def add_log_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add which log is replayed."""
     group = parser.add_argument_group("logs and saved runs")
     group.add_argument("--log", metavar="FILE", help="replay a log of states and controls: .npz, .hdf5, .csv or .cvrun")
     group.add_argument("--episode", metavar="N", help="episode of a log that has several, by number or name")
@@ -36,7 +42,7 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="time between rows of a log without times [s]; default: one time step",
     )
-    group.add_argument("--save-run", metavar="FILE", help="save all steps to a .cvrun file, which opens as a scene")
+    return group
 
 
 def check_run_arguments(arguments: argparse.Namespace) -> None:

@@ -1,0 +1,166 @@
+"""One of two runs that are compared: its scene, and what is read of each of its steps."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ControlError, EngineError, LogEnd, UnstableError
+from ..mjmodel.matching import contact_forces
+from ..sensors.contacts import ContactBatch
+from ..session.simulation import Simulation
+from ..settings import Reduce
+from .worker import read_contacts, read_scene, read_values
+
+Values = NDArray[Any]
+FOUND, PRESSED, NET, TOTAL, WIDTH = 0, 1, slice(2, 5), slice(5, 8), 8
+"""Columns of what is read of a sensor: matching contacts, how hard it is pressed [N], net force of the reported ones
+and of all that match [N], world."""
+
+
+@dataclass(frozen=True)
+class SideSensor:
+    """A contact sensor of one of the runs."""
+
+    name: str
+    label: str
+    reduce: Reduce
+
+
+@dataclass
+class StepFacts:
+    """What is compared of one step."""
+
+    time: float
+    """Simulated time after it [s]."""
+    values: dict[str, Values]
+    """State after it and inputs of it, by their names in mjData, (n,) each."""
+    sensors: Values
+    """What the sensors said, (sensors, WIDTH)."""
+    contacts: dict[str, Values] | None = None
+    """The contact list from which its forces were solved; None where it is not known or not asked for."""
+
+
+class Side(Protocol):
+    """One of two runs, to be read step by step."""
+
+    label: str
+    """The run, for users."""
+    engine: str
+    """Engine and its version."""
+    timestep: float
+    """Simulated time of one step [s]."""
+    scene: dict[str, dict[str, Any]]
+    """See `worker.read_scene`."""
+    sensors: list[SideSensor]
+    unread: dict[str, str]
+    """Sensors of the scene that the engine does not read, and why."""
+    has_contacts: bool
+    """True if the contact list of each step is known."""
+    ignored: tuple[str, ...]
+    """Settings of the scene that the engine does not know."""
+    ending: str
+    """Why there are no more steps; empty as long as there are some."""
+
+    @property
+    def time(self) -> float:
+        """Simulated time after the last step [s]."""
+        ...
+
+    def advance(self) -> bool:
+        """Take or read the next step; False if there is none."""
+        ...
+
+    def read(self, with_contacts: bool) -> StepFacts:
+        """Return what is compared of the step that the run is at."""
+        ...
+
+    def close(self) -> None:
+        """Release what the run needs."""
+        ...
+
+
+@dataclass
+class SimulationSide:
+    """A run that this process steps or re-simulates: the environment that a simulation shows."""
+
+    simulation: Simulation
+    label: str
+    only: tuple[str, ...] = ()
+    """Names of the sensors to read; all without."""
+    ending: str = ""
+    _totals: dict[str, Values] = field(default_factory=dict)
+    """Net force of all contacts of a sensor in the last step in which it was known [N]."""
+
+    def __post_init__(self) -> None:
+        shown = self.simulation.shown
+        self.engine = self.simulation.engine.name
+        self.timestep = shown.timestep
+        self.scene = read_scene(shown.model)
+        kept = [
+            sensor for sensor in shown.sensors if not sensor.virtual and sensor.name in (self.only or {sensor.name})
+        ]
+        self.sensors = [SideSensor(sensor.name, sensor.label, sensor.reduce) for sensor in kept]
+        self.unread, self.ignored = dict(shown.unread), tuple(self.simulation.engine.ignored)
+        self.has_contacts = shown.has_contact_list
+        self._places = {sensor.name: place for place, sensor in enumerate(self.sensors)}
+
+    @property
+    def time(self) -> float:
+        return self.simulation.shown.time
+
+    def advance(self) -> bool:
+        try:
+            self.simulation.step(1)
+        except ControlError:
+            raise
+        except LogEnd:
+            self.ending = f"ends at {self.time:.6g} s"
+        except (UnstableError, EngineError) as error:
+            self.ending = f"fails at {self.time:.6g} s: {error}"
+        return not self.ending
+
+    def read(self, with_contacts: bool) -> StepFacts:
+        shown, contacts = self.simulation.shown, None
+        if with_contacts and self.has_contacts:
+            data = shown.contact_data()
+            contacts = read_contacts(data, contact_forces(shown.model, data, np.arange(data.ncon)))
+        readings = np.full((len(self.sensors), WIDTH), np.nan)
+        for names, batch in shown.grouped_contacts():
+            known = [i for i, name in enumerate(names) if name in self._places]
+            if known:
+                places = [self._places[names[i]] for i in known]
+                chosen = batch if len(known) == len(names) else batch.of_sensors(np.array(known))
+                readings[places] = self._reading(places, chosen)
+        return StepFacts(shown.time, read_values(shown.data), readings, contacts)
+
+    def close(self) -> None:
+        """Nothing: the simulation belongs to the caller."""
+
+    def _reading(self, places: list[int], batch: ContactBatch) -> Values:
+        reduce = self.sensors[places[0]].reduce
+        reading = decoded(batch, reduce)
+        filled = batch.filled.sum(axis=-1)
+        for row in np.flatnonzero(batch.found > filled) if reduce is not Reduce.NETFORCE else ():
+            name = self.sensors[places[row]].name
+            dropped = self.simulation.shown.dropped(name)
+            assert dropped.net_force is not None
+            reading[row, TOTAL] += dropped.net_force
+            if filled[row] + dropped.filled.sum() < batch.found[row]:
+                # Bodies sleep: the array is that of before, and the list is without their contacts.
+                reading[row, TOTAL] = self._totals.get(name, np.full(3, np.nan))
+        for place, values in zip(places, reading, strict=True):
+            self._totals[self.sensors[place].name] = values[TOTAL]
+        return reading
+
+
+def decoded(batch: ContactBatch, reduce: Reduce) -> Values:
+    """Return what is kept of the contacts of some sensors, (sensors, WIDTH), without contacts that have no slot."""
+    reading = np.full((*batch.found.shape, WIDTH), np.nan)
+    reading[..., FOUND] = batch.found
+    if (pressed := batch.force_magnitude(reduce)) is not None:
+        reading[..., PRESSED] = pressed
+    if (net := batch.net_force) is not None:
+        reading[..., NET] = reading[..., TOTAL] = net
+    return reading
