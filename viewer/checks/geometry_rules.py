@@ -8,7 +8,6 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import SceneError
 from ..mjmodel.names import read_names
 from ..mjmodel.pairs import Obstacle, find_obstacles
 from .finding import Finding, Fix, Number, Severity, length_text, listing
@@ -50,12 +49,9 @@ def duplicates(subject: Subject) -> Iterator[Finding]:
     names = [f"{subject.geoms[one]} and {subject.geoms[other]}" for one, other in found]
 
     def propose() -> tuple[Fix | None, str]:
-        edits = subject.edit_elements("geom", [other for _, other in found], {"contype": "0", "conaffinity": "0"})
-        if not edits:
-            return None, ""
-        try:
-            changed = subject.with_edits(edits)
-        except SceneError:
+        copies = [other for _, other in found]
+        edits, changed = subject.try_elements("geom", copies, {"contype": "0", "conaffinity": "0"})
+        if changed is None:
             return None, ""
         left = next(iter(duplicates(changed)), None)
         before, after = len(subject.pairs), len(changed.pairs)
@@ -118,12 +114,8 @@ def visual_geoms(subject: Subject) -> Iterator[Finding]:
     labels = [subject.geoms[geom] for geom in geoms]
 
     def propose() -> tuple[Fix | None, str]:
-        edits = subject.edit_elements("geom", geoms, {"contype": "0", "conaffinity": "0"})
-        try:
-            after = len(subject.with_edits(edits).pairs) if edits else len(subject.pairs)
-        except SceneError:
-            return None, ""
-        if after >= len(subject.pairs):
+        edits, changed = subject.try_elements("geom", geoms, {"contype": "0", "conaffinity": "0"})
+        if changed is None or (after := len(changed.pairs)) >= len(subject.pairs):
             return None, ""
         text = 'contype="0" conaffinity="0" on them'
         return Fix(text, False, f"{len(subject.pairs)} pairs can collide", f"{after} pairs", edits), ""
@@ -182,16 +174,10 @@ def mass_twice(subject: Subject) -> Iterator[Finding]:
     meshes = [geom for each in found for geom in each[3]]
 
     def propose() -> tuple[Fix | None, str]:
-        edits = subject.edit_elements("geom", meshes, {"mass": "0"})
-        try:
-            after = float(subject.with_edits(edits).model.body_mass[body]) if edits else total
-        except SceneError:
+        edits, changed = subject.try_elements("geom", meshes, {"mass": "0"})
+        if changed is None or (after := float(changed.model.body_mass[body])) >= total:
             return None, ""
-        return (
-            (Fix('mass="0" on it', False, f"{total:.3g} kg", f"{after:.3g} kg", edits), "")
-            if after < total
-            else (None, "")
-        )
+        return Fix('mass="0" on it', False, f"{total:.3g} kg", f"{after:.3g} kg", edits), ""
 
     names = [subject.bodies[each[0]] for each in found]
     yield Finding(
@@ -233,10 +219,14 @@ def _mass(subject: Subject, spec_geom: Any, geom: int) -> float:
 def mesh_triangles(subject: Subject, mesh: int) -> Values:
     """Return the triangles of a mesh [m], in the frame of its geoms, (faces, 3, 3)."""
     model = subject.model
-    start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     first, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
-    points: Values = model.mesh_vert[start : start + count].astype(float)
-    return points[model.mesh_face[first : first + faces]]
+    return _mesh_points(subject, mesh)[model.mesh_face[first : first + faces]]
+
+
+def _mesh_points(subject: Subject, mesh: int) -> Values:
+    """Vertices of a mesh [m], in the frame of its geoms, (n, 3)."""
+    start, count = int(subject.model.mesh_vertadr[mesh]), int(subject.model.mesh_vertnum[mesh])
+    return np.asarray(subject.model.mesh_vert[start : start + count], float)
 
 
 def ghost_contact(subject: Subject, run: Run) -> Iterator[Finding]:
@@ -344,7 +334,7 @@ def _hollowness(subject: Subject, data: Any, mesh: int, geom: int) -> tuple[floa
     vertices, faces = model.mesh_graph[graph : graph + 2].tolist()
     start = graph + 2 + 2 * vertices + vertices + 3 * faces
     corners = model.mesh_graph[start : start + 3 * faces].reshape(-1, 3)
-    points = model.mesh_vert[int(model.mesh_vertadr[mesh]) :][: int(model.mesh_vertnum[mesh])].astype(float)
+    points = _mesh_points(subject, mesh)
     triangles = points[corners]
     center = points[np.unique(corners)].mean(axis=0)
     normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])

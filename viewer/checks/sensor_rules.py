@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.registry import portability
-from ..errors import SceneError
 from ..mjmodel.diagnosis import never_matching
 from ..mjmodel.matching import ContactMatcher
 from ..mjmodel.names import sensor_names
@@ -259,12 +258,8 @@ def contacts_lost(subject: Subject, run: Run) -> Iterator[Finding]:
         loses = reduce is Reduce.NONE
 
         def propose(ids: list[int] = ids, most: int = most, num: int = num) -> tuple[Fix | None, str]:
-            edits = subject.edit_elements("sensor", ids, {"num": str(most)})
-            if not edits:
-                return None, ""
-            try:
-                changed = subject.with_edits(edits)
-            except SceneError:
+            edits, changed = subject.try_elements("sensor", ids, {"num": str(most)})
+            if changed is None:
                 return None, ""
             slots = min(max(1, each.num) for each in changed.declared if each.sensor_id in ids)
             return Fix(f'num="{most}"', slots >= most, f"{num} of {most} reported", f"{slots} of {most}", edits), ""

@@ -245,6 +245,16 @@ class Subject:
         elements = [exclude_element(names[one], names[other]) for one, other in pairs]
         return (insert_elements(self.path, "contact", elements),)
 
+    def try_elements(
+        self, kind: str, indices: Collection[int], values: Mapping[str, str]
+    ) -> "tuple[tuple[Edit, ...], Subject | None]":
+        """Return the edits that set attributes of objects, and the scene with them; None if that is not possible."""
+        try:
+            edits = self.edit_elements(kind, indices, values)
+            return edits, self.with_edits(edits) if edits else None
+        except SceneError:
+            return (), None
+
     def with_edits(self, edits: Iterable[Edit]) -> "Subject":
         """Return the scene as it would be with edits of its files. Raises SceneError."""
         assert self.path is not None

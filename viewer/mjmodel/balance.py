@@ -93,7 +93,6 @@ def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Ba
     caused = linear_accelerations(model, data, data.qacc[np.newaxis])[0]
     accelerations = (caused + centripetal_accelerations(model, data))[inside]
     points, forces = _outer_contacts(model, data, inside)
-    gravity = np.zeros(3) if model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY else model.opt.gravity
     first, count = int(model.body_jntadr[body]), int(model.body_jntnum[body])
     is_free = count == 1 and model.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE
     attached = body != 0 and not is_free
@@ -105,11 +104,17 @@ def measure_balance(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> Ba
         acceleration=masses @ accelerations / heavy,
         contact_points=points,
         contact_forces=forces,
-        weight=mass * gravity,
+        weight=mass * gravity(model),
         applied=data.xfrc_applied[inside, :3].sum(axis=0),
         attached=attached,
         others=_other_causes(model, data, inside, attached),
     )
+
+
+def gravity(model: mujoco.MjModel) -> Vector:
+    """Return the acceleration of gravity [m/s²], world, (3,); zero where it is switched off."""
+    off = model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
+    return np.zeros(3) if off else np.array(model.opt.gravity)
 
 
 def linear_accelerations(model: mujoco.MjModel, data: mujoco.MjData, joints: Vector) -> Vector:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sensors.contacts import cross
-from .balance import centripetal_accelerations, linear_accelerations, world_forces
+from .balance import centripetal_accelerations, gravity, linear_accelerations, world_forces
 from .matching import are_forces_hidden, subtree
 from .names import body_names, flex_names, geom_names, with_kind
 from .sleep import sleeping_bodies
@@ -158,7 +158,7 @@ class _DirectForces:
         """Yield a line of the table for each. `applied_known`: True if the pushes in the data are those that acted."""
         model, data, inside = self._model, self._data, self._inside
         mass = float(model.body_mass[inside].sum())
-        yield ForceRow(ForceKind.GRAVITY, "gravity", mass * _gravity(model), f"{mass:.4g} kg")
+        yield ForceRow(ForceKind.GRAVITY, "gravity", mass * gravity(model), f"{mass:.4g} kg")
         for label, force, count in self._contacts():
             yield ForceRow(ForceKind.CONTACT, f"contact with {label}", force, f"{count} contact{'s' * (count > 1)}")
         if applied_known:
@@ -201,7 +201,7 @@ class _JointForces:
     """Generalized forces of each kind, whose sum MuJoCo's acceleration comes from."""
 
     def __init__(self, model: MjModel, data: MjData) -> None:
-        weight = _to_joints(model, data, model.body_mass[:, None] * _gravity(model), data.xipos)
+        weight = _to_joints(model, data, model.body_mass[:, None] * gravity(model), data.xipos)
         adhesion = self._adhesion(model, data)
         pushed = _to_joints(model, data, data.xfrc_applied[:, :3], data.xipos, data.xfrc_applied[:, 3:])
         # What acted in the step: by now something else may be applied to the next one.
@@ -253,11 +253,6 @@ class _JointForces:
             for k in np.flatnonzero(pull.any(axis=1) & (bodies > 0)).tolist():
                 mujoco.mj_applyFT(model, data, sign * pull[k], np.zeros(3), contact.pos[k], int(bodies[k]), total)
         return total
-
-
-def _gravity(model: MjModel) -> Vector:
-    off = model.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
-    return np.zeros(3) if off else np.array(model.opt.gravity)
 
 
 def _to_joints(model: MjModel, data: MjData, forces: Vector, points: Vector, torques: Vector | float = 0.0) -> Vector:

@@ -5,7 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
 from ..engines.mujoco.engine import MujocoEngine
-from ..engines.mujoco.resimulation import ArrivedRow, Resimulator
+from ..engines.mujoco.resimulation import ArrivedRow, LoopEngine, Resimulator
 from ..errors import SceneError
 from ..mjmodel.state import STATE, RowKind
 from ..mjmodel.types import MjModel
@@ -38,7 +38,7 @@ a second."""
 class WindowLoop:
     """The window's half of the link to a loop, which can be held and let go, and one body of which can be pulled."""
 
-    def __init__(self, link: Link, shared: SharedMemory, engine: MujocoEngine) -> None:
+    def __init__(self, link: Link, shared: SharedMemory, engine: LoopEngine) -> None:
         self.link, self._shared = link, shared
         self._words = shared.words
         self._following: SharedMemory | None = None
@@ -120,12 +120,14 @@ class WindowLoop:
         self.link.send({})
 
     def attach(self, engine: Engine) -> None:
-        """Re-simulate the next steps in another engine, with other sensors."""
-        assert isinstance(engine, MujocoEngine)
-        self.versions = engine.allow_model_changes()
+        """Re-simulate the next steps in another engine, with other sensors. Raises SceneError if it cannot."""
+        if not engine.can_resimulate:
+            raise SceneError(f"{engine.name} cannot re-simulate the steps of a loop")
+        able = cast(LoopEngine, engine)
+        self.versions = able.allow_model_changes()
         shared, self._following = self._following, None
         if shared is None:
-            self.arrivals = self.arrivals.continued_in(engine, self.versions)
+            self.arrivals = self.arrivals.continued_in(able, self.versions)
             return
         self._shared, self._words = shared, shared.words
         self._next = self._seen = 0
@@ -133,7 +135,7 @@ class WindowLoop:
         self._unexplained = -1
         self._written.clear()
         self._written.append((time.monotonic(), 0))
-        self.arrivals = Resimulator(engine, self, self.versions)
+        self.arrivals = Resimulator(able, self, self.versions)
 
     def follow(self, shared: SharedMemory) -> None:
         """Read the rows of another model and data of the loop, once an engine of that model is attached."""

@@ -9,8 +9,8 @@ import mujoco
 
 from ..mjmodel.names import read_names
 from ..mjmodel.types import MjModel
-from .includes import Element, find_include, named_paths
-from .xml_tags import find_tags, line_of, read_text
+from .includes import Element, named_paths, walk_tags
+from .xml_tags import line_of
 
 _LINE = re.compile(r"line (\d+)")
 _LISTS = {
@@ -113,47 +113,17 @@ class ElementPlaces:
     def _flatten(self, path: Path, nested: dict[str, Path]) -> str:
         """Return the text of a model with one tag per line and its includes pasted in; adds to the elements."""
         lines: list[str] = []
-        self._write(path, path, (), lines, set(), nested)
-        return "\n".join(lines)
-
-    def _write(
-        self,
-        scene: Path,
-        path: Path,
-        above: tuple[str, ...],
-        lines: list[str],
-        seen: set[Path],
-        nested: dict[str, Path],
-    ) -> None:
-        """Append the lines of a file. `above`: names of the elements around the one that includes it."""
-        if path in seen:
-            return
-        seen.add(path)
-        text = read_text(path)
-        inside: list[str] = []
-        for tag in find_tags(text):
-            around = (*above, *inside[1:]) if above else tuple(inside)
-            is_root = not inside if tag.opens else len(inside) == 1
-            if tag.opens and tag.name.lower() == "include" and inside:
-                included = find_include(tag.attributes.get("file", ""), scene, path)
-                if included is not None:
-                    self._write(scene, included, around, lines, seen, nested)
-                if not tag.closes:
-                    inside.append(tag.name)
-                continue
-            if not (is_root and above) and tag.name.lower() != "include":
-                opening = f"<{tag.name} {' '.join(tag.body.split())}{'/' if tag.closes else ''}>"
-                lines.append(opening if tag.opens else f"</{tag.name}>")
-                self._elements.append(Element(path, text, tag, around) if tag.opens and inside else None)
+        for element in walk_tags(path):
+            tag = element.tag
+            opening = f"<{tag.name} {' '.join(tag.body.split())}{'/' if tag.closes else ''}>"
+            lines.append(opening if tag.opens else f"</{tag.name}>")
+            self._elements.append(element if tag.opens and element.around else None)
             if tag.opens and tag.name == "model" and (name := tag.attributes.get("file")):
-                for candidate in named_paths(name, (scene.parent, path.parent)):
+                for candidate in named_paths(name, (path.parent, element.path.parent)):
                     if candidate.is_file():
-                        nested.update({str(candidate): candidate, str(scene.parent / name): candidate})
+                        nested.update({str(candidate): candidate, str(path.parent / name): candidate})
                         break
-            if tag.opens and not tag.closes:
-                inside.append(tag.name)
-            elif tag.closes and not tag.opens and inside:
-                inside.pop()
+        return "\n".join(lines)
 
 
 def place_of(element: Element) -> Place:

@@ -40,10 +40,15 @@ def find_include(name: str, scene: Path, source: Path) -> Path | None:
 
 def read_elements(scene: Path) -> Iterator[Element]:
     """All elements but the root and includes, in the order in which MuJoCo reads them. Raises XmlError."""
-    return _read_elements(scene, scene, (), set())
+    return (each for each in walk_tags(scene) if each.tag.opens and each.around)
 
 
-def _read_elements(scene: Path, path: Path, above: tuple[str, ...], seen: set[Path]) -> Iterator[Element]:
+def walk_tags(scene: Path) -> Iterator[Element]:
+    """All tags, also those that close an element, as if included files were pasted in. Raises XmlError."""
+    return _walk_tags(scene, scene, (), set())
+
+
+def _walk_tags(scene: Path, path: Path, above: tuple[str, ...], seen: set[Path]) -> Iterator[Element]:
     """`above`: names of the elements around the one that includes this file, from the root on."""
     if path in seen:
         return
@@ -51,13 +56,14 @@ def _read_elements(scene: Path, path: Path, above: tuple[str, ...], seen: set[Pa
     text = read_text(path)
     inside: list[str] = []
     for tag in find_tags(text):
-        if tag.opens and inside:
-            # The root element of an included file vanishes.
-            around = (*above, *inside[1:]) if above else tuple(inside)
-            if tag.name.lower() != "include":
-                yield Element(path, text, tag, around)
-            elif (included := find_include(tag.attributes.get("file", ""), scene, path)) is not None:
-                yield from _read_elements(scene, included, around, seen)
+        # The root element of an included file vanishes.
+        around = (*above, *inside[1:]) if above else tuple(inside)
+        is_root = not inside if tag.opens else len(inside) == 1
+        if tag.name.lower() == "include":
+            if tag.opens and inside and (file := find_include(tag.attributes.get("file", ""), scene, path)) is not None:
+                yield from _walk_tags(scene, file, around, seen)
+        elif not (is_root and above):
+            yield Element(path, text, tag, around)
         if tag.opens and not tag.closes:
             inside.append(tag.name)
         elif tag.closes and not tag.opens and inside:

@@ -1,7 +1,6 @@
 """Turns the contacts of a scene without contact sensors into curves: of all together, and of each body that touches."""
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,15 +11,15 @@ from ..engines.steps import StepBlock, StepBuffer
 from ..mjmodel.matching import GeomReader, ListedContacts, ReportedContacts
 from ..mjmodel.names import body_names
 from ..sensors.contacts import Array
-from ..sensors.curves import BYTES_PER_VALUE, Curves, Reduced, Values
+from ..sensors.curves import BYTES_PER_VALUE, Values
 from ..sensors.signals import Signal
+from .history_curves import SIGNAL_PLACES, SignalCurves
 from .ring import StepRing
 
 _ALL = "all contacts"
 _MOST_BODIES = 16
 """Bodies that have curves: those that touched first; of the others it is known how many they are."""
 _ROWS = _MOST_BODIES + 1
-_PLACES = {signal: place for place, signal in enumerate(Signal)}
 _FORCES = (Signal.NORMAL, Signal.TANGENT0, Signal.TANGENT1, Signal.MAGNITUDE)
 BODY_CURVE_BYTES = math.ceil(_ROWS * len(Signal) * BYTES_PER_VALUE)
 """Memory that these curves take a step."""
@@ -40,15 +39,15 @@ class _Loads(NamedTuple):
     slip: Array
 
 
-class BodyCurves:
+class BodyCurves(SignalCurves):
     """What a scene without contact sensors has in place of `HistoryCurves`, from the sensor that watches all contacts.
 
     Nothing is written into the scene. Steps are buffered as they come, and read together once a frame.
     """
 
     def __init__(self, engine: Engine, ring: StepRing) -> None:
-        self._engine, self._ring = engine, ring
-        self._curves = Curves(_ROWS * len(Signal), ring.capacity)
+        super().__init__(_ROWS, ring)
+        self._engine = engine
         ring.derived.append(self)
         self._buffer: StepBuffer | None = None
         """None until all contacts are watched."""
@@ -79,21 +78,6 @@ class BodyCurves:
     def more(self) -> int:
         """Number of bodies that have touched and have no curves."""
         return int((self._rows == _ROWS).sum())
-
-    @property
-    def first(self) -> int:
-        """Oldest step that has values."""
-        return max(self._curves.first, self._ring.first)
-
-    @property
-    def stop(self) -> int:
-        """The step after the newest that has values."""
-        return self._curves.stop
-
-    @property
-    def version(self) -> int:
-        """Changes whenever the values do."""
-        return self._curves.version
 
     def place(self, name: str) -> int:
         """Return which of the curves are those of a name: 0 for all contacts, then bodies as they first touched."""
@@ -129,25 +113,13 @@ class BodyCurves:
             self._take(self._buffer.take())
             self._curves.truncate(stop)
 
-    def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
-        """Return signals between two steps in at most `columns` columns: see `HistoryCurves.reduce`."""
-        rows = [[self._row(name, signal) for signal in signals] for name in names]
-        return self._curves.reduce(rows, max(start, self.first), stop, columns)
-
-    def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
-        """Return a signal at steps start to stop - 1, (n,)."""
-        return self._curves.values(self._row(name, signal), max(start, self.first), stop)
-
-    def _row(self, name: str, signal: Signal) -> int:
-        return self.place(name) * len(Signal) + _PLACES[signal]
-
     def _take(self, block: StepBlock | None) -> None:
         if block is None:
             return
         values = np.full((_ROWS, len(Signal), len(block)), np.nan, np.float32)
-        values[:, _PLACES[Signal.FOUND]] = 0.0
+        values[:, SIGNAL_PLACES[Signal.FOUND]] = 0.0
         for signal in _FORCES:
-            values[:, _PLACES[signal]] = 0.0
+            values[:, SIGNAL_PLACES[signal]] = 0.0
         for _, _, batch in block.groups():
             steps, _, slots = batch.filled.nonzero()
             if batch.in_world_frame or not len(steps):
@@ -178,9 +150,9 @@ class BodyCurves:
             self._sum_up(values, every)
             # Of all contacts the sum of sizes: what presses from both sides of a gripped box does not cancel.
             sizes = np.bincount(steps, np.linalg.norm(force, axis=1), len(block))
-            values[0, _PLACES[Signal.MAGNITUDE]] = sizes
-            values[0, [_PLACES[Signal.TANGENT0], _PLACES[Signal.TANGENT1]]] = np.nan
-        self._impulse += np.nan_to_num(values[:, _PLACES[Signal.MAGNITUDE]]).sum(axis=1)
+            values[0, SIGNAL_PLACES[Signal.MAGNITUDE]] = sizes
+            values[0, [SIGNAL_PLACES[Signal.TANGENT0], SIGNAL_PLACES[Signal.TANGENT1]]] = np.nan
+        self._impulse += np.nan_to_num(values[:, SIGNAL_PLACES[Signal.MAGNITUDE]]).sum(axis=1)
         self._curves.extend(values.reshape(-1, len(block)))
 
     def _find_rows(self, bodies: NDArray[np.intp], forces: Array) -> None:
@@ -201,7 +173,7 @@ class BodyCurves:
         row, step = np.divmod(keys, count)
 
         def put(signal: Signal, found: NDArray[Any]) -> None:
-            values[row, _PLACES[signal], step] = found
+            values[row, SIGNAL_PLACES[signal], step] = found
 
         def total(each: Array) -> Array:
             return np.asarray(np.bincount(place, each, len(keys)), float)

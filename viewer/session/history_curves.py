@@ -1,6 +1,7 @@
 """Turns the steps that a history keeps into curves: every signal of every sensor."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
@@ -24,32 +25,20 @@ _FRICTION_PAIRS = 20_000
 """Pairs of geoms beyond which the friction of a sensor is not looked for."""
 _MANY = 64
 """Sensors from which on it pays to look for those that nothing touches."""
-_SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
+SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
+"""Place of each signal among the curves of one thing."""
 
 
-class HistoryCurves:
-    """Every signal of every kept sensor after every step that the history holds.
+class SignalCurves(ABC):
+    """Every signal of some things over the steps of a ring."""
 
-    They are computed only while they are shown: call `update` once a frame.
-    """
+    def __init__(self, count: int, ring: StepRing) -> None:
+        """`count`: most things that have curves."""
+        self._ring, self._curves = ring, Curves(count * len(Signal), ring.capacity)
 
-    def __init__(
-        self, names: tuple[str, ...], grouped_contacts: GroupedContacts, ring: StepRing, engine: Engine
-    ) -> None:
-        """`grouped_contacts`: see `History.grouped_contacts`."""
-        self._grouped_contacts, self._ring = grouped_contacts, ring
-        self.names = names
-        """Sensors with curves."""
-        self._places = {name: place for place, name in enumerate(self.names)}
-        self._curves = Curves(len(self.names) * len(Signal), ring.capacity)
-        ring.derived.append(self._curves)
-        model = engine.model
-        self._cone = model_cone(model)
-        self._friction = np.full((len(self.names), 2), np.nan)
-        """Sliding coefficients along both tangents, (sensors, 2); looked up when a sensor first has a contact."""
-        self._unknown = np.full(len(self.names), engine.has_contact_list)
-        """Which were not looked up yet, (sensors,)."""
-        self._engine = engine
+    @abstractmethod
+    def place(self, name: str) -> int:
+        """Return which of the things has a name."""
 
     @property
     def first(self) -> int:
@@ -66,18 +55,6 @@ class HistoryCurves:
         """Changes whenever the values do."""
         return self._curves.version
 
-    def update(self, limit: int = _UPDATE_STEPS) -> bool:
-        """Compute the curves of new steps, at most `limit`; True if none is left."""
-        ring, curves = self._ring, self._curves
-        if curves.stop < ring.first:
-            curves.restart(ring.first)
-        stop = min(ring.last + 1, curves.stop + limit)
-        starts = [step for step, _ in ring.epochs if curves.stop < step < stop]
-        for start, end in pairwise([curves.stop, *starts, stop]):
-            if start < end:
-                curves.extend(self._measure(start, end))
-        return curves.stop > ring.last
-
     def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
         """Signals between two steps in at most `columns` columns, with the extremes of each: (names, signals, columns).
 
@@ -91,7 +68,47 @@ class HistoryCurves:
         return self._curves.values(self._row(name, signal), max(start, self.first), stop)
 
     def _row(self, name: str, signal: Signal) -> int:
-        return self._places[name] * len(Signal) + _SIGNAL_PLACES[signal]
+        return self.place(name) * len(Signal) + SIGNAL_PLACES[signal]
+
+
+class HistoryCurves(SignalCurves):
+    """Every signal of every kept sensor after every step that the history holds.
+
+    They are computed only while they are shown: call `update` once a frame.
+    """
+
+    def __init__(
+        self, names: tuple[str, ...], grouped_contacts: GroupedContacts, ring: StepRing, engine: Engine
+    ) -> None:
+        """`grouped_contacts`: see `History.grouped_contacts`."""
+        super().__init__(len(names), ring)
+        self._grouped_contacts = grouped_contacts
+        self.names = names
+        """Sensors with curves."""
+        self._places = {name: place for place, name in enumerate(self.names)}
+        ring.derived.append(self._curves)
+        model = engine.model
+        self._cone = model_cone(model)
+        self._friction = np.full((len(self.names), 2), np.nan)
+        """Sliding coefficients along both tangents, (sensors, 2); looked up when a sensor first has a contact."""
+        self._unknown = np.full(len(self.names), engine.has_contact_list)
+        """Which were not looked up yet, (sensors,)."""
+        self._engine = engine
+
+    def place(self, name: str) -> int:
+        return self._places[name]
+
+    def update(self, limit: int = _UPDATE_STEPS) -> bool:
+        """Compute the curves of new steps, at most `limit`; True if none is left."""
+        ring, curves = self._ring, self._curves
+        if curves.stop < ring.first:
+            curves.restart(ring.first)
+        stop = min(ring.last + 1, curves.stop + limit)
+        starts = [step for step, _ in ring.epochs if curves.stop < step < stop]
+        for start, end in pairwise([curves.stop, *starts, stop]):
+            if start < end:
+                curves.extend(self._measure(start, end))
+        return curves.stop > ring.last
 
     def _measure(self, start: int, stop: int) -> Values:
         block = np.empty((len(self.names), len(Signal), stop - start), np.float32)

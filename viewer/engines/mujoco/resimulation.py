@@ -82,6 +82,14 @@ class SteppedEngine(Protocol):
     def data(self) -> MjData: ...
 
 
+class LoopEngine(SteppedEngine, Protocol):
+    """An engine that re-simulates a user's loop. One that `can_resimulate` is such an engine."""
+
+    def allow_model_changes(self) -> ModelVersions:
+        """Let the past know which values the model had at each step."""
+        ...
+
+
 class _Trial(NamedTuple):
     """Steps that were tried from a row to the next one."""
 
