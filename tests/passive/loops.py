@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import mujoco
 import numpy as np
+from contact_viewer.channels import Samples
 from contact_viewer.engines.abilities import ArrivedStep
 from contact_viewer.engines.contract import Engine
 from contact_viewer.passive.loop_steps import LoopSteps
@@ -37,6 +38,10 @@ class _StillLoop:
     def take(self) -> ArrivedStep | None:
         return None
 
+    def take_values(self) -> list[Samples]:
+        return []
+
+    def begin_episode(self, time: float) -> None: ...
     def catch_up(self) -> None: ...
     def let_one_through(self) -> None: ...
     def attach(self, engine: Engine) -> None: ...

@@ -134,6 +134,31 @@ def test_the_window_shows_what_the_engine_says_of_the_chosen_environment(tmp_pat
     assert result["switched"]
 
 
+def read_channel(ctx: Any, window: Window) -> Any:
+    """In the window's process: a channel of two environments, one after the other."""
+    session = window.app.session
+    seen = []
+    for env in (0, 2):
+        session.show_environment(env)
+        wait(ctx, lambda: session.simulation.shown is not None and len(session.simulation.channels) > 0)
+        wait(ctx, lambda: session.history is not None and session.history.last > 20)
+        wait(ctx, lambda: len(session.simulation.channels["reward"]) > 0)
+        seen.append(set(session.simulation.channels["reward"].values.tolist()))
+    return [sorted(values) for values in seen]
+
+
+def test_of_an_array_of_values_that_of_the_shown_environment_is_plotted(tmp_path: Path) -> None:
+    theirs = OtherEngine()
+    driven = DrivenBatch(theirs.model, read_channel, tmp_path)
+    while driven.viewer.is_running():
+        theirs.step()
+        theirs.sync(driven.viewer)
+        driven.viewer.plot("reward", 10.0 * np.arange(ENVS))
+        driven.viewer.plot("loss", 0.5)
+        time.sleep(0.005)
+    assert driven.finish() == [[0.0], [20.0]]
+
+
 def see_all_marked(ctx: Any, window: Window) -> Any:
     session = window.app.session
     wait(ctx, lambda: session.history is not None and session.history.last > 3)

@@ -65,7 +65,8 @@ def test_ant_with_every_physics_step_seen() -> None:
         take(bare)
         mujoco.set_mjcb_control(ours)
 
-    bare, shown = make(), ContactViewer(make())
+    # Ten channels.
+    bare, shown = make(), ContactViewer(make(), channels=("reward", "action/*", "observation/0"))
     bare.action_space.seed(7)
     actions = [bare.action_space.sample() for _ in range(40)]
     bare.reset(seed=3)

@@ -109,6 +109,38 @@ def test_a_window_shows_the_contacts_of_every_physics_step(
     assert mujoco.get_mjcb_control() is None
 
 
+def see_channels(ctx: Any, window: Window) -> Any:
+    """In the window's process: times and values of all channels."""
+    channels = window.app.session.simulation.channels
+    wait(ctx, lambda: "reward" in channels and len(channels["reward"]) == STEPS)
+    return {channel.name.name: (channel.times.tolist(), channel.values.tolist()) for channel in channels}
+
+
+def test_rewards_info_and_actions_have_curves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven: list[DrivenViewer] = []
+
+    def launch(model: Any, data: Any, **options: Any) -> Any:
+        driven.append(DrivenViewer(model, data, see_channels, tmp_path, **options))
+        return driven[0].viewer
+
+    monkeypatch.setattr("contact_viewer.passive.gymnasium.launch_passive", launch)
+    env = ContactViewer(make("Ant-v5"), channels=("reward", "info/*_position", "action/[01]"), wait=True)
+    env.reset(seed=3)
+    expected: dict[str, list[float]] = {}
+    for action in actions(env):
+        _, reward, _, _, info = env.step(action)
+        values = {"reward": reward, "action/0": action[0], "action/1": action[1]}
+        for name, value in (values | {f"info/{axis}_position": info[f"{axis}_position"] for axis in "xy"}).items():
+            expected.setdefault(name, []).append(float(value))
+    while env.viewer is not None and env.viewer.is_running():
+        time.sleep(0.01)
+    with driven[0]:
+        env.close()
+    assert {name: values for name, (_, values) in driven[0].result.items()} == expected
+    times = 0.05 * np.arange(1, STEPS + 1)
+    assert all(np.allclose(at, times) for at, _ in driven[0].result.values())
+
+
 def test_episodes_are_filmed_without_a_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)

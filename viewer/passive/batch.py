@@ -110,6 +110,14 @@ class BatchViewer(LoopViewer):
             rows.beside[EXTRA:] = self._row("sensordata", sensordata, env, (self._model.nsensordata,))
         super().sync()
 
+    def plot(self, name: str, value: Any, unit: str = "") -> None:
+        """Add a value of the present time to a curve in the Plots panel: see `PassiveViewer.plot`.
+
+        `value`: an array of all environments, (num_envs,), of which that of the shown one is kept; or one number.
+        """
+        if self.is_running():
+            super().plot(name, self._row(name, value, self.env, ())[()] if np.shape(value) else value, unit)
+
     def _copy(self, env: int, arrays: Mapping[str, Any]) -> None:
         for name, array in arrays.items():
             if name not in ("qpos", "qvel", "ctrl", *_OTHERS):

@@ -6,7 +6,8 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from time import sleep
 from typing import Any, SupportsFloat
@@ -67,6 +68,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         size: tuple[int, int] | None = None,
         fps: float | None = None,
         camera: str | None = None,
+        channels: Sequence[str] = ("reward",),
         **options: Any,
     ) -> None:
         """`window`: False for none; opened unless only `record` is asked for. `options`: see `launch_passive`.
@@ -77,6 +79,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         a free one that follows the robot, if that can leave.
         `events`: True to put the begins and ends of contacts that the last step has shown into `info["contacts"]`:
         see `StepEvents.take`.
+        `channels`: patterns of the names that have curves in the window, of `reward`, `info/NAME`, `action/0` and
+        `observation/0`, such as `("reward", "info/reward_*", "action/*")`. An environment has one value a step.
         """
         gymnasium.utils.RecordConstructorArgs.__init__(
             self,
@@ -88,6 +92,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             size=size,
             fps=fps,
             camera=camera,
+            channels=channels,
             **options,
         )
         super().__init__(env)
@@ -106,7 +111,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self._wants_events, self._options = events, options
         self._trigger = episode_trigger
         self._film_options: dict[str, Any] = {"size": size, "fps": fps}
-        self._camera = camera
+        self._camera, self._picker = camera, ChannelPicker(channels)
         self.episode = -1
         """Number of the episode, from 0; -1 before the first reset."""
         self.viewer: PassiveViewer | None = None
@@ -137,6 +142,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         observation, reward, terminated, truncated, info = self.env.step(action)
         if self.viewer is not None:
             self.viewer.sync()
+            for name, value in self._picker.pick(reward=reward, info=info, action=action, observation=observation):
+                self.viewer.plot(name, value)
         film = self._film
         if film is not None and film.filming:
             if terminated or truncated:
@@ -204,6 +211,40 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             if part is not None:
                 part.close()
         self.viewer = self._film = self._events = self._data = None
+
+
+class ChannelPicker:
+    """Finds the numbers of a step whose names fit some patterns, such as `info/reward_*`."""
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        self._patterns = tuple(patterns)
+        self._sources = {pattern.partition("/")[0] for pattern in patterns}
+        self._fitting: dict[str, bool] = {}
+        self._places: dict[tuple[str, int], list[tuple[int, str]]] = {}
+        """Values of an array that are wanted, and their names, by the array's name and length."""
+
+    def pick(self, **values: Any) -> Iterator[tuple[str, float]]:
+        """Yield names and values of the numbers that fit: of mappings and of arrays of one dimension each one."""
+        for name in self._sources.intersection(values):
+            yield from self._pick(name, values[name])
+
+    def _pick(self, name: str, value: Any) -> Iterator[tuple[str, float]]:
+        if isinstance(value, Mapping):
+            for key, each in value.items():
+                yield from self._pick(f"{name}/{key}", each)
+        elif isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fiub":
+            key = name, len(value)
+            if key not in self._places:
+                names = [f"{name}/{place}" for place in range(len(value))]
+                self._places[key] = [(place, each) for place, each in enumerate(names) if self._fits(each)]
+            yield from ((each, value[place]) for place, each in self._places[key])
+        elif isinstance(value, bool | int | float | np.number | np.bool_) and self._fits(name):
+            yield name, float(value)
+
+    def _fits(self, name: str) -> bool:
+        if name not in self._fitting:
+            self._fitting[name] = any(fnmatchcase(name, pattern) for pattern in self._patterns)
+        return self._fitting[name]
 
 
 def find_simulation(env: gymnasium.Env[Any, Any]) -> tuple[MjModel, MjData]:

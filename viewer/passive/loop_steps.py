@@ -2,6 +2,7 @@
 
 from time import perf_counter
 
+from ..engines.abilities import StepKind
 from ..engines.contract import Engine
 from ..render.view import View
 from ..session.simulation import FOREIGN_MODEL, Change, Player, Simulation, StatusPart, StepSource
@@ -85,6 +86,8 @@ class LoopSteps(StepSource):
         taken = 0
         while (step := loop.take()) is not None:
             simulation.observe(step)
+            if step.kind is StepKind.START:
+                loop.begin_episode(self.engine.time)
             taken += 1
             if simulation.halted and shown is None and history is not None:
                 # The loop is ahead of what is seen here: show the step of the break, whatever came after it.
@@ -92,6 +95,8 @@ class LoopSteps(StepSource):
             if perf_counter() > until:
                 loop.catch_up()
                 break
+        for samples in loop.take_values():
+            simulation.channels.add(samples)
         # Fewer pictures then, rather than fewer steps.
         self._behind = loop.pending > taken
         if history is not None and loop.waiting and shown is None:

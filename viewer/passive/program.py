@@ -1,21 +1,33 @@
 """What is read of a user's program for its window: states, changes of the model, views; and a pull written into it."""
 
+import struct
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsFloat
 
 import mujoco
 import numpy as np
 from mujoco import mj_getState
 
+from ..channels import ChannelName
 from ..errors import SceneError
 from ..mjmodel.model_values import ModelValues
 from ..mjmodel.names import read_names
 from ..mjmodel.state import STATE, RowKind
 from ..mjmodel.types import MjData, MjModel
 from ..scene_files.scene import compile_spec, find_scene, load_scene, one_line
-from .shared_memory import CAMERA, MOST_GEOMS, OPTIONS, GeomMemory, SharedMemory, Word, read_values
+from .shared_memory import (
+    CAMERA,
+    MOST_GEOMS,
+    MOST_VALUES,
+    OPTIONS,
+    VALUE,
+    GeomMemory,
+    SharedMemory,
+    Word,
+    read_values,
+)
 
 AFTER, BEFORE, START = int(RowKind.AFTER), int(RowKind.BEFORE), int(RowKind.START)
 """Kinds of rows: read after a step, inside one before it has moved anything, and first of other data."""
@@ -23,7 +35,7 @@ _LONGEST_LOOK = 1 / 60
 """Between two looks at a model that stays as it is [s]."""
 _SHORTEST_LOOK = 1e-3
 """After a change the next step is looked at; then, without one, after this time, and twice as long each time [s]."""
-_WRITTEN, _CHECKED = int(Word.WRITTEN), int(Word.CHECKED)
+_WRITTEN, _CHECKED, _VALUES = int(Word.WRITTEN), int(Word.CHECKED), int(Word.VALUES)
 """Plain numbers take half the time."""
 Send = Callable[[dict[str, Any]], bool]
 """Sends a message to the window; False if it does not listen now."""
@@ -83,6 +95,30 @@ class RowWriter:
         """True if a row repeats the one before it."""
         states = self._states
         return self.count > 0 and not self.is_changed and states[place].tobytes() == states[place - 1].tobytes()
+
+
+class ValueWriter:
+    """Writes values of channels, which go with the rows that were written before them."""
+
+    __slots__ = ("_channels", "_count", "_shared", "_values", "_words")
+
+    def __init__(self, shared: SharedMemory) -> None:
+        self._shared, self._words, self._values = shared, shared.words, shared.values
+        self._channels: dict[str, int] = {}
+        self._count = 0
+
+    def write(self, name: str, value: SupportsFloat, unit: str, rows: int, time: float) -> None:
+        """Hand over a value of a time [s], with the number of rows that were written so far."""
+        channel = self._channels.get(name)
+        if channel is None:
+            channel = self._channels[name] = self._shared.add_channel(ChannelName(name, unit))
+        count = self._count
+        try:
+            VALUE.pack_into(self._values, count % MOST_VALUES * VALUE.size, rows, channel, time, value)
+        except struct.error:
+            raise TypeError(f"plot takes a number, and {name} is {value!r}") from None
+        # Last, so that the window never sees a value that is not complete.
+        self._count = self._words[_VALUES] = count + 1
 
 
 class ModelWatch:

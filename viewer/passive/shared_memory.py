@@ -8,6 +8,7 @@ left out: then the loop waits for room.
 import ctypes
 import mmap
 import os
+import struct
 import tempfile
 from enum import IntEnum, auto
 from typing import Any
@@ -16,6 +17,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channels import ChannelName
 from ..errors import SceneError
 from ..mjmodel.types import MjModel
 
@@ -44,6 +46,13 @@ _MODELS = 64
 """Versions of the loop's model that wait to be read."""
 _KIND_BITS = 8
 """A row's kind is in the lowest bits of a word, the version of its model in the others."""
+MOST_CHANNELS = 512
+_NAME_BYTES = 256
+"""Room for the name and the unit of a channel [bytes]."""
+MOST_VALUES = 2**17
+"""Values of channels that wait to be read; newer ones take the place of the oldest."""
+VALUE = struct.Struct("=qqdd")
+"""A value of a channel: rows written before it, number of the channel, time [s] and value."""
 EXTRA = 2
 """Values of a batch's row after the state and before `sensordata`: the environment, and 1 if its sensors are known."""
 CAMERA = ("type", "fixedcamid", "trackbodyid", "lookat", "distance", "azimuth", "elevation")
@@ -93,6 +102,10 @@ class Word(IntEnum):
     """Rows that were read."""
     LOSSLESS = auto()
     """1 if the loop waits until there is room for its rows, so that none is left out. The window writes it."""
+    CHANNELS = auto()
+    """Number of channels that the loop has named."""
+    VALUES = auto()
+    """Values of channels that the loop has written."""
 
 
 class SharedMemory:
@@ -122,6 +135,11 @@ class SharedMemory:
         self.geoms = np.frombuffer(self._map, np.uint8, _GEOM_BYTES, offset=start)
         """The program's own geoms, as `GeomMemory` reads them."""
         start += self.geoms.nbytes
+        self.values = buffer[start : start + MOST_VALUES * VALUE.size]
+        """Values of channels, as `VALUE` has them, the next one in place of the oldest."""
+        start += MOST_VALUES * VALUE.size
+        self._names = buffer[start : start + MOST_CHANNELS * _NAME_BYTES]
+        start += MOST_CHANNELS * _NAME_BYTES
         self._models = buffer[start : start + _MODELS * model_size]
         self._model_size = model_size
         self.rows = rows
@@ -129,6 +147,23 @@ class SharedMemory:
     def allocate(self) -> None:
         """Have the operating system provide all memory of the states now."""
         self.states.reshape(-1)[self.states.shape[1] :: mmap.PAGESIZE // 8] = 0.0
+
+    def add_channel(self, name: ChannelName) -> int:
+        """Hand over the name of a channel, and return its number. Raises ValueError for one that has no room."""
+        number = self.words[Word.CHANNELS]
+        text = "\0".join(name).encode()
+        if number >= MOST_CHANNELS:
+            raise ValueError(f"plot takes at most {MOST_CHANNELS} names, and {name.name!r} is one more")
+        if len(text) >= _NAME_BYTES:
+            raise ValueError(f"the name and the unit of a channel take at most {_NAME_BYTES - 2} bytes: {name.name!r}")
+        self._names[number * _NAME_BYTES :][:_NAME_BYTES] = text.ljust(_NAME_BYTES, b"\0")
+        self.words[Word.CHANNELS] = number + 1
+        return number
+
+    def channel(self, number: int) -> ChannelName:
+        """Return the name of a channel that was handed over."""
+        name, unit, *_ = bytes(self._names[number * _NAME_BYTES :][:_NAME_BYTES]).decode().split("\0")
+        return ChannelName(name, unit)
 
     def write_model(self, version: int, values: bytes) -> None:
         """Hand over the values of a model, as `ModelValues` reads them."""
@@ -155,7 +190,8 @@ def split_word(word: int) -> tuple[int, int]:
 
 def block_bytes(state_size: int, rows: int, model_size: int) -> int:
     """Memory that is shared [bytes]."""
-    return _HEADER_BYTES + _GIZMO_BYTES + 8 * rows * (1 + state_size) + _GEOM_BYTES + _MODELS * model_size
+    channels = MOST_VALUES * VALUE.size + MOST_CHANNELS * _NAME_BYTES
+    return _HEADER_BYTES + _GIZMO_BYTES + 8 * rows * (1 + state_size) + _GEOM_BYTES + channels + _MODELS * model_size
 
 
 def row_count(state_size: int, ring_bytes: int) -> int:

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, SupportsFloat
 
 import mujoco
 
@@ -18,7 +18,7 @@ from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
 from ..processes import Child, Message
 from ..render.glyphs import GizmoList
-from .program import AFTER, START, ModelWatch, OwnViews, Pull, RowWriter, check_simulation, own_model
+from .program import AFTER, START, ModelWatch, OwnViews, Pull, RowWriter, ValueWriter, check_simulation, own_model
 from .served import WINDOW_MODULE, Page, wait_until_open
 from .shared_memory import (
     DEFAULT_RING,
@@ -148,7 +148,7 @@ class LoopViewer:
         self._model, self._data, self._watch = model, data, watch
         self._shared, self._words = shared, shared.words
         self._pull, self._permits_used = Pull(data, shared), 0
-        self._rows = self._open_rows()
+        self._rows, self._values = self._open_rows(), ValueWriter(shared)
         self._rows.write(AFTER, data.time)
         name = None if path is None else str(path)
         return (compiled, ring), {"model": compiled, "ring": ring, "size": size, "rows": rows, "path": name}
@@ -221,6 +221,30 @@ class LoopViewer:
                 self._attend(now)
             if words[_PAUSED]:
                 self._hold()
+
+    def plot(self, name: str, value: SupportsFloat, unit: str = "") -> None:
+        """Add a value of the present time to a curve in the Plots panel.
+
+        Args:
+            name: Name of the curve. Those that share what is before the last slash share a plot, such as
+                `reward/feet_slip` and `reward/upright`.
+            value: The value; True and False too.
+            unit: Unit of the values. Curves of different units have plots of their own.
+
+        Raises:
+            TypeError: The value is not a number.
+            ValueError: The name is too long, or there are more than 512 names.
+
+        Example:
+            ```python
+            mujoco.mj_step(model, data)
+            viewer.plot("reward/upright", data.xmat[1, 8])
+            viewer.sync()
+            ```
+        """
+        if self._running:
+            with self._lock:
+                self._values.write(name, value, unit, self._rows.count, self._data.time)
 
     def close(self) -> None:
         """Close the window; what it records is completed. Safe twice."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channels import Samples
 from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
 from ..engines.mujoco.engine import MujocoEngine
@@ -22,7 +23,7 @@ from ..processes import Link, Message
 from ..render.glyphs import GizmoList
 from ..scene_files.compiled_sensors import companions_of, with_sensors
 from ..scene_files.scene import LoadedScene, engine_warnings
-from .shared_memory import GeomMemory, SharedMemory, Word, split_word
+from .shared_memory import MOST_VALUES, GeomMemory, SharedMemory, Word, split_word
 
 _LAG = 1.0
 """Rows that arrived longer ago than this are skipped while more arrive than can be taken [s]."""
@@ -33,6 +34,8 @@ _QUIET = 0.5
 _LOOK_TIME = 0.25
 """Longest that a step waits until someone has looked at the loop's model [s]: a loop that goes on looks sixty times
 a second."""
+_VALUE = np.dtype([("rows", "q"), ("channel", "q"), ("time", "d"), ("value", "d")])
+"""As `shared_memory.VALUE`."""
 
 
 class WindowLoop:
@@ -47,7 +50,9 @@ class WindowLoop:
         """True if the loop waits so that no step is left out, False if not; None: if nobody looks."""
         self.is_watched: Callable[[], bool] = lambda: True
         """True if someone looks at the window."""
-        self._next = 0
+        self._next = self._values_read = 0
+        self._began = -1, 0.0
+        """Number and time [s] of the row with which the history began."""
         self._skip = False
         self.skipped = 0
         """Number of steps that the loop took faster than they could be re-simulated; the history does not have them."""
@@ -130,7 +135,8 @@ class WindowLoop:
             self.arrivals = self.arrivals.continued_in(able, self.versions)
             return
         self._shared, self._words = shared, shared.words
-        self._next = self._seen = 0
+        self._next = self._seen = self._values_read = 0
+        self._began = -1, 0.0
         self._skip = False
         self._unexplained = -1
         self._written.clear()
@@ -204,6 +210,31 @@ class WindowLoop:
             self.skipped += skipped
             self._learn_versions()
             return ArrivedRow(state, RowKind(kind), skipped, version, number)
+
+    def take_values(self) -> list[Samples]:
+        """Return the values of channels that go with the rows that were read, and were not returned before."""
+        shared, written = self._shared, int(self._words[Word.VALUES])
+        start = max(self._values_read, written - MOST_VALUES)
+        if written == start:
+            return []
+        places = np.arange(start, written) % MOST_VALUES
+        read = np.frombuffer(shared.values, _VALUE)[places]
+        # Of the oldest, some may have been written again meanwhile.
+        read = read[max(int(self._words[Word.VALUES]) - MOST_VALUES - start, 0) :]
+        ready = int(np.searchsorted(read["rows"], self._next, side="right"))
+        self._values_read = written - len(read) + ready
+        read = read[:ready]
+        began, time = self._began
+        read = read[(read["rows"] > began) | ((read["rows"] == began) & (read["time"] == time))]
+        return [
+            Samples(shared.channel(number), *(np.ascontiguousarray(of[name]) for name in ("time", "value")))
+            for number in np.unique(read["channel"]).tolist()
+            for of in [read[read["channel"] == number]]
+        ]
+
+    def begin_episode(self, time: float) -> None:
+        """Leave out values of channels from before the row that was read last, which is the first after a reset."""
+        self._began = self._next - 1, time
 
     def is_model_known(self, row: ArrivedRow) -> bool:
         """True if the loop's model was looked at since a row was written, or nobody will look soon."""

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, Protocol
 
 from ..assets import is_bundled
+from ..channels import Channels
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
 from ..engines.logged_steps import LoggedSteps, Verdicts
@@ -439,6 +440,8 @@ class Simulation:
         """The environment that is shown, kept and observed."""
         self.beside = list(beside)
         """Further runs of the same scene, kept at the time of this one."""
+        self.channels = Channels()
+        """Values over time that the run's program adds."""
         self.observers: list[Observer] = []
         self.history: History | None = None
         self.halted = False
@@ -542,6 +545,7 @@ class Simulation:
         if self.history is not None:
             self.history.start()
         self.count = 0
+        self.channels.clear()
         self.changes += 1
         self.steps += 1
         self._notify_reset()

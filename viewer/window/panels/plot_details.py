@@ -195,21 +195,21 @@ def draw_marks(
                     _write(left, place, color, text)
 
 
-def draw_names(title: str, lines: Sequence[Line], colors: Sequence[ImVec4]) -> None:
+def draw_names(title: str, labels: Sequence[str], colors: Sequence[ImVec4]) -> None:
     """The plot's title at the right of its top and the curves' names at the left, as far as they fit, below marks."""
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     title = fit_text(title, size.x - 12)
     right = corner.x + size.x - imgui.calc_text_size(title).x - 6
     _write(right, corner.y, dim_color(), title)
     x, line = corner.x + 6, imgui.get_text_line_height()
-    for i, (each, color) in enumerate(zip(lines, colors, strict=True)):
-        width = imgui.calc_text_size(each.label).x + line
-        more = f"+{len(lines) - i}"
-        last = i == len(lines) - 1
+    for i, (label, color) in enumerate(zip(labels, colors, strict=True)):
+        width = imgui.calc_text_size(label).x + line
+        more = f"+{len(labels) - i}"
+        last = i == len(labels) - 1
         if x + width + (0 if last else imgui.calc_text_size(more).x + line) > right:
             _write(x, corner.y, dim_color(), more)
             return
-        _write(x, corner.y, color, each.label, 0.8 * line)
+        _write(x, corner.y, color, label, 0.8 * line)
         top = corner.y + (_MARK + 0.45) * line
         ink = imgui.get_color_u32(color)
         implot.get_plot_draw_list().add_rect_filled(ImVec2(x, top), ImVec2(x + 0.6 * line, top + 0.15 * line), ink)

@@ -1,6 +1,7 @@
 """Plots window: curves of the shown sensors from every step, and a raster of when they touch."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
@@ -15,6 +16,7 @@ from ...settings import PlotSettings, ValueAxis
 from ..shell import PLOTS, Dock, Panel, Shell
 from ..theme import dim_color, faded, plain_color
 from ..widgets import button, checkbox, choose, dim_text, flow, literal, number_font, paragraph, popup, tooltip
+from .channel_plots import Frame, show_channels
 from .plot_details import (
     Line,
     PlottedCurves,
@@ -258,10 +260,11 @@ class Plots:
         self._legend, self._top = legend_width(imgui.get_content_region_avail().x), imgui.get_cursor_screen_pos().y
         self._shown_signal = next(iter(signals), Signal.MAGNITUDE)
         raster = min(row * len(names), 0.6 * avail) + axis
-        plots = _plots(session, names, signals)
+        plots, groups = _plots(session, names, signals), session.simulation.channels.groups()
         least = _LEAST_LINES * line
-        height = (avail - raster - gap) / max(len(plots), 1) - gap
-        scrolls = height < least and len(plots) > 1
+        count = len(plots) + len(groups)
+        height = (avail - raster - gap) / max(count, 1) - gap
+        scrolls = height < least and count > 1
         self._colors = {name: curve_color(session, name) for name in names}
         readouts, hovered = list[Readout](), False
         # Aligned, so that one time stands at one place in all of them.
@@ -274,6 +277,10 @@ class Plots:
         for title, lines in plots:
             here = self._show_plot(session, history, title, lines, max(height, least), readouts)
             hovered = hovered or here
+        frame = Frame(ImVec2(width, max(height, least)), self._start, self._end, _STYLE)
+        for title, channels in groups.items():
+            now, over = history.time(history.current), partial(self._draw_over, session, history)
+            hovered = show_channels(title, channels, session.settings.plots, frame, now, over) or hovered
         if scrolls:
             imgui.end_child()
             width = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size - self._legend
@@ -345,7 +352,7 @@ class Plots:
                 implot.plot_line(literal(line.label), self._curves.stroke_times, values, spec)
         self._show_events(session)
         self._show_cursor(session, history)
-        draw_names(title + unit, *(([], []) if self._legend else (lines, colors)))
+        draw_names(title + unit, *(([], []) if self._legend else ([line.label for line in lines], colors)))
         if self._legend and settings.by_sensor:
             draw_legend(history, lines, colors, self._legend)
         if (why := why_empty(session, self._curves, lines)) is not None:
@@ -392,6 +399,12 @@ class Plots:
         out += [Readout(line, value_at(history, line, mouse), value_at(history, line, now)) for line in lines]
         if not implot.is_plot_selected():
             show_readouts(history, mouse, out, colors)
+
+    def _draw_over(self, session: Session, history: History) -> None:
+        """Draw what plots of all kinds have over their curves."""
+        self._show_events(session)
+        self._show_cursor(session, history)
+        self._show_crosshair()
 
     def _show_events(self, session: Session) -> None:
         """Marks where contacts of pairs and sensors begin and end."""
