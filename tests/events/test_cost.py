@@ -7,9 +7,12 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer import open_engine
+from contact_viewer.engines.contract import Engine
+from contact_viewer.engines.registry import open_engines
 from contact_viewer.engines.steps import Step
 from contact_viewer.events.tracker import ContactTracker
 from contact_viewer.mjmodel.pair_selection import PairSelection, all_pairs
+from contact_viewer.scene_files.scene import find_scene
 
 
 def pile(count: int) -> mujoco.MjModel:
@@ -60,3 +63,31 @@ def test_tracking_100_pairs_costs_less_than_a_fifth_of_a_step() -> None:
 def test_even_the_100_nearest_pairs_cost_less_than_a_third() -> None:
     # Two thirds of them are in contact, and most of the others look as if they were about to be.
     assert any(measure(nearest=True) < 0.33 for _ in range(3))
+
+
+def friction_cost(scene: str, seconds: float) -> float:
+    """Time that it takes to find what slides and creeps, as a part of that of stepping and tracking without it."""
+    spent = []
+    for known in (False, True):
+        engine = open_engines(find_scene(scene), "mujoco", 1)[0]
+        engine.step(100)
+        tracker = ContactTracker(engine, follow_sensors=False, limit=None)
+        assert tracker.friction is not None
+        if not known:
+            tracker._friction = None
+
+        def run(engine: Engine = engine, tracker: ContactTracker = tracker) -> None:
+            for _ in range(round(seconds / engine.timestep)):
+                engine.step()
+                tracker.after_step(Step(engine))
+            assert tracker.log is not None
+
+        spent.append(timed(run))
+    print(f"{scene}: what slides and creeps adds {spent[1] / spent[0] - 1:.1%}")
+    return spent[1] / spent[0] - 1
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("scene", ["quadruped", "walker", "pile"])
+def test_to_find_what_slides_and_creeps_adds_less_than_a_fourth_to_tracking(scene: str) -> None:
+    assert any(friction_cost(scene, 3 if scene == "pile" else 20) < 0.25 for _ in range(3))

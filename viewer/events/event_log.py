@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .contact_events import ContactEvent, EventKind, Geoms, SensorEvent
 from .friction_states import Motion
+from .reasons import EventReason
 
 LIMIT = 20_000
 """Events that are kept."""
@@ -52,8 +53,13 @@ class MotionEvent(NamedTuple):
     """Contact sensors that cover the pair."""
     kind: EventKind
     motion: Motion
-    why: str = ""
-    """Why, in a sentence; empty where that is not known."""
+    reason: EventReason | None = None
+    """Why; None where it ends."""
+
+    @property
+    def why(self) -> str:
+        """Why, in a sentence; empty where it ends."""
+        return "" if self.reason is None else self.reason.text
 
     @property
     def distance(self) -> float:

@@ -24,9 +24,9 @@ LEAST_SPEED = 1e-5
 """Speed below which it does not any more, likewise [m/s]."""
 _FASTEST = 0.2
 """Speed above which nothing creeps [m/s]."""
-_DECIDE, _COARSE = 5, 10
+_DECIDE, _COARSE = 10, 10
 """Samples from one decision to the next, and from one place on old ground to the next."""
-_RETURNS = 5
+_RETURNS = 3
 """Decisions from one look at whether what creeps has come back to old ground to the next."""
 _LATEST = 10
 """Samples at the end of a window that must go on in its direction."""
@@ -34,7 +34,7 @@ _PAST = 1000
 """Samples before a window whose places are old ground."""
 _STAYS = 5
 """Samples in a row without sliding that end it."""
-_BLOCK_SAMPLES = 400
+_BLOCK_SAMPLES = 800
 """Samples that are kept before they are decided on together ..."""
 _BLOCK_BYTES = 2**24
 """... and memory that they may take."""
@@ -42,6 +42,10 @@ _EARLY = 0.15
 """Part of the displacement that must be there after half of a window: what has just been pushed does not creep."""
 _PIVOT = 0.05
 """Angular speed about the normal from which on a pair pivots [rad/s]."""
+_AHEAD = 16
+"""Decisions in a row for which it is searched together whether a pair is on old ground."""
+_MOST_ASKED = 64
+"""Pairs at decisions whose way is searched together."""
 _MOST_RECORDS = 400_000
 """Moving pairs in past decisions that are kept to be looked at again."""
 _X, _PATH, _TURN, _TILT, _TRAVEL1, _TRAVEL2, _MOTION = slice(0, 4), 4, 5, slice(6, 9), 9, 10, 11
@@ -165,7 +169,7 @@ class FrictionStates:
 
     It does until its speed over 0.25 s is below 10 um/s (in proportion as above), or its displacement in the window by
     which it began is less than half of its path, is that of rolling by three times as much tilt, or ends within a
-    quarter of the least displacement from old ground. This is decided every 50 ms, the last of it every 0.25 s. Creep
+    quarter of the least displacement from old ground. This is decided every 100 ms, the last of it every 0.3 s. Creep
     begins where the window does that showed it.
 
     Everything else that presses sticks, as far as pairs go: bodies without friction neither stick nor creep.
@@ -454,34 +458,56 @@ class FrictionStates:
         slow = recent[:, some] < LEAST_SPEED * pairs["scale"] * self._recent * self._interval
         begin, bend, roll = np.array(begins), np.array(bends), np.array(rolls)
         may_begin, spoils = np.asarray(begin.any(axis=0)), bend | roll | slow
-        # To search the way of ten seconds takes longer than all the rest: for an end, four times a second will do.
-        looks = ((block.first + rows) % (_RETURNS * _DECIDE) == 0).tolist()
         creeps, window, since = pairs["creeps"], pairs["window"], pairs["since"]
-        begun, changes, place = starts[:, some], list[Motion](), np.arange(len(some))
-        for j, row in enumerate(rows.tolist()):
-            disturbed = creeps & (begun[j] > since)
-            stops = disturbed | (creeps & spoils[window, j, place])
-            if not (looks[j] or stops.any() or (may_begin[j] & ~creeps).any()):
-                creeping[j, some] = creeps
-                continue
-            lengths, asked = np.array(self._windows)[window], creeps if looks[j] else creeps & False
-            old = self._is_old_ground(block, row, some, begun[j], lengths, asked, 0.25)
-            stops |= old
-            for k in np.flatnonzero(stops).tolist():
-                back = self._recent if slow[j, k] else _DECIDE if disturbed[k] else 0
-                changes += self._finish(block, (int(pairs["key"][k]), ContactState.CREEPING), max(row - back, 0), row)
-            creeps &= ~stops
-            for w in range(len(self._windows)):
-                new = begin[w, j] & ~creeps & ~stops
-                if new.any():
-                    same = np.full(len(some), self._windows[w])
-                    new &= ~self._is_old_ground(block, row, some, begun[j], same, new, 0.5)
-                    for k in np.flatnonzero(new).tolist():
-                        onset = row - self._windows[w]
-                        changes.append(self._begin(block, ContactState.CREEPING, int(some[k]), onset, row))
-                    creeps |= new
-                    window[new], since[new] = w, begun[j][new]
-            creeping[j, some] = creeps
+        lengths, place = np.array(self._windows), np.arange(len(some))
+        begun, changes = starts[:, some], list[Motion]()
+        # To search the way of ten seconds takes longer than all the rest: for an end, three times a second will do.
+        looks = np.flatnonzero((block.first + rows) % (_RETURNS * _DECIDE) == 0)
+        returns = np.zeros(begun.shape, bool)
+        at, of = (each.ravel() for each in np.meshgrid(looks, np.flatnonzero(creeps), indexing="ij"))
+        returns[at, of] = self._is_old_ground(block, rows[at], some[of], begun[at, of], lengths[window[of]], 0.25)
+        asked, barred = np.zeros((2, *begin.shape), bool)
+        done, changed = -1, True
+        while changed:
+            # What creeps changes seldom: in between all decisions are alike.
+            disturbed = creeps & (begun > since)
+            stops = disturbed | (creeps & (spoils[window, :, place].T | returns))
+            news = np.flatnonzero((stops | (may_begin & ~creeps)).any(axis=1))
+            changed = False
+            for j in news[news > done].tolist():
+                row, stopped = int(rows[j]), stops[j]
+                for k in np.flatnonzero(stopped).tolist():
+                    back = self._recent if slow[j, k] else _DECIDE if disturbed[j, k] else 0
+                    which = int(pairs["key"][k]), ContactState.CREEPING
+                    changes += self._finish(block, which, max(row - back, 0), row)
+                before = creeps & ~stopped
+                now = before.copy()
+                for w, length in enumerate(self._windows):
+                    new = np.flatnonzero(begin[w, j] & ~now & ~stopped)
+                    if not len(new):
+                        continue
+                    if not asked[w, j, new].all():
+                        # What is barred stays so for a while: several decisions at once.
+                        at, of = np.nonzero(begin[w, j : j + _AHEAD, new].T)
+                        at, of = at + j, new[of]
+                        span = np.full(len(at), length)
+                        barred[w, at, of] = self._is_old_ground(block, rows[at], some[of], begun[at, of], span, 0.5)
+                        asked[w, at, of] = True
+                    new = new[~barred[w, j, new]]
+                    for k in new.tolist():
+                        changes.append(self._begin(block, ContactState.CREEPING, int(some[k]), row - length, row))
+                    now[new], window[new], since[new] = True, w, begun[j, new]
+                changed = bool((now != creeps).any())
+                if changed:
+                    creeping[done + 1 : j, some] = creeps
+                    creeping[j, some] = now
+                    creeps[:], done = now, j
+                    later, fresh = looks[looks > j], np.flatnonzero(now & ~before)
+                    at, of = (each.ravel() for each in np.meshgrid(later, fresh, indexing="ij"))
+                    lasts = lengths[window[of]]
+                    returns[at, of] = self._is_old_ground(block, rows[at], some[of], begun[at, of], lasts, 0.25)
+                    break
+        creeping[done + 1 :, some] = creeps
         for name in ("creeps", "window", "since"):
             self._pairs[name][some] = pairs[name]
         return changes
@@ -501,31 +527,40 @@ class FrictionStates:
     def _is_old_ground(
         self,
         block: _Block,
-        row: int,
-        some: NDArray[np.intp],
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
         starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        asked: Mask,
+        lengths: NDArray[np.intp],
         share: float,
     ) -> Mask:
-        """Return which of some pairs, (k,), are near a place where they were before the window of a length, (k,): by a
-        share of `LEAST_DISTANCE`. False for those that are not asked for."""
-        found = np.zeros(len(some), bool)
-        if asked.any():
-            columns, ends = some[asked], block.first + row - lengths[asked]
-            here = block.columns[row, columns, _X]
+        """Return which of some pairs, (k,), are at a row, (k,), near a place where they were before the window of a
+        length that ends there, (k,) or (1,): by a share of `LEAST_DISTANCE`. `starts`: see `_find_slides`."""
+        found, lengths = np.zeros(len(rows), bool), np.broadcast_to(lengths, rows.shape)
+        near = share * LEAST_DISTANCE * self._pairs["scale"][columns]
+        for first in range(0, len(rows), _MOST_ASKED):
+            part = slice(first, first + _MOST_ASKED)
+            ends, here = block.first + rows[part] - lengths[part], block.columns[rows[part], columns[part], _X]
+            start = block.columns[rows[part] - lengths[part], columns[part], _X]
+            since = np.maximum(ends - _PAST, starts[part])
+            low, high = np.searchsorted(self._ground_samples, [since.min(), ends.max() + 1]).tolist()
+            then, ground = self._ground_samples[low:high, np.newaxis], self._ground[low:high, columns[part]]
+            # What has never been as far in this direction is nowhere near.
+            along = np.einsum("jk,ijk->ij", here - start, ground)
+            along[(then < since) | (then > ends)] = -math.inf
+            way = here - start
+            least = (way * here).sum(axis=1) - near[part] * np.sqrt((way**2).sum(axis=1))
+            maybe = np.flatnonzero((along > least).any(axis=0))
+            if not len(maybe):
+                continue
             # The way up to the window: straight lines between places, the last one up to its start.
-            then, ground = self._ground_samples, self._ground[:, columns]
-            start = block.columns[row - lengths[asked], columns, _X]
-            after = np.where((then[1:, np.newaxis] <= ends)[:, :, np.newaxis], ground[1:], start)
+            here, ground, ends, since = here[maybe], ground[:, maybe], ends[maybe], since[maybe]
+            after = np.where((then[1:] <= ends)[:, :, np.newaxis], ground[1:], start[maybe])
             line, away = after - ground[:-1], here - ground[:-1]
             square = (line**2).sum(axis=2)
             along = np.clip((line * away).sum(axis=2) / np.where(square > 0, square, 1.0), 0.0, 1.0)
             gap = ((away - along[:, :, np.newaxis] * line) ** 2).sum(axis=2)
-            begin = then[:-1, np.newaxis]
-            known = (begin < ends) & (begin >= np.maximum(ends - _PAST, starts[asked]))
-            near = share * LEAST_DISTANCE * self._pairs["scale"][columns]
-            found[asked] = (known & (gap < near**2)).any(axis=0)
+            known = (then[:-1] < ends) & (then[:-1] >= since)
+            found[first + maybe] = (known & (gap < near[part][maybe] ** 2)).any(axis=0)
         return found
 
     def _begin(self, block: _Block, state: ContactState, column: int, onset: int, row: int) -> Motion:

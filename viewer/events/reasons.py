@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -71,6 +72,33 @@ def explain_pair(
     return None
 
 
+class EventReason:
+    """Why a pair begins to slide or to creep, as of the state that shows it; computed when it is asked for."""
+
+    def __init__(self, model: MjModel, state: MjData | None, motion: Motion) -> None:
+        """`state`: see `solved_state`; None where the pair does not creep."""
+        self._model, self._state, self._motion = model, state, motion
+        self._options = _options_of(model)
+
+    @property
+    def text(self) -> str:
+        """The sentence; of what slides, with its way up to now."""
+        if self._state is None:
+            return explain_slide(self._motion).text
+        return self._creep
+
+    @cached_property
+    def _creep(self) -> str:
+        assert self._state is not None
+        # With other options the numbers of the state would mean something else.
+        same = _options_of(self._model) == self._options
+        return _explain_creep(self._model, self._state if same else None, self._motion.key, self._motion, None).text
+
+
+def _options_of(model: MjModel) -> tuple[float, ...]:
+    return model.opt.cone, model.opt.impratio, model.opt.noslip_iterations
+
+
 def explain_slide(motion: Motion) -> Reason:
     """Return since when a pair slides, and what used its friction up."""
     text = f"Slides since {motion.begin:.3f} s"
@@ -95,8 +123,8 @@ def explain_slide(motion: Motion) -> Reason:
     return Reason(ReasonKind.SLIDE, text, motion.speed, use)
 
 
-def _explain_creep(model: MjModel, data: MjData, key: int, motion: Motion, moving: Moving | None) -> Reason:
-    formula = creep_formula(model, data, key)
+def _explain_creep(model: MjModel, data: MjData | None, key: int, motion: Motion, moving: Moving | None) -> Reason:
+    formula = None if data is None else creep_formula(model, data, key)
     speed = moving.speed if moving is not None else motion.speed
     use = moving.use if moving is not None else motion.at[2] if motion.at else math.nan
     measured = f"Creeps {_rate(speed)}" + ("" if math.isnan(use) else f" with {100 * use:.0f} % of its friction used")

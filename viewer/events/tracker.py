@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from ..engines.contract import Engine
 from ..engines.steps import Step
 from ..metrics import OFF, ON, ContactTimes, start_times
+from ..mjmodel.creep import solved_state
 from ..mjmodel.names import body_names
 from ..mjmodel.pair_motion import pair_key
 from ..mjmodel.pair_selection import PairSelection, all_pairs, pairs_of_sensors
-from ..mjmodel.types import MjModel
+from ..mjmodel.types import MjData, MjModel
 from ..sensors.friction import ContactState
 from .breaks import Break, BreakWhen, Slip, pair_slip, sensor_slip, sliding_geoms
 from .contact_events import EventKind, EventRule
 from .event_log import LIMIT, EventLog, LogEntry, LoggedContact, MotionEvent
 from .friction_states import FrictionStates, Motion
 from .pair_contacts import PairContacts
-from .reasons import Reason, explain_pair
+from .reasons import EventReason, Reason, explain_pair
 from .sensor_contacts import SensorContacts
 
 CURVE_STEPS = 4000
@@ -304,27 +305,36 @@ class ContactTracker:
             self._tracked = {
                 key: i for i, key in enumerate(pair_key(self._engine.model, self._pairs.choice.geoms).tolist())
             }
+        creeps = any(motion.state is ContactState.CREEPING and motion not in self._moving for motion in changed)
+        state = solved_state(self._engine.contact_data()) if creeps else None
         for motion in dict.fromkeys(changed):
             if (pair := self._tracked.get(motion.key)) is not None:
-                self._log_motion(motion, pair)
+                self._log_motion(motion, pair, state)
 
-    def _log_motion(self, motion: Motion, pair: int) -> None:
-        """Enter in the log that a pair begins to slide or creep, or ceases to, or both."""
+    def _log_motion(self, motion: Motion, pair: int, state: MjData | None) -> None:
+        """Enter in the log that a pair begins to slide or creep, or ceases to, or both. `state`: see `EventReason`."""
         word = "slip" if motion.state is ContactState.SLIDING else "creep"
         if motion not in self._moving:
             self._moving[motion] = LoggedContact(motion.begin)
-            self._add_motion(EventKind(f"{word}_begin"), motion, pair, motion.begin, motion.seen)
+            reason = EventReason(self._engine.model, state if word == "creep" else None, motion)
+            self._add_motion(EventKind(f"{word}_begin"), motion, pair, motion.begin, motion.seen, reason)
         if math.isfinite(motion.end):
             self._moving[motion].end = motion.end
             self._add_motion(EventKind(f"{word}_end"), motion, pair, motion.end, motion.ended)
             del self._moving[motion]
 
-    def _add_motion(self, kind: EventKind, motion: Motion, pair: int, time: float, seen: float) -> None:
+    def _add_motion(
+        self,
+        kind: EventKind,
+        motion: Motion,
+        pair: int,
+        time: float,
+        seen: float,
+        reason: EventReason | None = None,
+    ) -> None:
         choice, contact = self._pairs.choice, self._moving[motion]
-        why = explain_pair(self._engine.model, self._engine.contact_data(), motion.key, motion)
-        text = "" if why is None or kind.endswith("end") else why.text
         bodies, sensors = self.bodies[pair], self.sensors_of(pair)
-        event = MotionEvent(time, pair, choice.labels[pair], bodies, sensors, kind, motion, text)
+        event = MotionEvent(time, pair, choice.labels[pair], bodies, sensors, kind, motion, reason)
         self._log.add(LogEntry(time, seen, kind, self._pairs.labels[pair], event, contact))
 
     def _finish_step(self, start: float) -> None:

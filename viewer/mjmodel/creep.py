@@ -1,6 +1,8 @@
 """Computes how fast friction that holds creeps, from the numbers of the solver."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import cast
 
 import mujoco
 import numpy as np
@@ -92,6 +94,16 @@ def creep_formula(model: MjModel, data: MjData, key: int) -> CreepFormula | None
         float(use.sum() / total),
         float(elliptic @ load / total),
     )
+
+
+def solved_state(data: MjData) -> MjData:
+    """Return a copy of what `creep_formula` reads of a state, cheap enough to be kept for an event."""
+    fields = ("geom", "efc_address", "dim", "friction", "solimp", "frame", "pos")
+    listed = {name: getattr(data.contact, name).copy() for name in fields}
+    if hasattr(data.contact, "adhesion"):
+        listed["adhesion"] = data.contact.adhesion.copy()
+    arrays = {name: getattr(data, name).copy() for name in ("efc_force", "efc_R", "efc_KBIP", "cvel", "subtree_com")}
+    return cast(MjData, SimpleNamespace(contact=SimpleNamespace(**listed), ncon=data.ncon, **arrays))
 
 
 def _settled_softness(load: float, weight: float, stiffness: float, solimp: NDArray[np.float64]) -> float:
