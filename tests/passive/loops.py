@@ -2,7 +2,9 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
@@ -12,11 +14,15 @@ import numpy as np
 from contact_viewer.channels import Samples
 from contact_viewer.engines.abilities import ArrivedStep
 from contact_viewer.engines.contract import Engine
+from contact_viewer.passive.batch import BatchViewer
 from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.passive.window_loop import WindowLoop
+from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.window.window import Window
 from numpy.typing import NDArray
+
+from ..window.driver import wait
 
 DrivenTest = Callable[[Any, Window], Any]
 """Drives a window in its process; what it returns, as JSON, comes back."""
@@ -92,3 +98,58 @@ class DrivenViewer:
             report = json.loads(self._report.read_text())
             assert report["failure"] is None, report["failure"]
             self.result = report["result"]
+
+
+def load(scene: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    model = mujoco.MjModel.from_xml_path(str(find_scene(scene)))
+    return model, mujoco.MjData(model)
+
+
+def press(ctx: Any, key: Any) -> None:
+    ctx.key_press(key)
+    ctx.yield_(2)
+
+
+def run(
+    viewer: PassiveViewer, model: mujoco.MjModel, data: mujoco.MjData, steps: int | None = None, rest: float = 0.001
+) -> int:
+    """Step until the window is closed or `steps` are done, with a rest after each [s]; return the number of steps."""
+    for k in count():
+        if k == steps or not viewer.is_running():
+            return k
+        mujoco.mj_step(model, data)
+        viewer.sync()
+        # As fast as a robot's controller: the window and its tests need the processor too.
+        time.sleep(rest)
+    raise AssertionError
+
+
+def record_on(ctx: Any, window: Window) -> Any:
+    """Record until the window is closed."""
+    folder = Path(driven_argument())
+    window.app.start_recording(folder / "video.mp4")
+    running = window.app.recorder
+    wait(ctx, lambda: running.running is not None)
+    wait(ctx, lambda: running.running is not None and running.running.frames > 2)
+    (folder / "recording").touch()
+    source = window.app.session.source
+    assert isinstance(source, LoopSteps)
+    loop = source.loop
+    # The test engine does not close a window while a test goes on.
+    while loop.running:
+        ctx.yield_(1)
+
+
+class DrivenBatch:
+    """A batch's viewer whose window a test drives."""
+
+    def __init__(self, model: Any, test: Any, folder: Path, num_envs: int = 6) -> None:
+        self._report = folder / "driven.json"
+        request = driven_request(test, self._report)
+        self.viewer = BatchViewer(model, num_envs, module="tests.passive.driven_window", request=request)
+
+    def finish(self) -> Any:
+        self.viewer.close()
+        report = json.loads(self._report.read_text())
+        assert report["failure"] is None, report["failure"]
+        return report["result"]

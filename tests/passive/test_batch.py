@@ -1,6 +1,5 @@
 """Many environments that another engine steps, and a window on one of them."""
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -15,8 +14,7 @@ from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
 from ..window.driver import wait
-from .loops import driven_request
-from .test_viewer import load, press
+from .loops import DrivenBatch, load, press
 
 ENVS = 6
 COMPLETE = "found force dist pos normal tangent"
@@ -66,21 +64,6 @@ class OtherEngine:
     def sync(self, viewer: BatchViewer, **arrays: Any) -> None:
         given = {name: self.batch(name) for name in ("qpos", "qvel", "time")}
         viewer.sync(**given, **arrays)
-
-
-class DrivenBatch:
-    """A batch's viewer whose window a test drives."""
-
-    def __init__(self, model: Any, test: Any, folder: Path, num_envs: int = ENVS) -> None:
-        self._report = folder / "driven.json"
-        request = driven_request(test, self._report)
-        self.viewer = BatchViewer(model, num_envs, module="tests.passive.driven_window", request=request)
-
-    def finish(self) -> Any:
-        self.viewer.close()
-        report = json.loads(self._report.read_text())
-        assert report["failure"] is None, report["failure"]
-        return report["result"]
 
 
 def net_forces(window: Window) -> dict[str, list[float]]:
@@ -140,9 +123,9 @@ def read_channel(ctx: Any, window: Window) -> Any:
     seen = []
     for env in (0, 2):
         session.show_environment(env)
-        wait(ctx, lambda: session.simulation.shown is not None and len(session.simulation.channels) > 0)
+        wait(ctx, lambda place=0.1 * env: abs(session.engine.data.qpos[0] - place) < 1e-3)
         wait(ctx, lambda: session.history is not None and session.history.last > 20)
-        wait(ctx, lambda: len(session.simulation.channels["reward"]) > 0)
+        wait(ctx, lambda: "reward" in session.simulation.channels and len(session.simulation.channels["reward"]) > 0)
         seen.append(set(session.simulation.channels["reward"].values.tolist()))
     return [sorted(values) for values in seen]
 

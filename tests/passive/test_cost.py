@@ -15,7 +15,7 @@ from contact_viewer.passive.launch import launch_passive
 from contact_viewer.passive.shared_memory import Word
 from contact_viewer.passive.viewer import PassiveViewer
 
-from .test_viewer import load
+from .loops import load
 
 MOST = 1.25
 """Processor time of the loop's thread, in times of that of the bare loop."""

@@ -15,12 +15,10 @@ import av
 import contact_viewer
 import mujoco
 import pytest
-from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.window.window import Window
 
 from ..window.driver import wait
-from .loops import DrivenViewer, driven_argument
-from .test_viewer import load, run
+from .loops import DrivenViewer, driven_argument, load, run
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAM = """
@@ -28,9 +26,7 @@ import os, signal, sys, time
 import mujoco
 from pathlib import Path
 signal.signal(signal.SIGINT, signal.default_int_handler)
-from tests.passive.loops import DrivenViewer
-from tests.passive.test_endings import record_on
-from tests.passive.test_viewer import load
+from tests.passive.loops import DrivenViewer, load, record_on
 model, data = load("quadruped")
 driven = DrivenViewer(model, data, record_on, Path(sys.argv[1]), sys.argv[1])
 viewer = driven.viewer
@@ -54,22 +50,6 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def record_on(ctx: Any, window: Window) -> Any:
-    """Record until the window is closed."""
-    folder = Path(driven_argument())
-    window.app.start_recording(folder / "video.mp4")
-    running = window.app.recorder
-    wait(ctx, lambda: running.running is not None)
-    wait(ctx, lambda: running.running is not None and running.running.frames > 2)
-    (folder / "recording").touch()
-    source = window.app.session.source
-    assert isinstance(source, LoopSteps)
-    loop = source.loop
-    # The test engine does not close a window while a test goes on.
-    while loop.running:
-        ctx.yield_(1)
 
 
 @pytest.mark.parametrize(
@@ -220,9 +200,7 @@ def test_a_notebooks_kernel_has_a_window_over_many_cells() -> None:
         return status
 
     try:
-        setup = (
-            "import contact_viewer, mujoco; from tests.passive.test_viewer import load; model, data = load('bounce')"
-        )
+        setup = "import contact_viewer, mujoco; from tests.passive.loops import load; model, data = load('bounce')"
         assert cell(f"{setup}; viewer = contact_viewer.launch_passive(model, data); print(viewer._process.pid)") == "ok"
         window = int(said.pop())
         loop = "mujoco.mj_step(model, data); viewer.sync()"

@@ -22,7 +22,7 @@ from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.window.window import Window
 
-from ..engines.mujoco.test_arrivals import forces
+from ..engines.mujoco.arriving import forces
 from ..window.driver import count_green, wait
 from .loops import DrivenViewer, driven_argument
 

@@ -13,7 +13,7 @@ from contact_viewer.passive.window_loop import WindowLoop
 from contact_viewer.processes import Link
 from contact_viewer.scene_files.scene import LoadedScene
 
-from .test_viewer import load
+from .loops import load
 
 
 def test_every_row_is_read_once_and_in_order_or_counted_as_skipped() -> None:

@@ -16,10 +16,9 @@ from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 from contact_viewer.window.window import Window
 
-from ..engines.mujoco.test_arrivals import Theirs
+from ..engines.mujoco.arriving import Theirs
 from ..window.driver import wait
-from .loops import DrivenViewer, driven_argument
-from .test_viewer import load
+from .loops import DrivenViewer, driven_argument, load
 
 STEPS = 500
 

@@ -15,7 +15,7 @@ from contact_viewer.engines.abilities import StepKind
 from contact_viewer.mjmodel.state import RowKind
 from contact_viewer.passive.tap import TAP
 
-from ..engines.mujoco.test_arrivals import Theirs, forces
+from ..engines.mujoco.arriving import Theirs, forces
 
 RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 

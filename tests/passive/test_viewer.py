@@ -14,7 +14,6 @@ from contact_viewer.events.breaks import Break, BreakWhen
 from contact_viewer.mjmodel.model_values import ModelValues
 from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.program import check_simulation
-from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.sensors.contact_declaration import ContactDeclaration, ContactTarget, TargetKind
@@ -23,36 +22,12 @@ from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
 from ..window.driver import count_green, scene_part, screenshot, wait
-from .loops import DrivenViewer, driven_argument
-
-
-def load(scene: str) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    model = mujoco.MjModel.from_xml_path(str(find_scene(scene)))
-    return model, mujoco.MjData(model)
+from .loops import DrivenViewer, driven_argument, load, press, run
 
 
 def argument() -> str:
     """In the window's process: what the test has handed over."""
     return driven_argument()
-
-
-def press(ctx: Any, key: Any) -> None:
-    ctx.key_press(key)
-    ctx.yield_(2)
-
-
-def run(
-    viewer: PassiveViewer, model: mujoco.MjModel, data: mujoco.MjData, steps: int | None = None, rest: float = 0.001
-) -> int:
-    """Step until the window is closed, or so many steps, with a rest after each [s]; how many it were."""
-    for k in count():
-        if k == steps or not viewer.is_running():
-            return k
-        mujoco.mj_step(model, data)
-        viewer.sync()
-        # As fast as a robot's controller: the window and its tests need the processor too.
-        time.sleep(rest)
-    raise AssertionError
 
 
 class Wrapped:

@@ -11,8 +11,7 @@ from contact_viewer.window.window import Window
 
 from ..array_libraries import NAMES
 from ..window.driver import wait
-from .test_batch import DrivenBatch
-from .test_viewer import load
+from .loops import DrivenBatch, load
 
 if "warp" not in NAMES:
     pytest.skip("mujoco_warp has an environment of its own: make test-warp", allow_module_level=True)

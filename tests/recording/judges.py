@@ -1,5 +1,6 @@
 """What recorded files hold, by the word of programs that did not write them."""
 
+import csv
 import json
 import os
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from contact_viewer.cli import main
 from numpy.typing import NDArray
 
 Picture = NDArray[np.uint8]
@@ -101,3 +103,31 @@ def stripes(width: int, height: int, number: int = 0) -> Picture:
     palette = np.array([(40 + 50 * (i % 4), 60 + 45 * (i // 4), 200 - 12 * i) for i in range(16)], np.uint8)
     columns = (np.arange(width) * 16 // width + number) % 16
     return np.broadcast_to(palette[columns], (height, width, 3)).copy()
+
+
+def export(path: Path, scene: str | Path, *arguments: object) -> Path:
+    assert main(["export", str(scene), "-o", str(path), *map(str, arguments)]) == 0
+    assert leftovers(path.parent) == []
+    return path
+
+
+def read_csv(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    # Empty where a number is not known.
+    return [{name: "" if text == "NaN" else text for name, text in row.items()} for row in rows]
+
+
+def run_on_small_disk(tmp_path: Path, size: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command that writes into `tmp_path / "disk"`, a disk of `size` bytes; its files are in there afterwards."""
+    disk, files = tmp_path / "disk", tmp_path / "files"
+    disk.mkdir()
+    files.mkdir()
+    # A file system of its own, which only this command sees.
+    script = 'mount -t tmpfs -o size="$1" none "$2" && shift && disk="$1" && files="$2" && shift 2 && "$@"'
+    script += '; code=$?; cp -a "$disk/." "$files" && exit $code'
+    whole = ["unshare", "-rm", "sh", "-c", script, "sh", str(size), str(disk), str(files), *arguments]
+    result = subprocess.run(whole, capture_output=True, text=True, env=headless(), check=False, timeout=120)
+    disk.rmdir()
+    files.rename(disk)
+    return result

@@ -23,22 +23,9 @@ from contact_viewer.settings import ViewState
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from .judges import BALL, DIVERGING, leftovers
+from .judges import BALL, DIVERGING, export, read_csv
 
 Rows = list[dict[str, str]]
-
-
-def export(path: Path, scene: str | Path, *arguments: object) -> Path:
-    assert main(["export", str(scene), "-o", str(path), *map(str, arguments)]) == 0
-    assert leftovers(path.parent) == []
-    return path
-
-
-def read_csv(path: Path) -> Rows:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    # Empty where a number is not known.
-    return [{name: "" if text == "NaN" else text for name, text in row.items()} for row in rows]
 
 
 def vectors(rows: Rows, name: str) -> NDArray[np.float64]:

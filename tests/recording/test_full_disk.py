@@ -17,24 +17,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageSequence
 from pyarrow import parquet
 
-from .judges import BALL, command, gradient, headless, leftovers, probe
+from .judges import BALL, command, gradient, headless, leftovers, probe, run_on_small_disk
 
 MIB = 1 << 20
-
-
-def run_on_small_disk(tmp_path: Path, size: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that writes into `tmp_path / "disk"`, which has so many bytes; its files are then in there."""
-    disk, files = tmp_path / "disk", tmp_path / "files"
-    disk.mkdir()
-    files.mkdir()
-    # A file system of its own, which only this command sees.
-    script = 'mount -t tmpfs -o size="$1" none "$2" && shift && disk="$1" && files="$2" && shift 2 && "$@"'
-    script += '; code=$?; cp -a "$disk/." "$files" && exit $code'
-    whole = ["unshare", "-rm", "sh", "-c", script, "sh", str(size), str(disk), str(files), *arguments]
-    result = subprocess.run(whole, capture_output=True, text=True, env=headless(), check=False, timeout=120)
-    disk.rmdir()
-    files.rename(disk)
-    return result
 
 
 FILLING = """

@@ -13,7 +13,7 @@ from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 
 from ..scenes import write_many_sensors
-from .test_data_file import export, read_csv
+from .judges import export, read_csv
 
 WHOLE = "found force torque dist pos normal tangent"
 DATA = ("found", "found force", "pos", WHOLE)

@@ -19,8 +19,7 @@ from contact_viewer.sweeps.sweep import make_plan
 from contact_viewer.sweeps.task import RunResult
 from pyarrow import parquet
 
-from ..recording.judges import command
-from ..recording.test_full_disk import run_on_small_disk
+from ..recording.judges import command, run_on_small_disk
 from .running import columns, finish, finished, journal, start, wait_for
 from .scenes import write_log
 

@@ -116,7 +116,7 @@ class BatchViewer(LoopViewer):
         `value`: an array of all environments, (num_envs,), of which that of the shown one is kept; or one number.
         """
         if self.is_running():
-            super().plot(name, self._row(name, value, self.env, ())[()] if np.shape(value) else value, unit)
+            super().plot(name, self._row(name, value, self._env, ())[()] if np.shape(value) else value, unit)
 
     def _copy(self, env: int, arrays: Mapping[str, Any]) -> None:
         for name, array in arrays.items():
