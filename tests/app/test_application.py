@@ -137,24 +137,26 @@ def test_sensors_are_made_and_undone(tmp_path: Path) -> None:
     app.close()
 
 
-def test_what_a_new_sensor_costs_of_the_history_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_sensor_costs_no_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bare.xml"
     path.write_text(
         '<mujoco><worldbody><geom type="plane" size="1 1 .1"/><body pos="0 0 .0999"><freejoint/>'
         '<geom name="box" type="box" size=".1 .1 .1" mass="2"/></body></worldbody></mujoco>'
     )
+    monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME", 0.001)
     app = make_app(path)
     app.session.paused = True
     app.session.simulation.step(3000)
-    for seconds, told in ((30.0, False), (0.001, True)):
-        monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME_PAUSED", seconds)
-        declaration = app.show_all_contacts()
-        assert declaration is not None
-        name = declaration.name
-        run(app, lambda name=name: name in app.session.visible)  # type: ignore[misc]
-        assert any("s of history are kept" in item.text for item in app.notices.items) is told
-        assert app.session.history is not None
-        assert (app.session.history.seconds > 5.9) is not told
+    declaration = app.show_all_contacts()
+    assert declaration is not None
+    run(app, lambda: declaration.name in app.session.visible)
+    assert not any("of history" in item.text for item in app.notices.items)
+    assert app.session.history is not None
+    assert app.session.history.seconds > 5.9
+    assert not app.idle
+    run(app, lambda: app.session.filling is None)
+    app.notices.items.clear()
+    assert app.idle
     app.close()
 
 

@@ -11,11 +11,13 @@ from contact_viewer.events.tracker import TrackingOptions
 from contact_viewer.scene_files.safe_open import open_safely
 from contact_viewer.scene_files.spec_changes import SensorChange
 from contact_viewer.sensors.contact_declaration import ContactDeclaration
+from contact_viewer.sensors.signals import Signal
 from contact_viewer.session.carry_over import successor
 from contact_viewer.session.session import Session
 from contact_viewer.settings import ViewState
 from contact_viewer.touch.declaration import TouchDeclaration
 from contact_viewer.touch.device import TouchType
+from numpy.typing import NDArray
 
 SCENE = """<mujoco>
   <custom><text name="touch:sole" data="type=force body=ball"/></custom>
@@ -39,8 +41,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def has_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Time to take all steps again, however busy the machine is."""
-    for name in ("_RETRACE_TIME", "_RETRACE_TIME_PAUSED"):
-        monkeypatch.setattr(f"contact_viewer.session.carry_over.{name}", 60.0)
+    monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME", 60.0)
 
 
 def running(path: Path, steps: int, *changes: SensorChange, paused: bool = True) -> Session:
@@ -215,19 +216,108 @@ def test_a_new_sensor_has_a_past(path: Path, option: str, shown: int | None) -> 
     assert touched > 5
 
 
-def test_a_long_past_is_cut_and_a_changed_file_starts_a_new_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME_PAUSED", 0.02)
-    session = running(path, 3000)
-    time = session.engine.time
+def bounced(path: Path, steps: int, *changes: SensorChange) -> Session:
+    """Pushed by hand from time to time, so that the ball never rests."""
+    session = running(path, 0, *changes)
+    for step in range(steps):
+        session.engine.data.xfrc_applied[1, 2] = 14.0 if step % 200 < 100 else 0.0
+        session.take_steps(1)
+    session.paused = True
+    return session
+
+
+def curve(session: Session, name: str, signal: Signal = Signal.NORMAL) -> NDArray[np.float32]:
+    history = session.history
+    assert history is not None
+    while not history.curves.update(10_000):  # type: ignore[call-arg]
+        pass
+    return history.curves.values(name, signal, history.first, history.last + 1)
+
+
+@pytest.mark.parametrize("megabytes", [64.0, 0.6], ids=["whole", "forgotten"])
+def test_curves_of_a_new_sensor_are_filled_in_while_the_scene_goes_on(
+    path: Path, monkeypatch: pytest.MonkeyPatch, megabytes: float
+) -> None:
+    monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME", 0.005)
+    declared, session = bounced(path, 3000, MADE), bounced(path, 0)
+    session.set_history(megabytes)
+    for step in range(3000):
+        session.engine.data.xfrc_applied[1, 2] = 14.0 if step % 200 < 100 else 0.0
+        session.take_steps(1)
+    assert session.events is not None
+    events = [(entry.time, entry.kind, entry.subject) for entry in session.events.log]
+    assert len(events) > 10
     session = reopened(session, path, MADE)
-    assert session.history is not None
-    assert 5 < session.history.last < 2000
-    assert session.history.at_end
-    assert session.engine.time == time
+    history, filling = session.history, session.filling
+    assert history is not None
+    assert filling is not None
+    assert history.last == 3000
+    assert (history.first == 0) is (megabytes > 1)
+    assert 2000 < history.unread < 3000
+    newest = curve(session, "made")
+    assert len(newest) == 3001 - history.unread
+    seen = [(entry.time, entry.kind, entry.subject) for entry in session.events.log if entry.subject != "made"]
+    assert seen == events
+    # A step that is not filled in is shown as it was.
+    session.go_to(history.first + 20)
+    time = session.engine.time
+    batch = session.engine.contacts("made")
+    assert batch.force is not None
+    shown = batch.force[batch.filled][:, 0].sum()
+    session.go_to(history.last)
+    parts = []
+    while session.filling is not None:
+        parts.append(filling.progress)
+        session.take_steps(1)
+        declared.engine.data.xfrc_applied[:] = session.engine.data.xfrc_applied
+        declared.take_steps(1)
+        session.advance(0.001)
+        if filling._thread is not None:
+            filling._thread.join()
+    assert all(part is None or 0.0 <= part <= 1.0 for part in parts)
+    assert history.unread <= history.first
+    values, expected = curve(session, "made"), curve(declared, "made")
+    assert len(values) == len(history)
+    np.testing.assert_array_equal(values, expected[history.first : history.last + 1])
+    place = history.step_at(time) - history.first
+    assert values[place] == pytest.approx(shown, rel=1e-5)
+    low, high = (
+        each.reduce(["made"], [Signal.NORMAL], history.first, history.last + 1, 40)
+        for each in (history.curves, declared.history.curves)  # type: ignore[union-attr]
+    )
+    # The first column may begin a little before the oldest step.
+    np.testing.assert_array_equal(low.high[..., 1:], high.high[..., 1:])
+
+
+def test_a_run_that_goes_another_way_while_its_past_is_filled_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contact_viewer.session.carry_over._RETRACE_TIME", 0.005)
+    declared, session = bounced(path, 1500, MADE), reopened(bounced(path, 2500), path, MADE)
+    history, filling = session.history, session.filling
+    assert history is not None
+    assert filling is not None
+    filling.advance()
+    session.go_to(1500)
+    session.engine.data.xfrc_applied[:] = 0.0
+    declared.engine.data.xfrc_applied[:] = 0.0
+    for each in (session, declared):
+        each.take_steps(1500)
+    filling.wait()
+    assert history.last == 3000
+    np.testing.assert_array_equal(curve(session, "made"), curve(declared, "made"))
+    session.reset()
+    filling.advance()
+    assert filling.progress is None
+    assert len(curve(session, "made")) == 1
+
+
+def test_a_changed_file_starts_a_new_past(path: Path) -> None:
+    session = running(path, 600)
+    time = session.engine.time
     path.write_text(SCENE.format(mass=2))
     session = reopened(session, path, MADE)
     assert session.history is not None
     assert session.history.last == 0
+    assert session.filling is None
     assert session.engine.time == time
 
 

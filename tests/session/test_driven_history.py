@@ -84,7 +84,7 @@ def test_steps_are_carried_over_to_a_scene_that_was_opened_again_without_the_con
     assert retrace(after, before, 90, 400)
     assert wanderer.calls == 400
     assert after.history is not None
-    after.go_to(100)
+    after.go_to(190)
     before.go_to(190)
     assert state_of(after.shown.model, after.shown.data).tobytes() == (
         state_of(before.shown.model, before.shown.data).tobytes()

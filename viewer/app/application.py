@@ -113,6 +113,7 @@ class Application:
             or outdated
             or self.run_saving.is_busy
             or source.reads_ahead
+            or self.session.filling is not None
         )
         return source.quiet and not busy
 

@@ -90,6 +90,23 @@ class Curves:
             self._sum_up(place, place + end - begin)
             begin = end
 
+    def prepend(self, values: ArrayLike) -> None:
+        """Add the values of the steps before the oldest, (count, n), as many of the newest as there is room for."""
+        self.version += 1
+        added = np.asarray(values, np.float32)
+        room = self._base + self.capacity - -(-max(self.stop, self._peak) // _BLOCK) * _BLOCK
+        left = min(added.shape[1], room)
+        while left > 0:
+            end = (self._base - 1) % self.capacity + 1
+            begin = end - min(end, left)
+            self._values[:, begin:end] = added[:, left - (end - begin) : left]
+            left -= end - begin
+            self._base -= end - begin
+            # Summed up are whole blocks: what is older is not known, what is newer may not be whole yet.
+            block = begin - begin % _BLOCK
+            self._values[:, block:begin] = np.nan
+            self._sum_up(block, min(-(-end // _BLOCK) * _BLOCK, end + self.stop - self._base - (end - begin)))
+
     def values(self, curve: int, start: int, stop: int) -> Values:
         """The values of one curve at steps start to stop - 1, (n,)."""
         steps = np.arange(max(start, self.first), min(stop, self.stop))

@@ -5,6 +5,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +13,17 @@ from numpy.typing import NDArray
 from ..engines.abilities import Past
 from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
+from ..events.contact_events import SensorEvent
 from ..events.tracker import ContactTracker
 from ..touch.touch_sensors import TouchSensors
 from .branch import visiting
+from .past_filling import fill_past
 from .session import Session
 from .simulation import Simulation
 
-_RETRACE_TIME, _RETRACE_TIME_PAUSED = 1.0, 3.0
-"""Wall time in which the steps so far are taken again, as many as that allows [s]: in a paused scene a stop is not
-seen."""
+_RETRACE_TIME = 0.5
+"""Wall time in which the newest steps are taken again at once, as many as that allows [s]; older ones are filled in
+later."""
 _TRIAL_STEPS = 40
 """Steps that are taken again first: they distinguish most models, and show how long a step takes."""
 
@@ -64,6 +67,7 @@ def _carry_over(session: Session, before: Session) -> None:
         assert session.events is not None
         if session.events.options != before.events.options:
             session.events.configure(before.events.options)
+        _keep_log(session.events, before.events)
     if not session.source.replays and not _keep_history(session.simulation, before.simulation):
         if session.events is not None:
             session.events.select(session.events.pairs.choice)
@@ -71,6 +75,8 @@ def _carry_over(session: Session, before: Session) -> None:
             session.simulation.restart()
         else:
             session.simulation.reset(session.key)
+    if (history := session.history) is not None and history.unread > history.first:
+        session.filling = fill_past(history, session.simulation.engine)
     session.drive.set_noise(before.drive.noise.deviation, before.drive.noise.rate)
     session.forget()
     if before.events is not None and session.events is not None:
@@ -80,10 +86,10 @@ def _carry_over(session: Session, before: Session) -> None:
 
 
 def _keep_history(simulation: Simulation, before: Simulation) -> bool:
-    """Re-simulate the steps so far, where that leads to the same states, so that new sensors have a past too.
+    """Re-simulate the newest steps, where that leads to the same states, and keep how older ones are reached, so that
+    new sensors have a past too.
 
-    As many of the newest steps as there is time for. Then the step is shown that was shown before. False where the
-    physics differ.
+    Then the step is shown that was shown before. False where the physics differ.
     """
     old = before.history
     if simulation.history is None or old is None or not (simulation.history.can_resume and old.can_resume):
@@ -96,18 +102,18 @@ def _keep_history(simulation: Simulation, before: Simulation) -> bool:
         began = perf_counter()
         if not retrace(simulation, before, start, stop):
             return False
-        seconds = _RETRACE_TIME_PAUSED if before.source.paused else _RETRACE_TIME
-        count = round(seconds * (stop - start) / (perf_counter() - began))
-        if stop - count > current and before.source.continues_from_shown:
-            stop = current
+        count = round(_RETRACE_TIME * (stop - start) / (perf_counter() - began))
         start = max(first, stop - count)
         if not retrace(simulation, before, start, stop):
             return False
+        # After a step that is shown by its own state, from the next state on.
+        kept = first if not old.marks else min([start, *old.states_between(first, stop)]) + 1
+        simulation.history.reach_back(kept)
     except (EngineError, UnstableError):
         # It has diverged, and does so again.
         return False
-    if current >= start:
-        simulation.go_to(current - start)
+    if current >= simulation.history.first:
+        simulation.go_to(current)
         _copy_changes(simulation, before)
     return True
 
@@ -123,7 +129,7 @@ def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -
         old.go_to(start)
         if not engine.adopt_state(before.shown):
             return False
-        simulation.restart()
+        simulation.restart((old, start))
         for step, following in pairwise([start, *old.states_between(start, stop), stop]):
             old.show_left(step)
             _copy_changes(simulation, before)
@@ -181,6 +187,22 @@ def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:
                 touch.change(
                     sensor.name, **{name: value for name, value in vars(declaration).items() if name != "name"}
                 )
+
+
+def _keep_log(tracker: ContactTracker, before: ContactTracker) -> None:
+    """Events of pairs and sensors that are still there; those of steps that are taken again are found again."""
+    pairs = {label: i for i, label in enumerate(tracker.pairs.labels)}
+    sensors = {name: i for i, name in enumerate(tracker.sensors.names)}
+    for entry in before.log:
+        event = entry.event
+        if isinstance(event, SensorEvent):
+            place = sensors.get(entry.subject)
+            kept: Any = None if place is None else event._replace(sensor=place)
+        else:
+            place = pairs.get(entry.subject)
+            kept = None if place is None else event._replace(pair_id=place)
+        if kept is not None:
+            tracker.log.add(entry._replace(event=kept))
 
 
 def _keep_breaks(tracker: ContactTracker, before: ContactTracker) -> None:

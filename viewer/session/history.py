@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.abilities import FROM_ITSELF, ArrivedStep, KeptSpan, KeptStep, StepKind
+from ..engines.contact_sensor import SensorList
 from ..engines.contract import Engine
 from ..engines.steps import LayoutGroup, group_by_layout
 from ..sensors.contacts import ContactBatch
@@ -73,9 +74,15 @@ class History(StepRing):
         """True if the newest step is shown."""
         return self._shown is None
 
-    def start(self) -> None:
-        """Begin with the engine's present state: after loading and after a reset."""
-        self.clear()
+    def start(self, after: tuple[StepRing, int] | None = None) -> None:
+        """Begin with the engine's present state: after loading and after a reset.
+
+        `after`: that state is a step of another history, with this number; see `StepRing.follow`.
+        """
+        if after is None:
+            self.clear()
+        else:
+            self.follow(*after)
         self.marks.clear()
         self._shown: int | None = None
         self.frame_start = 0
@@ -152,13 +159,16 @@ class History(StepRing):
         mark = self.marks.get(step)
         count = 0 if mark in FROM_ITSELF else step - origin
         known = mark is not StepKind.UNKNOWN and (step > 0 or self.starts_with_forces)
+        if (unread := step < self.unread) and not count:
+            # The row says nothing: forces are solved.
+            sensors = SensorList(())
         self._past.show(KeptStep(self.time(step), row, sensors, state, count, newest, inputs, known))
         self._shown = None if step == self.last else step
         self.frame_start = step if since is None else min(max(since, self.first - 1), step)
         if not self.can_resume:
             return True
         self._remember()
-        return sensors is not self._engine.sensors or self._past.read() == row.tobytes()
+        return unread or sensors is not self._engine.sensors or self._past.read() == row.tobytes()
 
     def resume(self) -> None:
         """Let the simulation continue from the step that is shown, if it can; else from the newest."""
@@ -187,7 +197,7 @@ class History(StepRing):
         if moment is Moment.INSTANT or stop - start < 2:
             return None
         # Steps that were read in another way do not mix with the newest.
-        start = max(start, self.epochs[-1][0], self.first)
+        start = max(start, self.epochs[-1][0], self.first, self.unread)
         batch = self.contacts(name, start, stop) if stop - start > 1 else None
         if batch is None:
             return None
@@ -197,11 +207,12 @@ class History(StepRing):
         return peak(batch) if moment is Moment.PEAK else mean(batch)
 
     def contacts(self, name: str, start: int, stop: int) -> ContactBatch | None:
-        """Contacts of a sensor after steps start to stop - 1, (n, slots); None if it is not kept.
+        """Contacts of a sensor after steps start to stop - 1, (n, slots); None if they are not kept, or not yet filled
+        in.
 
         The steps must be of one epoch.
         """
-        if name not in self.names:
+        if name not in self.names or start < self.unread:
             return None
         columns, layout = self._past.source(self.meaning(start)[name])
         return layout.decode(self.rows(start, stop)[:, columns])
@@ -245,6 +256,20 @@ class History(StepRing):
     def first_row(self) -> Rows | None:
         """What the sensors said in the state with which the first of the `spans` begins, if that is kept."""
         return self.row(0).copy() if self.first == 0 else None
+
+    def unread_spans(self, least: int) -> list[KeptStep]:
+        """Return the last steps of spans whose rows are to be filled in, newest first, with at least so many steps in
+        all: the `count` steps up to each are taken from one state."""
+        spans: list[KeptStep] = []
+        step, first = self.unread - 1, self.first
+        while step >= first and self.unread - 1 - step < least:
+            state, origin = self.origin(step)
+            count, none = step - origin, SensorList(())
+            spans.append(
+                KeptStep(self.time(step), self.row(step), none, state.copy(), count, False, self.inputs_up_to(step))
+            )
+            step -= max(count, 1)
+        return spans
 
     def inputs(self, start: int, stop: int) -> Rows | None:
         """What a controller put in before the steps from `start` + 1 to `stop`, between which no state is kept, (n,

@@ -99,16 +99,21 @@ class HistoryCurves(SignalCurves):
         return self._places[name]
 
     def update(self, limit: int = _UPDATE_STEPS) -> bool:
-        """Compute the curves of new steps, at most `limit`; True if none is left."""
+        """Compute the curves of new steps, at most `limit`, then of past ones that were filled in; True if none is
+        left."""
         ring, curves = self._ring, self._curves
-        if curves.stop < ring.first:
-            curves.restart(ring.first)
+        oldest = max(ring.first, ring.unread)
+        if curves.stop < oldest:
+            curves.restart(oldest)
+        if curves.stop > ring.last and curves.first > oldest:
+            start = max(oldest, curves.first - limit, ring.epoch(curves.first - 1)[0])
+            curves.prepend(self._measure(start, curves.first))
         stop = min(ring.last + 1, curves.stop + limit)
         starts = [step for step, _ in ring.epochs if curves.stop < step < stop]
         for start, end in pairwise([curves.stop, *starts, stop]):
             if start < end:
                 curves.extend(self._measure(start, end))
-        return curves.stop > ring.last
+        return curves.stop > ring.last and curves.first <= oldest
 
     def _measure(self, start: int, stop: int) -> Values:
         block = np.empty((len(self.names), len(Signal), stop - start), np.float32)

@@ -68,17 +68,58 @@ class StepRing:
         self.stop = self._peak = self._used = 0
         """The step after the newest."""
         self._state_stop = self._state_peak = self._states_used = 0
+        self.unread = 0
+        """First step whose row is known; those of steps before it are yet to be filled in."""
         self.clear()
 
     def clear(self) -> None:
         """Start with step 0 again."""
         self._note_use()
-        self.stop = self._peak = 0
-        self._state_stop = self._state_peak = 0
+        self.stop = self._peak = self._begin = self.unread = 0
+        self._state_stop = self._state_peak = self._copied = 0
         self.newest_state = 0
         self.epochs.clear()
         for each in self.derived:
             each.truncate(0)
+
+    def follow(self, other: "StepRing", step: int) -> None:
+        """Start with a step of another ring, which has states and inputs of the same sizes, under its number.
+
+        States and inputs of the steps before are copied, as many as there is room for: see `reach_back`.
+        """
+        self.clear()
+        self.stop = self._begin = self.unread = self.newest_state = step
+        if self._states.shape[1] != other._states.shape[1] or self._inputs.shape[1] != other._inputs.shape[1]:
+            return
+        count = len(other._states)
+        numbers = np.arange(other._oldest_state, other._state_stop)
+        places = numbers[other._state_steps[numbers % count] < step] % count
+        places = places[-self._state_count // 2 :]
+        self._state_stop = self._copied = size = len(places)
+        for name in ("_states", "_times", "_timesteps", "_state_steps", "_driven"):
+            getattr(self, name)[:size] = getattr(other, name)[places]
+        steps = np.arange(max(other.first, step - self.capacity), step)
+        self._inputs[steps % self.capacity] = other._inputs[steps % other.capacity]
+
+    def reach_back(self, first: int) -> bool:
+        """Let the steps from `first` on be returned to, of those before the one that this ring began with: their rows
+        are to be filled in, down from `unread`. False if no states of them were copied."""
+        if not self._copied:
+            return False
+        oldest, self._copied = int(self._state_steps[0]), 0
+        self._begin = max(first, oldest + 1) if oldest else first
+        self.epochs[0] = self._begin, self.epochs[0][1]
+        return True
+
+    def forget_unread(self) -> None:
+        """Begin with the oldest step whose row is known."""
+        self._begin = max(self._begin, self.unread)
+
+    def fill(self, start: int, rows: Rows) -> None:
+        """Fill in the rows of the steps from `start` up to `unread`, (n, width)."""
+        steps = np.arange(max(start, self.first), self.unread)
+        self._rows[steps % self.capacity] = rows[len(rows) - len(steps) :]
+        self.unread = start
 
     def __len__(self) -> int:
         """Steps that can be returned to."""
@@ -90,7 +131,8 @@ class StepRing:
         if self._state_stop == 0:
             return self.stop
         known = int(self._state_steps[self._oldest_state % len(self._states)])
-        return max(0, self.stop - self.capacity, self._peak - self.capacity, known + 1 if self._oldest_state else 0)
+        oldest = known + 1 if self._oldest_state else 0
+        return max(self._begin, self.stop - self.capacity, self._peak - self.capacity, oldest)
 
     @property
     def last(self) -> int:
@@ -133,8 +175,9 @@ class StepRing:
         A state of the same step is replaced. The first state of a history belongs to step 0, which is yet to come; it
         stays beside the one from which step 1 is taken, into which more may have been put.
         """
-        step = self.stop - 1 if self.stop else 0
-        if self.newest_state == step and self._state_stop > bool(self.stop):
+        is_first = self.stop == self._begin
+        step = self.stop if is_first else self.stop - 1
+        if self.newest_state == step and self._state_stop > self._copied + (not is_first):
             self._state_stop -= 1
         place = self._state_stop % self._state_count
         self._state_stop += 1
@@ -283,6 +326,7 @@ class StepRing:
         self._check(step)
         self._note_use()
         self.stop = step + 1
+        self.unread = min(self.unread, self.stop)
         # A state of this step is where the forgotten steps began; it may hold other inputs than those to come.
         oldest, count = self._oldest_state, len(self._states)
         while self.newest_state >= step and self._state_stop > oldest + 1:

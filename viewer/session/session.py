@@ -22,6 +22,7 @@ from .drive import Drive
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
 from .pace import Pace
+from .past_filling import PastFilling
 from .readings import Readings, SensorGroup, SensorReading, SensorTotals, distinct_contacts
 from .simulation import Change, Simulation, StepSource
 
@@ -95,6 +96,8 @@ class Session:
         """Why the simulation was stopped, to show to a user."""
         self.events: ContactTracker | None = None
         """When contacts begin and end, once `track_events` was called."""
+        self.filling: PastFilling | None = None
+        """Fills in what new sensors would have said in the past, until that is done."""
         self.key: str | None = None
         """Keyframe that a reset returns to; the scene's start without one."""
         self.selected: str | None = None
@@ -192,6 +195,10 @@ class Session:
         if self.events is not None:
             self.events.patience = 0.0 if self.paused else _PATIENCE
         self._attempt(lambda: self.source.advance(self, budget))
+        if self.filling is not None:
+            self.filling.advance()
+            if self.filling.progress is None:
+                self.filling = None
 
     def drag(self) -> None:
         """Let what the user drags in the paused scene follow the mouse."""

@@ -540,11 +540,11 @@ class Simulation:
         for run in self.beside:
             run.reset(key)
 
-    def restart(self) -> None:
-        """Begin a history with the engine's present state, and let all observers know."""
+    def restart(self, after: tuple[History, int] | None = None) -> None:
+        """Begin a history with the engine's present state, and let all observers know. `after`: see `History.start`."""
         if self.history is not None:
-            self.history.start()
-        self.count = 0
+            self.history.start(after)
+        self.count = 0 if self.history is None else self.history.last
         self.channels.clear()
         self.changes += 1
         self.steps += 1

@@ -52,6 +52,10 @@ def show_status(shell: Shell) -> None:
         history = session.history
         ui.dim_text(f"{_SEPARATOR}history {history.seconds:.0f} s, {history.bytes / 2**20:.0f} MB")
         ui.tooltip("What is kept to go back to. Click the time to change how much")
+        if session.filling is not None and (part := session.filling.progress) is not None:
+            imgui.same_line(0, 0)
+            ui.dim_text(f", filling in curves {100 * part:3.0f} %")
+            ui.tooltip("What the new sensors would have said in the past is being computed, the newest first")
 
 
 def _show_pace(session: Session) -> None:
