@@ -26,6 +26,7 @@ COMMANDS = {
     "report": "show what came of a sweep, as a page and a table",
     "sensors": "write the contact sensors that a robot without any needs",
     "doctor": "check what this machine has, and say what to install",
+    "completion": "print the script that completes command lines in bash, zsh or fish",
 }
 """Command and summary. Each is a module here with `parser()` and `run(arguments)`; `view` is the one without a name."""
 
@@ -35,6 +36,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; returns the exit code."""
     if argv is None:
+        if "_ARGCOMPLETE" in os.environ:
+            import_module(".completion", __name__).answer()
         _prepare_streams()
         _name_glfw()
     try:
