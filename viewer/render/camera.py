@@ -116,10 +116,8 @@ class CameraMatrices:
         return np.abs((places - self.position) @ self.forward) * unit
 
     def recession(self, points: Any) -> Points:
-        """How fast depth grows along the world's axes, as a part of the depth of world points [1/m], (n, 3).
-
-        Zero for a camera without perspective, and for what is not in front of the eye.
-        """
+        """Return how fast depth grows along the world's axes, relative to the depth of world points [1/m], (n, 3). Zero
+        for a camera without perspective, and for points that are not in front of the eye."""
         places = np.asarray(points, float).reshape(-1, 3)
         depths = (places - self.position) @ self.forward
         if self.orthographic:
@@ -146,7 +144,7 @@ class Eye:
         return self.matrices.pixel_size(points, self.viewport)
 
     def sees(self, points: Any) -> NDArray[np.bool_]:
-        """True for those of the world points (n, 3) that lie in the picture, (n,)."""
+        """Return whether each world point (n, 3) lies in the picture, (n,)."""
         to_clip = self.matrices.to_clip
         clip = np.asarray(points, float).reshape(-1, 3) @ to_clip[:, :3].T + to_clip[:, 3]
         # False for NaN, and behind the eye, too.
@@ -230,7 +228,7 @@ def moving_geoms(model: MjModel) -> NDArray[np.intp]:
 
 
 def body_geoms(model: MjModel, body: int) -> NDArray[np.intp]:
-    """Geoms of a body and of those that hang from it."""
+    """Return the geoms of a body and of all bodies below it."""
     belongs = np.zeros(model.nbody, bool)
     belongs[body] = True
     for child in range(body + 1, model.nbody):

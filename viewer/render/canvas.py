@@ -24,7 +24,7 @@ class Canvas:
     ) -> None:
         """`renderer` is GL_RENDERER; `offscreen` the size of an own framebuffer [px] in place of the window's."""
         self.trouble: str | None = None
-        """Why gizmos are drawn as MuJoCo's own shapes, for a person; None if they are not."""
+        """Reason, for the user, why gizmos are drawn as MuJoCo's own shapes; None if they are not."""
         self._wanted, self._renderer, self._offscreen = quality, renderer, offscreen
         self.scene_pass = self._open_scene(model)
         self.gizmo_pass: GizmoPass | None = None

@@ -27,7 +27,7 @@ _OFF_WORDS = ("disable", "disabled", "off", "false", "0")
 
 
 class OpenGLError(RuntimeError):
-    """OpenGL cannot do what is asked; the message is one line for a person."""
+    """OpenGL cannot do what is asked; the message is one line for the user."""
 
 
 class OffscreenContext:
@@ -38,7 +38,7 @@ class OffscreenContext:
         """egl, osmesa, cgl or glfw."""
         self._context: Any = _make_context(backend, width, height)
         self.renderer = ""
-        """What draws, in the driver's words (GL_RENDERER)."""
+        """Name of the renderer, as the driver reports it (GL_RENDERER)."""
         try:
             self.make_current()
             self.renderer = current_renderer()

@@ -16,9 +16,9 @@ _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
 """Opacity of what lies behind geometry. Points are many and carry little; hidden arrows must still be read. Cones are
 translucent as they are, and mostly inside the body that they bear."""
 _IN_FRONT = 1.1
-"""How much nearer than arrows the spheres are compared at which they begin."""
+"""Depth advantage over arrows of the spheres at their start."""
 _CONE_SIDES = 32
-"""As STEP in cone.vert."""
+"""Sides of a cone, as STEP in cone.vert."""
 
 
 class _Kind:
@@ -188,7 +188,7 @@ def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
 
 
 def _raised(glyphs: Glyphs) -> NDArray[np.float32]:
-    """Return rows of spheres, each with how much nearer it is when compared: those of contacts as much as arrows."""
+    """Return rows of spheres, each with its depth advantage: those of contacts get as much as arrows."""
     spheres, nearer = glyphs.spheres, _IN_FRONT * glyphs.arrows[:, 7].max(initial=0.0)
     return np.column_stack([spheres, (glyphs.sphere_owner[:, 0] != NO_OWNER) * np.float32(nearer)])
 

@@ -79,7 +79,7 @@ class Program:
         self._gl = gl = load_opengl()
         self._locations: dict[str, int] = {}
         self._values: dict[str, bytes] = {}
-        """What the uniforms were set to last: a program keeps them, and a call of OpenGL takes long."""
+        """Values that the uniforms were set to last: a program keeps them, and a call of OpenGL is slow."""
         self._id: int | None = int(gl.glCreateProgram())
         shaders: list[int] = []
         try:

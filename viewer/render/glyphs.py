@@ -16,7 +16,7 @@ NO_OWNER = -1
 _DIMMED_ALPHA = 0.3
 _HIGHLIGHT_SIZE = 1.4
 _HIGHLIGHT_LIGHT = 0.3
-"""How far a highlighted colour moves towards white."""
+"""Fraction by which a highlighted colour moves towards white."""
 
 SMALLEST, LARGEST = 1e-15, 1e15
 """Bounds of what is drawn: shaders square 32-bit numbers. NaN lies outside."""
@@ -28,7 +28,7 @@ _INSET = 6.0
 _MARK, _STEP = 15.0, 9.0
 """Length of the two heads that make a mark, and distance between them [measures]."""
 _IN_FRONT = 1.1
-"""How much nearer than the arrow a mark is compared."""
+"""Depth advantage of a mark over its arrow."""
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
@@ -240,8 +240,8 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
 
 
 def _to_edges(points: NDArray[np.float64], eye: Eye) -> NDArray[np.float64]:
-    """How far world points (n, 3) are inside of the left, right, lower and upper edge, and in front of the eye, (n, 5):
-    positive inside, and linear along a straight line."""
+    """Return the distances of world points (n, 3) to the inside of the left, right, lower and upper edge, and to the
+    front of the eye, (n, 5): positive inside, and linear along a straight line."""
     across, up = (1.0 - 2.0 * _INSET * eye.unit / size for size in eye.viewport[2:])
     edges = np.array([[1, 0, 0, across], [-1, 0, 0, across], [0, 1, 0, up], [0, -1, 0, up], [0, 0, 0, 1]])
     to_edges = edges @ eye.matrices.to_clip

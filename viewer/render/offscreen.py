@@ -88,7 +88,7 @@ class OffscreenRenderer:
 
     @property
     def canvas(self) -> Canvas:
-        """What is on the graphics card."""
+        """Canvas on the graphics card."""
         if self._canvas is None:
             raise RuntimeError("the renderer is closed")
         return self._canvas

@@ -98,7 +98,7 @@ class ScenePass:
             self._times.popleft()
 
     def place(self, viewport: Viewport) -> Viewport:
-        """Where `draw` draws what a part of the framebuffer is to show; gizmos belong there."""
+        """Return the part of the framebuffer in which `draw` shows a viewport; gizmos belong there."""
         return (0, 0, *viewport[2:]) if self._is_copied else viewport
 
     def draw(self, viewport: Viewport) -> None:

@@ -50,7 +50,7 @@ class Shadows:
         self._covered: dict[int, _Plane] = {}
         """The part of the world that a light's map covered last, by the light's number."""
         self._bias = 0.0
-        """What is added to the depth of a surface before it is compared with the map."""
+        """Depth that is added to a surface before it is compared with the map."""
         gl.glBindTexture(gl.GL_TEXTURE_2D, int(context.shadowTex))
         for name in (gl.GL_TEXTURE_MIN_FILTER, gl.GL_TEXTURE_MAG_FILTER):
             gl.glTexParameteri(gl.GL_TEXTURE_2D, name, gl.GL_LINEAR)

@@ -1,4 +1,4 @@
-"""Turns a model and a person's settings into sizes and colours of gizmos: metres per newton, metres and RGBA."""
+"""Turns a model and a user's settings into sizes and colours of gizmos: metres per newton, metres and RGBA."""
 
 import math
 from dataclasses import dataclass, replace
@@ -56,11 +56,11 @@ _SENSOR_COLORS: tuple[RGBA, ...] = (
 
 @dataclass(frozen=True, eq=False)
 class Gauge:
-    """What sizes are measured by in one picture."""
+    """Measures of one frame from which sizes follow."""
 
     eye: Eye
     anchor: NDArray[np.float64]
-    """Where the contacts are [m], world, (3,): lengths on screen are true at its depth."""
+    """Centre of the contacts [m], world, (3,): lengths on screen are exact at its depth."""
     newtons: float
     """The force whose arrow is `BAR` long [N]."""
     longest: float
@@ -83,7 +83,7 @@ class Gauge:
 
 @dataclass(frozen=True)
 class GlyphScale:
-    """How large gizmos are drawn."""
+    """Sizes of gizmos."""
 
     force: float
     """Arrow length per force, at the anchor [m/N]."""
@@ -94,22 +94,22 @@ class GlyphScale:
     width: float
     """Diameter of an arrow's shaft, at the anchor [m]."""
     lift: float
-    """How far tangent arrows start off the contact, along the normal, at the anchor [m]."""
+    """Offset of the start of tangent arrows from the contact, along the normal, at the anchor [m]."""
     reference: float
     """The force whose arrow is as long in logarithmic as in proportional lengths [N]."""
     log_length: bool = False
     gauge: Gauge | None = None
     """The picture that bounds the sizes of spheres and shafts; None if they have the same size everywhere."""
     point_size: float = 1.0
-    """A person's factor on spheres, which is part of `radius`."""
+    """User's factor on spheres, which is part of `radius`."""
     shaft_size: float = 1.0
-    """A person's factor on shafts, which is part of `width`."""
+    """User's factor on shafts, which is part of `width`."""
     on_screen: bool = False
     """True if arrows of equal forces are equally long on screen, not in the world."""
 
     @property
     def depth(self) -> float:
-        """How much nearer arrows are drawn when it is decided what hides them, at least [m]."""
+        """Least depth advantage of arrows over geometry when it is decided what hides them [m]."""
         return max(BAR * self.gauge.measure, self.gauge.reach) if self.gauge is not None else 0.0
 
     def sizes(self, points: ArrayLike) -> "Sizes":
@@ -134,15 +134,15 @@ class Sizes(NamedTuple):
     """Sizes of what is drawn at some points, (n,) each but the last."""
 
     radius: NDArray[np.float64]
-    """Of spheres [m]."""
+    """Radius of spheres [m]."""
     width: NDArray[np.float64]
     """Diameter of the shafts of arrows [m]."""
     lift: NDArray[np.float64]
-    """How far tangent arrows start off the point, along the normal [m]."""
+    """Offset of the start of tangent arrows from the point, along the normal [m]."""
     stretch: NDArray[np.float64]
     """Factor on the lengths of arrows: farther from the eye they are longer, and look the same."""
     recession: NDArray[np.float64]
-    """How fast depth grows along the world's axes, as a part of it [1/m], (n, 3); 0 where lengths are the world's."""
+    """Growth of depth along the world's axes, relative to depth [1/m], (n, 3); 0 where lengths are the world's."""
 
     def arrow_lengths(self, lengths: NDArray[np.float64], axes: NDArray[np.floating]) -> NDArray[np.float64]:
         """Signed lengths as drawn [m], (n,), of arrows along unit vectors (n, 3), one at each point.
@@ -327,7 +327,7 @@ def force_text(force: float) -> str:
 
 
 def palette_colors(model: MjModel, palette: Palette) -> PaletteColors:
-    """The colours of a palette; `mujoco` means those of the model's visual/rgba."""
+    """Return the colours of a palette; `mujoco` means those of the model's visual/rgba."""
     if palette is Palette.COLORBLIND:
         return _COLORBLIND
     if palette is Palette.MUJOCO:

@@ -1,4 +1,4 @@
-"""Turns touch sensors into what is seen of them in the scene: axes as arrows, and the volumes of their sites."""
+"""Turns touch sensors into glyphs: axes as arrows, and the volumes of their sites."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from .style import RGBA, GlyphScale
 AXIS_COLORS: tuple[RGBA, RGBA, RGBA] = ((0.98, 0.47, 0.70, 1.0), (0.80, 0.88, 0.28, 1.0), (0.28, 0.84, 0.92, 1.0))
 """x, y, z: near red, green and blue, as people know axes, but no colours of forces."""
 _REACH = 9.0
-"""How far an axis comes out of its site, in radii of a contact's sphere."""
+"""Length of an axis outside its site, in radii of a contact's sphere."""
 _WIDTH = 0.6
 """Shaft diameter of an axis, as a fraction of that of a force: axes must not look like forces."""
 _VOLUME: tuple[float, float, float] = (0.95, 0.86, 0.60)

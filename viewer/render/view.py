@@ -36,13 +36,13 @@ _ORBIT_SPEED = 180.0
 """Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
 _FRAMED = 0.75
-"""Part of the picture that what a person frames fills."""
+"""Fraction of the picture that a framed object fills."""
 _FOLLOWED = 0.4
 """The same of a body that is followed: what it touches is in the picture too."""
 USUAL_PICTURE: Viewport = (0, 0, 1280, 720)
 """A picture, where the size of the real one is not known yet."""
 _FARTHEST = 1e6
-"""How far a picture reaches at most, in sizes of the scene."""
+"""Farthest depth of a picture, in sizes of the scene."""
 _STEEPEST = 89.0
 """Largest elevation [degrees]: straight up and down have no azimuth."""
 _VIS, _RND = mujoco.mjtVisFlag, mujoco.mjtRndFlag
@@ -86,13 +86,13 @@ GROUPS = {"geom": "geomgroup", "site": "sitegroup", "joint": "jointgroup"}
 
 @dataclass(frozen=True, eq=False)
 class Pick:
-    """What is under a pixel."""
+    """Object under a pixel."""
 
     body: int
     geom: int
     """-1 for skins and flexes."""
     point: NDArray[np.float64]
-    """Where the surface was hit [m], world, (3,)."""
+    """Point of the surface that was hit [m], world, (3,)."""
     local_point: NDArray[np.float64]
     """The same in the body's frame [m], (3,)."""
 
@@ -105,14 +105,14 @@ class View:
         self.perturb = mujoco.MjvPerturb()
         self.camera = mujoco.MjvCamera()
         self._chosen_flags: dict[str, bool] = {}
-        """Render flags that a person has set; the others follow the quality."""
+        """Render flags that the user has set; the others follow the quality."""
         self._quality = Quality.HIGH
         self._eye: CameraMatrices | None = None
         """The model's camera in the last picture that was drawn with one."""
         self._pushed: tuple[int, NDArray[np.float64]] | None = None
         """The body that perturbation pushes, and its `xfrc_applied` before."""
         self._sketch = mujoco.MjvScene()
-        """Of a picture, the camera alone."""
+        """Scene for pictures that need the camera alone."""
         self._attach(model)
         mujoco.mjv_defaultFreeCamera(model, self.camera)
         if 0 <= model.vis.global_.cameraid < model.ncam:
@@ -341,7 +341,8 @@ class View:
         return bool(self.perturb.active)
 
     def pick(self, model: MjModel, data: MjData, scene_pass: Any, x: float, y: float, aspect: float) -> Pick | None:
-        """What is drawn at x, y: fractions of the viewport from its lower left corner. `aspect`: width by height."""
+        """Return the object that is drawn at x, y: fractions of the viewport from its lower left corner. `aspect`:
+        width by height."""
         point = np.zeros((3, 1))
         geom, flex, skin = (np.full((1, 1), -1, np.int32) for _ in range(3))
         body = mujoco.mjv_select(model, data, self.option, aspect, x, y, scene_pass.scene, point, geom, flex, skin)

@@ -35,14 +35,14 @@ from .spec_changes import (
 _CONTACT = int(mujoco.mjtSensor.mjSENS_CONTACT)
 _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 _HEADER = 5 * 4
-"""Bytes before the sizes: five numbers, which tell files apart."""
+"""Bytes before the sizes: five numbers, which identify the file format."""
 _ALIGNMENT = 64
-"""Of arrays in a model's memory [bytes], which decides `nbuffer`."""
+"""Alignment of arrays in a model's memory [bytes], which decides `nbuffer`."""
 _ALL_FIELDS = (1 << int(mujoco.mjtConDataField.mjNCONDATA)) - 1
 _AFTER_SENSORS = ("nnumeric", "ntext", "ntuple", "nkey", "nplugin")
-"""Things whose names follow those of sensors in `names_map`."""
+"""Kinds of objects whose names follow those of sensors in `names_map`."""
 Values = dict[str, Any]
-"""What a sensor has in the arrays `sensor_...`, by the rest of their names."""
+"""Values of a sensor in the arrays `sensor_...`, by the rest of their names."""
 Table = dict[str, NDArray[Any]]
 """The arrays `sensor_...` by their names: a row a sensor."""
 Part = bytes | memoryview
@@ -113,7 +113,7 @@ def _values(model: MjModel, declaration: ContactDeclaration) -> Values:
 def _apply(
     model: MjModel, names: list[str], changes: Sequence[SensorChange]
 ) -> tuple[dict[str, Values], dict[int, str], list[RefusedChange]]:
-    """Sensors to be made, by name; new names of those that they replace, by id; and changes that do not fit."""
+    """Return the sensors to be made, by name; new names of replaced sensors, by id; and changes that do not fit."""
     made: dict[str, Values] = {}
     hidden: dict[int, str] = {}
     declared = read_declarations(model) if changes else {}
@@ -142,7 +142,7 @@ def _slots(sensors: Table) -> NDArray[np.int32]:
 
 
 def _with_rows(sensors: Table, rows: Collection[Values]) -> Table:
-    """Sensors with some appended; what a row does not say is 0."""
+    """Return a table of sensors with rows appended; values that a row lacks are 0."""
     extended = {}
     for field, before in sensors.items():
         added = np.zeros((len(rows), *before.shape[1:]), before.dtype)
@@ -167,10 +167,8 @@ def _with_companions(sensors: Table, accompanied: NDArray[np.intp]) -> Table:
 
 
 def _extend(model: MjModel, sensors: Table, added: Sequence[str], renamed: dict[int, str], sought: int) -> MjModel:
-    """A copy of a model with other sensors: its own, some of them renamed, and those that are added, by their names.
-
-    `sought`: how many of them MuJoCo finds by their names. Nobody looks for companions so.
-    """
+    """Return a copy of a model with some of its sensors renamed and others added, by name. `sought`: number of sensors
+    that MuJoCo finds by name. Companions are never looked up by name."""
     parts = _parts(model)
     memory = _memory(parts)
     before, count = int(model.nsensor), len(sensors["sensor_type"])
@@ -200,7 +198,7 @@ def _extend(model: MjModel, sensors: Table, added: Sequence[str], renamed: dict[
 
 
 def _name_table(names: Sequence[bytes], size: int) -> list[int]:
-    """The table in which MuJoCo finds ids by names: each where the hash of its name says, or at the next free place."""
+    """Return the hash table in which MuJoCo finds ids by name: each at its hash, or at the next free place."""
     table = [-1] * size
     for i, name in enumerate(names):
         place = 5381
@@ -215,7 +213,7 @@ def _name_table(names: Sequence[bytes], size: int) -> list[int]:
 
 
 def _parts(model: MjModel) -> dict[str, Part]:
-    """What a model's file is made of: "header", "sizes", "options", then each array by its field."""
+    """Return the parts of a model's file: "header", "sizes", "options", then each array by its field."""
     content = np.empty(mujoco.mj_sizeModel(model), np.uint8)
     mujoco.mj_saveModel(model, None, content)
     # Parts of one block: a robot's meshes take 80 MB.
@@ -238,7 +236,7 @@ def _memory(parts: dict[str, Part]) -> int:
 
 
 def _load(model: MjModel, parts: dict[str, Part], extended: dict[str, int]) -> MjModel:
-    """A model with some sizes of its own, made of parts; SceneError unless MuJoCo has each of them to the last bit."""
+    """Return a model with some sizes changed, made of parts; SceneError unless MuJoCo holds each part bit for bit."""
     sizes = dict(zip(model._size_fields, model._sizes.tolist(), strict=True)) | extended
     parts["sizes"] = np.array(list(sizes.values()), model._sizes.dtype).tobytes()
     try:

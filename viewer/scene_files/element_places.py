@@ -1,4 +1,4 @@
-"""Finds where in a scene's files the elements of its compiled model stand, also those that include or attach bring."""
+"""Finds the file, line and column of the elements of a compiled model, also of included and attached ones."""
 
 import re
 from functools import cached_property

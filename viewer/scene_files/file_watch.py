@@ -11,7 +11,7 @@ Stamp = tuple[int, int, int, int]
 STILL_TIME = 0.2
 """A file counts as written once it has not changed for this long [s]."""
 POLL_INTERVAL = 0.1
-"""Files are looked at no more often than this [s]: a look at 200 of them takes half a millisecond."""
+"""Shortest time between two looks at the files [s]: a look at 200 files takes half a millisecond."""
 ABSENCE_TIME = 1.0
 """Some editors delete a file before they write it again: only after this long is it gone [s]."""
 

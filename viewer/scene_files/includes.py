@@ -9,7 +9,7 @@ from ..errors import SceneError
 from .xml_tags import Tag, find_tags, read_bytes, read_text
 
 _LFS = b"version https://git-lfs.github.com/spec/"
-"""How the file begins that stands in for another until Git LFS fetches it."""
+"""First bytes of the file that stands in for another until Git LFS fetches it."""
 _LFS_SIZE_MAX = 1024
 """Longest such file [bytes], as Git LFS has it."""
 
@@ -19,7 +19,7 @@ class Element(NamedTuple):
 
     path: Path
     text: str
-    """Of the whole file."""
+    """Text of the whole file."""
     tag: Tag
     around: tuple[str, ...]
     """Names of the elements that contain it, from the root on, as if included files were pasted in."""
@@ -44,7 +44,7 @@ def read_elements(scene: Path) -> Iterator[Element]:
 
 
 def walk_tags(scene: Path) -> Iterator[Element]:
-    """All tags, also those that close an element, as if included files were pasted in. Raises XmlError."""
+    """Yield all tags, closing ones too, as if included files were pasted in. Raises XmlError."""
     return _walk_tags(scene, scene, (), set())
 
 

@@ -170,7 +170,7 @@ class _Assembly:
         return found
 
     def _known_steps(self) -> int | None:
-        """Return how many time steps are between two rows, if the log or the user says it."""
+        """Return the number of time steps between two rows, if the log or the user gives it."""
         times, timestep = self._parts.get("time"), float(self._model.opt.timestep)
         period = self._period if times is None else float(np.median(np.diff(times[:, 0]))) if len(times) > 1 else 0.0
         return None if period is None else max(1, round(period / timestep)) if timestep > 0 else 1
@@ -351,7 +351,7 @@ def _item(path: Path, group: Any, name: str, h5py: Any) -> Any:
 
 
 def _datasets(path: Path, group: Any, h5py: Any) -> dict[str, NDArray[Any]]:
-    """Arrays of a group that a log may have, all of them numbers in the file itself."""
+    """Return the arrays of a group that a log may have, all of them numbers in the file itself."""
     if not isinstance(group, h5py.Group):
         return {}
     items = {name: _item(path, group, name, h5py) for name in _KNOWN}
@@ -418,7 +418,7 @@ def _csv_columns(path: Path, heading: list[str], model: MjModel) -> dict[str, li
 
 
 def _item_names(model: MjModel, part: str) -> dict[str, int]:
-    """Names of the values of a part that are those of joints and actuators."""
+    """Return the columns of a part that belong to named joints and actuators, by name."""
     if part == "ctrl":
         return {name: place for place, name in enumerate(read_names(model, "actuator")) if name}
     if part not in ("qpos", "qvel"):

@@ -15,7 +15,7 @@ TIMESTEP_MIN = 1e-10
 CONTACTS_MAX = 200_000
 """Contacts that all sensors together may report. Real scenes have up to 3500."""
 _SOLVER_MAX = 1000
-"""With a tolerance of 0 the solver takes all of them in every step; a hundred is usual."""
+"""Most solver iterations: with a tolerance of 0 the solver does all of them in every step; 100 is usual."""
 _ITERATIONS = ("iterations", "ls_iterations", "noslip_iterations", "ccd_iterations", "sdf_iterations", "sdf_initpoints")
 _QUALITY_MAX = {"numslices": 256, "numstacks": 256, "numquads": 256, "shadowsize": 16384, "offsamples": 64}
 """Beyond these a picture takes minutes to prepare, or does not fit on a graphics card."""

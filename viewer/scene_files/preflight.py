@@ -78,11 +78,11 @@ _LFS_ADVICE = "a Git LFS pointer: run git lfs pull"
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of a scene from its files, before any of it is compiled."""
+    """Facts about a scene that are read off its files before any of it is compiled."""
 
     path: Path
     files: Mapping[Path, Stamp | None]
-    """Every file that the scene reads, with its stamp when it was looked at; None for those that are missing."""
+    """Every file that the scene reads, with its time stamp when it was read; None for missing ones."""
     texts: tuple[Path, ...] = ()
     """The XML files among them, the scene first."""
     missing: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class Survey:
     doubts: tuple[str, ...] = ()
     """Why a process of its own should compile the scene."""
     notes: tuple[str, ...] = ()
-    """What a person should know of a scene that opens."""
+    """Notes for the user about a scene that opens."""
 
 
 class SceneRefused(SceneError):
@@ -106,11 +106,11 @@ class _Reference(NamedTuple):
 
     element: str
     name: str
-    """As written."""
+    """Name as written."""
     source: Path
     """The file that holds the element."""
     offset: int
-    """Of the element in that file."""
+    """Offset of the element in that file."""
     visual: bool = False
     """True within a `visual` element, whose files MuJoCo reads only if the scene says so."""
 
@@ -169,9 +169,9 @@ class _Surveyor:
         """The folder that the scene's files must be in; None for any."""
         self._texts: dict[Path, str] = {}
         self._text_size = 0
-        """Of all XML files [bytes]."""
+        """Size of all XML files [bytes]."""
         self._copies = 1.0
-        """How often the scene may have any of its elements: the product of all its counts, nested or not."""
+        """Most copies that the scene may have of any element: the product of all its counts, nested or not."""
         self._missing: dict[str, None] = {}
         self._doubts: dict[str, None] = {}
         self._notes: dict[str, None] = {}
@@ -390,7 +390,7 @@ class _Surveyor:
 
 @lru_cache(1000)
 def _meaning(name: str) -> str:
-    """What an element of some name is, if it is one that is looked at whatever its attributes; else empty."""
+    """Return the role of an element that is read whatever its attributes are; empty for others."""
     # MuJoCo reads these two in upper and lower case.
     if name.lower() in ("include", "compiler"):
         return name.lower()
@@ -399,7 +399,7 @@ def _meaning(name: str) -> str:
 
 
 def _copies_of(tag: Tag) -> float:
-    """How many bodies, or copies of its content, an element makes."""
+    """Return the number of bodies, or of copies of its content, that an element makes."""
     given = tag.attributes
     if tag.name == "flexcomp" and given.keys() & {"file", "point"}:
         return _product(given.get("cellcount", ""))
@@ -456,7 +456,7 @@ def png_pixels(path: Path) -> int:
 
 
 def _check_compiled(path: Path) -> None:
-    """The head of a compiled model, of which MuJoCo itself says no more than that it failed."""
+    """Check the head of a compiled model; MuJoCo itself reports no more than a failure."""
     head = read_bytes(path, _ASSET_SIZE_MAX, "compiled model", count=20)
     if len(head) < 20:
         raise SceneError(f"{path}: not a compiled MuJoCo model: it is cut off")

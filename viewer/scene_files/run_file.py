@@ -143,7 +143,7 @@ class RunFile:
         return {name: self._bytes(f"{_SOURCES}_{number}") for number, name in enumerate(self._sources)}
 
     def log(self, model: MjModel) -> StateLog:
-        """The states of its steps, as those of a model that is the same but for the version of MuJoCo."""
+        """Return the states of the run's steps for a model that may differ by the version of MuJoCo alone."""
         arrays = self._read(
             ["columns", "rest", f"{_STATES}_0"], lambda name: name.startswith((_STATES, _VERSION, "first_row"))
         )
@@ -190,7 +190,7 @@ class RunFile:
         return log
 
     def _places(self, model: MjModel, size: int, has_versions: bool) -> NDArray[np.intp]:
-        """Where each value of a saved state belongs in a state of a model, (size,); -1 where it has no place."""
+        """Return the column of each value of a saved state in a state of a model, (size,); -1 for those without one."""
         parts = state_parts(model)
         found, start = np.full(size, -1, np.intp), 0
         for name, length in self._parts.items():
@@ -213,7 +213,7 @@ class RunFile:
         return array.tobytes()
 
     def _read(self, names: Iterable[str], also: Callable[[str], bool] = lambda name: False) -> dict[str, NDArray[Any]]:
-        """Some arrays of the file, and those of other names if they are there."""
+        """Return some arrays of the file, and others for whose name `also` returns True."""
 
         wanted = set(names)
         return read_arrays(self.path, lambda name: name in wanted or also(name), wanted)
@@ -245,11 +245,9 @@ def check_unpacked(path: Path, size: int) -> None:
 
 
 def attempt_reading(path: Path, read: Callable[[], Any]) -> Any:
-    """What `read` returns; SceneError, one line, for a file that is damaged or of another kind.
-
-    `read` calls a library that parses the file. What NumPy, zipfile, csv and h5py raise for a damaged one is not
-    documented, so any exception counts as damage: check what they return outside of it.
-    """
+    """Return the result of `read`; SceneError, one line, for a file that is damaged or of another kind. `read` calls a
+    library that parses the file. What NumPy, zipfile, csv and h5py raise for a damaged one is not documented, so any
+    exception counts as damage: check what they return outside of it."""
     try:
         return read()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Turns any file into a scene that is safe to step and draw, or into one line that says why not."""
+"""Turns any file into a scene that is safe to step and draw, or into one line with the reason why not."""
 
 import threading
 import time
@@ -26,22 +26,22 @@ T = TypeVar("T")
 _WAIT = 0.02
 """Time between two looks at a process [s]."""
 _asset_stamps: dict[Path, Stamp | None] = {}
-"""Of the files that MuJoCo may keep decoded, when it last read them."""
+"""Time stamps, at the last read, of the files that MuJoCo may keep decoded."""
 
 
 class OpeningCancelled(SceneError):
-    """An opening that a person cancelled."""
+    """An opening that the user cancelled."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"{path}: cancelled")
 
 
 class Progress:
-    """What is done to open a scene, shared with another thread."""
+    """Progress of an opening, shared with another thread."""
 
     def __init__(self) -> None:
         self.stage = "checking"
-        """For a person."""
+        """Present stage, for the user."""
         self.cancelled = threading.Event()
 
 
@@ -111,7 +111,7 @@ class Opening(Generic[T]):
 
     @property
     def stage(self) -> str:
-        """What is being done, for a person."""
+        """Present stage, for the user."""
         return self._progress.stage
 
     @property
@@ -128,7 +128,7 @@ class Opening(Generic[T]):
         self._progress.cancelled.set()
 
     def result(self) -> T:
-        """What was built; waits for it. Raises SceneError."""
+        """Wait for the result and return it. Raises SceneError."""
         self._thread.join()
         if self._error is not None:
             raise self._error

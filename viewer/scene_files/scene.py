@@ -23,13 +23,13 @@ from .spec_changes import RefusedChange, SceneChange, apply_changes, change_from
 
 SUFFIXES = (".xml", ".mjcf", ".urdf", ".mjb", RUN_SUFFIX)
 COMPILED = (".mjb", RUN_SUFFIX)
-"""Those of compiled models, which cannot be changed."""
+"""Suffixes of compiled models, which cannot be changed."""
 _ROBOT = "robot:"
 """Prefix of a scene that names a robot of the package robot_descriptions, whatever else has that name."""
 _WATCHED_PER_GEOM = 4
 _WATCHED_MIN, _WATCHED_MAX = 16, 128
-"""Slots of the sensor that watches all contacts: for each geom that can collide, at least and at most. Every step that
-is kept has room for all of them; a scene with more contacts is read from the contact list."""
+"""Least and most slots of the sensor of all contacts, for each geom that can collide. Every kept step has room for all
+of them; a scene with more contacts is read from the contact list."""
 COMPANION_VALUES_MAX = 1_000_000
 """Longest companion array. Sensors with a larger `num` are reconstructed instead."""
 
@@ -50,11 +50,11 @@ class LoadedScene:
     refusals: tuple[RefusedChange, ...] = ()
     """Changes that were asked for and do not fit it."""
     notes: tuple[str, ...] = ()
-    """What a person should know of it, such as settings that were lowered."""
+    """Notes for the user about the scene, such as settings that were lowered."""
     hidden: tuple[int, ...] = ()
-    """Ids of further sensors that nobody sees: those that others replace."""
+    """Ids of hidden sensors that others replace."""
     log: StateLog | None = None
-    """Steps that are taken again on it."""
+    """Steps that are re-simulated on the scene."""
 
 
 def find_scene(scene: str | Path | None) -> Path:

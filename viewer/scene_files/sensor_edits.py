@@ -18,7 +18,7 @@ class _Done:
     """Something that a user did."""
 
     owner: object
-    """What it was done to; see `UndoStack.forget`."""
+    """Object that the action changed; see `UndoStack.forget`."""
     description: str
     undo: Callable[[], None]
     has_effect: Callable[[], bool]
@@ -26,7 +26,7 @@ class _Done:
 
 
 class UndoStack:
-    """What a user did, in the order of doing, and how to undo it."""
+    """Stack of a user's actions that can be undone, in the order of doing."""
 
     def __init__(self) -> None:
         self._done: list[_Done] = []
@@ -39,7 +39,7 @@ class UndoStack:
 
     @property
     def last(self) -> str | None:
-        """What `undo` would undo, in words; None if there is nothing."""
+        """Description of the action that `undo` would undo; None if there is none."""
         while self._done and not self._done[-1].has_effect():
             self._done.pop()
         return self._done[-1].description if self._done else None

@@ -34,11 +34,11 @@ class SensorChange:
     before: ContactDeclaration | None = None
     """The declaration that it replaces; None for an additional sensor."""
     replaces: str = ""
-    """What the viewer calls the sensor that it replaces: its name, or one made up for it."""
+    """Name, or made-up name, by which the viewer knows the sensor that is replaced."""
 
     @property
     def name(self) -> str:
-        """What the viewer calls the sensor afterwards."""
+        """Name by which the viewer knows the sensor afterwards."""
         return self.after.name or self.replaces
 
     def to_json(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def fit_changes(
 
 
 def apply_changes(spec: Any, changes: Iterable[SceneChange]) -> list[RefusedChange]:
-    """Apply changes to a specification, in their order; returns those that do not fit it."""
+    """Apply changes to a specification, in their order; return those that do not fit it."""
     sensors, refusals = list(spec.sensors), []
     sensor_changes: list[SensorChange] = []
     for each in changes:
@@ -185,10 +185,8 @@ def refuse(changes: Iterable[SceneChange], reason: str) -> tuple[RefusedChange, 
 
 
 def read_declarations(model: MjModel) -> dict[str, ContactDeclaration]:
-    """How a compiled model's contact sensors are declared, by the names that the viewer has for them.
-
-    Without companions, and without those whose target has no name: MJCF cannot declare them.
-    """
+    """Return the declarations of a compiled model's contact sensors, by the viewer's names. Companions are left out,
+    and so are sensors whose target has no name: MJCF cannot declare them."""
     written = read_names(model, "sensor")
     tables = {kind: read_names(model, table) for kind, table in TARGET_TABLES.items()}
 
@@ -223,7 +221,7 @@ def _missing(has: Callable[[str, str], bool], declaration: ContactDeclaration) -
 
 
 def _declaration(sensor: Any) -> ContactDeclaration | None:
-    """How a specification's sensor is declared."""
+    """Return the declaration of a specification's sensor."""
     if sensor.type != mujoco.mjtSensor.mjSENS_CONTACT:
         return None
     targets = [

@@ -24,7 +24,8 @@ _TAG = re.compile(rf"<(/?)({_NAME})((?>{_SPACE}*+{_NAME}{_SPACE}*+={_SPACE}*+{_V
 _CHARACTER = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(amp|lt|gt|quot|apos));")
 _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _SKIPPED = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
-"""What a tag is not, and where that ends. Entity declarations are skipped and never expanded, as in MuJoCo."""
+"""Parts of a file that are no tags, each with its end. Entity declarations are skipped and never expanded, as in
+MuJoCo."""
 
 
 class XmlError(ValueError):

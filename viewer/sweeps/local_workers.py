@@ -23,7 +23,7 @@ from .task import READY, RunResult, Task
 _DEPTH = 2
 """Runs that a process has at a time, so that it need not wait for the next one."""
 _ATTEMPTS = 2
-"""How often a run may end a process before it counts as failed."""
+"""Most times that a run may end its process before it counts as failed."""
 _PATIENCE = 4
 """Processes that may end one after the other before they could begin."""
 _HEARTBEAT = 0.2
@@ -40,9 +40,9 @@ class _Process:
         self._process, end = start_module("contact_viewer.sweeps.local_workers", None, (), environment, **quiet)
         self.connection = Connection(end.detach())
         self.runs: deque[Run] = deque()
-        """What it was given; it works on the first."""
+        """Runs of this process; it works on the first."""
         self.since = time.monotonic()
-        """When it began with that."""
+        """Time at which the process began its first run [s]."""
         self.ready = False
         """True if it could begin."""
         self.ended = False
@@ -84,7 +84,7 @@ class _Process:
         return f"{describe_signal(code)}" if code < 0 else f"exit code {code}"
 
     def wait(self) -> str:
-        """How a process ended that has closed its connection."""
+        """Wait for a process that has closed its connection, and return how it ended."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         return self.end()

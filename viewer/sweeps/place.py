@@ -145,7 +145,7 @@ class _Address(Place):
 
     @contextmanager
     def _renamed(self, name: str) -> Iterator[str]:
-        """Where to write a file, so that its name is there when all of it is."""
+        """Yield a path to write a file to; the file gets its name when the block ends."""
         path = self._there(name)
         if self._is_whole:
             yield path
@@ -188,7 +188,7 @@ def without_password(text: str) -> str:
 
 @contextmanager
 def find_place(output: str | Path) -> Iterator[Place]:
-    """Where results are, by what a user named: a folder, or an address such as s3://bucket/folder."""
+    """Open the place that a user named: a folder, or an address such as s3://bucket/folder."""
     text = str(output)
     if isinstance(output, Path) or not _ADDRESS.fullmatch(text):
         yield Place(Path(output))

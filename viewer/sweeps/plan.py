@@ -30,7 +30,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run, and what is kept of it."""
+    """Runs of a sweep, and the results that are kept."""
 
     scenes: tuple[Path, ...]
     seeds: Sequence[int]
@@ -39,7 +39,7 @@ class Plan:
     control: str | None = None
     """File of a controller, with the name of its function if that is not `control`."""
     control_hash: str | None = None
-    """Of that file, as it was when the sweep began."""
+    """Hash of the controller's file when the sweep began."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """Constants of that file."""
     randomisation: Randomisation = NOT_RANDOM
@@ -52,8 +52,8 @@ class Plan:
     events: bool = False
     """True if the contact events are kept."""
     logs: tuple[Path, ...] = ()
-    """Logs whose steps are taken again, one for each of `scenes`; a seed is then the number of a run of the log.
-    Without logs the scenes are simulated."""
+    """Logs that are re-simulated, one for each of `scenes`; a seed is then the number of a run of the log. Without logs
+    the scenes are simulated."""
 
     @property
     def names(self) -> tuple[str, ...]:

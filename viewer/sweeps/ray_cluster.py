@@ -17,13 +17,13 @@ from ..processes import capture_stderr, import_extra
 from .plan import SweepError
 
 _STARTS = 3
-"""How often a cluster of this machine is started before that counts as failed."""
+"""Attempts to start a cluster on this machine."""
 _REACH_SECONDS = 5.0
 """Longest wait for a cluster to answer [s]."""
 _QUESTIONS = ("/ray.rpc.NodeInfoGcsService/GetClusterId", "/ray.rpc.RayletDriver/ClusterInfo")
-"""What is asked of a cluster, and through its client server, to see whether it wants a token."""
+"""Methods that are called on a cluster, and through its client server, to see whether it requires a token."""
 _REFUSED = "InvalidAuthToken"
-"""Said by a cluster, again and again, to who has no token or a wrong one."""
+"""Answer of a cluster to a missing or wrong token."""
 _TOKEN_HINT = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN"
 _ENVIRONMENT = {
     # Nothing is reported to anyone; a cluster of this machine is reached from this machine alone.
@@ -35,10 +35,8 @@ _ENVIRONMENT = {
 
 @contextlib.contextmanager
 def connected(address: str, cores: int) -> Iterator[Any]:
-    """Ray, connected to a cluster, for a while.
-
-    `address`: as Ray has it; empty for that of RAY_ADDRESS, or for a cluster of this machine with so many `cores`.
-    """
+    """Connect Ray to a cluster for the length of a block. `address`: as Ray has it; empty for that of RAY_ADDRESS, or
+    for a cluster of this machine with `cores` cores."""
     wanted = address or os.environ.get("RAY_ADDRESS", "")
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
@@ -75,7 +73,7 @@ def connected(address: str, cores: int) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _own_termination() -> Iterator[None]:
-    """What this program does when it is told to end, Ray does not change: the runs that have finished are kept."""
+    """Keep this program's own handlers of signals that end it while Ray connects: finished runs are kept."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -122,7 +120,7 @@ def _reach(address: str) -> None:
 
 
 def _refuses(target: str, token: str | None) -> bool:
-    """True if a cluster says that the token, or none, is not the right one."""
+    """Return whether a cluster refuses a token, or a connection without one."""
     try:
         import grpc
     except ImportError:

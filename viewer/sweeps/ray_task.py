@@ -1,4 +1,4 @@
-"""What runs on the nodes of a Ray cluster: some runs of a sweep, as one task."""
+"""Runs some runs of a sweep as one task on a node of a Ray cluster."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ class RayJob:
     control_files: Mapping[str, bytes]
     """The folder of the controller: paths in it, and what is there."""
     versions: Mapping[str, str]
-    """Of the packages where the sweep was started."""
+    """Versions of the packages where the sweep was started."""
 
 
 def package_versions() -> dict[str, str]:
@@ -39,7 +39,7 @@ def package_versions() -> dict[str, str]:
 
 
 class _Node:
-    """What a process of a cluster keeps of a sweep."""
+    """State that a process of a cluster keeps for a sweep."""
 
     def __init__(self, job: RayJob, reference: str) -> None:
         own = package_versions()
@@ -47,12 +47,12 @@ class _Node:
             if own[package] != wanted:
                 raise SweepError(f"node {platform.node()} has {package} {own[package]}, and this machine {wanted}")
         self.reference = reference
-        """Of the job, in its cluster."""
+        """Reference of the job in its cluster."""
         self.scenes: Mapping[int, tuple[Any, Any]] = {}
         self._folder = job_folder(job.name, str(os.getpid()))
         self._control_files = job.control_files
         self._originals: dict[str, str] = {}
-        """Paths where the sweep was started, by those of their copies here."""
+        """Original paths, where the sweep was started, by the paths of their copies on this node."""
         plan = job.plan
         if plan.control is not None:
             path, _, name = plan.control.rpartition(":")

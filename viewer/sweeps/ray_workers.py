@@ -1,4 +1,4 @@
-"""Turns runs into results on a Ray cluster: short runs share a task, and those of a lost node are taken again."""
+"""Turns runs into results on a Ray cluster: short runs share a task, and runs of a lost node are repeated."""
 
 import contextlib
 import math
@@ -22,7 +22,7 @@ _TASK_SECONDS = 10.0
 _QUEUED = 2
 """Tasks a core that are handed out: one runs, one waits."""
 _ATTEMPTS = 3
-"""How often a single run may be lost before it counts as failed."""
+"""Most times that a single run may be lost before it counts as failed."""
 _HEARTBEAT = 0.2
 """Longest time between two results that are given, of runs or None [s]."""
 _CANCEL_SECONDS = 3.0
@@ -36,11 +36,9 @@ _KEPT = 8
 def run_on_ray(
     plan: Plan, scenes: SceneStore, pending: Iterator[Run], left: int, address: str, cores: int
 ) -> Generator[RunResult | None, None, None]:
-    """The results of `left` runs as they come; None from time to time while there are none.
-
-    `address`: as Ray has it; empty for that of RAY_ADDRESS, or for a cluster of this machine with so many `cores`.
-    Close it to cancel what is not finished.
-    """
+    """Yield the results of `left` runs as they come, and None from time to time while there are none. `address`: as Ray
+    has it; empty for that of RAY_ADDRESS, or for a cluster of this machine with `cores` cores. Close the generator to
+    cancel unfinished runs."""
     control_files = read_folder(plan)
     with connected(address, cores) as ray:
         yield from _Tasks(ray, plan, control_files, scenes, pending, left).results()

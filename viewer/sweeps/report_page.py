@@ -82,7 +82,7 @@ def _tiles(summary: Summary) -> list[tuple[str, str, bool]]:
 
 
 def _histograms(summary: Summary, scene: str, metric: Metric) -> list[dict[str, Any]]:
-    """Of all sensors of a scene, on one scale."""
+    """Return the histograms of all sensors of a scene, on one scale."""
     sensors = summary.sensors.get(scene, ())
     found = [(sensor, summary.distributions.get((scene, sensor, metric.name))) for sensor in sensors]
     known = [(sensor, each) for sensor, each in found if each is not None]

@@ -64,7 +64,7 @@ _BYTES = 16 * 2**20
 """Contacts and events that wait to be saved, at the most."""
 _FAILURE_COLUMNS: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER, "reason": Kind.TEXT}
 _JOURNAL_COLUMNS: Columns = {"run": Kind.INTEGER, "failure": Kind.TEXT}
-"""Columns of a file of the journal, beside those of the metrics: number of the run, and why it failed or null."""
+"""Columns of a journal file beside those of the metrics: number of the run, and the reason of its failure or null."""
 _JOURNAL_FILE = re.compile(r"(\d{10})-(\d{10})-\w+\.parquet")
 """Names of its files: the first and the last run that are in it."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -78,7 +78,7 @@ class Results:
     """
 
     def __init__(self, place: Place, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
-        """`about`: what sweep.json says of the sweep; to resume one, "plan" and "files" have to be the same."""
+        """`about`: content of sweep.json; to resume a sweep, its "plan" and "files" have to be the same."""
         self.place = place
         self.folder = place.folder
         self.plan = plan
@@ -87,7 +87,7 @@ class Results:
         self.failed = 0
         """Runs that did not."""
         self.lost: list[str] = []
-        """What of an earlier program could not be used, for a user."""
+        """Sentences for the user about results of an earlier program that could not be used."""
         self._about = dict(about)
         self._names = plan.names
         self._tables = [table for table, wanted in (("contacts", plan.contacts), ("events", plan.events)) if wanted]
@@ -100,7 +100,7 @@ class Results:
         self._parts: dict[str, bytes] = {}
         """... and the contacts and events of their runs, by the names of their files."""
         self._since = 0.0
-        """When the first of them began to wait [s]."""
+        """Time at which the oldest waiting result arrived [s]."""
         self._done = bytearray(plan.run_count)
         self._lock: int | None = None
         self._made_folder = False
@@ -329,7 +329,7 @@ class Results:
         return all(self.place.has(self._part(table, run)) for table in self._tables)
 
     def _note_partless(self, count: int) -> None:
-        """Say how many runs have to be simulated again for their contacts and events."""
+        """Note how many runs have to be simulated again for their contacts and events."""
         if count:
             self.lost.append(f"runs whose {' or '.join(self._tables)} are missing or damaged: {count}")
 
@@ -416,7 +416,7 @@ def metric_columns(plan: Plan) -> Columns:
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What sweep.json says. OSError or ValueError if it cannot be read."""
+    """Return the content of sweep.json. OSError or ValueError if it cannot be read."""
     try:
         about = json.loads(path.read_bytes())
     except RecursionError:

@@ -123,7 +123,7 @@ class _FrictionLists:
         sensors = [engine.sensors[name] for name in self._names]
         read = [sensor for sensor in sensors if not sensor.reconstructed and sensor.reduce is not Reduce.NETFORCE]
         self._places = [_slots_of(*engine.source(sensor)) for sensor in read]
-        """Where the slots of the sensors begin in a row, and where their tangential velocity is."""
+        """Find the columns of a row that hold the sensors' slots, and their tangential velocities."""
 
 
 def _slots_of(columns: slice, layout: ContactLayout) -> tuple[range, int]:
@@ -181,7 +181,7 @@ class _Figures:
         self._since = np.zeros(count, np.int64)
         """... since that step."""
         self._sums = np.zeros((6, count))
-        """Of forces; of forces in contact; of the force's x, y, z; of slip speeds: each times steps."""
+        """Sums over steps: force; force in contact; force along x, y and z; slip speed."""
         self._counts = np.zeros((4, count), np.int64)
         """Steps in contact, contacts begun, steps that slide, steps with contacts without a slot."""
         self._longest_air = np.zeros(count, np.int64)

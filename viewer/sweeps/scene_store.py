@@ -27,7 +27,7 @@ class SceneStore:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self.notes: dict[str, None] = {}
-        """What the user should know of the scenes, each sentence once."""
+        """Notes for the user about the scenes, each sentence once."""
         self._scenes: OrderedDict[int, bytes] = OrderedDict()
 
     def packed(self, number: int) -> bytes:
@@ -43,7 +43,7 @@ class SceneStore:
         return self._scenes[number]
 
     def check(self) -> None:
-        """Open the first scenes, so that what is wrong with all of them is said before anything is run."""
+        """Open the first scenes, so that an error that all of them share is reported before any run."""
         for number in range(min(len(self._plan.scenes), _CHECKED)):
             self.packed(number)
 

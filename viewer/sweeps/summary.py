@@ -22,26 +22,26 @@ from .results import METRICS as RUN_METRICS
 VIDEOS = "videos"
 """Folder of runs that were filmed."""
 BINS = 40
-"""Of a histogram."""
+"""Bins of a histogram."""
 _FINE = 4096
 """Bins from which quantiles are read."""
 _SAMPLED = 1500
-"""Runs, of those of a scene, whose values are shown one by one."""
+"""Most runs of a scene whose values are shown one by one."""
 _WORST = 60
-"""Rows in which a metric is largest; several of them may be of one run."""
+"""Rows in which a metric is largest; several may belong to one run."""
 _FAILURES = 200
 """Failures that are listed; all are counted."""
 _BATCH = 8192
 """Rows that are in memory at once."""
 _LARGEST = 1e300
-"""Larger numbers count as not known: sums of them are not finite."""
+"""Limit above which a number counts as unknown, because sums would not be finite."""
 _SAMPLES = {Kind.TEXT: "", Kind.NUMBER: 0.0, Kind.INTEGER: 0}
 """A value of each kind of column."""
 _RUN: Columns = {"scene": Kind.TEXT, "seed": Kind.INTEGER}
 
 
 _ABOUT: dict[str, Any] = {"command": [], "began": "", "runs": 0, "finished": 0, "runs_per_second": 0.0, "versions": {}}
-"""What is used of sweep.json, and what stands for it where it is damaged, which has the same type."""
+"""Entries of sweep.json that the report uses, with defaults of the same type for damaged ones."""
 _PLAN: dict[str, Any] = {
     "scenes": {},
     "duration": 0.0,
@@ -60,7 +60,7 @@ class Metric:
     """A figure that a report shows."""
 
     name: str
-    """Of its column."""
+    """Name of the metric's column."""
     label: str
     unit: str
     scale: float = 1.0
@@ -105,7 +105,7 @@ class Distribution:
         return self._value(min(place, _FINE - 1))
 
     def histogram(self, low: float, high: float) -> list[int]:
-        """Runs in each of BINS parts of a range that holds all of them."""
+        """Return the number of runs in each of BINS equal parts of a range that holds all of them."""
         bins = [0] * BINS
         for place in np.flatnonzero(self.fine).tolist():
             part = (self._value(place) - low) / (high - low) if high > low else 0.0
@@ -113,22 +113,22 @@ class Distribution:
         return bins
 
     def _value(self, place: int) -> float:
-        """What stands for all values of a fine part: exact for the lowest and the highest."""
+        """Return a representative of all values of a fine bin: exact for the lowest and the highest."""
         return self.low + (self.high - self.low) * place / (_FINE - 1)
 
 
 @dataclass
 class Summary:
-    """What a report shows of a sweep."""
+    """Content of the report of a sweep."""
 
     about: Mapping[str, Any]
-    """What sweep.json says."""
+    """Content of sweep.json."""
     varied: tuple[str, ...]
     """Names of the columns of varied values."""
     rows: int = 0
     runs: int = 0
     sensors: dict[str, list[str]] = field(default_factory=dict)
-    """Of each scene."""
+    """Sensors of each scene."""
     distributions: dict[tuple[str, str, str], Distribution] = field(default_factory=dict)
     """By scene, sensor and metric."""
     worst: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -146,7 +146,7 @@ class Summary:
     videos: frozenset[str] = frozenset()
     """Names of the files of runs that were filmed."""
     lost: list[str] = field(default_factory=list)
-    """What could not be read, for a user."""
+    """Sentences for the user about results that could not be read."""
 
     def command(self, row: Mapping[str, Any], instant: float | None = None, name: str = "contact-viewer") -> list[str]:
         """The command that opens a run in the window, paused at an instant [s]."""
@@ -172,10 +172,8 @@ class Summary:
         return words
 
     def shell(self, row: Mapping[str, Any], metric: Metric) -> str:
-        """That command as a line for a shell, at the instant at which there is something to see of a metric.
-
-        Empty if sweep.json does not say how the run was made.
-        """
+        """Return that command as a line for a shell, at the instant that shows a metric. Empty if sweep.json lacks the
+        command of the run."""
         instant = row.get("unstable_at") or row.get(metric.instant)
         try:
             return shlex.join(self.command(row, instant))
@@ -204,7 +202,7 @@ def summarise(place: Place) -> Summary:
 
 
 def _known_about(place: Place, lost: list[str]) -> dict[str, Any]:
-    """What sweep.json says, with something harmless in place of what is damaged."""
+    """Return the content of sweep.json, with defaults in place of damaged entries."""
     found: Any = {}
     try:
         found = read_about(place.folder / ABOUT_FILE)
@@ -316,7 +314,7 @@ def _first_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]], every
 
 
 def _second_pass(summary: Summary, batches: Iterator[list[dict[str, Any]]]) -> None:
-    """How many runs there are at each value."""
+    """Count the runs at each value."""
     for rows in batches:
         values: dict[tuple[str, str, str], list[float]] = {}
         for row in rows:

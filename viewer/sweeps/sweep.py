@@ -48,19 +48,19 @@ class Means:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a sweep."""
+    """Outcome of a sweep."""
 
     runs: int
     finished: int
     failed: int
     rate: float
-    """Runs a second, of those that were taken now."""
+    """Runs per second, of those that this program simulated."""
     first_failure: str = ""
-    """The first run that failed, and why, for a person."""
+    """First run that failed, and the reason; one line for a user."""
     lost: str = ""
-    """What could not be used of the sweep that was resumed, for a user."""
+    """Sentence about results of the resumed sweep that could not be used."""
     notes: tuple[str, ...] = ()
-    """What a user should know of the scenes, such as a friction that is varied without an effect."""
+    """Notes for the user about the scenes, such as a varied friction that has no effect."""
 
 
 Each = Callable[[int, int], bool]
@@ -78,7 +78,8 @@ def make_plan(
     logs: Sequence[str | Path] = (),
     **more: Any,
 ) -> Plan:
-    """What is run; more are fields of Plan. Raises SceneError for scenes and files that cannot be used."""
+    """Return the plan of a sweep; further options are fields of Plan. Raises SceneError for scenes and files that
+    cannot be used."""
     found = [find_scene(scene) for scene in scenes]
     for log in logs:
         if not Path(log).is_file():
@@ -214,7 +215,7 @@ def usable_cores() -> int:
 
 
 def _about(plan: Plan, command: Sequence[str]) -> dict[str, Any]:
-    """What sweep.json says of a sweep."""
+    """Return the content of sweep.json for a sweep."""
     files = scene_hashes(plan.scenes)
     if plan.control is not None:
         path = plan.control.rpartition(":")[0]

@@ -29,19 +29,19 @@ from .run_metrics import Pairs, RunMetrics
 _PAIRS_MAX = 20_000
 """Pairs of a sensor whose friction is compared; beyond, it is read from every contact."""
 READY = "ready"
-"""What a process says before its first result."""
+"""Message of a process before its first result."""
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """What came of a run. Of a failed one only why."""
+    """Result of a run; of a failed one the reason alone."""
 
     number: int
     failure: str | None = None
-    """Why it failed, for a person; None if it did not."""
+    """Reason of a failure, for a user; None if the run did not fail."""
     sensors: tuple[str, ...] = ()
     figures: tuple[Mapping[str, float], ...] = ()
-    """Of each sensor, by their names."""
+    """Metrics of each sensor, by name."""
     parts: Mapping[str, bytes] = field(default_factory=dict)
     """Parquet files of contacts and events, by the names of the tables."""
 
@@ -54,7 +54,7 @@ class Task:
         self._plan = plan
         self._open_scene = open_scene
         self._number = -1
-        """Of the scene that is open."""
+        """Number of the scene that is open."""
         self._scene: OpenedScene | None = None
         self._pairs: Mapping[str | None, Pairs] = {}
         self._engine: Engine | None = None
