@@ -1,4 +1,4 @@
-# run, test, docs, test-one, test-torch, test-warp, test-long, test-ray, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, docs, test-one, test-torch, test-warp, test-long, test-ray, test-versions, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes docs/rules -type f -not -name '*.pyc')
 
-.PHONY: run test docs test-one test-torch test-warp test-long test-ray dev bench lint format clean
+.PHONY: run test docs test-one test-torch test-warp test-long test-ray test-versions dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -42,6 +42,10 @@ test-long: $(VENV)/.test
 # Sweeps on a Ray cluster of three nodes, all of them on this machine, with a node and a worker lost on the way.
 test-ray: $(VENV)/.test
 	$(BIN)/python -m pytest -m long tests/sweeps/test_ray.py tests/sweeps/test_ray_jobs.py
+
+# The releases of MuJoCo in which contacts changed, found by bisection: installs a dozen of them into the user's cache.
+test-versions: $(VENV)/.test
+	RELEASES=all $(BIN)/python -m pytest -m long tests/compare/test_versions.py
 
 # The tests of arrays on torch's tensors. torch is large: it has an environment of its own, beside that of the tests.
 TORCH_TESTS := tests/sensors/test_tensors.py tests/sensors/test_torch.py tests/sensors/test_model_layouts.py \

@@ -1,4 +1,4 @@
-"""`contact-viewer compare A B`: two runs side by side, or both engines on one scene."""
+"""`contact-viewer compare A B`: two runs side by side, both engines on one scene, or releases of MuJoCo."""
 
 import argparse
 import json
@@ -19,6 +19,7 @@ from .runs import USUAL_DURATION, add_log_arguments, check_run_arguments, open_g
 if TYPE_CHECKING:
     from ..compare.comparison import Comparison
     from ..compare.sides import SimulationSide
+    from ..compare.versions import Bisection, Recorded, VersionSide
     from ..engines.contract import Engine
 
 _MAX_DURATION = 3600.0
@@ -26,11 +27,17 @@ _SUFFIXES = (".csv", ".npz", ".parquet")
 _SHOWN = 20
 """Differences of the scenes that are printed; --json has all."""
 _DIFFERENT = 1
-_EPILOG = """A and B are scenes, saved runs (.cvrun), a scene with --log, or SCENE@motrix for MotrixSim's steps. Options
+_EPILOG = """A and B are scenes, saved runs (.cvrun), a scene with --log, SCENE@motrix for MotrixSim's steps, or
+SCENE@mujoco==3.11.0 for those of another release of MuJoCo, from the same start and with the same inputs. Options
 that follow A or B apply to it alone; those before A to both. With one scene, MuJoCo (A) and MotrixSim (B) step it.
+
+With --mujoco FIRST..LAST the published releases between two are bisected for the first that differs from FIRST. All
+of them take each step from the same state: that of the run here. A release is installed once, into the user's cache
+folder, with uv or pip.
 
 Steps are compared bit for bit, or within --tolerance: of the first step whose contacts differ, the first link of the
 chain that differs is named: inputs, pair list, contact points, normal or distance, mixed parameters, solved force.
+Between releases 1e-6 counts as no difference, and contacts of one pair may have another order.
 
 Exit code 0 if the runs are equal, 1 if not, 2 for bad input. Two engines on one scene never agree in every bit: there
 it is 0 unless --tolerance is given."""
@@ -71,8 +78,9 @@ def parser() -> Parser:
         _EPILOG,
         examples=(
             "compare scene.xml old.cvrun                          # a golden run, in CI",
-            "compare slope slope --set friction:box=0.3           # one parameter",
+            "compare slope slope --set friction:box_on_slope=0.3  # one parameter",
             "compare quadruped --seed 1 quadruped --seed 2        # options follow their run",
+            "compare scene.xml --mujoco 3.5.0..4.0.0              # which release changed the contacts?",
         ),
     )
     parser.add_argument("scene", metavar="A [B]", help="scene, saved run, or SCENE@ENGINE; options follow each")
@@ -94,6 +102,15 @@ def parser() -> Parser:
         default=0.02,
         metavar="S",
         help="time within which a touchdown or lift-off of both counts as the same; default: 0.02",
+    )
+    parser.add_argument(
+        "--mujoco", metavar="FIRST..LAST", help="find the first release between two that differs from FIRST"
+    )
+    parser.add_argument(
+        "--until",
+        metavar="WHAT",
+        help="what differs with --mujoco: contacts, state, or sensor:NAME for the array of any sensor; "
+        "default: contacts",
     )
     parser.add_argument("--json", action="store_true", help="for programs")
     parser.add_argument(
@@ -125,9 +142,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"{output}: unknown suffix {output.suffix!r}; a table is written as {', '.join(_SUFFIXES)}")
     if output is not None:
         check_data_path(output)
-    engines = len(arguments.sides) == 1
     texts = [side.scene for side in arguments.sides]
-    sides = [
+    if arguments.mujoco is not None:
+        return _bisect(arguments, texts)
+    if arguments.until is not None:
+        raise UsageError("--until is for --mujoco FIRST..LAST")
+    engines = len(arguments.sides) == 1 and _split(texts[0])[0] == texts[0]
+    if len(arguments.sides) == 1 and not engines:
+        # MuJoCo's run here, and the one that is named.
+        arguments.sides, texts = [arguments] * 2, [_split(texts[0])[0], texts[0]]
+    sides: list[SimulationSide | VersionSide] = [
         _open(side, text, arguments.sensor)
         for side, text in (
             zip([arguments] * 2, (f"{texts[0]}@mujoco", f"{texts[0]}@motrix"), strict=True)
@@ -135,14 +159,20 @@ def run(arguments: argparse.Namespace) -> int:
             else zip(arguments.sides, texts, strict=True)
         )
     ]
-    comparison = Comparison(sides[0], sides[1], arguments.tolerance or 0.0)
     lengths = [side.simulation.source.duration for side in sides if side.simulation.source.duration is not None]
     seconds = arguments.duration or max(min(lengths, default=USUAL_DURATION), sides[0].timestep)
-    with interruption() as interrupt:
-        total = max(1, round(seconds / sides[0].timestep))
-        trouble, code = work_through(comparison.steps(seconds), total, "steps", interrupt)
-    if trouble and code:
-        raise SceneError(trouble)
+    try:
+        for place, text in enumerate(() if engines else texts):
+            sides[place] = _in_release(sides[place], text, seconds)
+        comparison = Comparison(sides[0], sides[1], arguments.tolerance or 0.0)
+        with interruption() as interrupt:
+            total = max(1, round(seconds / sides[0].timestep))
+            trouble, code = work_through(comparison.steps(seconds), total, "steps", interrupt)
+        if trouble and code:
+            raise SceneError(trouble)
+    finally:
+        for side in sides:
+            side.close()
     for side in sides:
         report_warnings(side.simulation.engine)
         if engines and side.ending:
@@ -206,9 +236,110 @@ def _split(text: str) -> tuple[str, str]:
     name, at, engine = text.rpartition("@")
     if not at or Path(text).exists():
         return text, "mujoco"
+    engine, equals, release = engine.partition("==")
+    if equals and engine != "mujoco":
+        raise UsageError(f"{text}: only MuJoCo is run in another release: SCENE@mujoco=={release or '3.11.0'}")
     if engine not in ENGINES:
         raise UsageError(f"{text}: unknown engine {engine!r}: choose from {', '.join(ENGINES)}")
     return name, engine
+
+
+def _in_release(side: "SimulationSide | VersionSide", text: str, seconds: float) -> "SimulationSide | VersionSide":
+    """Return the same run in the release of MuJoCo that `SCENE@mujoco==X` names; the side itself without one."""
+    from ..compare.sides import SimulationSide
+    from ..compare.versions import VersionSide, read_version
+
+    _, equals, release = text.rpartition("@mujoco==")
+    if not equals or Path(text).exists():
+        return side
+    assert isinstance(side, SimulationSide)
+    version = read_version(release)
+    return VersionSide(version, side, _record(side, seconds))
+
+
+def _record(side: "SimulationSide", seconds: float) -> "Recorded":
+    """Return the states and inputs of a run, for other releases, and what of its model was changed."""
+    from dataclasses import replace
+
+    from ..compare.versions import changed_values, record_steps
+    from ..engines.controller import Controller, no_control
+    from ..engines.registry import open_engine
+
+    engine, recorded = side.simulation.engine, record_steps(side.simulation, seconds)
+    if engine.controller is None or not engine.controller.changes_model:
+        return recorded
+    unchanged = open_engine(engine.path, control=Controller(no_control))
+    return replace(recorded, values=changed_values(unchanged.model, engine.model))
+
+
+def _bisect(arguments: argparse.Namespace, texts: Sequence[str]) -> int:
+    """Find the first release of MuJoCo that differs."""
+    from ..compare.versions import TOLERANCE, Bisection, bisect, read_version, releases, version_text
+
+    if len(texts) != 1 or "@" in texts[0] or arguments.output is not None:
+        raise UsageError("--mujoco FIRST..LAST takes one scene, without @ENGINE and without -o")
+    ends = [read_version(part) for part in arguments.mujoco.split("..")]
+    if len(ends) != 2 or not ends[0] < ends[1]:
+        raise UsageError(f"--mujoco {arguments.mujoco}: two releases such as 3.5.0..4.0.0")
+    until = arguments.until or "contacts"
+    if until not in ("contacts", "state") and not until.startswith("sensor:"):
+        raise UsageError(f"--until {until}: contacts, state, or sensor:NAME")
+    side = _open(arguments, texts[0], ())
+    versions = releases(ends[0], ends[1])
+    source = side.simulation.source
+    recorded = _record(side, arguments.duration or source.duration or USUAL_DURATION)
+    outcome: Bisection | None = None
+    tolerance = TOLERANCE if arguments.tolerance is None else arguments.tolerance
+    with interruption() as interrupt:
+        for each in bisect(recorded, versions, until, tolerance):
+            if isinstance(each, Bisection):
+                outcome = each
+            elif interrupt.requested:
+                break
+            else:
+                report(each)
+    if outcome is None:
+        return interrupt.exit_code
+    steps = len(recorded.rows["time"])
+    if arguments.json:
+        print(json.dumps(_bisection(outcome, side.label, until, tolerance, steps), indent=2))
+        return _DIFFERENT if outcome.first else 0
+    low = version_text(outcome.low)
+    for trial in sorted(outcome.trials, key=lambda trial: trial.version):
+        verdict = trial.trouble or ("differs" if trial.found else "as before")
+        print(f"MuJoCo {version_text(trial.version)}: {verdict}")
+    if outcome.first is None or outcome.first.found is None:
+        print(
+            f"\n{side.label}: no difference of {until} between {low} and {version_text(outcome.high)} in {steps} steps"
+        )
+        return 0
+    found, before = outcome.first.found, version_text(outcome.before or outcome.low)
+    first = version_text(outcome.first.version)
+    differ = "differ" if until == "contacts" else "differs"
+    print(f"\n{side.label}: {until} {differ} first in MuJoCo {first}; {before} is as {low}")
+    print(f"step {found.step}, at {found.time:.6g} s: {found.link}: {found.text}")
+    print(f"A is MuJoCo {low}, B MuJoCo {first}, both from the same state")
+    return _DIFFERENT
+
+
+def _bisection(outcome: "Bisection", label: str, until: str, tolerance: float, steps: int) -> dict[str, Any]:
+    from ..compare.versions import version_text
+
+    trials = [
+        {"version": version_text(each.version), "found": _as_dict(each.found), "trouble": each.trouble or None}
+        for each in outcome.trials
+    ]
+    return {
+        "scene": label,
+        "releases": [version_text(outcome.low), version_text(outcome.high)],
+        "until": until,
+        "tolerance": tolerance,
+        "steps": steps,
+        "before": None if outcome.before is None else version_text(outcome.before),
+        "first": None if outcome.first is None else version_text(outcome.first.version),
+        "found": None if outcome.first is None else _as_dict(outcome.first.found),
+        "trials": trials,
+    }
 
 
 def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> Any:

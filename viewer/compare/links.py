@@ -26,6 +26,8 @@ class Link(StrEnum):
     SHAPE = "normal or distance"
     PARAMETERS = "mixed parameters"
     FORCE = "solved force"
+    READING = "sensor"
+    """Contacts and their forces are the same, and what a sensor makes of them is not."""
     MOTION = "motion"
     """Contacts and their forces are the same, and the state after the step is not."""
 
@@ -45,8 +47,16 @@ class Divergence:
 class Judge:
     """Decides what counts as different between two scenes, whose things are matched by their names."""
 
-    def __init__(self, a: dict[str, dict[str, Any]], b: dict[str, dict[str, Any]], tolerance: float = 0.0) -> None:
-        """`tolerance`: relative to values beyond 1, else absolute; 0 for bit for bit."""
+    def __init__(
+        self,
+        a: dict[str, dict[str, Any]],
+        b: dict[str, dict[str, Any]],
+        tolerance: float = 0.0,
+        any_order: bool = False,
+    ) -> None:
+        """`tolerance`: relative to values beyond 1, else absolute; 0 for bit for bit. `any_order`: True to let the
+        contacts of one pair have another order in the list."""
+        self._any_order = any_order
         self._tolerance = tolerance
         self._geoms = list(a["geom"]["names"])
         known = {name: number for number, name in enumerate(self._geoms)}
@@ -97,6 +107,13 @@ class Judge:
                 return Link.INPUTS, _text(f"{name}[{where}]", first[where], second[where])
         return None
 
+    def array(self, name: str, a: Values, b: Values) -> tuple[Link, str] | None:
+        """Return what differs in the arrays of one sensor of any kind; None if nothing does."""
+        if len(a) != len(b):
+            return Link.READING, _text(f"length of {name}", len(a), len(b))
+        where = self._largest(a, b)
+        return None if where is None else (Link.READING, _text(f"{name}[{where}]", a[where], b[where]))
+
     def sensors(self, a: Values, b: Values, names: list[str]) -> tuple[Link, str] | None:
         """Return what differs in the readings of sensors, (sensors, WIDTH), where the contact lists are not known."""
         for link, column, what in (
@@ -122,6 +139,9 @@ class Judge:
                 counts = [int((each["key"] == key).all(axis=1).sum()) for each in (first, second)]
                 if counts[0] != counts[1]:
                     return Link.POINTS, _text(f"number of contacts of {self._pair(key)}", *counts)
+        if self._any_order:
+            order = _nearest_rows(first, second)
+            second = {name: values[order] for name, values in second.items()}
         checks = [(Link.POINTS, "pos", "position"), (Link.SHAPE, "normal", "normal"), (Link.SHAPE, "dist", "distance")]
         checks += [(Link.PARAMETERS, name, name) for name in _PARAMETERS] + [(Link.FORCE, "force", "force")]
         for link, name, what in checks:
@@ -156,6 +176,21 @@ class Judge:
     def _pair(self, key: tuple[int, ...]) -> str:
         count = len(self._geoms)
         return PAIR.join(self._geoms[i] if i < count else f"flex {i - count}" for i in key)
+
+
+def _nearest_rows(first: dict[str, Values], second: dict[str, Values]) -> NDArray[np.intp]:
+    """Return for each contact of a sorted list the row of another one that lies nearest, of the same pair; each row
+    once."""
+    order = np.arange(len(first["key"]))
+    starts = np.flatnonzero(np.append(True, (first["key"][1:] != first["key"][:-1]).any(axis=1)))
+    for start, stop in zip(starts, np.append(starts[1:], len(order)), strict=True):
+        if stop - start < 2:
+            continue
+        apart = np.linalg.norm(first["pos"][start:stop, None] - second["pos"][None, start:stop], axis=2)
+        for row in range(stop - start):
+            order[start + row] = start + int(np.argmin(apart[row]))
+            apart[:, order[start + row] - start] = np.inf
+    return order
 
 
 def _common(a: dict[str, Any], b: dict[str, Any], part: str) -> tuple[Values, Values] | None:

@@ -40,6 +40,8 @@ class StepFacts:
     """What the sensors said, (sensors, WIDTH)."""
     contacts: dict[str, Values] | None = None
     """The contact list from which its forces were solved; None where it is not known or not asked for."""
+    summed: bool = False
+    """True if `sensors` are sums over the contact list, which round otherwise than what the engine computes."""
 
 
 class Side(Protocol):

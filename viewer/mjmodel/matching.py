@@ -77,6 +77,11 @@ class ContactMatcher:
         return Target(self._model, *self._targets[1])
 
     @property
+    def has_site(self) -> bool:
+        """True if only contacts within a site match."""
+        return self._site is not None
+
+    @property
     def sides(self) -> tuple[Mask, Mask]:
         """Which geoms each side of the sensor covers, (ngeom + 1,) each; the last value is for a flex."""
         return self._first.geoms, self._second.geoms
