@@ -117,6 +117,8 @@ class Options:
     """Name or number of a keyframe."""
     sensors: tuple[str, ...] = ()
     """Sensors that start visible; all when empty."""
+    channels: tuple[str, ...] = ()
+    """Names or patterns of quantities of the model that are kept as channels."""
     reduce: Reduce | None = None
     """Reduce mode that every shown sensor starts with."""
     width: int = 1600

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import mujoco
 import numpy as np
-from contact_viewer.channels import Samples
+from contact_viewer.channels.channel import Samples
 from contact_viewer.engines.abilities import ArrivedStep
 from contact_viewer.engines.contract import Engine
 from contact_viewer.passive.batch import BatchViewer

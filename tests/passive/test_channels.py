@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from contact_viewer.channels import CAPACITY, Channel, ChannelName, Channels, Samples
+from contact_viewer.channels.channel import CAPACITY, Channel, ChannelName, Channels, Limit, Samples
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.window.window import Window
 
@@ -88,6 +88,39 @@ def test_channels_are_plotted_by_group_and_unit(tmp_path: Path) -> None:
             viewer.sync()
         wait_until_closed(viewer)
     assert driven.result == ["reward", "[W]"]
+
+
+def pause_at_a_value(ctx: Any, window: Window) -> Any:
+    """In the window's process: the step that is shown after a limit was passed, and the value of the channel there."""
+    session = window.app.session
+    session.add_limit(Limit("reward/feet_slip", -1.0, below=True))
+    wait(ctx, lambda: session.paused)
+    ctx.yield_(5)
+    assert session.history is not None
+    channel = session.simulation.channels["reward/feet_slip"]
+    time = session.history.time(session.history.current)
+    session.paused = False
+    return (
+        [notice.text for notice in window.app.notices.items],
+        channel.value_at(time),
+        channel.value_at(time - session.engine.timestep),
+    )
+
+
+def test_a_loop_is_held_when_a_value_passes_a_limit(tmp_path: Path) -> None:
+    model, data = load()
+    driven = DrivenViewer(model, data, pause_at_a_value, tmp_path, wait=True)
+    with driven as viewer:
+        step = 0
+        while viewer.is_running():
+            mujoco.mj_step(model, data)
+            step += 1
+            viewer.plot("reward/feet_slip", -0.01 * (step % 300))
+            viewer.sync()
+            sleep(0.001)
+    notices, shown, before = driven.result
+    assert any(text.startswith("paused: reward/feet_slip < -1: -1.01 at ") for text in notices)
+    assert (shown, before) == pytest.approx((-1.01, -1.0))
 
 
 def test_plot_refuses_what_is_no_number(tmp_path: Path) -> None:

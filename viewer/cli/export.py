@@ -33,8 +33,9 @@ distance, normal_velocity, approach_speed, duration, peak_force. `time` is locat
 that shows the event.
 Touch values, of scenes with touch sensors: step, time, sensor, component, value, force, found. `value` is what the
 device reports, `force` what an ideal one would, in newtons; components 0, 1, 2 are the x, y, z of force-3d.
-contacts.csv has them beside it in contacts.events.csv and contacts.touch.csv, a .parquet file likewise; an .npz file
-holds them as event_time, touch_time, ...; an .rrd file as texts, marks and curves."""
+Channels, of --channel or in a saved run: step, time, channel, value, unit.
+contacts.csv has them beside it in contacts.events.csv, contacts.touch.csv and contacts.channels.csv, a .parquet file
+likewise; an .npz file holds them as event_time, touch_time, channel_time, ...; an .rrd file as texts, marks, curves."""
 
 
 def parser() -> Parser:

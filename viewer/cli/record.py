@@ -315,6 +315,7 @@ def data_lines(data: "DataFile") -> list[str]:
         Table.CONTACTS: plural(data.steps, "step"),
         Table.EVENTS: plural(data.event_count, "event"),
         Table.TOUCH: plural(data.touch_count, "touch sensor"),
+        Table.CHANNELS: plural(data.channel_count, "channel"),
     }
     lines = [
         f"{path}: {', '.join(contents[table] for table, own in data.paths.items() if own == path)}"

@@ -27,6 +27,13 @@ USUAL_DURATION = 10.0
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     """Add which run is shown, and where it is saved."""
     group = add_log_arguments(parser)
+    group.add_argument(
+        "--channel",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="keep a joint, control, actuator force or sensor as a curve, such as 'joint position/*'; repeatable",
+    )
     group.add_argument("--save-run", metavar="FILE", help="save all steps to a .cvrun file, which opens as a scene")
 
 
@@ -86,6 +93,7 @@ def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
     return Options(
         scene=find_scene(arguments.scene),
         sensors=tuple(arguments.sensor),
+        channels=tuple(given.get("channel", ())),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
         quality=Quality(given.get("quality", Quality.AUTO)),
         log=None if log is None else Path(log),

@@ -1,12 +1,14 @@
 """What a saved run or a log is to an engine: steps to take again, and what is known of each, as a band and in words."""
 
 from array import array
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channels.channel import Samples
 from .abilities import ArrivedStep, StepKind
 
 _CODES = {StepKind.START: 0, StepKind.EXACT: 0, StepKind.CLOSE: 1, StepKind.UNKNOWN: 2}
@@ -133,6 +135,8 @@ class LoggedSteps(Protocol):
     """True for a saved run, False for a log."""
     notes: tuple[str, ...]
     """What a person should know of the file."""
+    channels: Sequence[Samples]
+    """Values of channels that the file has."""
     watches_all: bool
     """True if all contacts were watched when the run was saved."""
     verdicts: Verdicts

@@ -1,6 +1,6 @@
 """Turns the values of a log into states of a model: which value is what, row by row."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channels.channel import Samples
 from ..errors import SceneError
 from .state import SLEEP, SLEEP_ARRAYS, SLEEP_COUNTS, STATE, Values
 from .types import MjModel
@@ -42,6 +43,8 @@ class StateLog:
     """What a person should know of it."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """Of a saved run, what its file says of it."""
+    channels: Sequence[Samples] = ()
+    """Values that the run's program added, or a user chose."""
 
     def __len__(self) -> int:
         return len(self.values)

@@ -97,11 +97,20 @@ class LoopSteps(StepSource):
                 break
         for samples in loop.take_values():
             simulation.channels.add(samples)
+        simulation.halted_at = None
+        simulation.channels.check()
+        if simulation.halted_at is not None and shown is None and history is not None:
+            shown = self._break = history.step_at(simulation.halted_at)
         # Fewer pictures then, rather than fewer steps.
         self._behind = loop.pending > taken
         if history is not None and loop.waiting and shown is None:
             shown = history.last
-        if (taken or loop.waiting) and shown is not None and history is not None and shown <= history.last:
+        if (
+            (taken or loop.waiting or simulation.halted_at is not None)
+            and shown is not None
+            and history is not None
+            and shown <= history.last
+        ):
             # Unless the loop was reset, and the history with it.
             simulation.go_to(shown)
         _pull(loop, simulation, player.view)

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 from mujoco import mj_getState
 
-from ..channels import ChannelName
+from ..channels.channel import BOOLEAN, ChannelName
 from ..errors import SceneError
 from ..mjmodel.model_values import ModelValues
 from ..mjmodel.names import read_names
@@ -111,6 +111,7 @@ class ValueWriter:
         """Hand over a value of a time [s], with the number of rows that were written so far."""
         channel = self._channels.get(name)
         if channel is None:
+            unit = BOOLEAN if isinstance(value, bool | np.bool_) and not unit else unit
             channel = self._channels[name] = self._shared.add_channel(ChannelName(name, unit))
         count = self._count
         try:

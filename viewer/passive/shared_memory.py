@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..channels import ChannelName
+from ..channels.channel import ChannelName
 from ..errors import SceneError
 from ..mjmodel.types import MjModel
 

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ..channels import Samples
+from ..channels.channel import Samples
 from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
 from ..engines.mujoco.engine import MujocoEngine

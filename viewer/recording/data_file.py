@@ -49,6 +49,10 @@ class DataFile:
         self.touch_count = len(running_touches(session))
         """Touch sensors whose values are written."""
         self.paths = {Table.CONTACTS: self.path, Table.EVENTS: self.path, Table.TOUCH: self.path}
+        self.channel_count = len(session.simulation.channels)
+        """Channels whose values are written."""
+        if self.channel_count:
+            self.paths[Table.CHANNELS] = self.path
         """Where each table goes."""
         if not self.touch_count:
             del self.paths[Table.TOUCH]
@@ -118,6 +122,8 @@ class DataFile:
                 events = self.events.finish(*self._span)
                 self.event_count = len(events)
                 self._writer.write_events(events)
+                if self.channel_count:
+                    self._writer.write_channels()
                 self._writer.close()
             except BaseException as error:
                 self._discard()

@@ -92,7 +92,7 @@ class Overlay:
         self._labels: tuple[float, list[ForceLabel]] | None = None
         """Forces beside contacts, and until which simulated time [s]."""
         self._plots: Plots | None = None
-        if plot_seconds is not None and any(session.visible.values()):
+        if plot_seconds is not None and (any(session.visible.values()) or len(session.simulation.channels)):
             if not self._fits:
                 raise RecordingError(f"a picture of {size[0]} x {size[1]} pixels has no room for plots")
             self._plots = Plots(session, size, self._unit, plot_seconds, speed)

@@ -1,4 +1,4 @@
-"""Draws force curves over time, to be shown below the scene of a recorded picture."""
+"""Draws curves of forces and channels over time, to be shown below the scene of a recorded picture."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
+from ..channels.channel import ChannelName
 from ..engines.contact_sensor import ContactSensor
-from ..render.style import force_text, palette_colors, reference_force
+from ..render.style import force_text, palette_colors, reference_force, sensor_color
 from ..session.force_scale import nice_above
 from ..session.layers.contacts import force_arrows
 from ..session.session import Session
@@ -49,13 +50,17 @@ _SECONDS = 10.0
 """Time of the video that the curves reach back."""
 _TEXT_SECONDS = 0.1
 """Time of the video between two changes of a number: faster ones cannot be read."""
+_LEAST = 1e-9
+"""Least range of an axis of channels."""
 _LIGHTER = 0.2
 """How far curves are lightened: thin lines on a dark ground look darker than arrows of the same colour."""
 
 
 @dataclass
 class _Row:
-    sensor: ContactSensor
+    sensor: ContactSensor | None
+    """None for a row of channels."""
+    channels: Sequence[ChannelName]
     strip: "CurveStrip"
     top: int
     """Distance from the band's upper edge [px]."""
@@ -64,8 +69,8 @@ class _Row:
     """Lines of the sensor's whole name."""
     name_size: int
     """Of its text [px]."""
-    force: float = 0.0
-    """Size of the sum of the forces [N]."""
+    values: NDArray[np.float64]
+    """Size of the sum of the forces [N], (1,), or the value of each channel."""
 
 
 class Plots:
@@ -79,14 +84,20 @@ class Plots:
         self._next_text = -np.inf
         shown = session.shown_sensors
         room = _SHARE * size[1]
-        drawn = shown[: max(1, int(room / (_ROW_MIN * u)))]
+        groups = session.simulation.channels.groups()
+        most = max(1, int(room / (_ROW_MIN * u)))
+        sensors = shown[: max(most - len(groups), min(len(shown), 1))]
+        drawn: list[tuple[str, ContactSensor | None, list[ChannelName]]] = [
+            *((sensor.name, sensor, []) for sensor in sensors),
+            *((title or "channels", None, [channel.name for channel in group]) for title, group in groups.items()),
+        ][:most]
         row_height = int(min(room / max(len(drawn), 1), _ROW_MAX * u))
         height = len(drawn) * row_height + round((_PLOT_PADDING + _FOOTER) * u)
         # The scene above keeps an even height.
         height += (size[1] - height) % 2
         self.band: Picture = np.full((height, size[0], 3), _GROUND, np.uint8)
         """The picture of the band, (height, width, 3)."""
-        names = [_fit_name(sensor.name, _LABEL_SHARE * size[0], u) for sensor in drawn]
+        names = [_fit_name(name, _LABEL_SHARE * size[0], u) for name, _, _ in drawn]
         widths = [text_width(line, text_font(name_size)) for lines, name_size in names for line in lines]
         self._label = max([_LABEL * u, *widths]) + 4 * u
         """Width of the column with names and values [px]."""
@@ -94,27 +105,33 @@ class Plots:
         self._left, self._right = left, right
         self._axis: tuple[int, Image.Image] | None = None
         """Column at the left edge, and the time axis with its ticks."""
-        self._left_out = len(shown) - len(drawn)
+        self._left_out = len(shown) + len(groups) - len(drawn)
         span = speed * min(_SECONDS, max(seconds, 0.2))
         self._rows = []
-        for i, sensor in enumerate(drawn):
+        for i, (_, sensor, channels) in enumerate(drawn):
             top = round(_PLOT_PADDING * u) + i * row_height
             strip = CurveStrip(
                 self.band[top : top + row_height - round(_PLOT_GAP * u), left:right],
-                self._colors(sensor),
+                self._colors(sensor, len(channels)),
                 span,
                 _THICKNESS * u,
-                0.1 * reference_force(session.engine.model),
+                _LEAST if sensor is None else 0.1 * reference_force(session.engine.model),
             )
-            self._rows.append(_Row(sensor, strip, top, row_height, *names[i]))
+            values = np.zeros(max(len(channels), 1))
+            self._rows.append(_Row(sensor, channels, strip, top, row_height, *names[i], values))
 
     def sample(self, time: float) -> None:
-        """Read the sensors' forces at a simulated time [s]; call after every step."""
+        """Read forces and channels at a simulated time [s]; call after every step."""
         for row in self._rows:
+            if row.sensor is None:
+                known = self._session.simulation.channels
+                row.values = np.array([known[name.name].value_at(time) for name in row.channels])
+                row.strip.sample(time, row.values)
+                continue
             batch = self._session.engine.contacts(row.sensor.name)
-            row.force = 0.0 if batch.net_force is None else float(np.linalg.norm(batch.net_force))
+            row.values = np.array([0.0 if batch.net_force is None else float(np.linalg.norm(batch.net_force))])
             if row.sensor.reduce is Reduce.NETFORCE or self._only_total:
-                values = np.array([row.force])
+                values = row.values
             elif batch.force is None:
                 values = np.zeros(3)
             else:
@@ -125,12 +142,17 @@ class Plots:
         """Bring the band up to a simulated time [s]."""
         # Rows of one kind share an axis: equal heights are equal forces.
         for is_net in (False, True):
-            strips = [row.strip for row in self._rows if (row.sensor.reduce is Reduce.NETFORCE) is is_net]
+            strips = [
+                row.strip for row in self._rows if row.sensor and (row.sensor.reduce is Reduce.NETFORCE) is is_net
+            ]
             if strips:
                 low, high = (np.concatenate(ends) for ends in zip(*(strip.columns for strip in strips), strict=True))
                 values = linear_range(low, high, self._session.settings.plots.fit_usual)
                 for strip in strips:
                     strip.paint(values)
+        for row in self._rows:
+            if row.sensor is None:
+                row.strip.paint()
         if time >= self._next_text:
             self._next_text = time + self._text_time * (1 - 1e-6)
             for row in self._rows:
@@ -143,7 +165,9 @@ class Plots:
         gizmos = self._session.settings.gizmos
         return gizmos.total and not gizmos.normal
 
-    def _colors(self, sensor: ContactSensor) -> list[Color]:
+    def _colors(self, sensor: ContactSensor | None, channels: int) -> list[Color]:
+        if sensor is None:
+            return [rgba([*sensor_color(place)[:3]]) for place in range(channels)]
         colors = palette_colors(self._session.engine.model, self._session.settings.gizmos.palette)
         is_one = sensor.reduce is Reduce.NETFORCE or self._only_total
         curves = [arrow.color(colors) for arrow in force_arrows(is_one)]
@@ -159,11 +183,22 @@ class Plots:
         for line in row.name:
             draw.text((0, y), line, TEXT[:3], name, "lt")
             y += 1.15 * row.name_size
-        force = "-" if math.isnan(row.force) else f"{row.force:.2f} N"
-        draw.text((0, y + 4 * u), force, DIM[:3], number, "lt")
         strip_height = height - _PLOT_GAP * u
-        draw.text((width, 5 * u), force_text(row.strip.top), DIM[:3], small, "rm")
-        draw.text((width, strip_height - 5 * u), force_text(row.strip.bottom), DIM[:3], small, "rm")
+        if row.sensor is None:
+            ends = [f"{end:.4g}" for end in (row.strip.top, row.strip.bottom)]
+            for channel, value, color in zip(
+                row.channels, row.values, self._colors(None, len(row.values)), strict=True
+            ):
+                if y + 16 * u <= strip_height:
+                    text = "-" if math.isnan(value) else f"{value:.4g}"
+                    draw.text((0, y + 3 * u), f"{channel.label} {text}", color[:3], small, "lt")
+                y += 15 * u
+        else:
+            force = "-" if math.isnan(row.values[0]) else f"{row.values[0]:.2f} N"
+            ends = [force_text(row.strip.top), force_text(row.strip.bottom)]
+            draw.text((0, y + 4 * u), force, DIM[:3], number, "lt")
+        draw.text((width, 5 * u), ends[0], DIM[:3], small, "rm")
+        draw.text((width, strip_height - 5 * u), ends[1], DIM[:3], small, "rm")
         left = round(_PLOT_PADDING * u)
         self.band[row.top : row.top + height, left : left + width] = np.asarray(image)
 
@@ -201,7 +236,7 @@ class Plots:
             middle = min(max(x, self._left + half), self._right - half)
             draw.text((middle, (_TICK + 3) * u), text, DIM[:3], font, "mt")
         if self._left_out:
-            text = f"and {self._left_out} more sensor{'s' * (self._left_out > 1)}"
+            text = f"and {self._left_out} more row{'s' * (self._left_out > 1)}"
             draw.text((_PLOT_PADDING * u, (_TICK + 3) * u), text, DIM[:3], text_font(round(12 * u)), "lt")
         return image
 

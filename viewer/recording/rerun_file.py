@@ -154,7 +154,9 @@ class RerunWriter:
         """Layers whose arrows are not at contacts."""
         self._glyphs: list[tuple[float, list[Floats]]] = []
         """Time [s] and arrows of each of those layers."""
-        self._next_pose = -np.inf
+        self._next_pose = self._end = -np.inf
+        self._start = np.inf
+        """Simulated times of the first and the last step that was written [s]."""
         name = Path(session.engine.path or "scene").stem
         self._stream = self._rerun.RecordingStream("contact-viewer", recording_id=f"contact-viewer-{name}")
         self._stream.save(file.part, default_blueprint=self._blueprint())
@@ -165,6 +167,7 @@ class RerunWriter:
         self._file.reserve(2 * SPARE)
 
     def write(self, step: int, time: float, video_frame: int) -> None:
+        self._start, self._end = min(self._start, time), time
         if time >= self._next_pose:
             self._next_pose = time + _POSE_SECONDS * (1 - 1e-6)
             data = self._session.engine.data
@@ -194,6 +197,16 @@ class RerunWriter:
             self._send(entity, times, self._rerun.Scalars.columns(scalars=speeds))
             marks = self._rerun.SeriesPoints(markers=["diamond"], names=[pair], marker_sizes=[4.0])
             self._stream.log(self._rerun.new_entity_path(list(entity)), marks, static=True)
+
+    def write_channels(self) -> None:
+        """A curve for each channel, of all steps that were written."""
+        for samples in self._session.simulation.channels.samples(self._start, self._end):
+            columns = self._rerun.Scalars.columns(scalars=samples.values)
+            entity = ["channels", *samples.channel.name.split("/")]
+            self._send(entity, samples.times.tolist(), columns)
+            unit = f" [{samples.channel.unit}]" if samples.channel.unit else ""
+            line = self._rerun.SeriesLines(names=[samples.channel.label + unit], widths=[2.0])
+            self._stream.log(self._rerun.new_entity_path(entity), line, static=True)
 
     def close(self) -> None:
         self._send_block()
@@ -358,6 +371,10 @@ class RerunWriter:
         ]
         speeds = curves(origin="events", name="approach speed [m/s]")
         groups: dict[str, list[Any]] = {"forces": forces, "touch": touches, "events": [speeds]}
+        groups["channels"] = [
+            curves(contents=[path(["channels", *c.name.name.split("/")]) for c in group], name=title or "channels")
+            for title, group in self._session.simulation.channels.groups().items()
+        ]
         tabs = [blueprint.Vertical(*views, name=name) for name, views in groups.items() if views]
         contents = ["+ /scene/**", "+ /contacts/**", *(["+ /layers/**"] if self._layers else [])]
         scene = blueprint.Spatial3DView(origin="/", contents=contents, name="contacts")

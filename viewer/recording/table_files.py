@@ -17,6 +17,7 @@ from ..events.event_log import LogEntry
 from ..files import PartFile
 from ..session.session import Session
 from .tables import (
+    CHANNEL_COLUMNS,
     CONTACT_COLUMNS,
     EVENT_COLUMNS,
     NO_FRAME,
@@ -29,6 +30,7 @@ from .tables import (
     Texts,
     TouchStep,
     Values,
+    channel_rows,
     event_rows,
     shown_columns,
     touch_rows,
@@ -282,14 +284,16 @@ class Table(StrEnum):
     CONTACTS = "contacts"
     EVENTS = "events"
     TOUCH = "touch"
+    CHANNELS = "channels"
 
 
 _COLUMNS = {
     Table.CONTACTS: CONTACT_COLUMNS,
     Table.EVENTS: EVENT_COLUMNS,
     Table.TOUCH: TOUCH_COLUMNS,
+    Table.CHANNELS: CHANNEL_COLUMNS,
 }
-_PREFIXES = {Table.CONTACTS: "", Table.EVENTS: "event_", Table.TOUCH: "touch_"}
+_PREFIXES = {Table.CONTACTS: "", Table.EVENTS: "event_", Table.TOUCH: "touch_", Table.CHANNELS: "channel_"}
 """Of columns, where one file holds several tables."""
 
 
@@ -309,6 +313,8 @@ class TableWriter:
         self._shared = len(set(parts.values())) < len(parts)
         self._contacts = ContactRows(session, _BUFFERED) if Table.CONTACTS in parts else None
         self._touches: list[TouchStep] = []
+        self._written: list[tuple[int, float, int]] = []
+        """Step, time [s] and video frame of each step, where channels are written."""
         self._files: dict[PartFile, TableFile] = {}
         columns: dict[PartFile, Columns] = {}
         for table, part in parts.items():
@@ -323,6 +329,8 @@ class TableWriter:
 
     def write(self, step: int, time: float, video_frame: int = NO_FRAME) -> None:
         """Add all sensors of the session, which is at a step and a simulated time [s]."""
+        if Table.CHANNELS in self._parts:
+            self._written.append((step, time, video_frame))
         if Table.TOUCH in self._parts:
             self._touches.append((step, time, video_frame, touch_samples(self._session)))
         if self._contacts is not None and (rows := self._contacts.add(step, video_frame)) is not None:
@@ -331,6 +339,13 @@ class TableWriter:
     def write_events(self, events: list[SeenEvent]) -> None:
         """Add all events, once, after the last step."""
         self._write_block(Table.EVENTS, event_rows(events))
+
+    def write_channels(self) -> None:
+        """Add the values of all channels in the steps that were written, once, after the last step."""
+        if self._written:
+            samples = self._session.simulation.channels.samples(self._written[0][1], self._written[-1][1])
+            if samples:
+                self._write_block(Table.CHANNELS, channel_rows(samples, self._written))
 
     def close(self) -> None:
         """Complete the files."""

@@ -1,6 +1,6 @@
 """Turns a session at a physics step into rows of the tables of a data file: contacts, touch values and events."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channels.channel import Samples
 from ..engines.steps import StepBlock, StepBuffer
 from ..errors import EngineError, UnstableError
 from ..events.event_log import LogEntry, event_record
@@ -399,6 +400,36 @@ class EventCollector:
         later = range(step, self._video.last_step + 1)
         frames = (frame for frame in map(self._video.frame, later) if frame is not None)
         return SeenEvent(step, next(frames, NO_FRAME), entry)
+
+
+CHANNEL_COLUMNS: Columns = {
+    "step": Kind.INTEGER,
+    "time": Kind.NUMBER,
+    "video_frame": Kind.INTEGER,
+    "channel": Kind.TEXT,
+    "value": Kind.NUMBER,
+    "unit": Kind.TEXT,
+}
+"""`step` and `video_frame` are the first at or after `time` that are written; without one there are none."""
+
+
+def channel_rows(channels: Sequence[Samples], written: Sequence[tuple[int, float, int]]) -> Block:
+    """Return a row for each value; `written`: step, time [s] and video frame of the steps of the file."""
+    steps, times, frames = (np.array(column) for column in zip(*written, strict=True))
+    counts = [len(each.times) for each in channels]
+    time = np.concatenate([each.times for each in channels])
+    places = np.searchsorted(times, time - 1e-9)
+    known = places < len(times)
+    places = np.minimum(places, len(times) - 1)
+    owners = np.repeat(np.arange(len(channels)), counts)
+    return {
+        "step": np.where(known, steps[places], -1).astype(np.int64),
+        "time": time,
+        "video_frame": np.where(known, frames[places], NO_FRAME).astype(np.int64),
+        "channel": Texts(owners, [each.channel.name for each in channels]),
+        "value": np.concatenate([each.values for each in channels]),
+        "unit": Texts(owners, [each.channel.unit for each in channels]),
+    }
 
 
 def event_rows(events: Iterable[SeenEvent]) -> Block:

@@ -4,7 +4,7 @@ import csv
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ..channels.channel import ChannelName, Samples
 from ..errors import SceneError, write_error
 from ..files import PartFile, PartStream, size_text
 from ..mjmodel.state import SLEEP, Values, state_parts
@@ -23,6 +24,7 @@ from ..version import __version__
 SUFFIX = ".cvrun"
 _FORMAT = 1
 _ABOUT, _MODEL, _SOURCES, _STATES, _VERSION = "about", "model", "source", "states", "version"
+_CHANNEL = "channel"
 _FAST = 1
 """Compression of models and their files: half as large in a fifth of the time."""
 _BYTES_MAX = 8 * 2**30
@@ -45,6 +47,7 @@ class RunWriter:
         first_row: Values | None = None,
         sources: Mapping[str, bytes] | None = None,
         versions: Mapping[int, bytes] | None = None,
+        channels: Sequence[Samples] = (),
     ) -> None:
         """`sources`: files from which other versions of MuJoCo can compile the model, the scene first, by their paths
         from a common folder. `versions`: values of a model that was changed. Raises RecordingError where it cannot be
@@ -61,6 +64,7 @@ class RunWriter:
             "contact_viewer": __version__,
             "parts": sizes,
             "sources": list(sources),
+            "channels": [each.channel for each in channels],
         }
         try:
             self._stream: PartStream = self._part.open()
@@ -73,6 +77,8 @@ class RunWriter:
                 self._add("first_row", first_row)
             for version, content in (versions or {}).items():
                 self._add(f"{_VERSION}_{version}", np.frombuffer(content, np.uint8))
+            for number, each in enumerate(channels):
+                self._add(f"{_CHANNEL}_{number}", np.stack([each.times, each.values]))
             for number, content in enumerate(sources.values()):
                 self._add(f"{_SOURCES}_{number}", np.frombuffer(content, np.uint8))
         except BaseException as error:
@@ -128,6 +134,7 @@ class RunFile:
             self._parts = {str(name): _index(size) for name, size in self.about["parts"].items()}
             self.companions = {_index(sensor): _index(companion) for sensor, companion in self.about["companions"]}
             self.hidden = tuple(_index(sensor) for sensor in self.about["hidden"])
+            self._channels = [ChannelName(str(name), str(unit)) for name, unit in self.about.pop("channels", ())]
             self.about["version"] = _index(self.about.get("version", 0))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
             raise SceneError(f"{path}: not a saved run of this program, or damaged") from None
@@ -145,7 +152,8 @@ class RunFile:
     def log(self, model: MjModel) -> StateLog:
         """Return the states of the run's steps for a model that may differ by the version of MuJoCo alone."""
         arrays = self._read(
-            ["columns", "rest", f"{_STATES}_0"], lambda name: name.startswith((_STATES, _VERSION, "first_row"))
+            ["columns", "rest", f"{_STATES}_0"],
+            lambda name: name.startswith((_STATES, _VERSION, _CHANNEL, "first_row")),
         )
         columns, rest = arrays["columns"], arrays["rest"]
         blocks = [arrays.get(f"{_STATES}_{number}") for number in range(sum(_STATES in name for name in arrays))]
@@ -183,11 +191,20 @@ class RunFile:
             first_row=first if known else None,
             versions=versions,
             about=self.about,
+            channels=[self._samples(name, arrays.get(f"{_CHANNEL}_{k}")) for k, name in enumerate(self._channels)],
         )
         if not sleeps_fit(model, log):
             raise SceneError(f"{self.path}: its states do not fit its model (what sleeps)")
         check_times(model, log)
         return log
+
+    def _samples(self, channel: ChannelName, array: NDArray[Any] | None) -> Samples:
+        """The values of a channel, of times in ascending order."""
+        if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
+            raise SceneError(f"{self.path}: damaged: its arrays do not fit each other")
+        if not (np.isfinite(array[0]).all() and (np.diff(array[0]) >= 0).all()):
+            raise SceneError(f"{self.path}: damaged: the times of {channel.name} run backwards")
+        return Samples(channel, array[0], array[1])
 
     def _places(self, model: MjModel, size: int, has_versions: bool) -> NDArray[np.intp]:
         """Return the column of each value of a saved state in a state of a model, (size,); -1 for those without one."""

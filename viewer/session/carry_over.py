@@ -78,6 +78,7 @@ def _carry_over(session: Session, before: Session) -> None:
     if (history := session.history) is not None and history.unread > history.first:
         session.filling = fill_past(history, session.simulation.engine)
     session.drive.set_noise(before.drive.noise.deviation, before.drive.noise.rate)
+    _keep_channels(session, before)
     session.forget()
     if before.events is not None and session.events is not None:
         _keep_breaks(session.events, before.events)
@@ -203,6 +204,18 @@ def _keep_log(tracker: ContactTracker, before: ContactTracker) -> None:
             kept = None if place is None else event._replace(pair_id=place)
         if kept is not None:
             tracker.log.add(entry._replace(event=kept))
+
+
+def _keep_channels(session: Session, before: Session) -> None:
+    """Values of the program up to the step that is reached, chosen quantities that are still there, and limits."""
+    channels, old = session.simulation.channels, before.simulation.channels
+    names = [name for name in before.model_channels.chosen if name in session.model_channels.quantities]
+    for samples in old.samples(-np.inf, session.engine.time):
+        if samples.channel.name not in before.model_channels.chosen and samples.channel.name not in channels:
+            channels.open(samples.channel, old[samples.channel.name].is_whole).extend(samples.times, samples.values)
+    session.model_channels.choose(names)
+    for limit in old.limits:
+        session.add_limit(limit)
 
 
 def _keep_breaks(tracker: ContactTracker, before: ContactTracker) -> None:

@@ -170,6 +170,22 @@ class History(StepRing):
         self._remember()
         return unread or sensors is not self._engine.sensors or self._past.read() == row.tobytes()
 
+    def replay(self, start: int) -> Iterator[int]:
+        """Show the steps from one to the newest in order, each once, which takes a step of the engine each."""
+        state: Rows = np.empty(self._past.state_size)
+        before = -1
+        for step in range(max(start, self.first), self.last + 1):
+            origin, inputs = self.origin(step)[1], self.inputs_up_to(step)
+            if before != step - 1 or origin == step - 1 or self.marks.get(step) in FROM_ITSELF or step <= 1:
+                self.go_to(step)
+            else:
+                self._past.save(state)
+                last = None if inputs is None else inputs[-1:]
+                row, sensors = self.row(step), self.meaning(step)
+                self._past.show(KeptStep(self.time(step), row, sensors, state, 1, step == self.last, last))
+            before = step
+            yield step
+
     def resume(self) -> None:
         """Let the simulation continue from the step that is shown, if it can; else from the newest."""
         if self.at_end:

@@ -1,5 +1,6 @@
 """Turns the history of a session into a file that shows the same steps anywhere."""
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +35,8 @@ class RunSaver:
         """Number of steps that it has."""
         self.forgotten = max(history.first - 1, 0)
         """Number of steps before them that the history has forgotten."""
+        start = history.time(history.first) if history.first else -math.inf
+        self._channels = simulation.channels.samples(start, history.time(history.last))
         self._sources = _sources(engine.path, engine.files)
         self._about = {
             "scene": engine.path.name if engine.path is not None else None,
@@ -57,6 +60,7 @@ class RunSaver:
             self._first_row,
             self._sources,
             retraced.versions,
+            self._channels,
         )
         try:
             for block in retraced.blocks():

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..channels.channel import Limit
 from ..engines.abilities import Diagnostics
 from ..engines.contact_sensor import ContactDetails, ContactSensor
 from ..engines.contract import Engine
@@ -21,6 +22,7 @@ from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, Vie
 from .drive import Drive
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
+from .model_channels import ModelChannels
 from .pace import Pace
 from .past_filling import PastFilling
 from .readings import Readings, SensorGroup, SensorReading, SensorTotals, distinct_contacts
@@ -89,6 +91,9 @@ class Session:
         """The camera, and the body that a hand pulls."""
         self.drive = Drive(simulation)
         """Controls and poses, as far as a user changes them."""
+        self.model_channels = ModelChannels(simulation)
+        """Quantities of the model that are kept as channels."""
+        simulation.channels.on_limit = self._reach_limit
         self.env = 0
         """Number of the environment that is shown."""
         self.pace = Pace()
@@ -188,7 +193,8 @@ class Session:
     @property
     def has_breaks(self) -> bool:
         """True if a break may stop the run at a step."""
-        return self.events is not None and any(each.enabled for each in self.events.breaks)
+        breaks = [] if self.events is None else self.events.breaks
+        return any(each.enabled for each in breaks) or any(each.enabled for each in self.simulation.channels.limits)
 
     def advance(self, budget: float) -> None:
         """Take or show the steps that are due, for at most `budget` seconds of wall time."""
@@ -209,6 +215,15 @@ class Session:
         self.events = ContactTracker(self.engine)
         self.events.on_break = self._break
         self.simulation.observers.append(self.events)
+
+    def add_limit(self, limit: Limit) -> None:
+        """Pause when a channel passes a value, from the next step on."""
+        channels = self.simulation.channels
+        channels.limits.append(limit)
+        if limit.channel in channels:
+            # What has been is no reason to pause.
+            limit.first_beyond(channels[limit.channel], self.engine.time)
+        self.model_channels.observe()
 
     def keep_history(self) -> None:
         """Keep every step from now on, within the memory that the settings allow."""
@@ -472,6 +487,7 @@ class Session:
             sensors.position(name)
         if options.sensors:
             self.visible = {name: name in options.sensors for name in sensors.names}
+        self.model_channels.choose(self.model_channels.matching(options.channels))
         if options.reduce is not None:
             self.set_reduce_modes({name: options.reduce for name, shown in self.visible.items() if shown})
         if options.camera is not None:
@@ -490,6 +506,12 @@ class Session:
         """Pause at the step that a break asks for."""
         if self.source.hold(self.simulation):
             self.trouble = f"paused: {reason}"
+
+    def _reach_limit(self, limit: Limit, time: float, value: float) -> None:
+        """Pause at the step of a time [s] at which a channel has passed a value."""
+        if self.source.hold(self.simulation):
+            self.simulation.halted_at = time
+            self.trouble = f"paused: {limit.text}: {value:.6g} at {time:.6f} s"
 
     def _attempt(self, action: Callable[[], object]) -> None:
         try:

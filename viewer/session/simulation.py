@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import NamedTuple, Protocol
 
 from ..assets import is_bundled
-from ..channels import Channels
+from ..channels.channel import Channels, Samples
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
 from ..engines.logged_steps import LoggedSteps, Verdicts
@@ -111,6 +111,8 @@ class StepSource:
     """True if the run was saved while all contacts were watched."""
     duration: float | None = None
     """Simulated time from the first state to the last [s]; None where there is no last."""
+    channels: Sequence[Samples] = ()
+    """Values of channels that the file has."""
     notes: tuple[str, ...] = ()
     """What a user should know of the file that the steps come from."""
     reads_ahead = False
@@ -284,6 +286,7 @@ class LogSteps(StepSource):
         self.name = logged.path.name
         self.verdicts = logged.verdicts
         self.watches_all = logged.watches_all
+        self.channels = logged.channels
         self.duration, self.notes = logged.duration, logged.notes
         self._time = 0.0
         """Simulated time that is due to be shown [s]; a log may have no step at it."""
@@ -441,11 +444,15 @@ class Simulation:
         self.beside = list(beside)
         """Further runs of the same scene, kept at the time of this one."""
         self.channels = Channels()
-        """Values over time that the run's program adds."""
+        """Values over time beside contacts: of the run's program, of its model, of files."""
+        for samples in self.source.channels:
+            self.channels.open(samples.channel, is_whole=True).extend(samples.times, samples.values)
         self.observers: list[Observer] = []
         self.history: History | None = None
         self.halted = False
         """True if an observer called `halt` in the last `step`."""
+        self.halted_at: float | None = None
+        """Simulated time at which a channel passed a limit, if that was looked at after its step [s]."""
         self.shown_env = 0
         """Number of that environment."""
         self.steps = 0
@@ -568,6 +575,7 @@ class Simulation:
         """Continue from the step that is shown and forget those after it; from the newest if the engine cannot."""
         history = self.history
         if history is not None and not history.at_end and self.source.resume(history):
+            self.channels.truncate(self.shown.time)
             self._notify_reset()
 
     def show(self, env: int) -> None:

@@ -27,7 +27,7 @@ class LogSteps:
     def __init__(self, engine: SensorReader, log: StateLog, versions: ModelVersions | None = None) -> None:
         """`versions`: of a model that is changed."""
         self.path, self.is_run = log.path, bool(log.about)
-        self.notes = log.notes
+        self.notes, self.channels = log.notes, log.channels
         self.watches_all = bool(log.about.get("watch_all"))
         self._log, self._sensor_row = log, engine.row()
         self.start, self.duration = float(log.times[0]), float(log.times[-1] - log.times[0])

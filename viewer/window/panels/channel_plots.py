@@ -1,20 +1,30 @@
-"""Draws the channels of a run in the Plots panel: a plot for each group of names and unit."""
+"""Draws the channels of a run in the Plots panel, a plot for each group and unit, and lets a user choose them."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from imgui_bundle import ImVec2, imgui, implot
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+from imgui_bundle import icons_fontawesome_6 as icons
 
-from ...channels import Channel
+from ...channels.channel import BOOLEAN, Channel, Limit, Numbers
 from ...render.style import sensor_color
-from ...session.value_axis import value_range
+from ...sensors.curves import Reduced
+from ...session.session import Session
+from ...session.value_axis import few_ticks, value_range
 from ...settings import PlotSettings
-from ..theme import curve_tint
+from .. import widgets as ui
+from ..theme import curve_tint, faded, plain_color
 from ..widgets import format_number, literal
 from .plot_details import draw_names
 
 _DIGITS = 4
+_LOW_LINES = 6.5
+"""Height of a plot, in lines of text, below which its value axis has few numbers."""
+_STRIP = 0.35
+"""Half the height of a strip of a channel that is true or false, by its row."""
+_CLICK = 3.0
+"""Longest way of the mouse in a click [px]."""
 
 
 class Frame(NamedTuple):
@@ -29,6 +39,7 @@ class Frame(NamedTuple):
 
 
 def show_channels(
+    session: Session,
     title: str,
     channels: Sequence[Channel],
     settings: PlotSettings,
@@ -39,6 +50,7 @@ def show_channels(
     """Draw the plot of some channels.
 
     Args:
+        session: has the channels; a click with the right button opens what can be done with them.
         title: name of the group and the unit.
         channels: the curves.
         settings: say what the value axis shows.
@@ -54,27 +66,138 @@ def show_channels(
     columns = max(int(imgui.get_content_region_avail().x), 16)
     span = (float(frame.start.value), float(frame.end.value))
     reduced = [channel.reduce(*span, columns) for channel in channels]
+    is_raster = channels[0].name.unit == BOOLEAN
     lows, highs = (np.concatenate([part[1][k].ravel() for part in reduced]) for k in (1, 2))
-    low, high = value_range(lows, highs, settings)
-    implot.setup_axes("", "", implot.AxisFlags_.no_tick_labels, 0)
+    low, high = (-len(channels), 0.0) if is_raster else value_range(lows, highs, settings)
+    none = implot.AxisFlags_.no_decorations
+    implot.setup_axes("", "", implot.AxisFlags_.no_tick_labels, none if is_raster else 0)
     implot.setup_axis_format(implot.ImAxis_.y1, "%6.5g")
     implot.setup_axis_limits(implot.ImAxis_.y1, low, high, implot.Cond_.always)
+    if not is_raster and frame.size.y < _LOW_LINES * imgui.get_text_line_height():
+        places = few_ticks(low, high)
+        implot.setup_axis_ticks(implot.ImAxis_.y1, places, [f"{place:6.4g}" for place in places])
     implot.setup_axis_links(implot.ImAxis_.x1, frame.start, frame.end)
     colors = [curve_tint(sensor_color(place)) for place in range(len(channels))]
+    if is_raster:
+        _draw_strips(reduced, colors, now)
+    else:
+        _draw_curves(channels, reduced, colors)
+    draw_over()
+    if is_raster:
+        _write_rows(channels)
+        draw_names(title, [], [])
+    else:
+        draw_names(title, [f"{channel.name.label} {_text(channel.value_at(now))}" for channel in channels], colors)
+    hovered = bool(implot.is_plot_hovered())
+    if hovered:
+        mouse = float(implot.get_plot_mouse_pos().x)
+        values = [(channel.name.label, channel.value_at(mouse)) for channel in channels]
+        travel = imgui.get_mouse_drag_delta(1, 0.0)
+        if imgui.is_mouse_released(1) and abs(travel.x) + abs(travel.y) < _CLICK:
+            imgui.open_popup("channels")
+        imgui.set_tooltip("\n".join(f"{_text(value):>9}  {label}" for label, value in values))
+    with ui.popup("channels") as opened:
+        if opened:
+            _show_menu(session, channels)
+    implot.end_plot()
+    return hovered
+
+
+def _draw_curves(
+    channels: Sequence[Channel], reduced: Sequence[tuple[Numbers, Reduced]], colors: Sequence[ImVec4]
+) -> None:
     for channel, color, (times, extremes) in zip(channels, colors, reduced, strict=True):
         # A column is a stroke from its smallest to its largest value, so that no peak is lost.
         strokes = np.stack([extremes.low, extremes.high], axis=-1).reshape(-1).astype(np.float64)
         spec = implot.Spec(line_color=color, line_weight=1.3)
         implot.plot_line(literal(channel.name.label), np.repeat(times, 2), strokes, spec)
-    draw_over()
-    draw_names(title, [f"{channel.name.label} {_text(channel.value_at(now))}" for channel in channels], colors)
-    hovered = bool(implot.is_plot_hovered())
-    if hovered:
-        mouse = float(implot.get_plot_mouse_pos().x)
-        values = [(channel.name.label, channel.value_at(mouse)) for channel in channels]
-        imgui.set_tooltip("\n".join(f"{_text(value):>9}  {label}" for label, value in values))
-    implot.end_plot()
-    return hovered
+
+
+def _draw_strips(reduced: Sequence[tuple[Numbers, Reduced]], colors: Sequence[ImVec4], end: float) -> None:
+    """Draw a row for each channel, filled where it is true; the last value holds up to a time [s]."""
+    draw = implot.get_plot_draw_list()
+    implot.push_plot_clip_rect()
+    for row, (color, (times, extremes)) in enumerate(zip(colors, reduced, strict=True)):
+        on = np.concatenate([[False], extremes.high > 0.5, [False]])
+        stops = np.append(times, max(end, times[-1])) if len(times) else times
+        ink = imgui.get_color_u32(faded(color, 0.6))
+        changes = np.flatnonzero(on[1:] != on[:-1]).reshape(-1, 2)
+        for start, stop in changes.tolist():
+            corner = implot.plot_to_pixels(float(stops[start]), -row - 0.5 - _STRIP)
+            other = implot.plot_to_pixels(float(stops[stop]), -row - 0.5 + _STRIP)
+            draw.add_rect_filled(ImVec2(corner.x, other.y), ImVec2(max(other.x, corner.x + 1), corner.y), ink)
+    implot.pop_plot_clip_rect()
+
+
+def _write_rows(channels: Sequence[Channel]) -> None:
+    """Write the name of each row of strips at its left."""
+    corner, size = implot.get_plot_pos(), implot.get_plot_size()
+    row, draw, ink = size.y / len(channels), implot.get_plot_draw_list(), imgui.get_color_u32(plain_color())
+    for place, channel in enumerate(channels):
+        top = corner.y + (place + 0.5) * row - 0.5 * imgui.get_text_line_height()
+        draw.add_text(ImVec2(corner.x + 6, top), ink, channel.name.label)
+
+
+_draft = Limit("", 0.0)
+"""Limit that is being put together."""
+
+
+def _show_menu(session: Session, channels: Sequence[Channel]) -> None:
+    """Show what can be done with the channels of a plot: pause at a value, remove those that were chosen here."""
+    names = [channel.name.name for channel in channels]
+    if _draft.channel not in names:
+        _draft.channel = names[0]
+    imgui.align_text_to_frame_padding()
+    ui.dim_text("Pause when")
+    imgui.same_line()
+    em = imgui.get_font_size()
+    _draft.channel = ui.choose("##channel", _draft.channel, names, 12 * em, "Channel of this plot")
+    imgui.same_line()
+    below = ui.choose("##side", "<" if _draft.below else ">", (">", "<"), 3 * em, "Above or below the value")
+    _draft.below = below == "<"
+    imgui.same_line()
+    imgui.set_next_item_width(6 * em)
+    _draft.limit = imgui.input_double("##limit", _draft.limit, 0.0, 0.0, "%.6g")[1]
+    imgui.same_line()
+    if ui.button("Add", "Pause at the first step whose value passes it; the Break button of Events lists all"):
+        session.add_limit(Limit(_draft.channel, _draft.limit, _draft.below))
+        imgui.close_current_popup()
+    for name in names:
+        if name in session.model_channels.chosen and imgui.menu_item_simple(f"Remove {literal(name)}"):
+            session.model_channels.drop(name)
+
+
+class ChannelChooser:
+    """A button with everything of the model that can have a curve."""
+
+    def __init__(self) -> None:
+        self._filter = ""
+
+    def show(self, session: Session) -> None:
+        """Show the button, and its list while it is open."""
+        chosen = session.model_channels
+        if ui.button(f"{icons.ICON_FA_PLUS}###channel", "Plot a joint, control, actuator force or sensor of the model"):
+            imgui.open_popup("add channel")
+        with ui.popup("add channel") as opened:
+            if not opened:
+                return
+            width = 22 * imgui.get_font_size()
+            self._filter = ui.filter_field("##names", "filter", self._filter, width, "Words that names must have")
+            names = [name for name in chosen.quantities if ui.has_words(name, self._filter)]
+            if not names:
+                ui.dim_text("The model has nothing of this name")
+            height = min(len(names), 14) * imgui.get_frame_height_with_spacing()
+            imgui.begin_child("##list", ImVec2(width, max(height, 1.0)))
+            for i in ui.visible_rows(len(names), imgui.get_frame_height_with_spacing()):
+                name, unit = names[i], chosen.quantities[names[i]].unit
+                on = ui.checkbox(
+                    f"{literal(name)}###choice{i}", name in chosen.chosen, f"In {unit or 'no unit'}, of every step"
+                )
+                if on and name not in chosen.chosen:
+                    chosen.choose([name])
+                elif not on:
+                    chosen.drop(name)
+            imgui.end_child()
 
 
 def _text(value: float) -> str:

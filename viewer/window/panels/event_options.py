@@ -1,6 +1,8 @@
 """Popups of the Events window: which pairs are tracked, what counts as contact, and breaks that pause on one."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
@@ -104,29 +106,29 @@ class BreakEditor:
     def __init__(self) -> None:
         self.draft = Break(BreakWhen.BEGIN, force=10.0)
 
-    def show(self, tracker: ContactTracker) -> None:
+    def show(self, session: Session, tracker: ContactTracker) -> None:
         """The button; its popup while it is open."""
-        active = sum(each.enabled for each in tracker.breaks)
+        limits = session.simulation.channels.limits
+        active = sum(each.enabled for each in tracker.breaks) + sum(limit.enabled for limit in limits)
         label = f"{icons.ICON_FA_HAND} Break{f' ({active})' if active else ''}###break"
-        if ui.button(label, "Pause when a contact begins, ends, slips or exceeds a force"):
+        if ui.button(label, "Pause when a contact begins, ends, slips or exceeds a force, or a channel passes a value"):
             imgui.open_popup("breaks")
         with ui.popup("breaks") as opened:
             if opened:
-                self._show_list(tracker)
+                if not tracker.breaks and not limits:
+                    ui.paragraph("Nothing pauses the simulation yet.")
+                self._show_list(tracker.breaks, tracker.break_label)
+                self._show_list(limits, lambda limit: limit.text, len(tracker.breaks))
                 imgui.separator()
                 self._show_draft(tracker)
 
-    def _show_list(self, tracker: ContactTracker) -> None:
-        if not tracker.breaks:
-            ui.paragraph("Nothing pauses the simulation yet.")
-        for i, each in enumerate(list(tracker.breaks)):
+    def _show_list(self, breaks: list[Any], label: Callable[[Any], str], first: int = 0) -> None:
+        for i, each in enumerate(list(breaks), start=first):
             imgui.push_id(i)
-            each.enabled = ui.checkbox(
-                ui.literal(tracker.break_label(each)), each.enabled, "Pause here, or let it pass"
-            )
+            each.enabled = ui.checkbox(ui.literal(label(each)), each.enabled, "Pause here, or let it pass")
             imgui.same_line()
             if ui.small_button(f"{icons.ICON_FA_TRASH}###remove", "Remove this break"):
-                tracker.breaks.remove(each)
+                breaks.remove(each)
             imgui.pop_id()
 
     def _show_draft(self, tracker: ContactTracker) -> None:

@@ -134,7 +134,7 @@ class EventsPanel:
         help_text = "Whose events: pairs of geoms by distance, sensors by force; of both, one row a contact"
         self.who = ui.choose("##who", self.who, Who, width, help_text)
         ui.flow(5 * em)
-        self.breaks.show(tracker)
+        self.breaks.show(session, tracker)
         ui.flow(2 * em)
         show_tracking_options(session, tracker)
         ui.flow(2 * em)

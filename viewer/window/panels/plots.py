@@ -16,7 +16,7 @@ from ...settings import PlotSettings, ValueAxis
 from ..shell import PLOTS, Dock, Panel, Shell
 from ..theme import dim_color, faded, plain_color
 from ..widgets import button, checkbox, choose, dim_text, flow, literal, number_font, paragraph, popup, tooltip
-from .channel_plots import Frame, show_channels
+from .channel_plots import ChannelChooser, Frame, show_channels
 from .plot_details import (
     Line,
     PlottedCurves,
@@ -158,6 +158,9 @@ class Plots:
         # Shared by all plots, so that dragging one moves all; ImPlot writes them.
         self._start, self._end = implot.BoxedValue(0.0), implot.BoxedValue(5.0)
         self._curves = PlottedCurves()
+        self._chooser = ChannelChooser()
+        self.channel_places: dict[str, ImVec2] = {}
+        """A place in the plot of each group of channels [px]."""
         self._ranges: dict[tuple[object, ...], ValueRange] = {}
         """Value axes of the plots, while curves and settings stay the same."""
         self._zoomed: dict[str, ValueRange] = {}
@@ -205,6 +208,8 @@ class Plots:
         height, axis = imgui.get_window_height(), session.settings.plots.axis
         if show_plot_controls(session, lambda: self._as_csv(session, history), save):
             self._fit(session.settings.plots)
+        flow(2 * imgui.get_font_size())
+        self._chooser.show(session)
         if session.settings.plots.axis is not axis:
             self._zoomed.clear()
         curves = history.curves
@@ -212,7 +217,7 @@ class Plots:
         if not isinstance(curves, BodyCurves) or session.paused or not curves.names or curves.pending >= _STEPS_AT_ONCE:
             curves.update()
         shown = _shown(session, history)
-        if not shown:
+        if not shown and not len(session.simulation.channels):
             engine = session.engine
             if not len(engine.sensors) and engine.can_watch_all:
                 paragraph("This scene has no contact sensors. Show all contacts, or make sensors, to see curves.")
@@ -222,7 +227,7 @@ class Plots:
                 paragraph("Show a sensor to see its curves.")
             return
         by_sensor = session.settings.plots.by_sensor
-        if isinstance(history.curves, BodyCurves):
+        if shown and isinstance(history.curves, BodyCurves):
             flow(8 * imgui.get_font_size())
             if button(f"{EACH_BODY}###each body", EACH_BODY_HELP):
                 make_for_bodies()
@@ -256,11 +261,11 @@ class Plots:
         room = min(avail - _PLOTS_PART * panel_height, 0.5 * avail) - axis - gap
         of_bodies = isinstance(history.curves, BodyCurves)
         least_row = _ROW_LINES if of_bodies else _LEAST_ROW_LINES
-        row = min(max(room / len(names), least_row * line), _ROW_LINES * line)
+        row = min(max(room / max(len(names), 1), least_row * line), _ROW_LINES * line)
         self._legend, self._top = legend_width(imgui.get_content_region_avail().x), imgui.get_cursor_screen_pos().y
         self._shown_signal = next(iter(signals), Signal.MAGNITUDE)
         raster = min(row * len(names), 0.6 * avail) + axis
-        plots, groups = _plots(session, names, signals), session.simulation.channels.groups()
+        plots, groups = _plots(session, names, signals) if names else [], session.simulation.channels.groups()
         least = _LEAST_LINES * line
         count = len(plots) + len(groups)
         height = (avail - raster - gap) / max(count, 1) - gap
@@ -280,7 +285,9 @@ class Plots:
         frame = Frame(ImVec2(width, max(height, least)), self._start, self._end, _STYLE)
         for title, channels in groups.items():
             now, over = history.time(history.current), partial(self._draw_over, session, history)
-            hovered = show_channels(title, channels, session.settings.plots, frame, now, over) or hovered
+            corner = imgui.get_cursor_screen_pos()
+            self.channel_places[title] = ImVec2(corner.x + 0.5 * avail, corner.y + 0.5 * frame.size.y)
+            hovered = show_channels(session, title, channels, session.settings.plots, frame, now, over) or hovered
         if scrolls:
             imgui.end_child()
             width = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size - self._legend
@@ -428,18 +435,18 @@ class Plots:
         implot.setup_axes("", "", 0, axis.no_decorations | axis.lock)
         implot.setup_axis_format(_X, "%g s")
         implot.setup_axis_links(_X, self._start, self._end)
-        implot.setup_axis_limits(_Y, -len(names), 0, implot.Cond_.always)
+        implot.setup_axis_limits(_Y, -max(len(names), 1), 0, implot.Cond_.always)
         start, curves = self._start.value, self._curves
         corner, area = implot.get_plot_pos(), implot.get_plot_size()
         self._strips, self._rows = ImVec4(corner.x, corner.y, area.x, area.y), names
-        if len(curves.times) > 1:
+        if len(curves.times) > 1 and names:
             implot.push_plot_clip_rect()
             found, force = (curves.of_signal(curves.high, signal) for signal in (Signal.FOUND, Signal.MAGNITUDE))
             draw_strips(curves.times, found, force, [self._colors[name] for name in names])
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()
-        if self._legend and not session.settings.plots.by_sensor:
+        if self._legend and names and not session.settings.plots.by_sensor:
             lines = [Line(name, self._shown_signal, name) for name in names]
             colors = [self._colors[name] for name in names]
             draw_legend(history, lines, colors, self._legend, area.y / len(names), self._top, self._more)
@@ -447,13 +454,13 @@ class Plots:
         if hovered:
             if abs(implot.get_plot_limits().x.min - start) > 1e-9:
                 session.settings.plots.follow = False
-            name = names[min(max(int(-implot.get_plot_mouse_pos().y), 0), len(names) - 1)]
+            name = names[min(max(int(-implot.get_plot_mouse_pos().y), 0), len(names) - 1)] if names else ""
             travel = imgui.get_mouse_drag_delta(0, 0.0)
             if imgui.is_mouse_double_clicked(0):
                 self._fit(session.settings.plots)
             elif imgui.is_mouse_released(0) and abs(travel.x) < 3:
-                session.go_to(pointed_step(history, name))
-            else:
+                session.go_to(pointed_step(history, name) if name else history.step_at(implot.get_plot_mouse_pos().x))
+            elif name:
                 imgui.set_tooltip(f"{name}: in contact where filled. Click to go there")
         implot.end_plot()
         return hovered
