@@ -1,0 +1,84 @@
+// The camera: free, as the window's, or one of the scene.
+
+const ORBIT = 180, STEEPEST = 89, ZOOM = 2.4;
+
+class Camera {
+  constructor(manifest) {
+    this.manifest = manifest;
+    this.size = manifest.extent || 1;
+    this.chosen = -1;
+    this.reset();
+  }
+
+  reset() { Object.assign(this, this.manifest.camera, { lookat: [...this.manifest.camera.lookat], chosen: -1 }); }
+
+  get axes() {
+    const a = this.azimuth * Math.PI / 180, e = this.elevation * Math.PI / 180;
+    const ahead = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];
+    const right = [Math.sin(a), -Math.cos(a), 0];
+    return [right, cross(right, ahead), ahead];
+  }
+
+  // The picture's camera, for a size [CSS px], where bodies are.
+  picture(width, height, turns, places) {
+    let [right, up, ahead] = this.axes, fovy = this.fovy, distance = this.distance, place = plus(this.lookat, ahead, -distance), focus = this.lookat;
+    const fixed = this.manifest.cameras[this.chosen];
+    if (fixed) {
+      const own = turnOf(...fixed.quat), t = fixed.body < 0 ? [1, 0, 0, 0, 1, 0, 0, 0, 1] : turns.subarray(9 * fixed.body, 9 * fixed.body + 9);
+      const at = fixed.body < 0 ? [0, 0, 0] : places.subarray(3 * fixed.body, 3 * fixed.body + 3);
+      const turn = (v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
+      [right, up, ahead] = [0, 1, 2].map((c) => turn([own[c], own[3 + c], own[6 + c]].map((v) => c === 2 ? -v : v)));
+      place = plus(turn(fixed.pos), at);
+      fovy = fixed.fovy;
+      distance = Math.max(dot(plus(this.manifest.center || this.lookat, place, -1), ahead), 0.1 * this.size);
+      focus = plus(place, ahead, distance);
+    }
+    const far = Math.max(this.far || 0, distance + 12 * this.size), near = clamp(this.near || 0.01 * distance, 0.002 * distance, 0.03 * distance);
+    const slope = this.orthographic && !fixed ? 0.5 * fovy : Math.tan(0.5 * fovy * Math.PI / 180);
+    const tall = this.orthographic && !fixed ? slope : near * slope, orthographic = !!this.orthographic && !fixed;
+    const view = viewMatrix(place, right, up, ahead.map((v) => -v));
+    const projection = boxProjection(-tall * width / height, tall * width / height, -tall, tall, near, far, orthographic);
+    const perPixel = orthographic ? 2 * slope / height : 2 * slope / height;
+    const wide = slope * width / height;
+    return {
+      view, projection, toClip: product(projection, view), place, ahead, right, up, focus, distance, fovy, orthographic, width, height, perPixel,
+      // Ways of the sky's corners: turned alone.
+      skyFromClip: new Float64Array([
+        ...right.map((v) => v * wide), 0, ...up.map((v) => v * slope), 0, ...ahead, 0, 0, 0, 0, 1,
+      ]),
+      pixelSize(p) { return orthographic ? perPixel : Math.abs(dot(plus(p, place, -1), ahead)) * perPixel; },
+      recession(p) {
+        const depth = dot(plus(p, place, -1), ahead);
+        return orthographic || depth < 1e-12 ? [0, 0, 0] : ahead.map((v) => v / depth);
+      },
+      project(p) {
+        const m = this.toClip, w = m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15];
+        if (w < 1e-12) return null;
+        const x = (m[0] * p[0] + m[4] * p[1] + m[8] * p[2] + m[12]) / w, y = (m[1] * p[0] + m[5] * p[1] + m[9] * p[2] + m[13]) / w;
+        return [(0.5 + 0.5 * x) * width, (0.5 - 0.5 * y) * height, dot(plus(p, place, -1), ahead)];
+      },
+    };
+  }
+
+  // A drag, in heights of the picture.
+  orbit(dx, dy) {
+    this.chosen = -1;
+    this.azimuth = (this.azimuth - ORBIT * dx + 540) % 360 - 180;
+    this.elevation = clamp(this.elevation - ORBIT * dy, -STEEPEST, STEEPEST);
+  }
+
+  pan(dx, dy) {
+    this.chosen = -1;
+    const [right, up] = this.axes, height = 2 * this.distance * Math.tan(0.5 * this.fovy * Math.PI / 180);
+    this.lookat = plus(plus(this.lookat, up, height * dy), right, -height * dx);
+  }
+
+  // Nearer by a positive amount; towards a point of the picture from -1 to 1 each way.
+  zoom(amount, [x, y] = [0, 0], aspect = 1) {
+    this.chosen = -1;
+    const before = this.distance, [right, up] = this.axes, slope = Math.tan(0.5 * this.fovy * Math.PI / 180);
+    this.distance = clamp(before * Math.exp(-ZOOM * amount), 1e-4 * this.size, Math.max(40 * this.size, before));
+    const moved = (before - this.distance) * slope;
+    this.lookat = plus(plus(this.lookat, right, moved * x * aspect), up, moved * y);
+  }
+}
