@@ -42,7 +42,8 @@ def is_bundled(path: Path | None) -> bool:
 
 
 def bundled_control(path: Path | None) -> Path | None:
-    """The controller that lies beside a bundled scene; None for scenes without one, and for those of a person."""
+    """Return the controller that lies beside a bundled scene; None for scenes without one, and for a user's own
+    scenes."""
     return _control(path) if path is not None and is_bundled(path) else None
 
 

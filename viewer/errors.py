@@ -27,9 +27,9 @@ class UnstableError(RuntimeError):
     def __init__(self, reason: str, outcome: str) -> None:
         super().__init__(reason)
         self.reason = reason
-        """What happened, for a person."""
+        """Description of the error, for the user."""
         self.outcome = outcome
-        """What the simulation shows now."""
+        """Description of what the simulation shows now."""
 
     def __str__(self) -> str:
         return f"{self.reason}; {self.outcome}"

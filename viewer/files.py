@@ -28,7 +28,7 @@ _numbers = itertools.count()
 _naming = threading.local()
 """The folders in which this thread chooses names."""
 _PART = re.compile(r"\.(?P<name>.+)\.\d+-\d+\.part", re.DOTALL)
-"""Name of a part: that of the file, and the process and number of whoever writes it."""
+"""Name of a part: that of the file, and the process and number of its writer."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PATIENCE = 1.0
 """Longest wait for another program that chooses a name in the same folder [s]."""
@@ -91,7 +91,7 @@ class PartFile:
     def __init__(self, path: str | Path, *, is_folder: bool = False, spare: int = 0) -> None:
         """Fails here, not after the work is done, where nothing can be written. `spare`: see `reserve`."""
         self.path = Path(path)
-        """As it was asked for; a link stays, and what it leads to is written."""
+        """Path as it was given; a link stays, and its target is written."""
         self.final = Path(os.path.realpath(self.path)) if os.path.islink(self.path) else self.path
         self.full = False
         """True if the disk is full: the file is to be completed now, with the room that was reserved for that."""
@@ -100,7 +100,7 @@ class PartFile:
         self._spare: IO[bytes] | None = None
         self._lock: int | None = None
         self.part = self._folder / f".{self.final.name}.{os.getpid()}-{next(_numbers)}.part"
-        """Where to write."""
+        """Path to write to."""
         try:
             with naming(self._folder):
                 self._check_target()
@@ -133,7 +133,7 @@ class PartFile:
             return PartStream(os.dup(file.fileno()), self)
 
     def reserve(self, size: int) -> None:
-        """Keep so many bytes free in all for completing the file; where they are not to be had, the disk is full."""
+        """Keep `size` bytes free in all for completing the file; where they are not to be had, the disk is full."""
         if not self.full:
             try:
                 self._allocate(size)
@@ -143,7 +143,7 @@ class PartFile:
                 self.release()
 
     def lend(self, size: int) -> None:
-        """Keep only so many bytes reserved, while a library writes that could not ask for the rest."""
+        """Keep only `size` bytes reserved, while a library writes that could not ask for the rest."""
         if self._spare is not None:
             self._spare.truncate(size)
 
@@ -330,7 +330,7 @@ def free_path(folder: Path, stem: str, suffix: str) -> Path:
 
 
 def describe_strays(folder: Path) -> str | None:
-    """What programs that were killed have left unfinished in a folder, for a person; None for nothing."""
+    """Return, for the user, the unfinished files of killed programs in a folder; None if there are none."""
     strays = [part for part in _parts(folder) if not _is_live(part) and part.exists()]
     if not strays or fcntl is None:
         return None
@@ -340,7 +340,7 @@ def describe_strays(folder: Path) -> str | None:
 
 
 def size_text(size: float) -> str:
-    """A number of bytes for a person, such as `52 kB`, `1.3 MB`, `100 MB`."""
+    """Return a number of bytes in words, such as `52 kB`, `1.3 MB`, `100 MB`."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if size < 1000 or unit == "GB":
             break

@@ -1,8 +1,8 @@
-"""Turns contacts over time into what rewards and reports are made of: times, slip, peaks, impulses.
+"""Turns contacts over time into quantities for rewards and reports: times, slip, peaks, impulses.
 
-Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording. In
-what is called "over time", the first dimension is the step: (steps, ...), one physics step after the other. `timestep`
-is the time from one to the next [s]. Definitions are those of the window.
+Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording.
+"Over time" means that the first dimension is the step: (steps, ...), one physics step after the other. `timestep` is
+the time from one to the next [s]. Definitions are those of the window.
 """
 
 import math
@@ -20,7 +20,8 @@ ON, OFF = 1.0, 0.5
 
 
 def force(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
-    """How hard a sensor is pressed [N], (...): `ContactBatch.force_magnitude`. ValueError without what it needs."""
+    """Return the force on a sensor [N], (...): `ContactBatch.force_magnitude`. ValueError without the fields it
+    needs."""
     magnitude = batch.force_magnitude(member(Reduce, reduce, "reduce mode"))
     if magnitude is None:
         raise ValueError("how hard a sensor is pressed needs force, and with several slots normal and tangent")
@@ -56,7 +57,7 @@ def check_thresholds(on: float, off: float) -> None:
 @tree()
 @dataclass(frozen=True, eq=False)
 class ContactTimes:
-    """How long sensors have been in contact and in the air, how often, and for what share of the time.
+    """Contact time and air time of sensors, number of contacts, and share of time in contact.
 
     Steps are counted, not times added up, so that nothing drifts. Passes through jit, scan and compile.
     """
@@ -194,10 +195,11 @@ def _first_times(in_contact: Any, timestep: Any, dtype: Any) -> ContactTimes:
 
 
 def sliding(batch: ContactBatch, friction: Any, cone: str = Cone.ELLIPTIC) -> Any:
-    """True for contacts that slide, (..., slots): on the edge of the friction cone, faster than soft contacts creep.
+    """Return whether each contact slides, (..., slots): on the edge of the friction cone, faster than soft contacts
+    creep.
 
     `friction` coefficients along both tangents, broadcast to (..., slots, 2). Where velocities are not in the array,
-    friction use decides alone. A contact whose friction is NaN, not known, is not said to slide. ValueError for
+    friction use decides alone. A contact whose friction is NaN, unknown, does not count as sliding. ValueError for
     netforce and without force.
     """
     if batch.force is None or batch.in_world_frame:

@@ -229,7 +229,7 @@ def _end_child(pid: int, link: Link, process: "subprocess.Popen[bytes]") -> None
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use."""
+    """Limits of a worker's time and memory."""
 
     time: float = 60.0
     """Wall time [s]. The slowest of a thousand public scenes takes 11 to compile."""
@@ -264,7 +264,7 @@ class Worker:
 
     @property
     def stage(self) -> str:
-        """What the process is doing, to show to a user."""
+        """Present activity of the process, for the user."""
         self._receive()
         return self._stage
 
@@ -394,7 +394,7 @@ def _enforce(limits: Limits) -> None:
 
 
 def address_limit() -> int | None:
-    """Bytes of addresses that this process and those that it starts may have, as by `ulimit -v`; None for any."""
+    """Limit of the address space of this process and its children, as by `ulimit -v` [bytes]; None for no limit."""
     try:
         import resource
     except ImportError:

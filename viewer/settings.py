@@ -1,4 +1,4 @@
-"""Defines what a person can choose: the options of one launch, and the view state that is saved."""
+"""Defines the user's choices: the options of one launch, and the view state that is saved."""
 
 import dataclasses
 import json
@@ -10,7 +10,7 @@ from typing import Any, TypeVar, get_type_hints
 
 
 class Reduce(StrEnum):
-    """Which of the matching contacts a sensor reports, in MuJoCo's numbering."""
+    """Selection of the matching contacts that a sensor reports, in MuJoCo's numbering."""
 
     NONE = "none"
     MINDIST = "mindist"
@@ -19,7 +19,7 @@ class Reduce(StrEnum):
 
 
 class Quality(StrEnum):
-    """How much the scene's picture may cost; auto follows the renderer."""
+    """Rendering quality of the scene; auto follows the renderer."""
 
     AUTO = "auto"
     LOW = "low"
@@ -30,13 +30,13 @@ class FilmStyle(StrEnum):
     """For whom a recording is made."""
 
     DEBUG = "debug"
-    """Who looks for a fault: all that the window shows."""
+    """Style for finding a fault: all that the window shows."""
     TALK = "talk"
     """An audience: total forces and friction cones, large, with few words."""
 
 
 class ScaleMode(StrEnum):
-    """What sets the length of a force arrow."""
+    """Basis of the length of a force arrow."""
 
     AUTO = "auto"
     """The forces that were drawn lately, on screen."""
@@ -47,7 +47,7 @@ class ScaleMode(StrEnum):
 
 
 class ColorMode(StrEnum):
-    """What an arrow's colour stands for."""
+    """Meaning of an arrow's colour."""
 
     COMPONENT = "component"
     SENSOR = "sensor"
@@ -63,7 +63,7 @@ class Palette(StrEnum):
 
 
 class Moment(StrEnum):
-    """Which of the steps since the last picture the gizmos show."""
+    """Step since the last frame that the gizmos show."""
 
     INSTANT = "instant"
     """The newest."""
@@ -73,7 +73,7 @@ class Moment(StrEnum):
 
 
 class ValueAxis(StrEnum):
-    """How the value axis of a plot is divided, and what it shows."""
+    """Division of a plot's value axis, and its range."""
 
     LINEAR = "linear"
     LOG = "log"
@@ -101,7 +101,7 @@ _BOUNDS = {
     "ui_scale": (0.5, 4.0),
     "font_size": (8.0, 40.0),
 }
-"""What a saved number may be, by name; all others are factors, lengths and durations, within `_POSITIVE`."""
+"""Bounds of saved numbers, by name; all others are factors, lengths and durations, within `_POSITIVE`."""
 _POSITIVE = (1e-6, 1e5)
 
 
@@ -147,18 +147,18 @@ class Options:
     frames: int | None = None
     """Stop after this many frames."""
     log: Path | None = None
-    """A log whose steps are taken again."""
+    """Log whose steps are re-simulated."""
     episode: str | None = None
-    """Which run of it, by number or name."""
+    """Episode of the log, by number or name."""
     period: float | None = None
     """Time between two rows of a log that has none [s]."""
     save_run: Path | None = None
-    """Where the run is kept when the window closes."""
+    """File to which the run is saved when the window closes."""
 
 
 @dataclass
 class GizmoSettings:
-    """How contacts are drawn. Each layer that a person can turn on has its flag here: see `session.layers`."""
+    """Settings of drawn contacts. Each layer that the user can switch on has its flag here: see `session.layers`."""
 
     points: bool = True
     forces: bool = True
@@ -174,11 +174,11 @@ class GizmoSettings:
     force_kinds: bool = False
     """All kinds of force on a body."""
     body_alone: bool = False
-    """True if these are of the body itself, without those that hang on it."""
+    """True if the forces are of the body itself, without its child bodies."""
     support: bool = False
     """Support polygon and centre of pressure of a robot."""
     slip_velocity: bool = False
-    """How the surfaces of contacts move over each other."""
+    """Show the velocity of the surfaces of contacts against each other."""
     dropped: bool = True
     """Ghosts of the contacts for which a sensor has no slot."""
     beside: bool = True
@@ -207,7 +207,7 @@ class GizmoSettings:
 
 @dataclass
 class PlotSettings:
-    """What the curves show."""
+    """Settings of the Plots panel."""
 
     signals: str = "force"
     """Names of the signals that are drawn, separated by commas."""
@@ -235,7 +235,7 @@ class ViewState:
     ui_scale: float = 1.0
     """Factor on the size of everything in the window, beyond what the screen's density asks for."""
     font_size: float = 15.0
-    """Of text, before that factor [px]."""
+    """Text size before that factor [px]."""
     history_megabytes: float = 256.0
     """Memory for the history of a simulation."""
     contact_columns: str = ""
@@ -250,7 +250,7 @@ class ViewState:
     record_panels: bool = False
     """True if recordings show the whole window, not the scene alone."""
     record_folder: str = ""
-    """Where recordings go; the working folder if empty."""
+    """Folder of recordings; the working folder if empty."""
     record_suffix: str = ".mp4"
     record_fps: float = 60.0
     """Pictures a second of recordings."""

@@ -1,1 +1,1 @@
-"""What a person can do, without a toolkit: open and reload scenes, edit sensors, record."""
+"""Actions of a user, without a toolkit: open and reload scenes, edit sensors, record."""

@@ -1,4 +1,4 @@
-"""What a person can do, as one object without a toolkit; a window draws it."""
+"""Offers all that a user can do as one object without a toolkit; a window draws it."""
 
 import gc
 import os
@@ -48,7 +48,7 @@ PHYSICS_BUDGET = 0.025
 class Application:
     """An open scene, with its sensor edits, recordings, notices, and the next scene while it is being opened.
 
-    Whoever draws it calls `start` once, then for every frame `advance`, and `take_picture` with what was drawn.
+    A face calls `start` once, then for every frame `advance`, and `take_picture` with what was drawn.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class Application:
         """Contact sensors that were made or changed here; the scene is opened again whenever they change."""
         self.loader = SceneLoader(options, self.sensor_edits)
         self.saved: list[Path] = []
-        """Files that were completed, oldest first; whoever shows the window elsewhere takes them from here."""
+        """Completed files, oldest first; a face that shows the window elsewhere takes them from here."""
         self.recorder = Recorder(self.saved)
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
-        """States that were made here, beside those of the scene."""
+        """Keyframes made in this program, beside those of the scene."""
         self.findings = Findings(self.sensor_edits)
         """Findings of the contact rules in the open scene."""
         self.gizmos = GizmoList()
@@ -85,9 +85,9 @@ class Application:
         """Longest that the steps of a frame take [s]."""
         size = (options.width, options.height) if options else (Options.width, Options.height)
         self.scene_size = size
-        """Of the scene's picture, width and height [px]; whoever draws keeps it up to date."""
+        """Size of the scene's picture, width and height [px], kept up to date by the face."""
         self.window_size = size
-        """Of the picture with panels, width and height [px]; likewise."""
+        """Size of the picture with panels, width and height [px], kept up to date by the face."""
         self._reported: StepSource | None = None
         """The run or log of which was reported how exact it is."""
         self._closed = False
@@ -104,7 +104,7 @@ class Application:
 
     @property
     def idle(self) -> bool:
-        """True if the picture changes only when a person does something."""
+        """True if the picture changes only when the user acts."""
         outdated = self.notices.has_expired or self.loader.is_busy(self.session.engine)
         source = self.session.source
         busy = (
@@ -210,14 +210,14 @@ class Application:
 
     @property
     def working_folder(self) -> Path:
-        """The program's working folder; once that was removed, where it was, so that a person is told."""
+        """Return the program's working folder; after its removal, its former path, so that the user reads of it."""
         with suppress(FileNotFoundError):
             self._folder = Path.cwd()
         return self._folder
 
     @property
     def next_recording(self) -> Path:
-        """Where a new recording would go."""
+        """Return the path of a new recording."""
         return self._free_path(self.session.settings.record_suffix)
 
     @property
@@ -258,7 +258,7 @@ class Application:
 
     @property
     def next_run(self) -> Path:
-        """Where a run would be saved."""
+        """Return the path of a new saved run."""
         return self._free_path(RUN_SUFFIX)
 
     def save_run(self, path: Path | None = None) -> None:
@@ -268,7 +268,7 @@ class Application:
             self.notices.attempt(lambda: self.run_saving.start(self.session.simulation, target, self.sensor_edits))
 
     def _report_runs(self) -> None:
-        """Report a run that was saved, and once how exactly one that is shown was taken again."""
+        """Report a run that was saved, and once how exactly the shown one was re-simulated."""
         if (saved := self.notices.attempt(self.run_saving.poll)) is not None:
             self.saved.append(saved[0])
             self.notices.add(saved[1])
@@ -303,7 +303,8 @@ class Application:
             self.notices.add(done)
 
     def begin_closing(self) -> bool:
-        """Record no more. True if closing has to wait for files, which is said on the terminal and in a notice."""
+        """Stop all recordings. Return whether closing has to wait for files; a notice and a line on the terminal
+        name them."""
         for path in (paths := self.recorder.begin_closing()):
             self.notices.add(f"completing {path.name}: the window closes then")
             with suppress(OSError):  # The terminal may be closed.
@@ -361,7 +362,7 @@ class Application:
         return free_path(self._recording_folder, name, suffix)
 
     def _warn_of_deep_start(self) -> None:
-        """Say that bodies start inside each other, and offer a keyframe in which they do not."""
+        """Warn of bodies that start inside each other, and offer a keyframe in which they do not."""
         session = self.session
         engine = session.engine
         if not engine.has_contact_list or session.source.replays or engine.time > 0.0:
@@ -441,7 +442,7 @@ class Application:
 
 
 def _short(folder: Path) -> str:
-    """A folder's path, with ~ for a person's own."""
+    """Return a folder's path, with ~ for the user's own."""
     with suppress(ValueError, RuntimeError):
         return str("~" / folder.relative_to(Path.home()))
     return str(folder)

@@ -1,4 +1,4 @@
-"""Reads the file of a controller, and again whenever it was saved; tells of one that is too slow."""
+"""Reads the file of a controller, and again whenever it was saved; warns of one that is too slow."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ class Controllers:
 
     def __init__(self, options: Options | None) -> None:
         self.file: ControllerFile | None = None
-        """Where the controller comes from; None without one, and for a function of a user's own program."""
+        """File of the controller; None without one, and for a function of the user's own program."""
         self._beside_file: ControllerFile | None = None
         self._watch: FileWatch | None = None
         self._declared: dict[str, float] = {}
@@ -55,7 +55,7 @@ class Controllers:
     def poll(self, engines: Sequence[Engine]) -> str | None:
         """Read the file again if it was saved: the state of the scene is kept, that of the controller starts again.
 
-        What there is to say of that, for a person, once. Raises ControlError where the file cannot be used; then the
+        Return a message for the user about it, once. Raises ControlError where the file cannot be used; then the
         controller stays as it is. Call it once a frame.
         """
         if self._watch is not None and self._watch.poll():
@@ -78,7 +78,7 @@ class Controllers:
 
     @property
     def drives(self) -> bool:
-        """True unless a person has stopped the controller."""
+        """True unless the user has stopped the controller."""
         return self._stopped is None
 
     def set_drives(self, on: bool, engines: Sequence[Engine]) -> None:
@@ -93,7 +93,7 @@ class Controllers:
                 _stop(engine)
 
     def continue_on(self, engines: Sequence[Engine], before: Sequence[Engine]) -> None:
-        """Let what drives engines drive those that replace them on the same scene; those beside may be new."""
+        """Let the controllers of engines drive those that replace them on the same scene; those beside may be new."""
         for engine, old in zip(engines, before, strict=False):
             engine.controller = old.controller
         for engine in engines[len(before) :]:
@@ -138,7 +138,7 @@ class Controllers:
 
 
 def _stop(engine: Engine) -> None:
-    """Let an engine's controller set no controls; it still says where a reset leads."""
+    """Let an engine's controller set no controls; it still decides the state after a reset."""
     if engine.controller is not None:
         engine.controller = replace(engine.controller, control=no_control)
 

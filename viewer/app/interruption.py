@@ -11,7 +11,7 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if
 
 
 class Interruption:
-    """A request to end the program, from a person or the system."""
+    """A request to end the program, from the user or the system."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -24,7 +24,7 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """Of a program that was ended so, as shells have it; 0 if it was not."""
+        """Exit code of a program that was ended so, as shells have it; 0 if it was not."""
         return 128 + self.number if self.number else 0
 
     def request(self, number: int, _: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Keyframes that a person makes: kept with the running scene, saved into its file, copied and pasted as text."""
+"""Keyframes that the user makes: kept with the running scene, saved into its file, copied and pasted as text."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ class Keyframes:
     """States of the running scene that its file does not have, by name."""
 
     def __init__(self, edits: SensorEdits) -> None:
-        """`edits`: the steps that a person can undo."""
+        """`edits`: the actions that can be undone."""
         self._edits = edits
         self.made: dict[str, Keyframe] = {}
         self._path: Path | None = None

@@ -22,11 +22,11 @@ class Notice:
     warning: bool = False
     """True if it stays until it is dismissed."""
     details: str = ""
-    """What a person may want to send to a developer, beside the text."""
+    """Details that a user may send to a developer, beside the text."""
     offer: tuple[str, Callable[[], object]] | None = None
     """Label and action of the button beside the text."""
     since: float = field(default_factory=time.monotonic)
-    """When it was added, on the monotonic clock [s]."""
+    """Time at which it was added, on the monotonic clock [s]."""
 
     @property
     def expired(self) -> bool:

@@ -89,12 +89,12 @@ class Recorder:
         self._closing = False
         self._screenshot: PartFile | None = None
         self._shot: tuple[Session, bool] | None = None
-        """What the screenshot is of, and whether with panels."""
+        """Session of the screenshot, and whether it shows panels."""
         self._size = (0, 0)
         self._overlay: Overlay | None = None
         self._retake: Retake | None = None
         self._usual: tuple[ViewState, GizmoSettings] | None = None
-        """How contacts were drawn before the recording chose its own style, and where that is kept."""
+        """Drawing settings before the recording chose its own style, and their owner."""
 
     @property
     def retaking(self) -> bool:
@@ -176,7 +176,8 @@ class Recorder:
     def take_picture(
         self, read: Callable[[], NDArray[np.uint8]], whole_window: bool, time: float, labels: Sequence[Label] = ()
     ) -> str | None:
-        """Take what is drawn so far, at a simulated time [s], if it is due; what was completed, for a person.
+        """Record the frame drawn so far, at a simulated time [s], if one is due; return a message about completed
+        files.
 
         `read` gives the picture, RGB, (height, width, 3). `labels`: see `Overlay.compose`.
         """
@@ -231,7 +232,7 @@ class Recorder:
         return [writer.path for writer in self._completing if not writer.wait(deadline - monotonic())]
 
     def close(self) -> tuple[list[str], list[RecordingError]]:
-        """Complete all that is being recorded: what it was, for a person, and what could not be."""
+        """Complete all recordings: return messages about complete files, and errors of the others."""
         if self._screenshot is not None:
             self._screenshot.discard()
             self._screenshot = None
@@ -286,17 +287,18 @@ class RunSaving:
         executor.shutdown(wait=False)
 
     def poll(self) -> tuple[Path, str] | None:
-        """The file that was completed, and what to say of it, once; None if there is none. Raises SceneError."""
+        """Return the file that was completed, and a message about it, once; None if there is none. Raises
+        SceneError."""
         return self.wait() if self._saving is not None and self._saving.done() else None
 
     def wait(self) -> tuple[Path, str] | None:
-        """As `poll`, once it has ended."""
+        """Wait for the end, then do as `poll`."""
         saving, path, self._saving = self._saving, self._path, None
         return None if saving is None or path is None else (path, saving.result())
 
 
 def _save(saver: RunSaver) -> str:
-    """Write a run; what to say of it. Raises SceneError, whatever it is that fails."""
+    """Write a run and return a message about it. Raises SceneError, whatever it is that fails."""
     try:
         path = saver.write()
     except SceneError:

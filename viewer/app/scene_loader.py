@@ -1,4 +1,4 @@
-"""Opens scenes while the running one continues: chosen by a person, or changed on disk."""
+"""Opens scenes while the running one continues: chosen by the user, or changed on disk."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from ..settings import Options
 
 T = TypeVar("T")
 Engines = Sequence[Engine]
-"""That of a scene, and those whose runs are shown beside it."""
+"""Engine of a scene, and those whose runs are shown beside it."""
 Rebuild = Callable[[Sequence[SceneChange]], tuple[Engine, tuple[RefusedChange, ...]]]
 """An engine on the same scene with changed sensors, and the changes that do not fit."""
 
@@ -31,7 +31,7 @@ class SceneLoader:
     def __init__(self, options: Options | None, sensor_edits: SensorEdits) -> None:
         """`sensor_edits`: changes of the running scene's sensors; it is opened again whenever they change."""
         self.choice = options.engine if options else DEFAULT
-        """Who steps the scenes that are opened from now on."""
+        """Engine of the scenes that are opened from now on."""
         self._running_choice = self.choice
         self._envs = options.envs if options else 1
         self._log = (options.log, options.episode, options.period) if options and options.log is not None else None
@@ -43,7 +43,7 @@ class SceneLoader:
         self._next: Path | None = None
         self._watch: FileWatch | None = None
         self._controller: Controller | None = None
-        """Of the scene that is being opened again."""
+        """Controller of the scene that is being opened again."""
         self.rebuild: Rebuild | None = None
         """Makes the engine of a user's loop again with other sensors: it has no file that could be opened."""
 
@@ -51,7 +51,7 @@ class SceneLoader:
 
     @property
     def progress(self) -> str | None:
-        """What is being opened and for how long, for a person; None for nothing."""
+        """Scene that is being opened and for how long, for the user; None for none."""
         opening = self._opening
         if opening is None or opening.elapsed < 0.3:
             return None
@@ -76,7 +76,8 @@ class SceneLoader:
             self._opening.cancel()
 
     def is_busy(self, running: Engine) -> bool:
-        """True if a scene is being opened or has to be: a person wants it, or files or sensors have changed."""
+        """Return whether a scene is being opened or has to be: the user asked for it, or files or sensors have
+        changed."""
         if self.rebuild is not None:
             return self._offered is not None or self._is_outdated()
         if self._opening is None and self._next is None and self._is_outdated():
@@ -135,7 +136,7 @@ class SceneLoader:
         return self._sensor_edits.state != self._tried_edits or (self._watch is not None and bool(self._watch.poll()))
 
     def _keep_edits(self, same: bool, refusals: tuple[RefusedChange, ...]) -> None:
-        """Keep the sensor edits that the scene accepted; none of them if it is another scene."""
+        """Keep the sensor edits that the scene accepted; none if it is another scene."""
         if same:
             up_to_date = self._sensor_edits.state == self._tried_edits
             self._sensor_edits.drop_refused(refusals)
@@ -156,7 +157,7 @@ class SceneLoader:
         return open_engines(scene.path, self.choice, self._envs), ()
 
     def _vary(self) -> Controller | None:
-        """What varies a model before its first step, as it did when the scene was first opened."""
+        """Return the variation of a model before its first step, as when the scene was first opened."""
         controller = self._controller
         if controller is None:
             return None
@@ -164,8 +165,8 @@ class SceneLoader:
 
 
 def _result(opening: Opening[T]) -> T:
-    """What was opened; SceneError also where the file became something else meanwhile, such as a folder, or where
-    its damage was seen by nothing else."""
+    """Return the result of an opening; SceneError also where the file became something else meanwhile, such as a
+    folder, or where its damage showed nowhere else."""
     try:
         return opening.result()
     except SceneError:

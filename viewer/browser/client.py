@@ -22,9 +22,10 @@ _IN_FLIGHT = 2
 _HEADER = struct.Struct("<BxHHxxI")
 """Kind of the data, width, height, number."""
 _STILL, _LONGEST_STILL, _MISSED = 0.25, 1.0, 4
-"""A picture that stays for so long [s], and longer than so many took to come before, is sent once more, sharp."""
+"""Time that a still picture waits before it is sent once more, sharp [s]; its longest; and the number of pictures
+whose time it replaces."""
 _ASK = 4.0
-"""How often a browser is asked what it shows [s]."""
+"""Time between two questions to a browser about what it shows [s]."""
 _LONGEST_SEND = 60.0
 """A browser that takes nothing for so long [s] is given up."""
 _MOST_MESSAGES = 1000
@@ -84,7 +85,7 @@ class Client:
         self._work.set()
         self._messages: list[dict[str, Any]] = []
         self._sent: dict[int, float] = {}
-        """When each picture that is under way was sent, by number."""
+        """Times at which the pictures under way were sent, by number."""
         self._shown: deque[float] = deque(maxlen=60)
         self._last = 0
         self._blurred = False

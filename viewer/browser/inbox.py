@@ -1,4 +1,4 @@
-"""Keeps what browsers send until a frame is drawn, and says how much of it one frame can take."""
+"""Queues the messages of browsers until a frame is drawn, and decides how many of them one frame can take."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ _MOST = 10_000
 _FARTHEST = 1e5
 """Bound of coordinates and turns: far outside every page."""
 _SAME_PLACE = 16.0
-"""How far the mouse may move while the wheel turns and still be at the same place [pixels]."""
+"""Distance that the mouse may move while the wheel turns and still be at the same place [pixels]."""
 Message = dict[str, Any]
 
 
@@ -38,7 +38,8 @@ class Inbox:
                 self._messages.append(message)
 
     def take(self) -> list[Message]:
-        """What the next frame can take, so that each press and each turn is seen at its place, and none is missed."""
+        """Pop the messages that the next frame can take, so that each press and each turn is seen at its place, and
+        none is missed."""
         taken: list[Message] = []
         seen: dict[str, Message] = {}
         with self._lock:

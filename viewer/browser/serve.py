@@ -25,7 +25,7 @@ _UNWATCHED_RATE = 10.0
 _UNWATCHED_PHYSICS = 0.8
 """Part of the time that physics may take then."""
 _MEASURE_PERIOD = 1.0
-"""How often the numbers in the status bar change [s]."""
+"""Time between changes of the numbers in the status bar [s]."""
 _SWITCH_TIME = 5e-4
 """Longest that Python lets one thread keep the others waiting [s]."""
 
@@ -56,7 +56,7 @@ def serve_window(window: Window, host: str, port: int | None, opened: Opened) ->
 
 
 class Audience(shell.Audience):
-    """Those who watch a window from afar: their input before each frame, the picture after it."""
+    """Viewers that watch a window from afar: their input before each frame, the picture after it."""
 
     def __init__(self, window: Window, server: Server, opened: Opened) -> None:
         self._window, self._server, self._opened = window, server, opened
@@ -70,7 +70,7 @@ class Audience(shell.Audience):
 
     @property
     def text(self) -> str:
-        """How many watch, and how well, for the status bar."""
+        """Text for the status bar: number of viewers, frame rate and latency."""
         clients = list(self._server.clients)
         now = time.monotonic()
         if clients and not self._window.app.idle and now > self._measured + _MEASURE_PERIOD:

@@ -25,7 +25,7 @@ from .inbox import Inbox
 
 PORT = 8090
 _PORTS = 100
-"""How many ports from `PORT` on are tried where none was asked for."""
+"""Number of ports that are tried from `PORT` on where none was asked for."""
 _WAITING = 1024
 """Connections that may wait until they are accepted."""
 _STRANGERS = 64
@@ -39,7 +39,7 @@ _MAX_CLIENTS = 16
 _MAX_MESSAGE = 1 << 20
 """Longest message of a browser [bytes]; a pasted text is the longest."""
 _MAX_UPLOAD = 512 << 20
-"""Largest file that is dropped on a page [bytes]; and all of them together."""
+"""Size limit of a file dropped on a page [bytes], and of all dropped files together."""
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _log = logging.getLogger(__name__)
 # A request that no browser sends is answered, not logged: anybody can send thousands, and its text may hold the token.
@@ -51,7 +51,7 @@ _log.addFilter(
 
 
 class Server:
-    """Runs in a thread of its own. Whoever draws shows pictures on `screen` and takes messages from `inbox`."""
+    """Runs in a thread of its own. The drawing thread shows pictures on `screen` and pops messages from `inbox`."""
 
     def __init__(self, host: str = "127.0.0.1", port: int | None = None) -> None:
         self.host, self._wanted = host, port
@@ -59,7 +59,7 @@ class Server:
         self.token = secrets.token_urlsafe(24)
         self.screen = Screen()
         self.inbox = Inbox()
-        """What the browsers sent."""
+        """Messages of the browsers."""
         self.wake = threading.Event()
         """Set when there is something in the inbox."""
         self.clients: list[Client] = []
@@ -243,7 +243,7 @@ class Server:
         return web.Response(text="saved")
 
     def _upload_path(self, name: str) -> Path | None:
-        """Where a file of that name goes, in this session's own folder; None if the name leads elsewhere."""
+        """Return the path of an uploaded file, in this session's own folder; None if the name leads elsewhere."""
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or len(name) > 1000:
             return None
@@ -292,20 +292,18 @@ def _bind(host: str, wanted: int | None) -> socket.socket:
 
 
 class Door:
-    """Accepts connections, in the loop that runs, and gives up those of strangers.
-
-    Who never shows the token cannot take the room of others.
-    """
+    """Accepts connections, in the loop that runs, and drops those that never show the token, so that they cannot
+    take the room of others."""
 
     def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
         self._listener, self._protocol = listener, protocol
         self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
-        """When each is given up, oldest first."""
+        """Times at which unproven connections are dropped, oldest first."""
         listener.setblocking(False)
         self._accepting = asyncio.create_task(self._accept())
 
     def welcome(self, transport: asyncio.Transport | None) -> None:
-        """Who is connected by this has shown the token."""
+        """Keep a connection that has shown the token."""
         if transport is not None and (end := self._strangers.pop(transport, None)) is not None:
             end.cancel()
 

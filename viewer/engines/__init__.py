@@ -1,1 +1,1 @@
-"""Who steps the physics: the engine contract and its implementations."""
+"""Physics engines: their contract and its implementations."""

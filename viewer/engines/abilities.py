@@ -1,4 +1,4 @@
-"""What an engine may be able to do beyond stepping and reading: return to its past, explain, find instants."""
+"""Abilities of an engine beyond stepping and reading: to return to its past, to explain, to find instants."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _BLOCK_BYTES = 2**24
 
 
 class Diagnostics(Protocol):
-    """What is behind the arrays of an engine's sensors."""
+    """Facts behind the arrays of an engine's sensors."""
 
     def why_zero(self, name: str, batch: ContactBatch) -> str | None:
         """One sentence on a sensor that reads nothing; None if it reads a force."""
@@ -44,7 +44,7 @@ class Diagnostics(Protocol):
         ...
 
     def in_each_mode(self, name: str) -> dict[Reduce, ContactBatch]:
-        """What a sensor would report now in every reduce mode."""
+        """Return the contacts that a sensor would report now in every reduce mode."""
         ...
 
     def forces(self, body: int, alone: bool = False) -> ForceTable | None:
@@ -52,11 +52,11 @@ class Diagnostics(Protocol):
         ...
 
     def support(self, body: int) -> Support | None:
-        """What the robot that a body belongs to stands on; None in the air."""
+        """Return the support of the robot that a body belongs to; None in the air."""
         ...
 
     def mixing(self, first: str, second: str) -> Mixing | None:
-        """Where the parameters of a contact of two geoms come from; None where there is no geom of these names."""
+        """Return the origin of the parameters of a contact of two geoms; None where no geom has one of these names."""
         ...
 
     def body_name(self, body: int) -> str: ...
@@ -72,17 +72,17 @@ class KeptStep:
     time: float
     """Simulated time after it [s]."""
     row: Row
-    """What the sensors said after it, (width,)."""
+    """Row of the sensors' values after the step, (width,)."""
     sensors: SensorList
-    """How the row is to be read: the sensors as they were then."""
+    """Sensors at that step, by which the row is decoded."""
     state: Row
     """The state from which it is reached, (state_size,) ..."""
     count: int
-    """... by taking so many steps; 0 for the first step of a history."""
+    """Number of steps from that state; 0 for the first step of a history."""
     newest: bool
     """True if it is the last step that was taken."""
     inputs: NDArray[np.float64] | None = None
-    """What a controller put in before each of these steps, (count, input_size); None without one."""
+    """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     forces_known: bool = True
     """False if the state is known but not which forces led to it."""
 
@@ -92,18 +92,18 @@ class KeptSpan:
     """Some steps that a history keeps, all from one state."""
 
     state: Row
-    """The state from which the first of them starts, (state_size,)."""
+    """State from which the first of these steps starts, (state_size,)."""
     count: int
     """0 for the state that was shown first, before anything was put in for the first step."""
     inputs: NDArray[np.float64] | None = None
-    """What a controller put in before each of them, (count, input_size); None without one."""
+    """Inputs of a controller before each of these steps, (count, input_size); None without one."""
     from_itself: bool = False
     """True if the state is that of its one step, and it is not known from where that started."""
 
 
 @dataclass(frozen=True)
 class Retraced:
-    """A run taken again beside the engine, on a copy of its model, so also in another thread."""
+    """A run that is re-simulated beside the engine, on a copy of its model, so also in another thread."""
 
     model: MjModel
     companions: Mapping[int, int]
@@ -137,10 +137,11 @@ class Retraced:
 
 
 class Past(Protocol):
-    """What a history keeps of the steps of one environment, and how to look at them again.
+    """What a history keeps of the steps of one environment, and how it shows them.
 
-    A row is what all sensors said after a step. A state is everything from which the engine takes the following steps;
-    an engine that cannot return to a state shows the row and the picture of a step, and does not move.
+    A row holds the values of all sensors after a step. A state is everything from which the engine takes the
+    following steps; an engine that cannot return to a state shows the row and the picture of a step, and does not
+    move.
     """
 
     width: int
@@ -162,7 +163,7 @@ class Past(Protocol):
         ...
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        """Where a sensor is in the rows, and the layout of what is there, as the sensor is read now."""
+        """Return the columns of a sensor in the rows, and the layout there, as the sensor is read now."""
         ...
 
     def show(self, kept: KeptStep) -> None:
@@ -178,7 +179,7 @@ class Past(Protocol):
         ...
 
     def release(self) -> None:
-        """Let go of what a person pushed with in the step that is shown."""
+        """Release the forces with which the user pushed in the step that is shown."""
         ...
 
     def equals(self, other: "Past") -> bool:
@@ -191,20 +192,21 @@ class Past(Protocol):
 
 
 class StepKind(Enum):
-    """What is known of a step that was taken elsewhere."""
+    """Certainty about a step that another program took."""
 
     START = "start"
     """No step: the state with which a history begins, or that was returned to."""
     EXACT = "exact"
-    """Taken again from its start it leads to the state that was seen after it."""
+    """Re-simulated from its start, the step leads to the state that was seen after it."""
     UNPROVEN = "unproven"
-    """It was taken again, but velocities or inputs that were seen after it are others: something has changed them."""
+    """The step was re-simulated, but velocities or inputs seen after it differ: something has changed them."""
     SOLVED = "solved"
-    """It could not be taken again. The state is the one that was seen; its contacts are solved in it."""
+    """The step could not be re-simulated. The state is the one that was seen; its contacts are solved in it."""
     CLOSE = "close"
-    """Taken again from its start it leads near to the state that was seen after it: its forces are nearly known."""
+    """Re-simulated from its start, the step leads near to the state that was seen after it: its forces are nearly
+    known."""
     UNKNOWN = "unknown"
-    """It could not be taken again. The state is the one that was seen; its forces are not known, and not drawn."""
+    """The step could not be re-simulated. The state is the one that was seen; its forces are unknown, and not drawn."""
     MOVED = "moved"
     """No step: things were moved while the time stood still."""
 
@@ -226,7 +228,7 @@ class ArrivedStep:
 
 
 class Verdict(StrEnum):
-    """What an engine does with a contact sensor."""
+    """Outcome of a contact sensor in another engine."""
 
     TAKE = "take"
     IGNORE = "ignore"
@@ -243,7 +245,7 @@ class Portability:
     reason: str = ""
     """Why it is not taken; the engine's own words where it was asked."""
     notes: tuple[str, ...] = ()
-    """Where a sensor that is taken reads otherwise than in MuJoCo."""
+    """Differences in reading from MuJoCo, of a sensor that the engine accepts."""
     verified: bool = False
     """True if the engine was asked, False if the verdict is predicted."""
 
@@ -260,7 +262,6 @@ class Substeps(Protocol):
         ...
 
     def locate(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
-        """When the distance of a pair passes a level [m] between two times [s]; None if no step led from one to the
-        other.
-        """
+        """Return the instant between two times [s] at which the distance of a pair passes a level [m]; None if no
+        step led from one to the other."""
         ...

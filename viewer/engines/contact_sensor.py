@@ -1,4 +1,4 @@
-"""Describes contact sensors as an engine reads them now, one and all of them."""
+"""Describes contact sensors as an engine reads them now, one by one and all together."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class ContactSensor(NamedTuple):
 
     name: str
     label: str
-    """What it matches, such as `geom bar × geom freebox`."""
+    """Description of the objects that the sensor matches, such as `geom bar × geom freebox`."""
     layout: ContactLayout
     """Layout of its array, with the reduce mode in force."""
     declared: ContactLayout
@@ -28,17 +28,17 @@ class ContactSensor(NamedTuple):
     reconstructed: bool = False
     """True if its complete contacts are computed from the engine's contact list, not read from a companion sensor."""
     solved_again: bool = False
-    """True if its contacts are not those of the engine that took the step: MuJoCo has solved them again."""
+    """True if the contacts are not those of the engine that took the step: MuJoCo has solved them again."""
     virtual: bool = False
     """True if the viewer made it, and the scene does not have it."""
 
     sources: tuple[str, ...] = ()
-    """Which sensor of the scene each value of the array comes from, where it is joined of several that report one field
-    each; else empty."""
+    """Sensor of the scene that each value of the array comes from, where several that report one field each are
+    joined; else empty."""
 
     @property
     def declared_name(self) -> str:
-        """The sensor of the scene that it is, or the first of those that it is joined of."""
+        """Return the name of the scene's sensor, or of the first of those that are joined."""
         return self.sources[0] if self.sources else self.name
 
     @property
@@ -97,11 +97,11 @@ class SensorList(Sequence[ContactSensor]):
 
     @cached_property
     def is_net(self) -> NDArray[np.bool_]:
-        """Which of them report net contacts, (sensors,)."""
+        """Mask of the sensors that report net contacts, (sensors,)."""
         return np.array([sensor.reduce is Reduce.NETFORCE for sensor in self._sensors], bool)
 
     def changed(self, sensors: Iterable[ContactSensor]) -> "SensorList":
-        """The same list with these instead of those of their names."""
+        """Return this list with some sensors replaced by those of the same name."""
         new = {sensor.name: sensor for sensor in sensors}
         return SensorList([new.get(sensor.name, sensor) for sensor in self._sensors])
 
@@ -119,7 +119,7 @@ class SensorList(Sequence[ContactSensor]):
 
 @dataclass(frozen=True)
 class ContactDetails:
-    """What no array reports about the contacts of one sensor."""
+    """Details of the contacts of one sensor that no array reports."""
 
     geoms: tuple[tuple[str, str], ...]
     """Names of the two geoms of each slot, in the sensor's order; empty strings where unknown."""

@@ -1,4 +1,4 @@
-"""What the viewer asks of a physics engine."""
+"""Contract between the viewer and a physics engine."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -23,9 +23,9 @@ from .logged_steps import LoggedSteps
 class Engine(Protocol):
     """Steps a scene, in one environment or many, and reads its contact sensors.
 
-    All environments are of one model and independent of each other. What is read of them has a leading dimension
+    All environments are of one model and independent of each other. Arrays and contacts have a leading dimension
     (num_envs,) if there is more than one: `array` and `get_sensor_value` (num_envs, size), the fields of `contacts`
-    (num_envs, slots, ...). `environment` shows one of them alone, without that dimension.
+    (num_envs, slots, ...). `environment` shows one environment alone, without that dimension.
     """
 
     name: str
@@ -35,12 +35,12 @@ class Engine(Protocol):
     files: Mapping[Path, Any]
     """Every file that the scene was read from, with its stamp at that time."""
     notes: tuple[str, ...]
-    """What a person should know of the scene."""
+    """Notes for the user about the scene."""
     model: MjModel
     """The mjModel that draws the scene, whichever engine steps it."""
     num_envs: int
     controller: Controller | None
-    """What sets the inputs of every step before it is taken."""
+    """Controller that sets the inputs of every step before it is taken."""
     log: StateLog | None
     """Saved run or log whose steps are re-simulated here instead of the engine's own."""
     can_resimulate: bool
@@ -58,8 +58,8 @@ class Engine(Protocol):
         ...
 
     def contact_data(self, env: int = 0) -> MjData:
-        """An mjData with the contacts and forces that the arrays of an environment report, those of the state from
-        which the last step started: `pose(env)`, or one beside it where a step leaves others behind."""
+        """Return an mjData with the contacts and forces that the arrays of an environment report, those of the state
+        from which the last step started: `pose(env)`, or one beside it where a step leaves others behind."""
         ...
 
     @property
@@ -79,7 +79,7 @@ class Engine(Protocol):
 
     @property
     def diagnostics(self) -> Diagnostics | None:
-        """What is behind the arrays; None where the engine does not report it."""
+        """Facts behind the arrays; None where the engine does not report them."""
         ...
 
     @property
@@ -128,11 +128,12 @@ class Engine(Protocol):
         ...
 
     def substeps(self, distances: PairDistances) -> Substeps | None:
-        """What finds instants at which pairs meet or part inside a step; None if steps cannot be taken again."""
+        """Return the search for instants at which pairs meet or part inside a step; None if steps cannot be
+        re-simulated."""
         ...
 
     def warning(self) -> str | None:
-        """A kind of trouble since the last reset with which the engine went on, once, for a person."""
+        """Return, once, a warning for the user about trouble since the last reset after which the engine went on."""
         ...
 
     def pose(self, env: int = 0) -> MjData:
@@ -150,7 +151,7 @@ class Engine(Protocol):
         ...
 
     def environment(self, env: int) -> "Engine":
-        """One environment as an engine of its own, whose `step` and `reset` still move all of them."""
+        """Return one environment as an engine of its own, whose `step` and `reset` still move all environments."""
         ...
 
     def array(self, name: str) -> Array:
@@ -162,28 +163,22 @@ class Engine(Protocol):
         ...
 
     def row(self, env: int = 0) -> Row:
-        """What all sensors of an environment say now, in one row: a copy, or a view that the next step changes.
-
-        Without virtual sensors, whose contacts are computed when they are asked for.
-        """
+        """Return the values of all sensors of an environment in one row: a copy, or a view that the next step
+        changes. Virtual sensors are left out; their contacts are computed on demand."""
         ...
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
-        """Where a sensor is in the rows, and the layout of what is there, with the sensor read as given.
-
-        The layout that the scene declares, where the engine cannot write the array otherwise.
-        """
+        """Return the columns of a sensor in the rows, and the layout there, with the sensor read as given. The
+        layout that the scene declares, where the engine cannot write the array otherwise."""
         ...
 
     def array_in(self, row: Row, sensor: ContactSensor) -> Array:
-        """What `array` said of a sensor, read as given, in the step of a row; as declared where `source` is."""
+        """Return the `array` of a sensor, read as given, in the step of a row; as declared where `source` is."""
         ...
 
     def grouped_contacts(self) -> Iterator[tuple[tuple[str, ...], ContactBatch]]:
-        """The contacts of all sensors, with those of one layout in one batch: their names, and (..., sensors, slots).
-
-        As `contacts` reads them, in a fraction of the time.
-        """
+        """Yield the contacts of all sensors, those of one layout in one batch: their names, and (..., sensors,
+        slots). They equal `contacts`, in a fraction of the time."""
         ...
 
     def get_sensor_value(self, name: str, data: MjData | None = None) -> NDArray[np.float32]:
@@ -195,7 +190,7 @@ class Engine(Protocol):
         ...
 
     def get_contact_force_magnitude(self, name: str) -> Array:
-        """How hard each environment's sensor is pressed [N], (num_envs,): see `ContactBatch.force_magnitude`."""
+        """Return the force on each environment's sensor [N], (num_envs,): see `ContactBatch.force_magnitude`."""
         ...
 
     @property

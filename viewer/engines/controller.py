@@ -18,7 +18,7 @@ Control = Callable[[MjModel, MjData], object]
 _VIEWED = ("extent", "center", "meansize")
 """Statistics of a model that a scene declares for its picture."""
 _MASSES = ("body_mass", "body_inertia", "body_ipos", "body_iquat", "dof_armature", "qpos0")
-"""What other numbers of a model follow from."""
+"""Arrays of a model from which others follow."""
 
 
 def no_control(model: MjModel, data: MjData) -> None:
@@ -27,7 +27,7 @@ def no_control(model: MjModel, data: MjData) -> None:
 
 @dataclass
 class Controller:
-    """What drives the environments of an engine; all of them call the same functions, one after the other."""
+    """Functions that drive the environments of an engine, one environment after the other."""
 
     control: Control
     """Called before every physics step, unless it is `no_control`."""
@@ -36,9 +36,9 @@ class Controller:
     vary: Callable[[MjModel, np.random.Generator], object] | None = None
     """Called once, before a model is first stepped."""
     seed: int = 0
-    """Decides what both of them draw from their generator, and what `randomisation` does."""
+    """Seed of the generator that both functions draw from, and of `randomisation`."""
     randomisation: Randomisation = NOT_RANDOM
-    """What changes a model before `vary` does, and a state before `reset` does."""
+    """Changes of a model before `vary`, and of a state before `reset`."""
     seconds: float = 0.0
     """Wall time that `control` has taken so far in calls that were timed [s] ..."""
     calls: int = 0
@@ -139,7 +139,7 @@ def as_controller(control: "Controller | Control") -> Controller:
 
 
 def control_error(error: BaseException, function: Any) -> ControlError:
-    """What a function of a user's own raised, with its own file and the line in it: one line."""
+    """Return the error of a user's function as one line, with the user's file and line."""
     own = getattr(getattr(function, "__code__", None), "co_filename", None)
     frames = traceback.extract_tb(error.__traceback__)
     # What lies above is ours, what lies below is a library's.

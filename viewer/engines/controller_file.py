@@ -37,9 +37,9 @@ class ControllerFile:
         self.seed = seed
         self.randomisation = randomisation or Randomisation()
         self.module = ModuleType("controller")
-        """What was read last."""
+        """Module of the last reading."""
         self.descriptions: dict[str, str] = {}
-        """What the file says of its constants, each in a string below it, by name."""
+        """Descriptions of the file's constants, each from the string below it, by name."""
 
     def load(self) -> Controller:
         """Read the file. What was read before stays as it is where this fails, with ControlError."""
@@ -114,7 +114,7 @@ class ControllerFile:
         return function
 
     def _insert_params(self, tree: ast.Module) -> None:
-        """Put the chosen values in place of those that the file gives, so that what follows from them does too."""
+        """Put the chosen values in place of the file's own, so that values computed from them change too."""
         missing = set(self.params)
         for statement in tree.body:
             targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]

@@ -24,9 +24,10 @@ _POSE = ("qpos", "mocap_pos", "mocap_quat")
 
 
 class Environment:
-    """Reads one environment. Whatever moves or changes the scene does so in all of them: it is that of the engine.
+    """Reads one environment.
 
-    While a past step is shown, `data`, `time`, arrays and contacts are those of that step.
+    Whatever moves or changes the scene does so in all environments of the engine. While a past step is shown,
+    `data`, `time`, arrays and contacts are those of that step.
     """
 
     num_envs = 1
@@ -40,9 +41,9 @@ class Environment:
         if not 0 <= env < engine.num_envs:
             raise SceneError(f"no environment {env}; there are {engine.num_envs}, from 0 to {engine.num_envs - 1}")
         self.engine = engine
-        """The engine that runs all of them."""
+        """Engine that runs all environments."""
         self.index = env
-        """Which one this is."""
+        """Number of this environment."""
         self._past: PicturePast | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -192,7 +193,7 @@ class PicturePast:
         draw_pose(model, picture)
 
     def contacts(self, name: str) -> ContactBatch:
-        """What a sensor said after the step that is shown; nothing of one that is not in the rows."""
+        """Return the contacts of a sensor after the step that is shown; none for a sensor that is not in the rows."""
         assert self.kept is not None
         if name in self.names:
             columns, layout = self.source(self.kept.sensors[name])

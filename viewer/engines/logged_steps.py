@@ -1,4 +1,4 @@
-"""What a saved run or a log is to an engine: steps to take again, and what is known of each, as a band and in words."""
+"""Steps of a saved run or a log: their re-simulation, and what is known of each, as a band and in words."""
 
 from array import array
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ EXACT, CLOSE, UNKNOWN = 0, 1, 2
 
 
 class Verdicts:
-    """What is known of each step so far, by its number, from the first state, number 0, on."""
+    """Certainty about each step so far, by number, from the first state, number 0, on."""
 
     def __init__(self, missing: tuple[str, ...] = ()) -> None:
         """`missing`: what the log does not have, by its name in mjData."""
@@ -46,7 +46,7 @@ class Verdicts:
         self.largest = max(self.largest, difference)
 
     def truncate(self, count: int) -> None:
-        """Keep so many."""
+        """Keep the first `count` verdicts."""
         codes, differences = self._codes[:count], self._differences[:count]
         self.__init__(self._missing)  # type: ignore[misc]
         for code, difference in zip(codes, differences, strict=True):
@@ -88,7 +88,7 @@ class Verdicts:
         return np.maximum.reduceat(values, _column_starts(len(values), columns)) if len(values) else values
 
     def describe(self, step: int) -> str:
-        """One step, for a person."""
+        """Return a description of one step for the user."""
         if not 0 <= step < len(self._codes):
             return ""
         if step == 0:
@@ -100,7 +100,8 @@ class Verdicts:
         return f"not reached: {self._reason}; its forces are not known, and not drawn"
 
     def summary(self, seconds: float = 0.0) -> str:
-        """All steps so far, for a person; `seconds` is the simulated time of the `first` that is not exact [s]."""
+        """Return a summary of all steps so far for the user; `seconds` is the simulated time of the `first` inexact
+        one [s]."""
         total = len(self._codes) - 1
         if total < 1:
             return "no steps: only one state"
@@ -123,7 +124,7 @@ class Verdicts:
 
 
 class LoggedSteps(Protocol):
-    """The steps of a saved run or of a log, which the engine takes again one after another instead of its own."""
+    """Steps of a saved run or a log, which the engine re-simulates one after another instead of its own."""
 
     path: Path
     """The file."""
@@ -134,13 +135,13 @@ class LoggedSteps(Protocol):
     is_run: bool
     """True for a saved run, False for a log."""
     notes: tuple[str, ...]
-    """What a person should know of the file."""
+    """Notes for the user about the file."""
     channels: Sequence[Samples]
     """Values of channels that the file has."""
     watches_all: bool
     """True if all contacts were watched when the run was saved."""
     verdicts: Verdicts
-    """What is known of the steps that were taken so far."""
+    """Certainty about the steps so far."""
 
     @property
     def done(self) -> bool:
@@ -152,11 +153,11 @@ class LoggedSteps(Protocol):
         ...
 
     def summary(self) -> str:
-        """How exactly the steps so far were taken again, for a person."""
+        """Return how exactly the steps so far were re-simulated, for the user."""
         ...
 
     def boundary(self, step: int) -> int:
-        """The last step up to this one, counted from the first state, after which they can be taken again."""
+        """Return the last step up to this one, counted from the first state, after which steps can be re-simulated."""
         ...
 
     def go_back(self, step: int) -> None:

@@ -32,7 +32,7 @@ class EngineEntry:
     package: str = ""
     """Name of the engine's package, whose version a user may ask for."""
     beside: str | None = None
-    """A second engine whose contacts are shown faintly beside those of the first."""
+    """Second engine, whose contacts are shown faintly beside those of the first."""
 
 
 ENGINES: Mapping[str, EngineEntry] = {
@@ -45,7 +45,7 @@ CHOICES: Mapping[str, EngineEntry] = {
     **ENGINES,
     "both": EngineEntry("Both", "MuJoCo, with MotrixSim's contacts as faint arrows", beside="motrix"),
 }
-"""Who can step a scene in a window or a recording."""
+"""Engines that can step a scene in a window or a recording."""
 MAX_ENVS = 65536
 """Most environments of one engine."""
 
@@ -107,7 +107,7 @@ def open_engine(
 
 
 def _controller_beside(source: Any) -> "Controller | None":
-    """What drives a bundled scene, if it has a controller of its own."""
+    """Return the controller of a bundled scene; None if it has none."""
     file = bundled_control(source if isinstance(source, Path) else getattr(source, "path", None))
     if file is None:
         return None
@@ -152,6 +152,6 @@ def open_log(engine: "Engine", path: str | Path, episode: str | None = None, per
 
 
 def portability(engine: str, path: Path, model: Any, declared: "Sequence[Declaration]") -> "dict[str, Portability]":
-    """What an engine other than MuJoCo makes of a scene's contact sensors, by their names."""
+    """Return the outcome of a scene's contact sensors in an engine other than MuJoCo, by name."""
     checked: dict[str, Portability] = import_module(f".{engine}.portability", __package__).check(path, model, declared)
     return checked

@@ -1,4 +1,4 @@
-"""Reads a step once for all who observe it, buffers what the sensors say after every step, and decodes many at once."""
+"""Reads a step once for all observers, buffers sensor values after every step, and decodes many steps at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _MOST_BYTES = 2**22
 _FIELD_VALUES = 23
 """Values of a contact with all fields, and what is decoded of it."""
 _FEW_SENSORS = 100
-"""Sensors up to which computing the forces of all is faster than looking for those that are touched."""
+"""Number of sensors up to which computing all forces is faster than looking for those that are touched."""
 
 T = TypeVar("T")
 Source = tuple[slice, ContactLayout]
@@ -110,7 +110,7 @@ class LayoutGroup(NamedTuple):
     """Places of the sensors, (sensors,)."""
     layout: ContactLayout
     columns: slice | NDArray[np.intp]
-    """Where their arrays are in a row."""
+    """Columns of the arrays in a row."""
 
     def decode(self, rows: Array) -> ContactBatch:
         """Return their contacts, (..., sensors, slots), in rows of numpy, (..., width)."""
@@ -136,7 +136,7 @@ def group_by_layout(sources: Iterable[Source], places: Sequence[int] | None = No
 
 
 class SensorPlan:
-    """How some sensors are read: those in rows together, one layout at a time, the others alone."""
+    """Plan for reading some sensors: those in rows together, one layout at a time, the others alone."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class SensorPlan:
         from_rows: bool = True,
     ) -> None:
         """`source` of a sensor in rows. `names`: of the sensors; all that are listed without. `from_rows`: False to
-        read each of them alone."""
+        read each sensor alone."""
         self.listed = listed
         """The sensors that this was made for: another list is made whenever one is read in another way."""
         self.names = tuple(listed.names if names is None else names)
@@ -185,9 +185,9 @@ class StepBlock:
     times: NDArray[np.float64]
     """Simulated time after each step [s], (steps,)."""
     lists: list[Any]
-    """What `StepBuffer.read_list` returned in each step; empty without it."""
+    """Results of `StepBuffer.read_list` in each step; empty without it."""
     read_alone: dict[int, list[Any]]
-    """What `StepBuffer.read_alone` returned in each step, or forces [N], by the places of sensors not in rows."""
+    """Results of `StepBuffer.read_alone` in each step, or forces [N], by the places of sensors not in rows."""
     _rows: list[bytes]
     _groups: list[LayoutGroup]
     _batches: dict[int, list[ContactBatch]]

@@ -1,4 +1,4 @@
-"""Turns decoded contacts into what every engine offers of them, in the same way whichever engine it is."""
+"""Turns decoded contacts into the values that every engine offers, in the same way for all of them."""
 
 from collections.abc import Iterator
 from dataclasses import fields
@@ -69,7 +69,7 @@ def stack_contacts(engine: Engine) -> Iterator[tuple[tuple[str, ...], ContactBat
 
 
 def emptied(batch: ContactBatch) -> ContactBatch:
-    """As many slots, without a contact in any."""
+    """Return a batch with as many slots, all empty."""
     return batch.mapped(lambda _, array: np.zeros_like(array))
 
 

@@ -53,7 +53,7 @@ class DataFile:
         """Channels whose values are written."""
         if self.channel_count:
             self.paths[Table.CHANNELS] = self.path
-        """Where each table goes."""
+        """Path of each table."""
         if not self.touch_count:
             del self.paths[Table.TOUCH]
         if suffix in _ONE_TABLE:
@@ -68,9 +68,9 @@ class DataFile:
         self._span = (math.inf, -math.inf)
         self._closed = False
         self._next_check = 0.0
-        """When to see whether the files can still get their names, by `time.monotonic` [s]."""
+        """Time of the next check that the files can still get their names, by `time.monotonic` [s]."""
         self.schema_path = self.path.with_name(f"{self.path.stem}.schema.json") if suffix == ".csv" else None
-        """Where types and units of the columns go, if the file itself has no room for them."""
+        """Path for types and units of the columns, if the file itself has no room for them."""
         self._schema: PartFile | None = None
         self._files: dict[Path, PartFile] = {}
         try:
@@ -80,7 +80,7 @@ class DataFile:
                     self._files[each] = PartFile(each, spare=SPARE)
             self._writer = self._open_writer(suffix)
             self.events = EventCollector(session, video)
-            """From now on it sees every step, also those that are not written."""
+            """Observer of every step from now on, also of those that are not written."""
         except BaseException as error:
             self._discard_files()
             if isinstance(error, OSError):

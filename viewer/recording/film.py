@@ -73,7 +73,7 @@ class Film:
         return Eye(self._session.view.matrices(engine.model, engine.data, viewport), viewport, self._unit)
 
     def picture(self, frame: int) -> Picture:
-        """What the session shows now, as a frame of the video."""
+        """Return the present view of the session, as a frame of the video."""
         session, renderer = self._session, self._renderer
         glyphs = session_glyphs(session, self._eye(frame))
         renderer.draw(

@@ -16,7 +16,7 @@ class Codec:
     """One way to encode a video."""
 
     name: str
-    """As FFmpeg calls it."""
+    """Name in FFmpeg."""
     pixel_format: str = "yuv420p"
     options: dict[str, str] = field(default_factory=dict)
 

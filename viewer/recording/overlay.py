@@ -79,7 +79,7 @@ class Overlay:
         """
         self._session = session
         self.speed = speed
-        """Simulated time per time of the video, as the clock says it."""
+        """Simulated time per time of the video, as the clock shows it."""
         self._style, self._title_text = style, title
         self._title: Patch | None = None
         fraction = min(size[0] / _REFERENCE_SIZE[0], size[1] / _REFERENCE_SIZE[1])
@@ -172,7 +172,7 @@ class Overlay:
         return self._title
 
     def _draw_legend(self) -> Patch | None:
-        """What the colours mean and how long a force is, for the lower left corner; None if nothing is drawn."""
+        """Draw the legend of colours and lengths, for the lower left corner; None if nothing is drawn."""
         entries = legend_entries(self._session)
         if not entries:
             return None

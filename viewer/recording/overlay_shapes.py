@@ -134,7 +134,7 @@ class Patch:
         self.ink: NDArray[np.uint16] = pixels[..., :3] * alpha
         """Colour times alpha, (height, width, 3), up to 255 * 256."""
         self.keep: NDArray[np.uint16] = 256 - alpha
-        """How much of the picture stays, (height, width, 1), up to 256."""
+        """Share of the picture that stays, (height, width, 1), up to 256."""
 
     @property
     def height(self) -> int:

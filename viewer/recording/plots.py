@@ -53,7 +53,7 @@ _TEXT_SECONDS = 0.1
 _LEAST = 1e-9
 """Least range of an axis of channels."""
 _LIGHTER = 0.2
-"""How far curves are lightened: thin lines on a dark ground look darker than arrows of the same colour."""
+"""Fraction by which curves are lightened: thin lines on a dark ground look darker than arrows of the same colour."""
 
 
 @dataclass
@@ -318,7 +318,7 @@ class CurveStrip:
 
     @property
     def ticks(self) -> list[tuple[float, int]]:
-        """Times [s] and columns of the vertical grid lines, also of those that no sample has reached."""
+        """Return times [s] and columns of the vertical grid lines, also of those that no sample has reached."""
         columns = np.arange(self._width)
         number = self._grid_number(columns)
         marked = columns[number > self._grid_number(columns - 1)]

@@ -43,7 +43,7 @@ _ROOM = 1_000_000
 """Free bytes on the disk without which no recording is begun."""
 _TIME = "simulation"
 _TOUCH: Color = (224, 226, 229, 255)
-"""Of a touch sensor with one value."""
+"""Colour of a touch sensor with one value."""
 _DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 _TEXTURED: Color = (110, 112, 114, 255)
 _HIDDEN_GROUP = 3
@@ -121,7 +121,7 @@ def _solid(model: MjModel, geom: int) -> dict[str, Any]:
 
 
 def _color(model: MjModel, geom: int) -> Color:
-    """As MuJoCo has it: a geom's own colour, unless that is the default and it has a material."""
+    """Return MuJoCo's colour of a geom: its own, unless that is the default and it has a material."""
     material, own = int(model.geom_matid[geom]), model.geom_rgba[geom]
     if material < 0 or not np.allclose(own, _DEFAULT_RGBA):
         return rgba(own)
@@ -311,7 +311,7 @@ class RerunWriter:
             self._send(("scene", self._geom_names[geom]), times, columns)
 
     def _send_shapes(self) -> NDArray[np.intp]:
-        """The drawn geoms, each an entity; which of them move."""
+        """Send the drawn geoms, each as an entity; return those that move."""
         model, data = self._session.engine.model, self._session.engine.data
         self._geom_names = geom_names(model)
         moving = []
@@ -343,7 +343,7 @@ class RerunWriter:
             self._send_touch_styles(touch)
 
     def _send_touch_styles(self, touch: SceneTouch) -> None:
-        """What the device reports in full colour and the true force faint, as in the window."""
+        """Send the device's output in full colour and the true force faint, as in the window."""
         colors, axes = [_TOUCH], [""]
         if touch.device.size == 3:
             colors, axes = [rgba(color) for color in AXIS_COLORS], [" x", " y", " z"]

@@ -23,14 +23,14 @@ class SlowMotion:
 
     @classmethod
     def around(cls, time: float, speed: float, seconds: float) -> "SlowMotion":
-        """Slow motion around a simulated time [s], which takes so many seconds of the video."""
+        """Return slow motion around a simulated time [s], which takes `seconds` of the video."""
         half = exact(seconds) * exact(speed) / 2
         return cls(max(exact(time) - half, Fraction(0)), exact(time) + half, exact(speed))
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Which physics step each frame shows."""
+    """Physics step that each frame shows."""
 
     timestep: Fraction
     """Simulated time of one step [s]."""

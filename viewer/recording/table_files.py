@@ -71,10 +71,11 @@ class TableFile(Protocol):
 
 
 class CsvFile(TableFile):
-    """Text: a heading, then a line a row. Numbers read back exactly; a number that is not known is NaN.
+    """Text: a heading, then a line for each row. Numbers read back exactly; an unknown number is NaN.
 
-    Not an empty cell: whoever finds only these in the first rows takes the column for text. For a whole number it is
-    one: the first rows have some, and whoever takes the column for whole numbers by them can read no NaN later.
+    An empty cell would not do: a reader that finds only these in the first rows takes the column for text. Unknown
+    whole numbers are empty cells: the first rows have some, and a reader that takes the column for whole numbers can
+    read no NaN later.
     """
 
     def __init__(self, file: PartFile, columns: Columns, notes: dict[str, str]) -> None:
@@ -140,7 +141,7 @@ def _number_texts(values: NDArray[Any]) -> list[str]:
 
 
 _TYPES = {Kind.INTEGER: "integer", Kind.NUMBER: "number", Kind.TEXT: "string"}
-"""As the Table Schema standard calls them."""
+"""Names of the kinds in the Table Schema standard."""
 
 
 def csv_schema(names: Mapping["Table", str], has_video: bool) -> str:
@@ -279,7 +280,7 @@ _BUFFERED = 1024
 
 
 class Table(StrEnum):
-    """What a data file can hold."""
+    """Content of a data file."""
 
     CONTACTS = "contacts"
     EVENTS = "events"

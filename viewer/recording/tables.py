@@ -32,15 +32,15 @@ class TouchSample:
 
     name: str
     values: Array
-    """What the device reports, (1,), or (3,) along its x, y, z; NaN before its first sample."""
+    """Output of the device, (1,), or (3,) along its x, y, z; NaN before its first sample."""
     force: Array
-    """What an ideal device would report [N], of the same shape."""
+    """Output of an ideal device [N], of the same shape."""
     found: int
     """Contacts of its body."""
 
 
 def running_touches(session: Session) -> list[SceneTouch]:
-    """Touch sensors that go into a file: those that are enabled."""
+    """Return the touch sensors that go into a file: those that are enabled."""
     return [touch for touch in session.engine.touch_sensors or () if touch.enabled]
 
 
@@ -57,7 +57,7 @@ def touch_samples(session: Session) -> list[TouchSample]:
 
 
 class Kind(Enum):
-    """What a column holds."""
+    """Kind of values in a column."""
 
     INTEGER = auto()
     """A whole number; negative where there is none."""
@@ -84,7 +84,7 @@ Block = Mapping[str, Values]
 
 
 def shown_columns(columns: Columns, has_video: bool) -> Columns:
-    """Those of a file that stands alone, or beside a video."""
+    """Return the columns of a file that stands alone, or beside a video."""
     return {name: kind for name, kind in columns.items() if has_video or name != "video_frame"}
 
 
@@ -150,7 +150,7 @@ _NUMBERS = (
 )
 _DIST = _NUMBERS.index("dist")
 _VECTORS = (*range(2, _DIST, 3), *range(_DIST + 1, len(_NUMBERS), 3))
-"""Where the vectors of a contact begin among the numbers."""
+"""First columns of a contact's vectors among its numbers."""
 CONTACT_COLUMNS: Columns = {
     "step": Kind.INTEGER,
     "time": Kind.NUMBER,
@@ -175,7 +175,8 @@ class ContactRows:
     """
 
     def __init__(self, session: Session, readings: int) -> None:
-        """Of the sensors that are shown now. Blocks have about so many `readings`, one a sensor and step."""
+        """Tables of the sensors that are shown now. Blocks have about `readings` readings, one for each sensor and
+        step."""
         engine, self._simulation = session.engine, session.simulation
         names = [sensor.name for sensor in session.shown_sensors]
         sides = [engine.covered_geoms(name) for name in names]
@@ -371,7 +372,7 @@ class EventCollector:
 
     @property
     def untracked(self) -> str:
-        """Which contacts of the scene make no events, for people; empty if there are none."""
+        """Return, for the user, the contacts of the scene that make no events; empty if there are none."""
         return self._tracker.pairs.choice.untracked
 
     def finish(self, start: float, end: float) -> list[SeenEvent]:

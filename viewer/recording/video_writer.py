@@ -35,7 +35,7 @@ class VideoWriter:
         self.size = (size[0] - size[0] % 2, size[1] - size[1] % 2) if kind.even else size
         """Width and height of the video [px]."""
         self.path = Path(path)
-        """Where the file will be."""
+        """Path of the complete file."""
         if kind is FOLDER and os.path.isdir(self.path) and not FolderEncoder.owns(self.path):
             raise RecordingError(f"{path}: the folder holds other files than frames")
         self._added = self._dropped = 0

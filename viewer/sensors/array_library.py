@@ -1,6 +1,6 @@
 """Finds the functions of the library that an array belongs to: numpy, torch, JAX, or any of the array API standard.
 
-None of them is imported here but numpy: who hands over a tensor has imported its library.
+None but numpy is imported here: a program that hands over a tensor has imported its library.
 """
 
 import sys
@@ -70,7 +70,8 @@ def is_real(array: Any) -> bool:
 
 
 def as_real(array: Any) -> Any:
-    """An array of real numbers as it is, numbers and lists of them as numpy's; TypeError for anything else."""
+    """Return an array of real numbers as it is, numbers and lists of numbers as numpy's; TypeError for anything
+    else."""
     if not is_array(array):
         array = np.asarray(array)
         if array.dtype.kind in "iub":
@@ -176,7 +177,7 @@ def tree(*constants: str) -> Callable[[type[T]], type[T]]:
 
 
 def register_trees(array: Any) -> None:
-    """Tell the libraries that are loaded by now of the trees, before an array is made part of one."""
+    """Register the trees with the libraries that are loaded by now, before an array is made part of one."""
     if "jax" in sys.modules and "jax" not in _knowing:
         _knowing.append("jax")
         for kind in _trees:

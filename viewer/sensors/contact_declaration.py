@@ -9,14 +9,14 @@ from ..settings import Reduce
 from .layout import ContactLayout, Field
 
 DEFAULT_FIELDS = (Field.FOUND, Field.FORCE, Field.DIST, Field.POS, Field.NORMAL, Field.TANGENT)
-"""What a new sensor reports: all that is needed to draw it from its array."""
+"""Fields that a new sensor reports: all that is needed to draw it from its array."""
 NUM_MAX = 10_000
 """Most contacts of one sensor that is made in the viewer."""
 _NAME_MAX = 200
 
 
 class TargetKind(StrEnum):
-    """What one side of a contact sensor can be."""
+    """Kind of object that one side of a contact sensor can be."""
 
     ANY = "any"
     GEOM = "geom"
@@ -57,7 +57,7 @@ class ContactDeclaration:
 
     @property
     def attributes(self) -> dict[str, str]:
-        """Attributes of the MJCF element, without those that have their default value."""
+        """Return the attributes of the MJCF element, without those that have their default value."""
         found = {"name": self.name} if self.name else {}
         for number, target in (("1", self.first), ("2", self.second)):
             if target.kind is not TargetKind.ANY:

@@ -12,7 +12,7 @@ from .array_library import components as components_of
 from .array_library import is_numpy, is_torch, kept_property, namespace, root, tree
 
 Array = NDArray[np.floating[Any]]
-"""An array of numpy; where it says so, of the library of the array that was decoded."""
+"""Array of numpy; in a decoded batch, of the library of the array that was decoded."""
 
 _LARGE = 64
 """First dimension of a batch from which on its vectors are worth reordering."""
@@ -23,7 +23,7 @@ _BLOCK = 4096
 @tree("in_world_frame", "frame_known")
 @dataclass(frozen=True, eq=False)
 class ContactBatch:
-    """What a contact sensor reports. `...` stands for any batch dimensions, `slots` for places in the array.
+    """Contacts that a sensor reports. `...` stands for any batch dimensions, `slots` for places in the array.
 
     Fields are views of the decoded array and None where the sensor does not request them. Forces act on object 2.
     All arrays, those of the properties too, are of the decoded array's library (numpy, torch, JAX), type and device.
@@ -91,10 +91,10 @@ class ContactBatch:
         return apart
 
     def force_magnitude(self, reduce: Reduce) -> Array | None:
-        """How hard the sensor is pressed [N], (...), as its reduce mode means it. None where it cannot be known.
+        """Return the force on the sensor [N], (...), as its reduce mode defines it. None where it cannot be known.
 
-        netforce: the norm of the net force; maxforce: the strongest contact; none and mindist: the norm of the sum of
-        the reported contacts' forces.
+        netforce: the norm of the net force; maxforce: the strongest contact; none and mindist: the norm of the sum
+        of the reported contacts' forces.
         """
         if self.force is None:
             return None

@@ -27,9 +27,9 @@ class Reduced(NamedTuple):
 
 
 class Curves:
-    """The last values of some curves, one each a step, numbered as in a history.
+    """The last values of some curves, one for each step, numbered as in a history.
 
-    Besides the values, it keeps the extremes of every 16 and every 256 of them: ten minutes are then drawn as fast as
+    Besides the values, it keeps the extremes of every 16 and every 256 values: ten minutes are then drawn as fast as
     a second.
     """
 

@@ -23,7 +23,7 @@ OPEN_FORCE = 1e-9
 
 
 class Cone(StrEnum):
-    """Which friction forces a contact can bear."""
+    """Friction forces that a contact can bear."""
 
     ELLIPTIC = "elliptic"
     PYRAMIDAL = "pyramidal"
@@ -31,7 +31,7 @@ class Cone(StrEnum):
 
 
 class ContactState(IntEnum):
-    """How a contact bears its load."""
+    """Motion of the surfaces at a contact."""
 
     OPEN = 0
     """It bears no force, or there is no contact."""
@@ -111,10 +111,11 @@ class FrictionCones:
     states: NDArray[np.int8]
     """Values of ContactState, (k,)."""
     pairs: NDArray[np.int64] | None = None
-    """The two geoms of each contact as one number, -1 where they are not known, (k,); None where no one says so."""
+    """The two geoms of each contact as one number, -1 where they are unknown, (k,); None where they are not
+    reported."""
 
     def with_creep(self, creeping: Collection[int]) -> "FrictionCones":
-        """Return the cones with the contacts of some pairs creeping that would be said to stick."""
+        """Return the cones with contacts of some pairs creeping that would otherwise count as sticking."""
         if not creeping or self.pairs is None:
             return self
         creeps = (self.states == ContactState.STICKING) & np.isin(self.pairs, list(creeping))

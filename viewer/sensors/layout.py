@@ -19,7 +19,7 @@ from .motrix_frames import PairOrder, correct, undo
 
 
 class Field(StrEnum):
-    """What a sensor can report of a contact, in the order in which engines write it."""
+    """Field that a sensor can report of a contact, in the order in which engines write it."""
 
     FOUND = "found"
     FORCE = "force"
@@ -39,18 +39,18 @@ class Field(StrEnum):
 
 
 class Style(StrEnum):
-    """How an engine, or a document, lays the values out."""
+    """Arrangement of the values by an engine, or in a document."""
 
     MUJOCO = "mujoco"
     """`found` leads every slot, if it is requested; netforce uses the first of `num` slots."""
     MOTRIX = "motrix"
-    """As MotrixSim writes it: one `found` leads the array, if it is requested; netforce has one slot."""
+    """MotrixSim's array: one `found` leads it, if requested; netforce has one slot."""
     DOCUMENTED = "documented"
-    """As MotrixSim's manual has it: the number of reported contacts always leads; netforce has one slot."""
+    """Array of MotrixSim's manual: the number of reported contacts always leads; netforce has one slot."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """What arrays of this style can hold."""
+        """Return the fields that arrays of this style can hold."""
         return tuple(Field) if self is Style.MUJOCO else tuple(Field)[:7]
 
 
@@ -66,7 +66,7 @@ UNITS = {
     Field.ANGVEL: "rad/s",
 }
 _BATCH_NAMES = {field: "tangent0" if field is Field.TANGENT else str(field) for field in Field}
-"""What fields are called in a ContactBatch."""
+"""Names of the fields in a ContactBatch."""
 _CONTACT_AXES = ("normal", "tangent0", "tangent1")
 _WORLD_AXES = ("x", "y", "z")
 _WORLD_FIELDS = (Field.POS, Field.NORMAL, Field.TANGENT)
@@ -99,7 +99,7 @@ class ContactLayout:
     reduce: Reduce = Reduce.NONE
     style: Style = Style.MUJOCO
     pair_order: PairOrder = PairOrder.NATIVE
-    """How the sensor's objects stand to MotrixSim's colliders; native in the other styles."""
+    """Order of the sensor's objects against MotrixSim's colliders; native in the other styles."""
     head_size: int = dataclasses.field(init=False, repr=False, compare=False)
     """Values before the first slot: 1 where a count leads the array."""
     slot_fields: tuple[Field, ...] = dataclasses.field(init=False, repr=False, compare=False)
@@ -111,7 +111,7 @@ class ContactLayout:
     frame: str = dataclasses.field(init=False, repr=False, compare=False)
     """Frame of force and torque in the array: `contact`, for netforce `world`, or MotrixSim's `mean contact`."""
     _slot_places: tuple[tuple[str, Any], ...] = dataclasses.field(init=False, repr=False, compare=False)
-    """Where each field is in slots, (..., slot_size): its name in a ContactBatch, and an index."""
+    """Place of each field in slots, (..., slot_size): its name in a ContactBatch, and an index."""
 
     def __init__(
         self,
@@ -204,11 +204,12 @@ class ContactLayout:
 
     @classmethod
     def guess(cls, length: int, fields: str | Iterable[str], num: int, reduce: str = Reduce.NONE) -> "ContactLayout":
-        """The layout of an array of this length, in whichever style; ValueError if the length fits none or several.
+        """Return the layout of an array of this length, in whichever style; ValueError if the length fits none or
+        several.
 
         Often several styles put every value at the same place. Then the layout is MotrixSim's, the one that claims
         least: netforce is turned into the world by the array's own normal and tangent, or not at all, which is right
-        for all of them. The length does not show whether MotrixSim's pairs are in native order.
+        for all styles. The length does not show whether MotrixSim's pairs are in native order.
         """
         words = fields.split() if isinstance(fields, str) else list(fields)
         layouts = []
@@ -388,7 +389,7 @@ class SpreadLayout(ContactLayout):
     inner: ContactLayout
     """The layout of the values, once they are together."""
     places: tuple[int, ...]
-    """Where each of them is in the row."""
+    """Place of each value in the row."""
 
     def __init__(self, inner: ContactLayout, places: tuple[int, ...], size: int) -> None:
         super().__init__(inner.fields, inner.slots, inner.reduce)
@@ -407,7 +408,7 @@ class SpreadLayout(ContactLayout):
 
 
 def spread(sensor: PlacedSensor) -> tuple[slice, SpreadLayout]:
-    """Where a sensor that comes in several arrays is in a row, and its layout there."""
+    """Return the columns of a sensor that comes in several arrays, and its layout there."""
     start = min(columns.start for columns, _ in sensor.parts)
     stop = max(columns.stop for columns, _ in sensor.parts)
     begins = {layout.fields[0]: columns.start - start for columns, layout in sensor.parts}

@@ -26,13 +26,14 @@ class PlacedSensor:
 
     name: str
     layout: Any
-    """Of all its fields."""
+    """Layout of all fields of the sensor."""
     parts: tuple[tuple[slice, Any], ...]
     """Columns and layout of its array; of several arrays, in the order of their fields, where a framework declares a
     sensor for each field."""
 
     def decode(self, rows: Any) -> ContactBatch:
-        """Its contacts, (..., slots), in rows of (..., nsensordata); views of them if they come in one array."""
+        """Return the contacts, (..., slots), in rows of (..., nsensordata); views of the rows if they come in one
+        array."""
         if len(self.parts) == 1:
             values = rows[..., self.parts[0][0]]
         else:
@@ -121,7 +122,7 @@ def _placed(model: Any, read: Callable[[Any, int], Any]) -> list[tuple[int, Plac
 
 
 def _joined(model: Any, placed: list[tuple[int, PlacedSensor]], join: Join) -> list[PlacedSensor]:
-    """The sensors, with those that have one field each and all else in common joined."""
+    """Return the sensors, with those joined that have one field each and all else in common."""
     families: dict[tuple[Any, ...], dict[str, PlacedSensor]] = {}
     for i, sensor in placed:
         field, *others = sensor.layout.fields

@@ -25,7 +25,7 @@ from .contacts import Array, ContactBatch
 
 
 class PairOrder(StrEnum):
-    """How the objects of a MotrixSim sensor stand to the order of the engine's colliders."""
+    """Order of the objects of a MotrixSim sensor against the engine's colliders."""
 
     NATIVE = "native"
     REVERSED = "reversed"

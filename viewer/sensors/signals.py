@@ -32,7 +32,7 @@ class Signal(StrEnum):
         return _LEAST_RANGES[self.unit]
 
     def label(self, in_world_frame: bool) -> str:
-        """What it is called; netforce has world axes where other sensors have normal and tangents."""
+        """Return the label of the signal; netforce has world axes where other sensors have normal and tangents."""
         return _WORLD_LABELS.get(self, self.value) if in_world_frame else self.value
 
 
@@ -136,7 +136,7 @@ def mean(batch: ContactBatch) -> ContactBatch:
 
 
 def _weights(batch: ContactBatch) -> Array:
-    """How much each step counts for the position of a slot, (n, slots)."""
+    """Return the weight of each step for the position of a slot, (n, slots)."""
     filled = batch.filled.astype(np.float64)
     if batch.force is None:
         return filled

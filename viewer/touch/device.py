@@ -26,10 +26,10 @@ SHORTEST_PERIOD = 1e-6
 
 
 class TouchType(StrEnum):
-    """What a touch sensor measures."""
+    """Quantity that a touch sensor measures."""
 
     BUMPER = "bumper"
-    """Whether anything touched since the last sample: 0 or 1."""
+    """Output 0 or 1: touched since the last sample."""
     FORCE = "force"
     """The push along the sensor's x axis: one value."""
     FORCE3D = "force-3d"
@@ -37,7 +37,7 @@ class TouchType(StrEnum):
 
 
 class Measure(StrEnum):
-    """Which force a touch sensor is fed with."""
+    """Force that feeds a touch sensor."""
 
     CONTACT = "contact"
     """The sum of the contact forces on the sensor's body."""
@@ -183,9 +183,9 @@ class TouchSensor:
         return self.respond_to(self.save())
 
     def save(self) -> Array:
-        """What later samples and values depend on, (2 + 2 * size,).
+        """Return the state on which later samples and values depend, (2 + 2 * size,).
 
-        First update [s], count of samples due, the last sample [N] and its noise; NaN where there is none. A bumper,
+        First update [s], count of due samples, the last sample [N] and its noise; NaN where there is none. A bumper,
         which has no noise, keeps there whether it was hit since the last sample.
         """
         state = np.full(2 + 2 * self.size, np.nan)
@@ -212,7 +212,7 @@ class TouchSensor:
             self._hit = bool(state[3] == 1)
 
     def respond_to(self, states: Array) -> Array:
-        """What the device, as it is set now, makes of saved samples; (..., 2 + 2 * size) to (..., size)."""
+        """Return the device's output, as it is set now, for saved samples; (..., 2 + 2 * size) to (..., size)."""
         return self.respond(states[..., 2 : 2 + self.size], states[..., 2 + self.size :])
 
     def hold(self, sample: ArrayLike) -> None:
@@ -250,10 +250,10 @@ class TouchSensor:
             self._take(force, rotation)
 
     def project(self, force: Any, rotation: Any) -> Array:
-        """What an ideal device would report [N]: the push along x, (...), or for force-3d x, y, z, (..., 3).
+        """Return the output of an ideal device [N]: the push along x, (...), or for force-3d x, y, z, (..., 3).
 
-        `force` [N], world, (..., 3), and `rotation`, the sensor's axes as columns, world, (..., 3, 3): of numpy, torch
-        or JAX, for one environment or many.
+        `force` [N], world, (..., 3), and `rotation`, the sensor's axes as columns, world, (..., 3, 3): of numpy,
+        torch or JAX, for one environment or many.
         """
         if not is_array(force) or not is_real(force):
             force = np.asarray(force, np.float64)
@@ -274,10 +274,8 @@ class TouchSensor:
         return xp.where(push < 0, xp.zeros_like(push), push)
 
     def respond(self, sample: Any, noise: Any = 0.0) -> Array:
-        """What the device makes of ideal samples [N] with standard normal noise: lookup table, noise, resolution.
-
-        Of any shape, of numpy, torch or JAX; nothing is kept.
-        """
+        """Return the device's output for ideal samples [N] with standard normal noise: lookup table, noise,
+        resolution. Of any shape, of numpy, torch or JAX; nothing is kept."""
         if self.type is TouchType.BUMPER:
             return sample
         values, xp = sample, namespace(sample) if is_array(sample) else np

@@ -35,10 +35,8 @@ class TouchHistory:
         return max(0, self._peak - self._capacity)
 
     def append(self, time: float, true: ArrayLike, state: ArrayLike) -> None:
-        """Keep a step: what an ideal device would report of it, (size,), and what the device saved.
-
-        After `go_to`, this is the next step, and those that came after it before are dropped.
-        """
+        """Keep a step: the output of an ideal device, (size,), and the state that the device saved. After `go_to`,
+        this is the next step, and later ones are dropped."""
         place = self._next % self._capacity
         row = self._rows[place]
         row[0] = time
@@ -55,7 +53,7 @@ class TouchHistory:
         return self.first + int(near[-1]) if near.size else None
 
     def go_to(self, step: int) -> Array:
-        """What the device had saved after a step. Later steps are kept until the next `append`."""
+        """Return the state that the device had saved after a step. Later steps are kept until the next `append`."""
         self._next = step + 1
         return self._kept[step - self.first, 1 + self._size :]
 
@@ -66,11 +64,11 @@ class TouchHistory:
 
     @property
     def true(self) -> Array:
-        """What an ideal device would have reported [N], (n, size)."""
+        """Outputs of an ideal device [N], (n, size)."""
         return self._kept[:, 1 : 1 + self._size]
 
     def values(self, device: TouchSensor, start: int = 0) -> Array:
-        """What the device, as it is set now, makes of the samples that it held, (n - start, size)."""
+        """Return the device's outputs, as it is set now, for the samples that it held, (n - start, size)."""
         return device.respond_to(self._kept[start:, 1 + self._size :])
 
     @property

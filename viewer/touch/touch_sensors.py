@@ -1,4 +1,4 @@
-"""Finds the touch sensors of a scene in its model, feeds them after every step, and changes them for a person."""
+"""Finds the touch sensors of a scene in its model, feeds them after every step, and edits them."""
 
 import math
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _LIVE = {"lookup_table", "resolution"}
 _STEPS = 150_000
 """Steps that the sensors of a scene keep together; each keeps CAPACITY at least."""
 _HAIR = 1e-3
-"""How far outside a contact may be, as a part of the way to the site's centre, and still count as inside: sites are
+"""Fraction of the way to the site's centre by which a contact may lie outside and still count as inside: sites are
 often as large as the geoms, and contacts lie on the surface of these."""
 
 
@@ -38,18 +38,18 @@ class SceneTouch:
     device: TouchSensor
     body: int
     site: int | None
-    """None for one whose axes are those of its body."""
+    """Site of the sensor; None for one whose axes are those of its body."""
     label: str
-    """Where it is, such as `site sole, body foot`."""
+    """Place of the sensor, such as `site sole, body foot`."""
     history: TouchHistory
     written: TouchDeclaration | None = None
-    """As it was declared last. None for MuJoCo's own touch sensors, which are not ours to change."""
+    """Latest declaration. None for MuJoCo's own touch sensors, which cannot be edited here."""
     saved: TouchDeclaration | None = None
-    """As the scene file has it; None if it does not."""
+    """Declaration in the scene's file; None if the file has none."""
     address: int | None = None
-    """Where MuJoCo's own touch sensor is in `sensordata`."""
+    """Column of MuJoCo's own touch sensor in `sensordata`."""
     force: NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
-    """What it was fed with last [N], world, (3,)."""
+    """Force that fed the sensor last [N], world, (3,)."""
     found: int = 0
     """Contacts of its body that touched at that time."""
     visible: bool = True
@@ -75,7 +75,7 @@ class SceneTouch:
 
     @property
     def declaration(self) -> TouchDeclaration | None:
-        """How it would be declared as it is now."""
+        """Declaration of the sensor as it is now."""
         device = self.device
         return self.written and replace(
             self.written,
@@ -90,10 +90,8 @@ class SceneTouch:
         return self.declaration != self.saved
 
     def true_force(self, rotation: Array) -> Array:
-        """What an ideal device would report [N], (1,) or (3,).
-
-        Of bumpers, which feel no force, and of MuJoCo's own, which have no axis, how hard the body is touched.
-        """
+        """Return the output of an ideal device [N], (1,) or (3,). For bumpers, which feel no force, and MuJoCo's own
+        sensors, which have no axis, the force on the body."""
         if self.native or self.device.type is TouchType.BUMPER:
             return np.array([math.sqrt(self.force @ self.force)])
         return np.atleast_1d(self.device.project(self.force, rotation))
@@ -174,11 +172,11 @@ class TouchSensors:
         return touch.device
 
     def value(self, name: str) -> Array:
-        """What the device reports, (1,) or (3,); NaN while it has no value."""
+        """Return the device's output, (1,) or (3,); NaN while it has no value."""
         return self.device(name).values
 
     def true(self, name: str) -> Array:
-        """What an ideal device would report [N], (1,) or (3,)."""
+        """Return the output of an ideal device [N], (1,) or (3,)."""
         return self[name].true_force(self.pose(name)[1])
 
     def pose(self, name: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -189,7 +187,7 @@ class TouchSensors:
         return data.site_xpos[touch.site], data.site_xmat[touch.site].reshape(3, 3)
 
     def outside(self, name: str) -> int:
-        """How many contacts of a sensor's body are outside the volume of its site."""
+        """Return the number of contacts of a sensor's body that are outside the volume of its site."""
         touch = self[name]
         if touch.site is None:
             return 0
@@ -265,7 +263,7 @@ class TouchSensors:
         self._replace(touch, placed)
 
     def revert(self, name: str) -> None:
-        """As the scene file has it; one that the file does not have goes."""
+        """Restore a sensor as the scene's file declares it; remove one that the file lacks."""
         touch = self[name]
         if touch.saved is None:
             del self.sensors[name]
@@ -277,7 +275,7 @@ class TouchSensors:
         self[name].saved = self[name].declaration
 
     def targets(self) -> list[tuple[str, str]]:
-        """Where a sensor can be put: `site` or `body`, and the name."""
+        """Return the objects that a sensor can be attached to: `site` or `body`, and the name."""
         return [
             (kind, name)
             for kind in ("site", "body")

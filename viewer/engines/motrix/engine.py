@@ -36,7 +36,7 @@ from .world import MotrixScene, load_motrix
 
 
 def open_scene(scene: Any, num_envs: int = 1, change: Callable[[MjModel], object] | None = None) -> "MotrixEngine":
-    """A scene file in MotrixSim. It builds a model of its own, which `change` cannot reach: a note says so."""
+    """Open a scene file in MotrixSim. It builds a model of its own, which `change` cannot reach: a note says so."""
     path = scene.path if isinstance(scene, OpenedScene) else scene
     if not isinstance(path, Path):
         raise SceneError("MotrixSim needs a scene file: it cannot run a compiled MuJoCo model")
@@ -216,7 +216,7 @@ class MotrixEngine(SensorValues):
         return picture
 
     def take_pose(self, env: int = 0) -> None:
-        """Contacts and arrays stay those of the last step: MotrixSim finds contacts in steps alone."""
+        """Do nothing: MotrixSim finds contacts in steps alone, so contacts and arrays stay those of the last step."""
         with running_calls("take a pose"):
             self._copy.write_pose(self._state, {env: self._pictures[env]})
             if self.model.nmocap:
@@ -247,11 +247,11 @@ class MotrixEngine(SensorValues):
         raise SceneError("MotrixSim has no sensor that matches every contact")
 
     def _one_of(self, env: int) -> int | None:
-        """Where an environment is in MotrixSim's arrays; None where there is only one."""
+        """Return the index of an environment in MotrixSim's arrays; None where there is only one."""
         return None if self.num_envs == 1 else env
 
     def _push(self) -> None:
-        """Apply the forces that a person put into the pictures; MotrixSim forgets them after a step."""
+        """Apply the forces with which the user pushes; MotrixSim clears them after a step."""
         shape = (self.num_envs, len(self._links), 6)
         wrenches = np.zeros(shape, np.float32)
         for env, picture in self._pictures.items():
@@ -278,10 +278,8 @@ class Reduction:
 
 
 def reduce_scene(path: Path, model: MjModel, declared: Sequence[Declaration], error: str) -> Reduction | None:
-    """What MotrixSim takes of a scene that it refused with an error; None if it takes nothing.
-
-    `model`: the scene in MuJoCo, `declared`: that model's contact sensors.
-    """
+    """Return the part that MotrixSim accepts of a scene that it refused with an error; None if there is none.
+    `model`: the scene in MuJoCo, `declared`: that model's contact sensors."""
     verdicts = [predict(model, declaration) for declaration in declared]
     refused = [i for i, one in enumerate(verdicts) if one.verdict is Verdict.REFUSE]
     try:

@@ -15,14 +15,14 @@ from .world import MotrixScene
 
 _JOINTS = mujoco.mjtJoint
 _QUATERNION = (3, 0, 1, 2)
-"""Where MotrixSim, with x, y, z, w, has MuJoCo's w, x, y, z."""
+"""Places of MuJoCo's w, x, y, z in MotrixSim's quaternion x, y, z, w."""
 _PLACES = {
     _JOINTS.mjJNT_FREE: (0, 1, 2, *(3 + place for place in _QUATERNION)),
     _JOINTS.mjJNT_BALL: _QUATERNION,
     _JOINTS.mjJNT_SLIDE: (0,),
     _JOINTS.mjJNT_HINGE: (0,),
 }
-"""Where MotrixSim has each number of a MuJoCo joint's position, counted from the joint's first."""
+"""Place in MotrixSim of each number of a MuJoCo joint's position, counted from the joint's first."""
 _VELOCITIES = {_JOINTS.mjJNT_FREE: 6, _JOINTS.mjJNT_BALL: 3, _JOINTS.mjJNT_SLIDE: 1, _JOINTS.mjJNT_HINGE: 1}
 """Numbers of a joint's velocity, which both engines have in the same order and frame."""
 

@@ -28,7 +28,7 @@ VISUAL = ("material", "texture", "map", "global", "statistic", "quality", "headl
 MOST_LOOKS = 8
 """Attributes of looks that are left out of one scene."""
 _COMPLAINT = re.compile(r"(?P<element>\w+)@(?P<attribute>\w+): ")
-"""How MotrixSim begins what it says about an attribute that it cannot read."""
+"""Beginning of MotrixSim's message about an attribute that it cannot read."""
 _OBJECTS = mujoco.mjtObj
 _MOST_ALONE = 100
 """Sensors of a refused scene that MotrixSim is asked about one by one: each takes it a fresh load of the scene."""
@@ -143,7 +143,7 @@ def _observed(declared: Declaration, predicted: dict[str, Portability], scene: P
 
 
 def _explained(expected: Portability, verdict: Verdict, words: str) -> str:
-    """A reason in plain words, where the prediction has one for this verdict, with those of the engine."""
+    """Return a reason in plain words, where the prediction has one for this verdict, with the engine's own message."""
     # The place is one in the text that the engine was given, not in the user's file.
     words = words.split(" at line:")[0]
     if expected.verdict is not verdict:

@@ -35,7 +35,7 @@ class SensorReader:
             ]
         )
         self._row_starts: dict[str, int] = {}
-        """Where each sensor begins in a row."""
+        """First column of each sensor in a row."""
         self._row_size = 0
         for sensor in scene.sensors:
             self._row_starts[sensor.declared.name] = self._row_size
@@ -73,7 +73,8 @@ class SensorReader:
         return row[self._array_columns(sensor)].astype(np.float32)
 
     def _array_columns(self, sensor: ContactSensor) -> slice:
-        """Where a sensor's own array is in a row: after its contacts, from which it does not always follow."""
+        """Return the columns of a sensor's own array in a row: behind its contacts, from which it does not always
+        follow."""
         start = self._row_starts[sensor.name] + _row_layout(self._readings[sensor.name].declared.num, Reduce.NONE).size
         return slice(start, start + sensor.size)
 
@@ -168,7 +169,8 @@ class SensorReader:
 
 @cache
 def _row_layout(slots: int, reduce: Reduce) -> ContactLayout:
-    """How contacts with all fields that MotrixSim knows are kept in rows, in double precision and MuJoCo's frames."""
+    """Return the layout of contacts in rows: all fields that MotrixSim knows, in double precision and MuJoCo's
+    frames."""
     return ContactLayout(Style.MOTRIX.fields, slots, reduce)
 
 

@@ -36,7 +36,7 @@ class MotrixSensor:
 
     declared: Declaration
     layout: ContactLayout
-    """Of its own array."""
+    """Layout of the sensor's own array."""
     companions: dict[Reduce, tuple[str, ContactLayout]]
     """For each reduce mode the name and layout of a sensor with all fields and some slots to spare."""
     turned: tuple[tuple[str, ContactLayout], ...]
@@ -51,7 +51,7 @@ class MotrixScene:
 
     model: Any
     joints: list[str]
-    """Names of the joints in the MuJoCo model's order; empty for those that MotrixSim does not have."""
+    """Names of the joints in the MuJoCo model's order; empty for those that MotrixSim lacks."""
     links: list[str]
     """Names of the bodies in the MuJoCo model's order, the world's first."""
     colliders: dict[int, str]
@@ -60,11 +60,11 @@ class MotrixScene:
     unread: dict[str, str]
     """Contact sensors that MotrixSim does not have, and why."""
     log: list[str]
-    """What the engine wrote while it loaded the scene."""
+    """Messages of the engine while it loaded the scene."""
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """Physics settings of the scene that MotrixSim says it ignores, such as `option@cone`."""
+        """Physics settings of the scene that MotrixSim ignores, by its own messages, such as `option@cone`."""
         words = (line.split(" at line:")[0].strip() for line in self.log if " at line:" in line)
         return tuple(sorted({word for word in words if "@" in word and word.split("@")[0] not in VISUAL}))
 
@@ -139,7 +139,8 @@ def _companion_slots(declared: Declaration, num_envs: int) -> int:
 def _name_sensors(
     world: Any, picture: MjModel, declared: list[Declaration]
 ) -> tuple[dict[str, tuple[Any, Declaration]], dict[str, str]]:
-    """Name the contact sensors that the scene leaves unnamed; those that MotrixSim has, and why not the others."""
+    """Name the contact sensors that the scene leaves unnamed; return those that MotrixSim has, and the reasons for
+    the others."""
     found = list(world.sensors.contact)
     verdicts = {declaration.name: predict(picture, declaration) for declaration in declared}
     # It has the unnamed ones that only their missing name keeps from being read, in the file's order.

@@ -1,1 +1,1 @@
-"""MuJoCo: its steps, their history, and what its models and contacts say."""
+"""MuJoCo: its steps, their history, and readings of its models and contacts."""

@@ -1,4 +1,4 @@
-"""Shows one environment of a batch that another engine steps: what that engine says, and the rest solved again."""
+"""Shows one environment of a batch that another engine steps: that engine's arrays, and the rest solved again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,19 +26,19 @@ _DRAWN = _NET | {Field.NORMAL, Field.TANGENT}
 
 @dataclass(frozen=True)
 class BatchState:
-    """What is known of an environment after a step."""
+    """State of an environment after a step."""
 
     state: Row
-    """mjSTATE_INTEGRATION, (state_size,); 0 where nothing was said."""
+    """State as in mjSTATE_INTEGRATION, (state_size,); 0 for values that were not handed over."""
     sensordata: Row | None
-    """What its engine's sensors say, (nsensordata,); None if that was not said."""
+    """Sensor values of the batch's engine, (nsensordata,); None if they were not handed over."""
 
 
 class BatchEngine(MujocoEngine):
     """A picture of one environment, whose arrays are those of the engine that steps it.
 
-    A sensor whose array tells where its contacts are, and their forces, is read as it is. The contacts of all others,
-    and of sensors whose reduce mode was switched, are solved again by MuJoCo in the state that was handed over.
+    A sensor whose array holds positions and forces of its contacts is read as it is. The contacts of all others, and
+    of sensors whose reduce mode was switched, are solved again by MuJoCo in the state that was handed over.
     """
 
     can_edit_sensors = has_contact_list = False
@@ -119,5 +119,5 @@ class BatchEngine(MujocoEngine):
 
 
 def is_drawable(layout: ContactLayout) -> bool:
-    """True if an array tells where contacts are, and their forces."""
+    """Return whether an array holds positions and forces of contacts."""
     return (_NET if layout.reduce is Reduce.NETFORCE else _DRAWN) <= set(layout.fields)

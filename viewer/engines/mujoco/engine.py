@@ -81,7 +81,7 @@ class MujocoEngine(SensorReader):
         self._pool = ThreadPool(min(num_envs, os.cpu_count() or 1) - 1)
         self._warnings = WarningWatch()
         self.model_versions: ModelVersions | None = None
-        """Values of the model at different times, where someone else changes them."""
+        """Values of the model at different times, where another program changes them."""
         self._past: MujocoPast | None = None
         self._diagnostics: Diagnostics | None = None
         if data is None:
@@ -126,7 +126,7 @@ class MujocoEngine(SensorReader):
         return self._past
 
     def allow_model_changes(self, versions: ModelVersions | None = None) -> ModelVersions:
-        """Let the past know which values the model had at each step. `versions`: those that are known already."""
+        """Let the past know the values of the model at each step. `versions`: those that are known already."""
         if self.model_versions is None:
             if self._past is not None:
                 raise ValueError("the past of this engine takes its model as fixed")
@@ -242,7 +242,7 @@ class MujocoEngine(SensorReader):
         self.touch_sensors.after_reset(self)
 
     def adopt_state(self, other: Engine) -> bool:
-        """As in the contract; possible if the models have the same joints and as many environments."""
+        """Adopt the state of another engine: possible if the models have the same joints and as many environments."""
         if not isinstance(other, MujocoEngine) or self.num_envs != other.num_envs:
             return False
         if not can_adopt(self.model, other.model):
@@ -275,7 +275,7 @@ class MujocoEngine(SensorReader):
         return MujocoSubsteps(self.model, distances)
 
     def warning(self) -> str | None:
-        """A kind of trouble that MuJoCo had since the last reset and went on with, once, for a person."""
+        """Return, once, a warning for the user about trouble that MuJoCo had since the last reset and survived."""
         return next((found for data in self._datas if (found := self._warnings.news(self.model, data))), None)
 
     def copy(self) -> Engine:

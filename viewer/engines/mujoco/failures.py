@@ -1,4 +1,4 @@
-"""Turns what goes wrong inside MuJoCo into words for a person."""
+"""Turns failures inside MuJoCo into words for the user."""
 
 import mujoco
 
@@ -43,7 +43,7 @@ def divergence(model: MjModel, data: MjData, time: float, outcome: str) -> Unsta
 
 
 class WarningWatch:
-    """MuJoCo's counters of warnings, for those that a simulation survives."""
+    """Counters of MuJoCo's warnings that a simulation survives."""
 
     def __init__(self) -> None:
         self._reported: set[int] = set()

@@ -15,8 +15,8 @@ from .resimulation import ArrivedRow, Resimulator
 from .sensor_reader import SensorReader
 
 _SAFETY, _STIFFEST = 10.0, 50.0
-"""How much farther than estimated forces may be off, and most that stiff contacts make of a part that is missing: with
-these, 99 of 100 close steps of random scenes and robots had every contact force within what is said of them."""
+"""Safety factor on estimated errors of forces, and largest factor by which stiff contacts enlarge a missing part:
+with these, 99 of 100 close steps of random scenes and robots had every contact force within the stated error."""
 _POSITION = 1e-4
 """Largest error of a position, with the position itself as a scale beyond 1 [m, rad]."""
 
@@ -138,8 +138,8 @@ class _MissingForces:
         return max(error / acting if acting > 0 else np.inf, 1e-16) if error > 0 else 1e-16
 
     def force_error(self, start: Row, reached: Row, row: ArrivedRow, distance: float) -> float:
-        """Compare by inverse dynamics of the last step: the velocities in a row say which contact forces lead there,
-        whatever the inputs, and those that were reached say which forces led to them."""
+        """Return the error of the forces by inverse dynamics of the last step: the velocities in a row determine the
+        contact forces that lead there, whatever the inputs, and the reached velocities those that led to them."""
         model, timestep = self._model, self._model.opt.timestep
         if self._inverse is None:
             self._inverse = mujoco.MjData(model)

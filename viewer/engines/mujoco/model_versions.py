@@ -21,7 +21,7 @@ class ModelVersions:
         self._values = ModelValues(model)
         self._base = self._values.split(self._values.read())
         self._known: dict[int, dict[int, bytes]] = {0: {}}
-        """Of each version, the arrays that differ from those with which it began."""
+        """Arrays of each version that differ from those of the first."""
         self.current = 0
         """The version that the model has now."""
         self.newest = 0

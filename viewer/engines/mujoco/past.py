@@ -159,7 +159,7 @@ def _adopt_history(model: MjModel, data: MjData, before: MjModel, old: MjData) -
 
 
 def _buffers(model: MjModel) -> dict[tuple[str, str | int], slice]:
-    """Where each delay buffer is, by its owner: the number of an actuator, the name of a sensor."""
+    """Return the columns of each delay buffer, by its owner: the number of an actuator, the name of a sensor."""
     starts: dict[tuple[str, str | int], int] = {
         ("actuator", i): int(start) for i, start in enumerate(model.actuator_historyadr)
     }

@@ -41,7 +41,7 @@ class ArrivedRow:
 
 
 class RowSource(Protocol):
-    """Where rows come from."""
+    """Source of rows."""
 
     def next_row(self) -> ArrivedRow | None:
         """Return the oldest row that was not read; None if there is none. The engine knows the row's version then."""
@@ -53,7 +53,7 @@ class RowSource(Protocol):
 
 
 class Tolerance(Protocol):
-    """How far from the next row a step may end and still count as close. Without one, only exact steps count."""
+    """Distance to the next row within which a step counts as close. Without a tolerance, only exact steps count."""
 
     close: float
     """Largest distance of a step that counts as close."""
@@ -73,7 +73,7 @@ class Tolerance(Protocol):
 
 
 class SteppedEngine(Protocol):
-    """What is asked of an engine."""
+    """Parts of an engine that re-simulation needs."""
 
     model: MjModel
     first_stages: FirstStages
@@ -105,11 +105,11 @@ class _Trial(NamedTuple):
 
 
 class Resimulator:
-    """The steps between states, re-simulated in an engine's data and compared with the next state.
+    """Steps between states, re-simulated in an engine's data and compared with the next state.
 
-    MuJoCo's steps are exact when they start from the same state with the same inputs and the same model. Rows may have
-    the inputs of the step to come or those of the step before: both are tried, and so are the versions of the model
-    that a loop may have had. Values that rows lack are carried along from step to step.
+    MuJoCo's steps are exact when they start from the same state with the same inputs and the same model. Rows may
+    have the inputs of the step to come or those of the step before: both are tried, and so are the versions of the
+    model that a loop may have had. Values that rows lack are carried along from step to step.
     """
 
     def __init__(

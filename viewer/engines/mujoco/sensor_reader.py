@@ -40,7 +40,7 @@ _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 
 @dataclass(frozen=True)
 class _Reading:
-    """How one sensor is read."""
+    """Way of reading one sensor."""
 
     sensor_id: int | None
     """None for virtual sensors."""
@@ -51,7 +51,7 @@ class _Reading:
     joined: tuple[int, ...] = ()
     """All sensors that it is joined of, if it is."""
     place: tuple[slice, SpreadLayout] | None = None
-    """Where these are in `sensordata`, and their layout there."""
+    """Columns of the contacts in `sensordata`, and their layout there."""
 
     # Made when first asked for: most sensors are never matched.
     @cached_property
@@ -215,7 +215,7 @@ class SensorReader(SensorValues):
         return None if self.model.nflex else self._readings[name].matcher.sides
 
     def preview(self, name: str, mode: str) -> ContactBatch:
-        """What a sensor would report now in another reduce mode, with all fields."""
+        """Return the contacts that a sensor would report now in another reduce mode, with all fields."""
         sensor = self._fitted(name)
         layout = ContactLayout(sensor.fields, sensor.slots, mode)
         return self._reconstruct(sensor._replace(layout=layout), self._readings[name])
@@ -321,7 +321,7 @@ class SensorReader(SensorValues):
         return slice(int(starts.min()), int((starts + sizes).max()))
 
     def _columns(self, sensor_id: int) -> slice:
-        """Where a sensor of the model is in `sensordata`."""
+        """Return the columns of a sensor of the model in `sensordata`."""
         start = self._starts[sensor_id]
         return slice(start, start + self._sizes[sensor_id])
 
@@ -347,10 +347,8 @@ class SensorReader(SensorValues):
             options.enableflags = flags
 
     def _correct_velocities(self, sensor: ContactSensor, reading: _Reading) -> None:
-        """Write velocities of a sensor's contacts as of the state before the step, to which all else in it belongs.
-
-        MuJoCo computes those of flexes from the joints, which the step has moved on.
-        """
+        """Write velocities of a sensor's contacts as of the state before the step, to which all else in the array
+        belongs. MuJoCo computes those of flexes from the joints, which the step has moved on."""
         for env, data in enumerate(self._datas):
             listed = self.contact_data(env)
             rebuilt = rebuild_contacts(self.model, listed, reading.matcher.match(listed), sensor.reduce, sensor.slots)

@@ -53,8 +53,8 @@ class States:
         mujoco.mj_setState(self._model, self._data, physics, STATE)
 
     def hide_forces(self) -> None:
-        """Make the contact forces unknown: NaN, in the contacts and in the arrays of all sensors, also of those that
-        touch nothing here: forces are of the step that led here."""
+        """Make the contact forces unknown: NaN, in the contacts and in the arrays of all sensors, also of sensors
+        that touch nothing here: forces are of the step that led here."""
         model, data = self._model, self._data
         before = data.sensordata.copy()
         data.efc_force[:] = data.qfrc_constraint[:] = np.nan
@@ -66,7 +66,7 @@ class States:
 
     @cached_property
     def _force_places(self) -> NDArray[np.intp]:
-        """Where forces and torques of contact sensors are in `sensordata`, (n,)."""
+        """Columns of forces and torques of contact sensors in `sensordata`, (n,)."""
         model, places = self._model, [np.empty(0, np.intp)]
         for sensor in np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT).tolist():
             layout = read_layout(model, sensor)

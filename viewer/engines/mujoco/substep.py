@@ -14,13 +14,13 @@ from ...mjmodel.state import STATE
 from ...mjmodel.types import MjData, MjModel
 
 PRECISION = 1e-12
-"""How closely a distance is brought to the level that it passes [m]."""
+"""Largest error of a distance that is brought to the level that it passes [m]."""
 _PHYSICS = int(mujoco.mjtState.mjSTATE_PHYSICS)
 _INPUTS = int(mujoco.mjtState.mjSTATE_USER)
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _TRIALS = 200
 _SAME = 1e-9
-"""Positions and velocities of a step taken again may differ by this much."""
+"""Largest difference of positions and velocities of a re-simulated step."""
 _APART = 1e-4
 """Geoms that touch are moved this far apart, to see in which direction they touch [m]."""
 
@@ -53,7 +53,8 @@ class MujocoSubsteps:
         self._states.append((float(data.time), state))
 
     def locate(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
-        """As `Locate` in `events.contact_events`; None if no step is known to have led from `start` to `end`."""
+        """Return the crossing that `Locate` in `events.contact_events` asks for; None if no step is known to have
+        led from `start` to `end`."""
         states = dict(self._states)
         if start not in states or end not in states:
             return None
@@ -66,7 +67,7 @@ class MujocoSubsteps:
             self._model.opt.timestep = step
 
     def _search(self, pair_id: int, before: State, after: State, step: float, level: float) -> Crossing | None:
-        """Where the distance passes a level, by false position with the Illinois rule."""
+        """Return the crossing of a level, by false position with the Illinois rule."""
         at_start = self._distance(pair_id, before, 0.0)
         direction, first = self._distances.direction(at_start), self._velocity(pair_id, at_start)
         at_end = self._distance(pair_id, before, step)
