@@ -12,6 +12,17 @@ class Camera {
 
   reset() { Object.assign(this, this.manifest.camera, { lookat: [...this.manifest.camera.lookat], chosen: -1 }); }
 
+  // What moves is what a drag turns about: the same picture, with its centre as far away as the bodies.
+  turnAbout(places) {
+    const ahead = this.axes[2], place = plus(this.lookat, ahead, -this.distance), depths = [];
+    for (let i = 0; i < places.length; i += 3) depths.push(dot(plus(places.subarray(i, i + 3), place, -1), ahead));
+    const depth = depths.filter((each) => each > 0).sort((a, b) => a - b)[depths.length >> 1];
+    if (this.orthographic || !(depth > 1.5 * this.distance || depth < this.distance / 1.5)) return;
+    const first = { ...this.manifest.camera, lookat: plus(place, ahead, depth), distance: depth };
+    this.manifest = { ...this.manifest, camera: first };
+    this.reset();
+  }
+
   get axes() {
     const a = this.azimuth * Math.PI / 180, e = this.elevation * Math.PI / 180;
     const ahead = [Math.cos(e) * Math.cos(a), Math.cos(e) * Math.sin(a), Math.sin(e)];

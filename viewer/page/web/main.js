@@ -82,6 +82,8 @@ class Page {
     await source.readMotion();
     const asked = this.askedTime();
     if (asked !== null) this.frame = source.frameAt(asked);
+    source.pose(this.frame);
+    this.camera.turnAbout(source.places);
     this.startPlayback();
     await source.readCurves();
     this.startCurves();
@@ -159,6 +161,7 @@ class Page {
     clearTimeout(this.noteTimer);
     $("quality").textContent = text;
     $("quality").hidden = !text;
+    this.noteTimer = 0;
     if (milliseconds) this.noteTimer = setTimeout(() => this.note(this.qualityText()), milliseconds);
   }
 
@@ -434,7 +437,7 @@ class Page {
   // When nothing moves, the picture is drawn as well as it can be.
   settle() {
     clearTimeout(this.settleTimer);
-    if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0); this.note(""); } }, 500);
+    if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0); if (!this.noteTimer) this.note(""); } }, 500);
   }
 
   measure(passed) {
@@ -480,8 +483,8 @@ class Page {
     $("canvas").hidden = true;
     $("legend").hidden = true;
     this.note(text);
-    this.noteTimer = null;
     this.qualityText = () => text;
+    this.noteTimer = -1;
   }
 
   async readGeometry() {
@@ -495,7 +498,9 @@ class Page {
       await pace();
     }
     for (let i = 0; i < manifest.meshes.length; i++) {
-      const { low, step, vertices, texcoord } = manifest.meshes[i], packed = await source.file.section(`mesh${i}_v`), triangles = await source.file.section(`mesh${i}_t`);
+      const { low, step, vertices, texcoord } = manifest.meshes[i], packed = await source.file.section(`mesh${i}_v`), corners = await source.file.section(`mesh${i}_t`);
+      const triangles = new Uint32Array(corners.length), count = corners.length / 3;
+      for (let j = 0; j < count; j++) for (let k = 0; k < 3; k++) triangles[3 * j + k] = corners[k * count + j];
       const points = new Float32Array(3 * vertices);
       for (let axis = 0; axis < 3; axis++) for (let j = 0; j < vertices; j++) points[3 * j + axis] = low[axis] + step[axis] * packed[axis * vertices + j];
       scene.setShape("mesh" + i, await meshShape(points, triangles, texcoord ? await source.file.section(`mesh${i}_uv`) : null, 0.76, pace));
@@ -538,8 +543,8 @@ class Page {
 
   ground() {
     const sky = this.manifest.sky || [[0.1, 0.105, 0.11], [0.16, 0.165, 0.175]];
-    const isDark = document.documentElement.dataset.theme === "dark";
-    return { high: sky[0], low: sky[1], haze: this.manifest.haze || sky[1], light: isDark ? 0.8 : 1 };
+    const haze = this.manifest.haze || sky[1], glares = document.documentElement.dataset.theme === "dark" && dot(haze, [0.3, 0.6, 0.1]) > 0.5;
+    return { high: sky[0], low: sky[1], haze, light: glares ? 0.8 : 1 };
   }
 
   frameBuffer(samples, size) {
@@ -935,12 +940,14 @@ addEventListener("error", (event) => errors.push(String(event.message)));
 addEventListener("unhandledrejection", (event) => errors.push(String(event.reason)));
 let page = null;
 const ready = (async () => {
+  $("failure").hidden = true;
   page = new Page(new FileSource(new PageFile()));
   await page.open();
 })().catch((error) => {
   const isKnown = error instanceof Damaged;
   $("failure").textContent = isKnown ? error.message : `This page could not show its run: ${error.message}`;
   $("failure").hidden = false;
+  $("failure").className = "known";
   $("progress").hidden = true;
   if (!isKnown) console.error(error);
   errors.push(String(error.message));

@@ -372,8 +372,12 @@ class Scene {
 
   // The light's view of what moves near the middle of the picture.
   shadowMatrix(camera) {
-    const { place, direction, each } = this.shadowLight, rows = this.rows, middle = camera.focus;
-    const reach = 2 * camera.distance * Math.tan(0.5 * camera.fovy * Math.PI / 180) * 1.6;
+    const { place, direction, each } = this.shadowLight, rows = this.rows, depths = [];
+    // The middle of the picture, as far away as what moves.
+    for (let i = 0, step = Math.ceil(this.order.length / 100); i < this.order.length; i += step)
+      if (this.order[i].body >= 0) depths.push(dot(plus([rows[12 * i + 3], rows[12 * i + 7], rows[12 * i + 11]], camera.place, -1), camera.ahead));
+    const seen = depths.filter((depth) => depth > 0).sort((a, b) => a - b), depth = seen.length ? seen[seen.length >> 1] : camera.distance;
+    const middle = plus(camera.place, camera.ahead, depth), reach = 1.6 * camera.height * camera.pixelSize(middle);
     const side = unit(cross(direction, Math.abs(direction[2]) < 0.9 ? [0, 0, 1] : [0, 1, 0])), up = cross(side, direction);
     let low = [Infinity, Infinity], high = [-Infinity, -Infinity];
     for (const group of this.casters)
