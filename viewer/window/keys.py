@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
@@ -131,6 +132,10 @@ WINDOW = (
     ),
     Binding(Key.f5, "F5", "Present: hide all panels, or bring them back", lambda shell: shell.toggle_presentation()),
     Binding(Key.f4, "F4", "Sensors", lambda shell: shell.toggle_panel(SENSORS)),
+    Binding(Key.f10, "F10", "Menus by keyboard: arrows, Enter, Esc", lambda shell: go_to_menus()),
+    Binding(
+        Key.tab, "Ctrl+Tab", "Next panel by keyboard, Esc leaves it", lambda shell: go_to_panel(shell, 1), ctrl=True
+    ),
     Binding(Key.f1, "F1", "This help", _toggle_shown("help_shown")),
     Binding(Key.f2, "F2", "Figures of the simulation", _toggle_shown("info_shown")),
     Binding(Key.f3, "F3", "Profiler", _toggle_shown("profiler_shown")),
@@ -153,6 +158,15 @@ GROUPS = tuple(
 )
 BINDINGS = (*SIMULATION, *CONTACTS, *CAMERA, *SCENE, *WINDOW, *GROUPS)
 _GROUP_KEYS = (("0 to 5", "Geom groups"), ("Shift+0 to 5", "Site groups"))
+_PANEL_KEYS = (
+    ("Arrows, Tab", "There: to the next control"),
+    ("Space, Enter", "There: press, or turn by arrows; type"),
+)
+_MOVING_KEYS = (
+    *(Key.left_arrow, Key.right_arrow, Key.up_arrow, Key.down_arrow, Key.tab, Key.space, Key.enter),
+    *(Key.home, Key.end, Key.page_up, Key.page_down, Key.escape),
+)
+"""Keys that move through panels and menus, once the user has begun to; otherwise they are those of the scene."""
 _MOUSE = (
     ("Left drag", "Orbit"),
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
@@ -169,16 +183,74 @@ _MOUSE = (
 def handle_keys(shell: Shell) -> None:
     """Act on key presses, unless a text field or a dialog has the focus. Esc closes what is open first."""
     io = imgui.get_io()
-    if imgui.is_key_pressed(Key.escape, False) and _close_top(shell):
+    is_modal = imgui.internal.get_top_most_popup_modal() is not None
+    # What has the keyboard's focus is closed by ImGui, a dialog is not.
+    if imgui.is_key_pressed(Key.escape, False) and (is_modal or _is_ours(Key.escape)) and _close_top(shell):
         return
-    if io.want_text_input or imgui.internal.get_top_most_popup_modal() is not None:
+    if io.want_text_input or is_modal:
         return
     held = io.key_ctrl, io.key_shift
     for binding in BINDINGS:
-        if (binding.ctrl, binding.shift) != held:
+        if (binding.ctrl, binding.shift) != held or not (binding.ctrl or _is_ours(binding.key)):
             continue
         if imgui.is_key_pressed(binding.key, binding.repeat):
             binding.act(shell)
+
+
+def allow_keyboard() -> None:
+    """Let menus and panels be used by keyboard alone; to be called once."""
+    io = imgui.get_io()
+    io.config_flags |= imgui.ConfigFlags_.nav_enable_keyboard.value
+    io.config_nav_escape_clear_focus_window = True
+    # Its list of windows has bars that nobody looks for, and no panel that is behind another.
+    context = imgui.get_current_context()
+    context.config_nav_windowing_key_next = context.config_nav_windowing_key_prev = 0
+
+
+def keep_keys() -> None:
+    """Keep arrows, Space and the like for the scene, until the user moves through panels: call it once a frame."""
+    io = imgui.get_io()
+    if io.want_text_input or io.key_ctrl or io.nav_visible:
+        return
+    has_list = imgui.get_current_context().open_popup_stack.size()
+    for key in (Key.escape,) if has_list else _MOVING_KEYS:
+        imgui.internal.set_key_owner(key, _owner())
+
+
+def _is_ours(key: imgui.Key) -> bool:
+    """Return True unless a key has just moved through panels, or closed something there."""
+    return key not in _MOVING_KEYS or imgui.internal.get_key_owner(key) == _owner()
+
+
+def _owner() -> int:
+    return int(imgui.internal.im_hash_str("scene"))
+
+
+def go_to_menus() -> None:
+    """Give the menu bar the focus."""
+    bar = imgui.internal.find_window_by_name("##MainMenuBar")
+    if bar is not None:
+        _focus(bar, imgui.internal.NavLayer.menu)
+
+
+def go_to_panel(shell: Shell, direction: int) -> None:
+    """Give the next panel the focus, or with -1 the one before, also one that is behind another."""
+    titles = [panel.title for panel in shell.panels if shell.is_panel_shown(panel.title)]
+    if shell.is_presenting or not titles:
+        return
+    focused = imgui.get_current_context().nav_window
+    name = focused.root_window.name if focused is not None else ""
+    place = titles.index(name) + direction if name in titles else 0
+    window = imgui.internal.find_window_by_name(titles[place % len(titles)])
+    if window is not None:
+        _focus(window)
+
+
+def _focus(window: Any, layer: imgui.internal.NavLayer = imgui.internal.NavLayer.main) -> None:
+    imgui.internal.focus_window(window)
+    imgui.get_current_context().nav_layer = layer
+    imgui.internal.nav_init_window(window, True)
+    imgui.internal.set_nav_cursor_visible_after_move()
 
 
 def _close_top(shell: Shell) -> bool:
@@ -208,7 +280,7 @@ def show_help(shell: Shell) -> None:
         columns = (
             (("Simulation", _rows(SIMULATION)), ("Contacts", _rows(CONTACTS)), ("Camera", _rows(CAMERA))),
             (("Scene", (*_rows(SCENE), *_GROUP_KEYS)),),
-            (("Window", _rows(WINDOW)), ("Mouse", _MOUSE)),
+            (("Window", (*_rows(WINDOW), *_PANEL_KEYS)), ("Mouse", _MOUSE)),
         )
         for i, groups in enumerate(columns):
             if i:

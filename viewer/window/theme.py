@@ -112,9 +112,9 @@ def apply_theme(theme: Theme, scale: float = 1.0) -> None:
                         col.scrollbar_grab_active, col.separator_hovered, col.separator_active, col.resize_grip,
                         col.resize_grip_hovered, col.resize_grip_active)),
         (greys.border, (col.border, col.separator, col.table_border_strong, col.table_border_light, col.tree_lines)),
-        (greys.text, (col.text, col.check_mark, col.text_link, col.plot_lines_hovered)),
+        (greys.text, (col.text, col.check_mark, col.text_link, col.plot_lines_hovered, col.nav_cursor)),
         (greys.dim, (col.text_disabled, col.slider_grab, col.slider_grab_active, col.tab_selected_overline,
-                     col.nav_cursor, col.docking_preview, col.plot_lines, col.drag_drop_target)),
+                     col.docking_preview, col.plot_lines, col.drag_drop_target)),
     )  # fmt: skip
     for level, colors in shades:
         for color in colors:

@@ -20,7 +20,7 @@ from ..session.session import Highlight
 from ..session.simulation import Change
 from ..settings import Quality, ViewState
 from .guard import Guard
-from .keys import handle_keys, show_help
+from .keys import allow_keyboard, handle_keys, keep_keys, show_help
 from .layout import MAIN_DOCK, SAVED, Docks, dock_panels, prepare_settings, window_params
 from .opening import check_profile
 from .panels import find_panels
@@ -172,7 +172,7 @@ class Window(Shell):
         self._show_title()
         drop: Any = self._drop
         glfw.set_drop_callback(glfw_utils.glfw_window_hello_imgui(), drop)
-        imgui.get_io().config_flags &= ~imgui.ConfigFlags_.nav_enable_keyboard.value
+        allow_keyboard()
         # A cursor that blinks would have to be drawn for as long as a field has the focus.
         imgui.get_io().config_input_text_cursor_blink = False
 
@@ -194,6 +194,7 @@ class Window(Shell):
         self.viewport.update(dock)
         app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]
         self.guard.attempt("This key", lambda: handle_keys(self))
+        keep_keys()
         self.guard.attempt("The mouse", self._handle_mouse)
         self._try_step()
         self.frame_count += 1
