@@ -228,7 +228,7 @@ class PartFile:
         else:
             self.part.touch(exist_ok=False)
         if fcntl is not None:
-            # Whoever finds the part sees by the lock that its program still runs; the system removes it in any case.
+            # The lock shows to others that the program of the part still runs; the system removes it in any case.
             self._lock = os.open(self.part, os.O_RDONLY)
             with contextlib.suppress(OSError):
                 fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -302,7 +302,7 @@ def naming(folder: Path) -> Iterator[None]:
         return
     try:
         lock = os.open(folder, os.O_RDONLY)
-    except OSError:  # Whoever writes there will say why not.
+    except OSError:  # The writer will report the reason.
         yield
         return
     held.add(key)
@@ -367,7 +367,7 @@ def _is_live(part: Path) -> bool:
         return False
     try:
         file = os.open(part, os.O_RDONLY | os.O_NONBLOCK)
-    except OSError:  # It was completed meanwhile, or belongs to somebody else.
+    except OSError:  # It was completed meanwhile, or belongs to another user.
         return False
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -149,7 +149,7 @@ def test_what_somebody_else_has_changed_is_not_undone(scene: Path) -> None:
     sensor_edits.save(scene, running(scene, sensor_edits), sensor_edits.changes)
     text = scene.read_text().replace("0 0 .1", "0 0 .2")
     scene.write_text(text)
-    with pytest.raises(SceneError, match="changed by someone else"):
+    with pytest.raises(SceneError, match="changed by another program"):
         sensor_edits.undo_stack.undo()
     assert scene.read_text() == text
     assert sensor_edits.undo_stack.undo() == "make new"

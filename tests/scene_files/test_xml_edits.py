@@ -243,9 +243,9 @@ def test_someone_elses_changes_are_not_overwritten(tmp_path: Path) -> None:
     path = write(tmp_path / "scene.xml", f"<mujoco>{WORLD}</mujoco>")
     edit = insert_elements(path, "sensor", [NEW])
     path.write_text("<mujoco/>")
-    with pytest.raises(SceneError, match="changed by someone else"):
+    with pytest.raises(SceneError, match="changed by another program"):
         edit.save()
-    with pytest.raises(SceneError, match="changed by someone else"):
+    with pytest.raises(SceneError, match="changed by another program"):
         edit.undone().save()
     assert path.read_text() == "<mujoco/>"
 

@@ -29,7 +29,7 @@ class Interruption:
 
     def request(self, number: int, _: FrameType | None) -> None:
         if self.requested and number == signal.SIGINT:
-            # A person who asks twice ends it at once, and files may stay incomplete. Terminals repeat their signals.
+            # A user who asks twice ends it at once, and files may stay incomplete. Terminals repeat their signals.
             raise KeyboardInterrupt
         self.number = self.number or number
 

@@ -145,7 +145,7 @@ class Audience(shell.Audience):
         if kind == "open":
             self._window.app.open_scene(message["path"])
         elif kind == "joined":
-            # Whoever comes later sees the cursor of the others.
+            # A later viewer sees the cursor of the others.
             self._server.tell_all({"type": "cursor", "shape": self._cursor})
         else:
             if kind in ("key", "button"):

@@ -1,4 +1,4 @@
-"""Defines what a rule reports: a finding, its severity, its fix, and how findings of one cause are told as one."""
+"""Defines the reports of rules: a finding, its severity, its fix, and the grouping of findings with one cause."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -165,7 +165,7 @@ def _quiet_imports() -> Iterator[None]:
     """Let Ctrl-C end the program at once while a library is imported: some cannot pass an exception on, and abort."""
 
     def leave(number: int, frame: FrameType | None) -> None:
-        # No further than this command line: whoever calls it may itself be imported.
+        # No further than this command line: its caller may itself be imported.
         while frame is not None and frame.f_code is not _run.__code__:
             if frame.f_code.co_filename.startswith("<frozen importlib"):
                 # Nothing is open that would have to be closed: what writes files catches the signal itself.

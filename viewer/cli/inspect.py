@@ -128,7 +128,7 @@ def _as_json(sensor: Declaration, verdict: Portability, never: str | None) -> di
 
 
 def _mjx_warning(layout: ContactLayout) -> str:
-    """What a person who runs the scene in MJX should know of a sensor; empty if nothing."""
+    """Return the notes on a sensor for users who run the scene in MJX; empty if there are none."""
     if layout.reduce is not Reduce.NONE:
         return ""
     return "with reduce none slots are filled also with pairs that do not touch; mindist and maxforce are right there"

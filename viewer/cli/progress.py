@@ -111,7 +111,7 @@ class RunProgress:
 
 
 def _clock(seconds: float) -> str:
-    """A time for a person, such as `35 s`, `12 min`, `3.5 h`."""
+    """Return a time in words, such as `35 s`, `12 min`, `3.5 h`."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -131,7 +131,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.window:
-        # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's.
+        # The window first: MuJoCo imported before ImGui has another GLFW library than ImGui's.
         from ..window import film as _  # noqa: F401
     from ..recording.data_file import DataFile, check_data_path
     from ..recording.film import Film, open_renderer
@@ -229,7 +229,7 @@ def _record(
     interrupt: Interruption,
     save: Callable[[], list[str]],
 ) -> int:
-    """Record until the film, the simulation ends, or a person interrupts it; complete what there is. Of video and data
+    """Record until the film, the simulation ends, or the user interrupts it; complete what there is. Of video and data
     one may fail: then the other is completed all the same, and the failure raised. `save`: see `save_run`."""
     started = time.monotonic()
     trouble, code, failures = "", 0, list[SceneError]()

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--host is for --serve")
     # Modules stay: searching them for garbage would take a fifteenth of the time to the first frame.
     gc.disable()
-    # The window first: whoever imports MuJoCo before ImGui has another GLFW library than ImGui's, and looks for it.
+    # The window first: MuJoCo imported before ImGui has another GLFW library than ImGui's, and looks for it.
     from ..window.main_loop import open_window
 
     gc.freeze()

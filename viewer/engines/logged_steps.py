@@ -94,7 +94,7 @@ class Verdicts:
         if step == 0:
             return "the first state of the file" + ("; its forces are not known" if self._missing else "")
         if self._codes[step] == EXACT:
-            return "exact: taken again, the step leads bit for bit to the next state of the file"
+            return "exact: re-simulated, the step leads bit for bit to the next state of the file"
         if self._codes[step] == CLOSE:
             return f"close: contact forces are right to about {percent(self._differences[step])} of the step's largest"
         return f"not reached: {self._reason}; its forces are not known, and not drawn"

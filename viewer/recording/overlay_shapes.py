@@ -41,6 +41,7 @@ def number_font(size: int) -> Font:
 
 
 def text_width(text: str, font: Font) -> float:
+    """Return the width of a text [px]."""
     return float(font.getlength(text))
 
 

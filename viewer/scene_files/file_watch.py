@@ -26,6 +26,7 @@ def take_stamp(path: Path) -> Stamp | None:
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
+    """Return the time stamps, size and inode of a file, which change with its content."""
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 

@@ -74,5 +74,5 @@ def is_lfs_pointer(path: Path) -> bool:
     """True for a file that Git LFS left in place of the real one."""
     try:
         return read_bytes(path, _LFS_SIZE_MAX, "Git LFS pointer", count=len(_LFS)) == _LFS
-    except SceneError:  # Too large for one, or not to be read: whoever reads it says so.
+    except SceneError:  # Too large for one, or not to be read: its reader reports that.
         return False

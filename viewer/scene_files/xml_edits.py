@@ -27,7 +27,7 @@ class Edit:
         """Write the file, whole or not at all; SceneError if it is no longer what the edit was made for."""
         path = self.path.resolve()
         if encode(read_text(path)) != self.before:
-            raise SceneError(f"{self.path}: has been changed by someone else since; nothing was saved")
+            raise SceneError(f"{self.path}: was changed by another program since it was read; nothing was saved")
         replace_file(path, self.after)
 
     def undone(self) -> "Edit":

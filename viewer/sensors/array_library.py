@@ -42,6 +42,7 @@ def is_numpy(array: Any) -> bool:
 
 
 def is_torch(array: Any) -> bool:
+    """Return whether an array is a tensor of torch, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(array, torch.Tensor)
 

@@ -170,7 +170,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = Connection(int(sys.argv[1]))
     messages: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
-    # A thread reads, so that whoever sends a large scene need not wait for the end of a run.
+    # A thread reads, so that the sender of a large scene need not wait for the end of a run.
     threading.Thread(target=_receive, args=(connection, messages), daemon=True).start()
     connection.send(READY)
     packed: tuple[int, bytes] = (-1, b"")

@@ -103,7 +103,7 @@ class Task:
             engine.controller = controller
             engine.reset()
         if plan.logs:
-            # A log is taken again by an engine of its own.
+            # A log is re-simulated by an engine of its own.
             engine = open_engine(scene)
             open_log(engine, plan.logs[run.scene], str(run.seed) if run.seed else None)
         if plan.key is not None:

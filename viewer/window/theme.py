@@ -147,10 +147,12 @@ def plain_color() -> ImVec4:
 
 
 def warning_color() -> ImVec4:
+    """Return the colour of warnings."""
     return imgui.get_style().color_(_WARNING)
 
 
 def faded(color: ImVec4, alpha: float) -> ImVec4:
+    """Return a colour with another opacity."""
     return ImVec4(color.x, color.y, color.z, alpha)
 
 

@@ -135,6 +135,7 @@ def number_cell(value: float, color: ImVec4 | None = None, decimals: int = 3) ->
 
 
 def dim_text(text: str) -> None:
+    """Draw a text in the dim colour."""
     imgui.text_colored(dim_color(), text)
 
 

@@ -278,7 +278,7 @@ class SensorReader(SensorValues):
         """The sensor that watches all, with slots for this many contacts at least."""
         sensor = self._sensors[_WATCH_ALL]
         if needed > sensor.slots:
-            # Twice as many at least, because contacts come one by one, and whoever reads sensors plans for the slots.
+            # Twice as many at least, because contacts come one by one, and readers of sensors plan for the slots.
             slots = max(needed, 2 * sensor.slots)
             layout = _layout(sensor.fields, slots, sensor.reduce)
             sensor = sensor._replace(layout=layout, declared=full_layout(slots), reconstructed=True)

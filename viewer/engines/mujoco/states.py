@@ -133,7 +133,7 @@ class FirstStages:
     def data(self, env: int = 0) -> MjData:
         """The mjData of an environment, or one that is computed; the next step makes it out of date."""
         data = self._datas[env]
-        # Of a step that someone else has taken the start is not known.
+        # The start of a step that another program took is not known.
         if self._ends[env] is None or self._ends[env] != data.time:
             return data
         if env not in self._computed:
