@@ -20,6 +20,7 @@ COMMANDS = {
     "inspect": "describe every contact sensor's array",
     "compare": "set two runs side by side: the first step that differs, and why",
     "record": "record a video without a window",
+    "page": "write a run as one HTML page to show to others",
     "export": "write the contacts of every step to a data file",
     "events": "list when contacts begin and end",
     "sweep": "simulate many runs and keep the figures of every sensor",

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
@@ -11,6 +12,10 @@ from .parsing import Parser, UsageError, add_control_arguments, add_watch_argume
 from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, data_lines, report_omissions, report_strays
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
+
+if TYPE_CHECKING:
+    from ..recording.schedule import OnStep, Schedule
+    from ..session.session import Session
 
 _CHUNK_SECONDS = 0.05
 """Wall time of the steps between two looks at interruptions and progress [s]."""
@@ -54,7 +59,7 @@ def parser() -> Parser:
 
 def run(arguments: argparse.Namespace) -> int:
     from ..recording.data_file import DataFile, check_data_path
-    from ..recording.schedule import Schedule, StepCounter
+    from ..recording.schedule import Schedule
 
     check_data_path(arguments.output)
     check_run_arguments(arguments)
@@ -64,17 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
     report_strays(arguments.output)
     with interruption() as interrupt, DataFile(arguments.output, session) as data:
         report_omissions(data, session)
-
-        def steps() -> Iterator[int]:
-            counter = StepCounter(session, schedule, [data.write])
-            chunk = 1
-            while (left := schedule.last_step - counter.step) > 0:
-                began = perf_counter()
-                session.simulation.step(min(chunk, left))
-                yield data.steps
-                chunk = max(1, min(round(chunk * _CHUNK_SECONDS / (perf_counter() - began)), 2 * chunk))
-
-        trouble, code = work_through(steps(), schedule.frame_count, "steps", interrupt)
+        trouble, code = work_through(
+            take_steps(session, schedule, data.write), schedule.frame_count, "steps", interrupt
+        )
         if not data.steps:
             raise UsageError(f"{trouble or 'interrupted'}, before the first step to export")
         try:
@@ -88,3 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
     print(*lines, *data_lines(data), sep="\n")
     report_verdicts(session.source)
     return interrupt.exit_code or (DISK_FULL if data.full and trouble else code)
+
+
+def take_steps(session: "Session", schedule: "Schedule", write: "OnStep") -> Iterator[int]:
+    """Take the steps of a schedule and hand each to `write`; yield how many were written, a few times a second."""
+    from ..recording.schedule import StepCounter
+
+    counter = StepCounter(session, schedule, [write])
+    chunk = 1
+    while (left := schedule.last_step - counter.step) > 0:
+        began = perf_counter()
+        session.simulation.step(min(chunk, left))
+        yield max(0, counter.step - schedule.first_step + 1)
+        chunk = max(1, min(round(chunk * _CHUNK_SECONDS / (perf_counter() - began)), 2 * chunk))

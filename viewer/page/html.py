@@ -1,0 +1,105 @@
+"""Builds a page of one file: markup, styles, script, shaders and data, and the policy that lets nothing else in."""
+
+import base64
+import hashlib
+import html
+import os
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..assets import shader_source
+from .sections import Sections, as_json
+
+_SHADERS = ("sphere", "arrow")
+_POLICY = (
+    "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
+)
+_DEVELOPMENT = "CONTACT_VIEWER_PAGE_WEB"
+"""Environment variable with a folder of page.html, page.css and *.js to take in place of the package's."""
+_INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$', re.MULTILINE)
+_STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\n")}
+"""What `attribute` and `varying` are in a shader of each stage, and what its colour is declared as."""
+
+
+def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster: tuple[bytes, str] | None) -> bytes:
+    """Return the file. `poster`: the content and the kind of a picture, such as image/jpeg."""
+    body, style, script = _sources()
+    manifest = manifest | {
+        "sections": sections.index,
+        "shaders": shaders(),
+        "poster": poster is not None,
+    }
+    picture = ""
+    if poster is not None:
+        content, kind = poster
+        text = base64.b64encode(content).decode("ascii")
+        picture = f'<img id="cv-poster" alt="{_text(title)}" src="data:{kind};base64,{text}">'
+    policy = content_policy(script, style)
+    page = "".join(
+        [
+            '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n",
+            body.replace("<!--POSTER-->", picture),
+            f'<script type="application/json" id="cv-manifest">{as_json(manifest)}</script>\n',
+            sections.html(),
+            f"<script>{script}</script>\n</body>\n</html>\n",
+        ]
+    )
+    # Names of files may hold bytes that are no letters.
+    return page.encode("utf-8", "replace")
+
+
+def content_policy(script: str, style: str) -> str:
+    """Return the policy of a page that runs this script and this style alone, and asks for nothing."""
+    return _POLICY.format(script=_hash(script), style=_hash(style))
+
+
+@cache
+def shaders() -> dict[str, str]:
+    """Return the shaders of the gizmos as WebGL 2 takes them, by their file names."""
+    return {f"{stem}.{stage}": _ported(f"{stem}.{stage}") for stem in _SHADERS for stage in _STAGES}
+
+
+def _ported(name: str) -> str:
+    attribute, varying, declared = _STAGES[name.rpartition(".")[2]]
+    text = _INCLUDE.sub(lambda match: shader_source(match[1]), shader_source(name))
+    text = text.replace("#version 120\n", "").replace("gl_FragColor", "fragColor")
+    text = re.sub(r"\bvarying\b", varying, re.sub(r"\battribute\b", attribute, text))
+    text = re.sub(r"[ \t]*//[^\n]*", "", text)
+    return f"#version 300 es\nprecision highp float;\n{declared}{text}"
+
+
+def _sources() -> tuple[str, str, str]:
+    """Return the markup, the styles and the script, which is one scope."""
+    changed = os.environ.get(_DEVELOPMENT)
+    folder = Path(changed) if changed else files(__package__).joinpath("web")
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js"))
+    names.sort(key=lambda name: name == "main.js")
+    texts = [folder.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css", *names)]
+    body, style, *scripts = map(_short, texts)
+    return body, style, '(() => {"use strict";\n' + "\n".join(scripts) + "\n})();"
+
+
+def _short(text: str) -> str:
+    """Return a source without indentation, empty lines and the lines that hold comments alone."""
+    lines, is_comment = [], False
+    for line in map(str.strip, text.splitlines()):
+        is_comment = is_comment or line.startswith("/*")
+        if line and not is_comment and not line.startswith("//"):
+            lines.append(line)
+        is_comment = is_comment and not line.endswith("*/")
+    return "\n".join(lines)
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
+
+
+def _text(text: str) -> str:
+    """Return text for an element or an attribute."""
+    return html.escape("".join(letter if letter.isprintable() else " " for letter in text))

@@ -1,0 +1,98 @@
+"""Packs arrays into the sections of a page: differences, byte planes, gzip, base64, each with length and checksum."""
+
+import base64
+import gzip
+import io
+import json
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LEVEL = 8
+"""Compression of sections: the highest level takes twice as long for a hundredth."""
+_KINDS = {"<f8": "f8", "<f4": "f4", "<i4": "i4", "<u4": "u4", "<i2": "i2", "<u2": "u2", "|u1": "u1"}
+
+
+class Sections:
+    """The sections of one page, in the order in which they were added."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, dict[str, Any]] = {}
+        """What a reader must know of each section, by its name."""
+        self._texts: list[tuple[str, str]] = []
+
+    def add(self, name: str, values: NDArray[Any], delta: bool = False, planes: bool = False) -> None:
+        """Add an array. `delta`: store differences along the last axis; `planes`: all lowest bytes first, then the
+        next ones."""
+        values = np.ascontiguousarray(values)
+        stored = values.view(f"<u{values.itemsize}")
+        if delta and stored.size:
+            # Modulo the integer's range, so that sums give back each bit.
+            stored = np.concatenate([stored[..., :1], stored[..., 1:] - stored[..., :-1]], axis=-1)
+        raw = stored.tobytes()
+        if planes:
+            raw = np.frombuffer(raw, np.uint8).reshape(-1, values.itemsize).T.tobytes()
+        kind = _KINDS[values.dtype.newbyteorder("<").str]
+        self._put(name, _gzip(raw), {"dtype": kind, "shape": values.shape, "delta": delta, "planes": planes}, len(raw))
+
+    def add_json(self, name: str, value: Any) -> None:
+        """Add what JSON can hold."""
+        raw = as_json(value).encode("utf-8", "replace")
+        self._put(name, _gzip(raw), {"dtype": "json"}, len(raw))
+
+    def add_file(self, name: str, kind: str, content: bytes) -> None:
+        """Add a file as it is, such as a PNG."""
+        self._put(name, content, {"dtype": kind}, len(content))
+
+    @property
+    def size(self) -> int:
+        """Characters of all sections."""
+        return sum(len(text) for _, text in self._texts)
+
+    def html(self) -> str:
+        """Return an inert script element for each section."""
+        kind = "application/octet-stream"
+        return "".join(f'<script type="{kind}" id="cv-{name}">{text}</script>\n' for name, text in self._texts)
+
+    def _put(self, name: str, content: bytes, about: dict[str, Any], raw: int) -> None:
+        self.index[name] = about | {"bytes": len(content), "crc32": zlib.crc32(content), "raw": raw}
+        self._texts.append((name, base64.b64encode(content).decode("ascii")))
+
+
+def as_json(value: Any) -> str:
+    """Return JSON that no HTML can be hidden in; numbers that are not finite become null."""
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def png(pixels: NDArray[np.uint8]) -> bytes:
+    """Return a PNG file of pixels, (height, width, 3 or 4)."""
+    from PIL import Image
+
+    content = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(pixels)).save(content, "PNG", optimize=True)
+    return content.getvalue()
+
+
+def small_integers(values: NDArray[Any]) -> NDArray[Any]:
+    """Return non-negative integers in the smallest type of at least two bytes that holds them."""
+    return values.astype("<u2" if int(values.max(initial=0)) < 2**16 else "<u4")
+
+
+def _gzip(raw: bytes) -> bytes:
+    # Without a time: the same run gives the same file.
+    return gzip.compress(raw, _LEVEL, mtime=0)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return _finite(value.tolist())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
