@@ -50,8 +50,7 @@ def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster:
             f"<script>{script}</script>\n</body>\n</html>\n",
         ]
     )
-    # Names of files may hold bytes that are no letters.
-    return page.encode("utf-8", "replace")
+    return page.encode("ascii")
 
 
 def content_policy(script: str, style: str) -> str:
@@ -82,7 +81,14 @@ def _sources() -> tuple[str, str, str]:
     names.sort(key=lambda name: name == "main.js")
     texts = [folder.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css", *names)]
     body, style, *scripts = map(_short, texts)
-    return body, style, '(() => {"use strict";\n' + "\n".join(scripts) + "\n})();"
+    script = '(() => {"use strict";\n' + "\n".join(scripts) + "\n})();"
+    # As ASCII they are the same, and have the same hash, within a document of any encoding.
+    return _ascii(body, "&#{};"), _ascii(style, "\\{:x} "), _ascii(script, "\\u{:04x}")
+
+
+def _ascii(text: str, escape: str) -> str:
+    """Return text with all other letters as escapes of their numbers."""
+    return re.sub(r"[^\x00-\x7f]", lambda match: escape.format(ord(match[0])), text)
 
 
 def _short(text: str) -> str:
@@ -102,4 +108,4 @@ def _hash(text: str) -> str:
 
 def _text(text: str) -> str:
     """Return text for an element or an attribute."""
-    return html.escape("".join(letter if letter.isprintable() else " " for letter in text))
+    return _ascii(html.escape("".join(letter if letter.isprintable() else " " for letter in text)), "&#{};")

@@ -39,7 +39,7 @@ class Sections:
 
     def add_json(self, name: str, value: Any) -> None:
         """Add what JSON can hold."""
-        raw = as_json(value).encode("utf-8", "replace")
+        raw = as_json(value).encode("ascii")
         self._put(name, _gzip(raw), {"dtype": "json"}, len(raw))
 
     def add_file(self, name: str, kind: str, content: bytes) -> None:
@@ -62,9 +62,8 @@ class Sections:
 
 
 def as_json(value: Any) -> str:
-    """Return JSON that no HTML can be hidden in; numbers that are not finite become null."""
-    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    """Return JSON in ASCII that no HTML can be hidden in; numbers that are not finite become null."""
+    return json.dumps(_finite(value), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def png(pixels: NDArray[np.uint8]) -> bytes:
