@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById("ui-" + id);
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 // Quality from best to fastest: size of the shadow's map by number, samples a pixel, pixels by CSS pixel.
 const LEVELS = [[2, 4, 2], [1, 4, 2], [0, 4, 2], [0, 0, 2], [0, 0, 1], [0, 0, 0.7], [0, 0, 0.5]];
-const TOO_SLOW = 42, SHOWN_ROWS = 200, MOST_LINES = 60, MOST_BARS = 16;
+const TOO_SLOW = 42, SHOWN_ROWS = 200, SHOWN_EVENTS = 400, MOST_LINES = 60, MOST_BARS = 16;
 const EVENTS = { begin: "begins", end: "ends", slip_begin: "slides", slip_end: "holds", creep_begin: "creeps", creep_end: "creeps no more" };
 const MARKS = {
   previous: "M4 3h2v10H4zM13 3v10L6.5 8z", back: "M11 3v10L4.5 8z", play: "M4 2.5v11L13.5 8z", pause: "M4 3h3v10H4zM9 3h3v10H9z",
@@ -88,6 +88,7 @@ class Page {
     await source.readCurves();
     this.startCurves();
     this.showEvents();
+    this.markEvent();
     this.showFindings();
     this.openScene();
     if (this.scene) await this.readGeometry();
@@ -218,7 +219,7 @@ class Page {
   }
 
   sizeBar() { if (this.legendBar) this.legendBar.style.width = BAR * this.unit + "px"; }
-  get unit() { return Math.max($("scene").clientHeight / 720, 0.75); }
+  get unit() { return Math.max((this.size?.[1] || 0) / 720, 0.75); }
 
   showSensors() {
     const { sensors } = this.manifest;
@@ -253,21 +254,30 @@ class Page {
   }
 
   showEvents() {
-    const { events } = this.source, list = $("events").querySelector("ol"), most = 3000;
-    this.eventRows = events.slice(0, most).map((event) => {
-      const row = make("li"), button = make("button");
+    const { events } = this.source, list = $("events").querySelector("ol");
+    this.firstEvent = -1;
+    if (!events.length) list.replaceWith(make("p", "No contact begins or ends in this run.", "quiet"));
+    $("events-title").append(make("span", events.length ? " " + (events.length + (this.manifest.events.left_out || 0)) : "", "quiet"));
+  }
+
+  // Some events before and after one: all of a long run would make the page slow.
+  listEvents(at) {
+    const { events } = this.source, first = this.firstEvent = Math.max(at - SHOWN_EVENTS / 4, 0), end = this.endEvent = Math.min(first + SHOWN_EVENTS, events.length);
+    const row = (text, frame, time, why) => {
+      const item = make("li"), button = make("button");
       button.type = "button";
-      button.append(make("span", event.time.toFixed(this.digits), "number"), make("span", `${event.geom1} × ${event.geom2} ${EVENTS[event.kind] || event.kind}`));
-      if (event.why) button.title = event.why;
-      button.onclick = () => { this.pause(); this.go(event.frame); };
-      row.append(button);
-      return row;
-    });
-    list.append(...this.eventRows);
-    const left = (this.manifest.events?.left_out || 0) + Math.max(events.length - most, 0);
-    if (left) list.append(make("li", `and ${left} more`, "quiet"));
-    if (!events.length) $("events").querySelector(".scroll").replaceChildren(make("p", "No contact begins or ends in this run.", "quiet"));
-    $("events-title").append(make("span", events.length ? " " + events.length : "", "quiet"));
+      button.append(make("span", time, "number"), make("span", text));
+      if (why) button.title = why;
+      button.onclick = () => { this.pause(); this.go(frame); };
+      item.append(button);
+      return item;
+    };
+    const rows = events.slice(first, end).map((event) =>
+      row(`${event.geom1} × ${event.geom2} ${EVENTS[event.kind] || event.kind}`, event.frame, event.time.toFixed(this.digits), event.why));
+    const left = events.length - end + (this.manifest.events.left_out || 0);
+    $("events").querySelector("ol").replaceChildren(...first ? [row(`${first} earlier`, events[first - 1].frame, "…")] : [], ...rows,
+      ...left ? [row(`${left} later`, events[Math.min(end, events.length - 1)].frame, "…")] : []);
+    this.eventRows = rows;
   }
 
   showFindings() {
@@ -315,9 +325,11 @@ class Page {
     addEventListener("hashchange", () => { const time = this.askedTime(); if (time !== null) { this.pause(); this.go(source.frameAt(time)); } });
     addEventListener("resize", () => this.resized());
     if (window.ResizeObserver) new ResizeObserver(() => this.resized()).observe($("scene"));
+    if (window.IntersectionObserver) new IntersectionObserver(([{ isIntersecting }]) => { this.tableHidden = !isIntersecting; this.showContacts(); }).observe($("contacts"));
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.afterPrint());
     this.started = true;
+    this.resized();
     this.showMoment(true);
     this.request();
   }
@@ -522,7 +534,7 @@ class Page {
   draw(level) {
     const { source } = this;
     if (!this.scene || !this.hasGeometry || !this.revealed && !source.hasContacts) return;
-    const canvas = $("canvas"), width = canvas.clientWidth, height = canvas.clientHeight, [shadow, samples] = LEVELS[level], ratio = this.ratio(level);
+    const canvas = $("canvas"), [width, height] = this.size, [shadow, samples] = LEVELS[level], ratio = this.ratio(level);
     if (!width || !height) return;
     const size = [Math.max(Math.round(width * ratio), 1), Math.max(Math.round(height * ratio), 1)], gl = this.gl;
     if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
@@ -565,10 +577,12 @@ class Page {
     return frame;
   }
 
-  resized() { this.sizeBar(); this.change(); clearTimeout(this.sizeTimer); this.sizeTimer = setTimeout(() => this.drawCurves(), 60); }
+  // Sizes are read here alone: asking for them makes the browser lay out the page.
+  resized() { this.size = [$("scene").clientWidth, $("scene").clientHeight]; this.sizeBar(); this.change(); clearTimeout(this.sizeTimer); this.sizeTimer = setTimeout(() => this.drawCurves(), 60); }
 
   print() {
     this.themeBefore = document.documentElement.dataset.theme;
+    this.tableHidden = false;
     this.setTheme("light");
     if (!this.scene || !this.revealed) return;
     this.draw(0);
@@ -743,18 +757,21 @@ class Page {
     });
   }
 
+  // The last event up to now.
   markEvent() {
-    const rows = this.eventRows;
-    if (!rows?.length) return;
     const { events } = this.source;
-    let low = -1, high = rows.length - 1;
+    if (!events?.length || this.firstEvent === undefined) return;
+    let low = -1, high = events.length - 1;
     while (low < high) { const middle = (low + high + 1) >> 1; if (events[middle].frame <= this.frame) low = middle; else high = middle - 1; }
-    if (low === this.markedEvent) return;
-    rows[this.markedEvent]?.removeAttribute("aria-current");
+    const is = low < 0 ? 0 : low;
+    if (this.firstEvent < 0 || is < this.firstEvent || is >= this.endEvent) this.listEvents(is);
+    else if (low === this.markedEvent) return;
+    this.eventRows.forEach((row, i) => i + this.firstEvent === low ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current"));
     this.markedEvent = low;
-    if (low < 0) return;
-    rows[low].setAttribute("aria-current", "true");
-    const box = $("events").querySelector(".scroll"), top = rows[low].offsetTop;
+    const now = performance.now();
+    if (this.playing && now - (this.scrolledAt || 0) < 700) return;
+    this.scrolledAt = now;
+    const box = $("events").querySelector(".scroll"), row = this.eventRows[is - this.firstEvent], top = row.offsetTop;
     if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 28) box.scrollTop = top - 0.5 * box.clientHeight;
   }
 
@@ -771,7 +788,7 @@ class Page {
 
   showContacts() {
     const { source } = this, table = $("contacts").querySelector("table");
-    if (!source.hasContacts) return;
+    if (!source.hasContacts || this.tableHidden) return;
     if (!this.tableOf) {
       this.tableOf = this.tableColumns();
       const heading = make("tr");
@@ -780,7 +797,7 @@ class Page {
     }
     const [from, to] = source.rows(this.frame), rows = [];
     for (let row = from; row < to; row++) if (source.rowFlags[row] & FILLED && this.shown[source.rowSensor[row]]) rows.push(row);
-    const body = table.tBodies[0], shown = rows.slice(0, SHOWN_ROWS);
+    const body = table.tBodies[0], most = this.playing ? 24 : SHOWN_ROWS, shown = rows.slice(0, most);
     while (body.rows.length > shown.length) body.deleteRow(-1);
     shown.forEach((row, n) => {
       let line = body.rows[n];
@@ -800,7 +817,7 @@ class Page {
       this.tableOf.forEach(([, , read], i) => { line.cells[3 + i].textContent = shortText(read(row)); });
     });
     const every = this.manifest.contacts.every, at = this.source.contactFrame(this.frame) * every;
-    $("contacts-at").textContent = `${rows.length ? "" : "none "}at ${source.time(at).toFixed(this.digits)} s` + (rows.length > SHOWN_ROWS ? `, first ${SHOWN_ROWS} of ${rows.length}` : "");
+    $("contacts-at").textContent = `${rows.length ? "" : "none "}at ${source.time(at).toFixed(this.digits)} s` + (rows.length > most ? `, first ${most} of ${rows.length}` : "");
   }
 
   copyRows() {
@@ -922,6 +939,7 @@ class Page {
   // ---- For programs and tests
 
   drawnGlyphs() {
+    this.resized();
     this.reveal();
     this.draw(this.level);
     const { picture, glyphs } = this;
