@@ -116,7 +116,7 @@ def test_a_weaker_grip_is_named_as_the_cause_of_a_slide() -> None:
     def release(data: mujoco.MjData) -> None:
         data.ctrl[:] = np.interp(data.time, [0.4, 0.5], [20.0, 1.0])
 
-    tracker = follow(grasp('cone="elliptic" impratio="1000"'), 0.55, release)
+    tracker = follow(grasp('cone="elliptic" impratio="1000"'), 0.6, release)
     why = reason(tracker, "left", "box")
     assert why is not None
     assert why.kind is ReasonKind.SLIDE

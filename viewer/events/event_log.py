@@ -144,7 +144,7 @@ class PeakHold:
     def update_steps(self, times: Sequence[float], places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
         """The same for several steps: times [s], (steps,), and forces [N], (steps, k)."""
         highest = np.fmax.reduce(forces)
-        for i in np.flatnonzero(highest > self._peaks[places]).tolist():
+        for i in (highest > self._peaks[places]).nonzero()[0].tolist():
             force = highest.item(i)
             self._raise(places.item(i), force, times[forces[:, i].tolist().index(force)])
 

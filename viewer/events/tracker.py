@@ -88,7 +88,7 @@ class ContactTracker:
         self.patience = 0.0
         """How long motion may wait until it is decided which pairs slide and creep, in wall time [s]."""
         self.least_samples = 0
-        """Samples, one in 10 ms, that are decided on together at least: where the log is read after every step."""
+        """Samples, one in 20 ms, that are decided on together at least: where the log is read after every step."""
         self._decided = -math.inf
         """When that was done last, ..."""
         self._duration = 0.0
@@ -112,9 +112,14 @@ class ContactTracker:
     def log(self) -> EventLog:
         """What happened, oldest first."""
         self._flush()
-        if self._friction is not None and self._may_decide():
+        if self._may_decide():
             self._decide()
         return self._log
+
+    @property
+    def may_have_news(self) -> bool:
+        """True if the log may have grown since it was read; cheap to ask after every step."""
+        return bool(self._entries) or self._sensor_names is None or self._may_decide()
 
     @property
     def pairs(self) -> PairContacts:
@@ -132,7 +137,7 @@ class ContactTracker:
     def friction(self) -> FrictionStates | None:
         """Which geom pairs slide and creep, tracked or not; None where it is not known how they press and move: MuJoCo
         alone says so."""
-        if self._friction is not None and self._may_decide():
+        if self._may_decide():
             self._decide()
         return self._friction
 
@@ -274,7 +279,8 @@ class ContactTracker:
         self._entries += self._pairs.update(step, start)
         if self._friction is not None and self._friction.is_due():
             self._look(self._friction, step, start)
-        self._entries += self._sensors.add(step, start)
+        if self._sensor_names is None:
+            self._entries += self._sensors.add(step, start)
         self._step_count += 1
         self._finish_step(start)
         if self.breaks:
@@ -290,7 +296,7 @@ class ContactTracker:
 
     def _may_decide(self) -> bool:
         """True if what moves may be decided on again: while a scene runs, a small part of the time goes into that."""
-        if self._friction is not None and self._friction.pending < self.least_samples:
+        if self._friction is None or self._friction.pending < self.least_samples:
             return False
         wait = max(self.patience, 20 * self._duration) if self.patience else 0.0
         return monotonic() - self._decided >= wait

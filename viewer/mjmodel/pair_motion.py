@@ -16,6 +16,10 @@ _FIELDS = ("pos", "frame", "friction", "dim", "geom", "efc_address")
 _MOST = 2**40
 """More bytes than any contact list has."""
 
+_Sample = tuple[int, int, bytes, bytes, bytes]
+"""Numbers of contacts and of constraint forces; contacts, constraint forces and poses."""
+_NOTHING: _Sample = (0, 0, b"", b"", b"")
+
 Values = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -44,12 +48,6 @@ class PairSamples(NamedTuple):
     """Centre of mass of the carried body in the frame of the carrying one [m], (k, 3)."""
     rotation: Values
     """Its orientation there, (k, 3, 3)."""
-
-    def joined(self, after: "PairSamples") -> "PairSamples":
-        """Return these and later ones together."""
-        both = PairSamples._make(np.concatenate(parts) for parts in zip(self, after, strict=True))
-        order = np.lexsort((both.sample, both.key))
-        return PairSamples._make(part[order] for part in both)
 
     def take(self, rows: Indices | NDArray[np.bool_]) -> "PairSamples":
         """Return some rows."""
@@ -112,74 +110,47 @@ class MotionReader:
 
     def __init__(self, model: MjModel) -> None:
         self._model = model
-        self._type: np.dtype[Any] | None = None
         self._data: MjData | None = None
-        self._bodies: list[memoryview] = []
-        self._listed: memoryview | None = None
         # What never moves carries what does; else the larger geom carries the smaller one.
         size = np.where(model.geom_rbound > 0, model.geom_rbound, 1e6)
         self._rank = np.where(model.body_weldid[model.geom_bodyid] == 0, 1e9, 1.0) * size
         self.clear()
 
     def clear(self) -> None:
-        """Forget the samples that are not decoded yet."""
-        self._contacts: list[bytes] = []
-        self._forces: list[bytes] = []
-        self._poses: list[bytes] = []
+        """Forget the samples that were added."""
+        self._samples: list[_Sample] = []
         self.size = 0
         """Bytes that are kept."""
 
-    def __len__(self) -> int:
-        """Number of samples that are not decoded yet."""
-        return len(self._contacts)
-
     def add(self, data: MjData) -> None:
         """Copy a step: contacts, forces and poses of the state from which it started."""
-        if data is not self._data:
-            self._data, self._listed = data, None
-            self._bodies = [array.data.cast("B") for array in (data.xipos, data.xmat)]
         count = data.ncon
-        contacts = forces = poses = b""
-        if count:
-            if self._listed is None:
-                self._find_list(data)
-            assert self._type is not None
-            assert self._listed is not None
-            contacts = self._listed[: count * self._type.itemsize].tobytes()
-            forces = data.efc_force.tobytes()
-            poses = b"".join(self._bodies)
-            self.size += len(contacts) + len(forces) + len(poses)
-        self._contacts.append(contacts)
-        self._forces.append(forces)
-        self._poses.append(poses)
+        if not count:
+            self._samples.append(_NOTHING)
+            return
+        if data is not self._data:
+            self._data = data
+            self._bodies = [array.data.cast("B") for array in (data.xipos, data.xmat)]
+            self._listed, self._type = _listed_in(data)
+        contacts, forces = self._listed[: count * self._type.itemsize].tobytes(), data.efc_force.tobytes()
+        poses = b"".join(self._bodies)
+        self.size += len(contacts) + len(forces) + len(poses)
+        self._samples.append((count, len(forces) // 8, contacts, forces, poses))
 
-    def _find_list(self, data: MjData) -> None:
-        # MuJoCo has the list at the start of an mjData's arena. One copy of it costs less than one of each field.
-        listed = data.contact
-        start = listed.dist.__array_interface__["data"][0]
-        fields = {name: getattr(listed, name) for name in _FIELDS}
-        self._type = np.dtype(
-            {
-                "names": list(fields),
-                "formats": [(array.dtype, array.shape[1:]) for array in fields.values()],
-                "offsets": [array.__array_interface__["data"][0] - start for array in fields.values()],
-                "itemsize": listed.dist.strides[0],
-            }
-        )
-        self._listed = memoryview((ctypes.c_char * _MOST).from_address(start)).cast("B")
-
-    def take(self) -> PairSamples | None:
-        """Decode the samples, and forget them; None if nothing touches in them."""
-        touching = [i for i, listed in enumerate(self._contacts) if listed]
-        contacts, forces, poses = self._contacts, self._forces, self._poses
+    def take(self, keep: int = 0) -> PairSamples | None:
+        """Decode the samples that were added, and forget all but the last `keep`, which are decoded again with those to
+        come; None if nothing touches in them."""
+        samples = self._samples
         self.clear()
-        if not touching:
+        self._samples = samples[max(len(samples) - keep, 0) :]
+        counts, sizes, contacts, forces, poses = zip(*samples, strict=True)
+        listed_counts = np.array(counts)
+        touching = np.flatnonzero(listed_counts)
+        if not len(touching):
             return None
-        assert self._type is not None
         listed = np.frombuffer(b"".join(contacts), self._type)
-        counts = [len(contacts[i]) // self._type.itemsize for i in touching]
-        rows = np.repeat(np.arange(len(touching)), counts)
-        starts = np.cumsum([0, *(len(forces[i]) // 8 for i in touching[:-1])])
+        rows = np.repeat(np.arange(len(touching)), listed_counts[touching])
+        starts = (np.cumsum(sizes) - sizes)[touching]
         geoms, address = listed["geom"], listed["efc_address"]
         pressed = (address >= 0) & (geoms[:, 0] >= 0) & (geoms[:, 1] >= 0)
         if not pressed.all():
@@ -210,15 +181,12 @@ class MotionReader:
             [sums[:, 0], np.sqrt((sums[:, 5:8] ** 2).sum(axis=1)), sums[:, USED], sums[:, SLIDING], sums[:, POINTS]]
         )
         kinematics = np.frombuffer(b"".join(poses)).reshape(len(touching), -1)
-        samples = self._located(
-            rows[edges], geoms[edges], keys[edges], values, place, sums[:, 11:14], lever, kinematics
-        )
-        if not (values[:, LOAD] > 0).any():
+        pairs = self._located(rows[edges], geoms[edges], keys[edges], values, place, sums[:, 11:14], lever, kinematics)
+        loaded = np.flatnonzero(values[:, LOAD] > 0)
+        if not len(loaded):
             return None
-        samples = samples._replace(sample=np.array(touching)[samples.sample])
-        return samples.take(
-            np.flatnonzero(values[:, LOAD] > 0)[np.argsort(keys[edges][values[:, LOAD] > 0], kind="stable")]
-        )
+        order = loaded[np.argsort(pairs.key[loaded], kind="stable")]
+        return pairs._replace(sample=touching[pairs.sample]).take(order)
 
     def _located(
         self,
@@ -252,6 +220,23 @@ class MotionReader:
             local[:, 2],
             _stacked(_product(turn1.transpose(0, 2, 1), turn2)),
         )
+
+
+def _listed_in(data: MjData) -> tuple[memoryview, np.dtype[Any]]:
+    """Return the memory in which data have their contact list, and what a contact has there.
+
+    MuJoCo has the list at the start of an mjData's arena. One copy of it costs less than one of each field.
+    """
+    listed = data.contact
+    start = listed.dist.__array_interface__["data"][0]
+    fields = {name: getattr(listed, name) for name in _FIELDS}
+    contact: dict[str, Any] = {
+        "names": list(fields),
+        "formats": [(array.dtype, array.shape[1:]) for array in fields.values()],
+        "offsets": [array.__array_interface__["data"][0] - start for array in fields.values()],
+        "itemsize": listed.dist.strides[0],
+    }
+    return memoryview((ctypes.c_char * _MOST).from_address(start)).cast("B"), np.dtype(contact)  # type: ignore[call-overload]
 
 
 def _cone_forces(

@@ -5,9 +5,9 @@ import inspect
 import os
 import sys
 import weakref
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any, SupportsFloat
@@ -15,20 +15,20 @@ from typing import Any, SupportsFloat
 import gymnasium
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from ..engines.mujoco.engine import MujocoEngine
-from ..engines.mujoco.resimulation import ArrivedRow, Resimulator
+from ..engines.steps import Step
 from ..errors import RecordingError, SceneError
 from ..events.contact_events import SensorEvent
 from ..events.event_log import event_record
 from ..events.tracker import ContactTracker
 from ..files import printable
-from ..mjmodel.state import STATE, RowKind
+from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
 from ..processes import Message
 from ..render.camera import body_geoms, box_around, look_at_box, moving_geoms
 from ..scene_files.scene import LoadedScene
-from ..session.simulation import Simulation
 from .launch import launch_passive
 from .program import RowWriter, check_simulation
 from .shared_memory import CAMERA, SharedMemory, read_values, write_values
@@ -46,6 +46,9 @@ _FILL, _ASPECT = 0.5, 16 / 9
 FILM_MODULE = "contact_viewer.passive.film_process"
 _FILM_RING = 16 * 2**20
 """Memory for states that were not drawn yet [bytes]."""
+_LATE = 50
+"""Samples of motion, one in 20 ms, that are decided on together: slip and creep are reported up to a second late. To
+decide on them in every step takes too long."""
 _REST = 0.002
 """Between two looks at how far the film is [s]."""
 
@@ -150,7 +153,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
                 film.finish()
             else:
                 film.sync()
-        return observation, reward, terminated, truncated, self._with_events(info)
+        return observation, reward, terminated, truncated, self._with_events(info, terminated or truncated)
 
     def close(self) -> None:
         """Complete what is filmed, close the window and the environment."""
@@ -161,8 +164,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         """For copies, also in other processes, such as by pickle: each opens a window of its own in its first reset."""
         return {**self.__dict__, "viewer": None, "_film": None, "_events": None, "_data": None, "episode": -1}
 
-    def _with_events(self, info: dict[str, Any]) -> dict[str, Any]:
-        return info if self._events is None else {**info, CONTACTS: self._events.take()}
+    def _with_events(self, info: dict[str, Any], ended: bool = False) -> dict[str, Any]:
+        return info if self._events is None else {**info, CONTACTS: self._events.take(ended)}
 
     def _attach(self) -> None:
         """Show the environment's data, which some environments make again in a reset."""
@@ -359,49 +362,45 @@ class EpisodeFilm(PassiveViewer):
 class StepEvents:
     """When contacts begin and end in the steps of some data, also in those inside one call.
 
-    Each step is taken again beside the loop's own, from the state in which it began: to the last bit the same, for
-    about the price of a second simulation. The model is shared, so that changes of it are seen.
+    Of each step the state in which it began is kept. Contacts and forces of that state are computed beside the loop, to
+    the last bit as the step had them, without taking the step. The model is shared, so that changes of it are seen.
     """
 
     def __init__(self, model: MjModel, data: MjData) -> None:
         self._model, self._data = model, data
-        self._waiting: deque[ArrivedRow] = deque()
-        self._size = mujoco.mj_stateSize(model, STATE)
-        engine = MujocoEngine(LoadedScene(None, model, owned=False))
-        self._simulation = Simulation(engine)
-        self._arrivals = Resimulator(engine, self, engine.allow_model_changes())
-        self._tracker = ContactTracker(engine, limit=None)
-        # Slip and creep are told up to a quarter of a second late: to decide on them in every step takes too long.
-        self._tracker.least_samples = 25
-        self._simulation.observers.append(self._tracker)
-        self._names = engine.sensors.names
+        self._starts: list[tuple[float, NDArray[np.float64]]] = []
+        """Times [s] and states in which steps began since the last look."""
+        self._empty = partial(np.empty, mujoco.mj_stateSize(model, STATE))
+        self._get_state, self._set_state, self._forward = mujoco.mj_getState, mujoco.mj_setState, mujoco.mj_forward
+        self._engine = MujocoEngine(LoadedScene(None, model, owned=False))
+        self._names = self._engine.sensors.names
+        self._tracker = ContactTracker(self._engine, limit=None, follow_sensors=bool(self._names))
+        self._tracker.least_samples = _LATE
         TAP.add(model, data, self._record)
-
-    def next_row(self) -> ArrivedRow | None:
-        return self._waiting.popleft() if self._waiting else None
-
-    def is_model_known(self, row: ArrivedRow) -> bool:
-        # The model is the loop's own.
-        return True
 
     def restart(self) -> None:
         """The loop has set another state: what led there is no contact event."""
-        self._waiting.clear()
-        self._arrivals.restart()
-        self._write(RowKind.AFTER)
-        self._observe()
+        self._starts.clear()
+        self._record(self._data.time)
+        self._compute(self._engine.data, self._starts.pop()[1])
+        self._tracker.after_reset(self._engine)
         self._tracker.log.clear()
 
-    def take(self) -> list[dict[str, Any]]:
+    def take(self, ended: bool = False) -> list[dict[str, Any]]:
         """The events since the last call, in order of time, fit for JSON; what is not known is None.
+
+        `ended`: True after the last step of an episode, which has all that is left.
 
         Of a pair of geoms: see `event_record`. Of a contact sensor of the model, by its force: `time` [s], `sensor`,
         `kind`, `force` [N], `duration` [s].
         """
-        self._write(RowKind.AFTER)
         self._observe()
         TAP.renew(self._data)
-        log = self._tracker.log
+        tracker = self._tracker
+        tracker.least_samples = 0 if ended else _LATE
+        if not tracker.may_have_news:
+            return []
+        log = tracker.log
         records = [
             self._sensor_record(entry.event) if isinstance(entry.event, SensorEvent) else event_record(entry)
             for entry in log
@@ -414,16 +413,32 @@ class StepEvents:
         TAP.remove(self._record)
 
     def _record(self, time: float) -> None:
-        self._write(RowKind.BEFORE)
-
-    def _write(self, kind: RowKind) -> None:
-        state = np.empty(self._size)
-        mujoco.mj_getState(self._model, self._data, state, STATE)
-        self._waiting.append(ArrivedRow(state, kind))
+        state = self._empty()
+        self._get_state(self._model, self._data, state, STATE)
+        self._starts.append((time, state))
 
     def _observe(self) -> None:
-        while (step := self._arrivals.take()) is not None:
-            self._simulation.observe(step)
+        """Show the tracker the steps that were taken since the last look."""
+        starts, self._starts = self._starts, []
+        if not starts:
+            return
+        engine, data, after_step, compute = self._engine, self._engine.data, self._tracker.after_step, self._compute
+        ends = [time for time, _ in starts[1:]]
+        ends.append(self._data.time)
+        for (time, state), end in zip(starts, ends, strict=True):
+            # Else no step began there: the loop has computed the state, or it diverged.
+            if end > time:
+                compute(data, state)
+                data.time = end
+                after_step(Step(engine))
+
+    def _compute(self, data: MjData, state: NDArray[np.float64]) -> None:
+        self._set_state(self._model, data, state, STATE)
+        try:
+            self._forward(self._model, data)
+        except mujoco.FatalError:
+            # What the step took of MuJoCo's memory is given back.
+            mujoco.mj_resetData(self._model, data)
 
     def _sensor_record(self, event: SensorEvent) -> dict[str, Any]:
         return {
