@@ -5,7 +5,7 @@ from typing import Any
 
 from imgui_bundle import imgui
 
-from .driver import drive, make_window, wait
+from .driver import drawing, drive, make_window, wait
 from .text_room import recorded_text
 
 SCENE = """
@@ -55,5 +55,52 @@ def test_the_status_bar_counts_contacts_that_no_sensor_watches(tmp_path: Path) -
         with recorded_text() as drawn:
             ctx.yield_(3)
         assert any("1 of 2 contacts watched" in each.text for each in drawn)
+
+    drive(window, test)
+
+
+def test_legend_and_notices_get_out_of_the_way_of_what_moves(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE.format('<sensor><contact name="first" body2="one"/></sensor>'))
+    window = make_window(path, steps=300)
+
+    def rect(name: str) -> tuple[float, float, float, float]:
+        found = imgui.internal.find_window_by_name(name)
+        return found.pos.x, found.pos.y, found.pos.x + found.size.x, found.pos.y + found.size.y
+
+    def covered(name: str) -> int:
+        left, top, right, bottom = rect(name)
+        x, y, _ = window.viewport.occupied.T
+        return int(((left < x) & (x < right) & (top < y) & (y < bottom)).sum())
+
+    def test(ctx: Any) -> None:
+        view = window.app.session.view
+        ctx.yield_(10)
+        before = rect("##legend")
+        assert covered("##legend") == 0
+        # Both balls go behind the legend.
+        with drawing():
+            for _ in range(60):
+                x, y, _ = window.viewport.occupied[0]
+                view.pan(0.001 * (0.5 * (before[0] + before[2]) - x), 0.001 * (0.5 * (before[1] + before[3]) - y))
+                ctx.yield_(1)
+                if covered("##legend"):
+                    break
+            assert rect("##legend") == before
+            wait(ctx, lambda: covered("##legend") == 0 and rect("##legend") != before, 10.0)
+            ctx.yield_(5)
+        # And stays there: it does not go to and fro.
+        after = rect("##legend")
+        ctx.yield_(30)
+        assert rect("##legend") == after
+        window.app.notices.add("a notice of some length, which is shown while the balls are at the top of the picture")
+        with drawing():
+            ctx.yield_(4)
+            before = rect("##notice0")
+            for _ in range(60):
+                x, y, _ = window.viewport.occupied[0]
+                view.pan(0.001 * (0.5 * (before[0] + before[2]) - x), 0.001 * (0.5 * (before[1] + before[3]) - y))
+                ctx.yield_(1)
+            wait(ctx, lambda: covered("##notice0") == 0 and rect("##notice0") != before, 10.0)
 
     drive(window, test)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FPS = 60
 _CLOSING_TIME = 1.0
 """Longest that files may be completed without a word about it [s]."""
-Label = tuple[float, float, str]
+Label = tuple[float, float, str, float]
 
 
 class Retake:
@@ -202,7 +202,7 @@ class Recorder:
                 picture, scale = _scaled(read(), self._size)
                 if self._overlay is not None:
                     picture = self._overlay.compose(
-                        picture, time, [(x * scale, y * scale, text) for x, y, text in labels]
+                        picture, time, [(x * scale, y * scale, text, contact * scale) for x, y, text, contact in labels]
                     )
                 if self._retake is not None:
                     writer.add(picture)

@@ -45,7 +45,7 @@ _TITLE, _TALK_LABEL = 1.5, 1.3
 _LABEL_SECONDS = 0.15
 """Time of the video between two changes of a force beside a contact."""
 
-Label = tuple[float, float, str]
+Label = tuple[float, float, str, float]
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom [px]."""
 
@@ -128,7 +128,10 @@ class Overlay:
     def _write_labels(self, scene: Picture, labels: Sequence[Label]) -> Picture:
         image = Image.fromarray(scene)
         draw, font = ImageDraw.Draw(image), number_font(round(_FONT_SIZE * self._unit))
-        for x, y, text in labels:
+        offset = 0.6 * _FONT_SIZE * self._unit
+        for x, y, text, contact in labels:
+            if y != contact:
+                draw.line((x - offset, contact, x - 2, y + offset), (255, 255, 255), max(1, round(0.7 * self._unit)))
             draw.text((x, y), text, (255, 255, 255), font, stroke_width=1, stroke_fill=(40, 40, 40))
         return np.array(image)
 

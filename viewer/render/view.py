@@ -32,6 +32,8 @@ from .camera import (
     zoom_camera,
 )
 
+_MOST_MOVING = 1000
+"""Moving geoms that are looked at to find room beside them."""
 _ORBIT_SPEED = 180.0
 """Degrees for a drag as long as the viewport is high, as in MuJoCo's viewers."""
 _ZOOM_SPEED = 2.4
@@ -125,6 +127,9 @@ class View:
         self._bodies = body_names(model)
         self._size = scene_size(model)
         self._moving = np.flatnonzero(model.body_treeid >= 0)
+        geoms = moving_geoms(model)
+        self.moving_geoms = geoms[:: 1 + len(geoms) // _MOST_MOVING]
+        """Geoms that move; of thousands some, (n,)."""
         self._scenery, self._reach = scenery(model)
 
     def matrices(self, model: MjModel, data: MjData, viewport: Viewport) -> CameraMatrices:

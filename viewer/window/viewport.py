@@ -1,5 +1,7 @@
 """The scene's place in the window: its rectangle, and the mouse over it."""
 
+import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,13 +11,17 @@ from numpy.typing import NDArray
 # After imgui_bundle, so that both use one GLFW library.
 import glfw  # isort: skip
 
-from ..render.camera import Eye, point_at_depth
+from ..render.camera import CameraMatrices, Eye, point_at_depth
 from ..render.view import Pick
 from ..session.session import Session
 from ..session.simulation import Change
 
 _WHEEL_ZOOM = 0.05
 LEFT, RIGHT, MIDDLE = 0, 1, 2
+Rect = tuple[float, float, float, float]
+"""Left, top, right, bottom in the window's coordinates."""
+_PATIENCE = 0.6
+"""How long an overlay may hide what moves before it goes elsewhere [s]."""
 CLICK_TRAVEL = 4.0
 """A press that moves less than this is a click, not a drag [px]."""
 
@@ -28,6 +34,10 @@ class Viewport:
         """Left, top, right, bottom in the window's coordinates."""
         self.legend_bottom: float | None = None
         """Lower edge of the legend, if it is at the top of the scene."""
+        self.occupied: NDArray[np.float64] = np.empty((0, 3))
+        """What moves in the picture, as circles: x, y and radius in the window's coordinates, (n, 3)."""
+        self._places: dict[str, tuple[int, float]] = {}
+        """Place of each overlay, and when it was last seen to be free, on the monotonic clock [s]."""
         self._drag: int | None = None
         """Button of a drag that began over the scene."""
 
@@ -59,6 +69,40 @@ class Viewport:
             return False
         travel = imgui.get_mouse_drag_delta(self._drag, 0.0)
         return abs(travel.x) + abs(travel.y) > CLICK_TRAVEL
+
+    def look_at_moving(self, session: Session, matrices: CameraMatrices) -> None:
+        """Note where in the picture something moves."""
+        model, data, geoms = session.engine.model, session.engine.data, session.view.moving_geoms
+        x, y, _, height = self.pixels
+        points = data.geom_xpos[geoms]
+        pixels, depths = matrices.project(points, self.pixels)
+        radii = model.geom_rbound[geoms] / matrices.pixel_size(points, self.pixels)
+        places = np.stack([pixels[:, 0] - x, y + height - pixels[:, 1], radii], axis=1)
+        scale = imgui.get_io().display_framebuffer_scale.x
+        self.occupied = places[depths > 0] / scale + (self.rect[0], self.rect[1], 0.0)
+
+    def free_place(self, name: str, rects: Sequence[Rect]) -> int:
+        """Return which of some places for an overlay hides least of what moves: the last one until that has been
+        covered for a while, then the first of the best."""
+        now = time.monotonic()
+        place, seen = self._places.get(name, (0, -np.inf))
+        covered = [self._covered(rect) for rect in rects]
+        place = min(place, len(rects) - 1)
+        if covered[place] <= min(covered):
+            self._places[name] = place, now
+        elif now - seen > _PATIENCE:
+            place = int(np.argmin(covered))
+            self._places[name] = place, now
+        return place
+
+    def _covered(self, rect: Rect) -> float:
+        """Return how much of what moves is in a rectangle, in circles of a tenth of the scene's height."""
+        if not len(self.occupied):
+            return 0.0
+        x, y, radius = self.occupied.T
+        radius = np.minimum(0.7 * radius, 0.1 * (self.rect[3] - self.rect[1]))
+        apart = np.hypot(x - np.clip(x, rect[0], rect[2]), y - np.clip(y, rect[1], rect[3]))
+        return float((apart < radius).sum())
 
     def update(self, dock_space_id: int | None) -> None:
         """Take the place that the docked panels leave free."""

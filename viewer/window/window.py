@@ -240,6 +240,7 @@ class Window(Shell):
         unit = max(text, pixels[3] / _USUAL_HEIGHT)
         self.canvas.scene_pass.spare_time(time.monotonic(), session.paused and not self.viewport.dragging)
         matrices = self.canvas.update(model, data, session.view, pixels)
+        self.viewport.look_at_moving(session, matrices)
         sensor_glyphs = session_glyphs(session, Eye(matrices, pixels, unit))
         glyphs = Glyphs.concat([sensor_glyphs, self.app.gizmos.take()])
         see_through = session.settings.gizmos.see_through

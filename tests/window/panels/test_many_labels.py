@@ -64,12 +64,18 @@ def test_the_status_bar_says_how_many_labels_there_is_room_for(tmp_path: Path) -
         assert look(ctx) == ([], "")
         session.settings.gizmos.labels = True
         labels, told = look(ctx)
-        assert 20 < len(labels) <= 200
-        assert set(labels) == {"19.6 N"}
-        assert told == f", {len(labels)} of 400 labels"
+        # The four contacts of a box that is far away have one label, for their sum.
+        assert {"78.4 N", "78.5 N"} & set(labels)
+        assert 100 <= len(labels) < 400
+        session.view.camera.distance *= 5
+        labels, told = look(ctx)
+        assert 20 < len(labels) < 100
+        assert told == f", {len(labels)} of 100 labels"
         # Those of two boxes have room, and nothing is left to say.
         session.visible = {name: name in ("s0", "s99") for name in session.visible}
-        assert look(ctx) == (["19.6 N"] * 8, "")
+        labels, told = look(ctx)
+        assert sum(float(text.split()[0]) for text in labels) == pytest.approx(2 * 78.5, abs=0.5)
+        assert told == ""
         session.visible = dict.fromkeys(session.visible, True)
         session.settings.gizmos.min_force = 25.0
         assert look(ctx) == ([], "")
@@ -94,11 +100,11 @@ def test_contacts_outside_the_picture_take_no_label(tmp_path: Path) -> None:
 
 def test_a_label_stands_near_its_contact_or_nowhere() -> None:
     chance = np.random.default_rng(1)
-    crowd = [(float(x), float(y), f"{i} N") for i, (x, y) in enumerate(chance.uniform(0, 60, (100, 2)))]
+    crowd = [(float(x), float(y), f"{i} N", float(y)) for i, (x, y) in enumerate(chance.uniform(0, 60, (100, 2)))]
     spread = picking.spread_labels(crowd, 8.0, 14.0, farthest=50.0)
-    before = {text: y for _, y, text in crowd}
+    before = {text: y for _, y, text, _ in crowd}
     assert 5 < len(spread) < 100
-    assert all(0 <= y - before[text] <= 50 for _, y, text in spread)
+    assert all(0 <= y - before[text] <= 50 and contact == before[text] for _, y, text, contact in spread)
     assert len(picking.spread_labels(crowd, 8.0, 14.0)) == 100
 
 

@@ -59,17 +59,19 @@ def test_labels_do_not_cover_each_other() -> None:
     chance = np.random.default_rng(0)
     for count in (1, 4, 30, 200):
         places = chance.uniform(0, 300, (count, 2)).tolist()
-        labels = [(x, y, f"{force:.3g} N") for (x, y), force in zip(places, chance.uniform(0, 200, count), strict=True)]
+        labels = [
+            (x, y, f"{force:.3g} N", y) for (x, y), force in zip(places, chance.uniform(0, 200, count), strict=True)
+        ]
         # Two sensors report the first contact.
         spread = spread_labels([*labels, labels[0]], letter=8.0, line=14.0)
-        assert sorted(text for *_, text in spread) == sorted(text for *_, text in labels)
-        for k, (x, y, text) in enumerate(spread):
+        assert sorted(text for *_, text, _ in spread) == sorted(text for *_, text, _ in labels)
+        for k, (x, y, text, contact) in enumerate(spread):
             own = min((old for old in labels if old[0] == x and old[2] == text), key=lambda old: abs(old[1] - y))
-            assert own[1] <= y
-            for x2, y2, text2 in spread[:k]:
+            assert own[1] == contact <= y
+            for x2, y2, text2, _ in spread[:k]:
                 apart = x + 8 * len(text) <= x2 or x2 + 8 * len(text2) <= x
                 assert apart or abs(y - y2) >= 14 - 1e-9
-    beside = [(0.0, 5.0, "1 N"), (100.0, 5.0, "2 N"), (0.0, 40.0, "3 N")]
+    beside = [(0.0, 5.0, "1 N", 5.0), (100.0, 5.0, "2 N", 5.0), (0.0, 40.0, "3 N", 40.0)]
     assert sorted(spread_labels(beside, 8.0, 14.0)) == sorted(beside)
 
 

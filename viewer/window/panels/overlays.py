@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -29,6 +29,8 @@ _TALL = 26
 """Height of a scene, in lines of text, from which on each entry has a line of its own; in a lower one they flow."""
 _NEWS_SECONDS = 4.0
 """How long a new scale is announced while paused [s]."""
+_NOTICE_LINES = 3
+"""Height that is looked at for notices, in lines of text."""
 _FRAMES = 120
 """Frames that the profiler looks back."""
 
@@ -44,12 +46,14 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
         return
     left, top, right, bottom = viewport.rect
     room = 0.0 if bottom - top >= _TALL * imgui.get_text_line_height() else right - left - 4 * _MARGIN
-    is_above = bool(room) and not shell.info_shown
-    if is_above:
-        # Contacts are below, the sky is above.
-        imgui.set_next_window_pos(ImVec2(left + _MARGIN, top + _MARGIN))
-    else:
-        imgui.set_next_window_pos(ImVec2(left + _MARGIN, bottom - _MARGIN), 0, ImVec2(0, 1))
+    below, above = (left, bottom, 0.0, 1.0), (left, top, 0.0, 0.0)
+    # In a low scene contacts are below, the sky is above.
+    corners = [above, below] if room else [below, above]
+    corners += [(right, y, 1.0, pivot) for _, y, _, pivot in corners]
+    taken = {above} if shell.info_shown else set()
+    taken |= {(right, top, 1.0, 0.0)} if shell.profiler_shown else set()
+    corner = _free_corner("legend", viewport, [each for each in corners if each not in taken])
+    is_above = corner[3] == 0.0
     imgui.set_next_window_bg_alpha(0.9)
     begin_overlay("legend")
     folded = session.settings.fold_legend
@@ -68,6 +72,22 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
     if is_above:
         viewport.legend_bottom = imgui.get_window_pos().y + imgui.get_window_height()
     imgui.end()
+
+
+_Corner = tuple[float, float, float, float]
+"""A place at an edge of the scene, x and y, and the pivot of what is put there, 0 to 1 each."""
+
+
+def _free_corner(name: str, viewport: Viewport, corners: Sequence[_Corner]) -> _Corner:
+    """Put the next overlay where it hides least of what moves; returns that place."""
+    window = imgui.internal.find_window_by_name(f"##{name}")
+    width, height = (0.0, 0.0) if window is None else (window.size.x, window.size.y)
+    inner = [(x + _MARGIN * (1 - 2 * px), y + _MARGIN * (1 - 2 * py), px, py) for x, y, px, py in corners]
+    rects = [(x - px * width, y - py * height, x + (1 - px) * width, y + (1 - py) * height) for x, y, px, py in inner]
+    place = viewport.free_place(name, rects)
+    x, y, *pivot = inner[place]
+    imgui.set_next_window_pos(ImVec2(x, y), 0, ImVec2(*pivot))
+    return corners[place]
 
 
 def _flow(width: float, room: float) -> None:
@@ -136,9 +156,15 @@ def show_notices(notices: Notices, viewport: Viewport) -> None:
     """Notices at the top of the scene, below a legend that is there, each with a button that dismisses it."""
     notices.drop_expired()
     left, top, right, bottom = viewport.rect
-    y = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2)) + _MARGIN
+    above = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2)) + _MARGIN
+    below = bottom - 4 * _MARGIN
+    width, height = 0.5 * (right - left), _NOTICE_LINES * imgui.get_text_line_height()
+    x = (left + right - width) / 2
+    places = [(x, above, x + width, above + height), (x, below - height, x + width, below)]
+    is_below = bool(notices.items) and viewport.free_place("notices", places) == 1
+    y = below if is_below else above
     for i, notice in enumerate(list(notices.items)):
-        imgui.set_next_window_pos(ImVec2((left + right) / 2, y), 0, ImVec2(0.5, 0))
+        imgui.set_next_window_pos(ImVec2((left + right) / 2, y), 0, ImVec2(0.5, float(is_below)))
         imgui.set_next_window_size_constraints(ImVec2(0, 0), ImVec2(0.9 * (right - left), 400))
         imgui.set_next_window_bg_alpha(0.92)
         begin_overlay(f"notice{i}")
@@ -163,7 +189,7 @@ def show_notices(notices: Notices, viewport: Viewport) -> None:
             imgui.same_line()
         if small_button(f"{icons.ICON_FA_XMARK}###dismiss", "Dismiss") and notice in notices.items:
             notices.items.remove(notice)
-        y += imgui.get_window_height() + 6
+        y += (imgui.get_window_height() + 6) * (-1 if is_below else 1)
         imgui.end()
 
 

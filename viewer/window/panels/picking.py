@@ -3,17 +3,20 @@
 import math
 import time
 from bisect import insort
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui
+from numpy.typing import NDArray
 
 from ...app.recorder import Label
 from ...mjmodel.names import bodies_of, body_names
 from ...render.camera import CameraMatrices
 from ...render.glyphs import Glyphs, pick_glyph
 from ...render.view import Pick
+from ...sensors.contacts import ContactBatch
 from ...session.session import Highlight, Session
 from .. import widgets as ui
 from ..shell import Shell
@@ -26,6 +29,12 @@ _LABEL_OFFSET = 8
 _MOST_LABELS = 200
 _FARTHEST = 10
 """Lines that a label may stand below its contact: farther down nobody knows whose it is."""
+_TOGETHER = 2.5
+"""Lines that two contacts of a sensor must be apart for a label each."""
+_MOST_PLACES = 50
+"""Places of a sensor that are looked at to join a contact with."""
+_Contact = tuple[int, float, float, Sequence[float]]
+"""Number of the sensor, x and y in the picture [px], and force [N]."""
 _POPUP = "##body"
 
 
@@ -135,24 +144,27 @@ def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrice
     if not session.settings.gizmos.labels:
         return [], 0
     scale = imgui.get_io().display_framebuffer_scale.x
-    wanted = _wanted_labels(session, viewport, matrices, _LABEL_OFFSET * scale)
     with ui.number_font():
         letter = imgui.calc_text_size("0")
     line = letter.y * scale
+    wanted = _wanted_labels(session, viewport, matrices, _LABEL_OFFSET * scale, _TOGETHER * line)
     placed = spread_labels(wanted[:_MOST_LABELS], letter.x * scale, line, _FARTHEST * line)
     # Of a crowd some may have moved down out of the picture.
     return [label for label in placed if label[1] < viewport.pixels[3]], len(wanted)
 
 
-def _wanted_labels(session: Session, viewport: Viewport, matrices: CameraMatrices, offset: float) -> list[Label]:
-    """Labels of all contacts that the picture shows, in the order of the sensors; two that are the same once.
+def _wanted_labels(
+    session: Session, viewport: Viewport, matrices: CameraMatrices, offset: float, reach: float
+) -> list[Label]:
+    """Labels of all contacts that the picture shows, the strongest first; two that are the same once.
 
-    `offset`: from a contact to its label [px].
+    `offset`: from a contact to its label [px]. `reach`: contacts of a sensor closer than that [px] have one for their
+    sum.
     """
     groups = [
         (group, pos, force)
         for group in session.shown_groups
-        if (pos := group.batch.pos) is not None and (force := group.batch.force) is not None
+        if (pos := group.batch.pos) is not None and (force := _comparable(group.batch)) is not None
     ]
     if not groups:
         return []
@@ -166,12 +178,39 @@ def _wanted_labels(session: Session, viewport: Viewport, matrices: CameraMatrice
     x, y = pixels[:, 0] - left, bottom + height - pixels[:, 1]
     seen = (depths > 0) & (x >= 0) & (x < width) & (y >= 0) & (y < height)
     seen &= sizes >= session.settings.gizmos.min_force
-    rows = zip((x[seen] + offset).tolist(), y[seen].tolist(), sizes[seen].tolist(), strict=True)
-    return list(dict.fromkeys((right, down, f"{size:.3g} N") for right, down, size in rows))
+    # As many decimals as the scale asks for, so that a text keeps its width while the force changes.
+    unit = session.scale_bar.force
+    decimals = min(max(3 - math.floor(math.log10(unit)), 0), 6) if unit > 0 else 2
+    strongest = np.argsort(-sizes[seen], kind="stable")
+    columns = (column[seen][strongest].tolist() for column in (places[order], x, y, forces))
+    joined = _join_near(zip(*columns, strict=True), reach)
+    return list(dict.fromkeys((right + offset, down, f"{size:.{decimals}f} N", down) for right, down, size in joined))
+
+
+def _comparable(batch: ContactBatch) -> NDArray[np.floating[Any]] | None:
+    """Return the forces of contacts in one frame, world if it is known [N], (..., slots, 3)."""
+    return batch.force if batch.force_world is None else batch.force_world
+
+
+def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float]]:
+    """Return x, y [px] and size of forces [N], in the order given; contacts that are closer to an earlier one of their
+    sensor than `reach` [px] are one with it, and their forces are summed."""
+    found: dict[int, list[list[Any]]] = {}
+    joined = []
+    for sensor, x, y, (fx, fy, fz) in rows:
+        group = found.setdefault(sensor, [])
+        for each in group[:_MOST_PLACES]:
+            if abs(x - each[1]) < reach and abs(y - each[2]) < reach:
+                each[0], each[3], each[4], each[5] = max(each[0], x), each[3] + fx, each[4] + fy, each[5] + fz
+                break
+        else:
+            group.append(new := [x, x, y, fx, fy, fz])
+            joined.append(new)
+    return [(right, y, math.hypot(*force)) for right, _, y, *force in joined]
 
 
 def spread_labels(labels: list[Label], letter: float, line: float, farthest: float = math.inf) -> list[Label]:
-    """The same labels moved down where they would cover another one; of two that say the same at one place, one.
+    """The same labels, moved down where they would cover another one; of two that say the same at one place, one.
 
     `letter`, `line`: width of a letter and height of a line [px]. `farthest`: labels that would have to move more than
     that [px] are left out.
@@ -179,7 +218,7 @@ def spread_labels(labels: list[Label], letter: float, line: float, farthest: flo
     placed: list[Label] = []
     taken: list[tuple[float, float, float]] = []
     """Top, left and right of those, from above downwards."""
-    for x, place, text in sorted(set(labels), key=lambda label: label[1]):
+    for x, place, text, contact in sorted(set(labels), key=lambda label: label[1]):
         y = place
         end = x + letter * (len(text) + 0.5)
         # One that has moved down below a label meets none of those above it again.
@@ -188,7 +227,7 @@ def spread_labels(labels: list[Label], letter: float, line: float, farthest: flo
                 y = top + line
         if y - place > farthest:
             continue
-        placed.append((x, y, text))
+        placed.append((x, y, text, contact))
         insort(taken, (y, x, end))
     return placed
 
@@ -202,14 +241,25 @@ def show_labels(viewport: Viewport, labels: list[Label]) -> None:
     left, top, right, bottom = viewport.rect
     draw.push_clip_rect(ImVec2(left, top), ImVec2(right, bottom))
     with ui.number_font():
-        for x, y, text in labels:
-            _outlined(draw, ImVec2(left + x / scale.x, top + y / scale.y), text)
+        middle = 0.5 * imgui.get_text_line_height()
+        for x, y, text, contact in labels:
+            place = ImVec2(left + x / scale.x, top + y / scale.y)
+            if y != contact:
+                # It has moved: a line leads back to the contact.
+                ends = ImVec2(place.x - _LABEL_OFFSET, top + contact / scale.y), ImVec2(place.x - 2, place.y + middle)
+                draw.add_line(*ends, _color(0.0, 0.6), 2.5)
+                draw.add_line(*ends, _color(1.0, 0.8), 1.0)
+            _outlined(draw, place, text)
     draw.pop_clip_rect()
 
 
 def _outlined(draw: imgui.ImDrawList, place: ImVec2, text: str) -> None:
     """White text that stays readable on any picture."""
-    dark = imgui.color_convert_float4_to_u32(ImVec4(0, 0, 0, 0.75))
+    dark = _color(0.0, 0.75)
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         draw.add_text(ImVec2(place.x + dx, place.y + dy), dark, text)
-    draw.add_text(place, imgui.color_convert_float4_to_u32(ImVec4(1, 1, 1, 1)), text)
+    draw.add_text(place, _color(1.0, 1.0), text)
+
+
+def _color(grey: float, alpha: float) -> int:
+    return imgui.color_convert_float4_to_u32(ImVec4(grey, grey, grey, alpha))
