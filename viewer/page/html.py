@@ -1,6 +1,7 @@
 """Builds a page of one file: markup, styles, script, shaders and data, and the policy that lets nothing else in."""
 
 import base64
+import gzip
 import hashlib
 import html
 import os
@@ -19,6 +20,7 @@ _POLICY = (
 )
 _DEVELOPMENT = "CONTACT_VIEWER_PAGE_WEB"
 """Environment variable with a folder of page.html, page.css and *.js to take in place of the package's."""
+_LOADER = "loader.js"
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$', re.MULTILINE)
 _STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\n")}
 """What `attribute` and `varying` are in a shader of each stage, and what its colour is declared as."""
@@ -26,7 +28,7 @@ _STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\
 
 def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster: tuple[bytes, str] | None) -> bytes:
     """Return the file. `poster`: the content and the kind of a picture, such as image/jpeg."""
-    body, style, script = _sources()
+    body, style, script, loader = _sources()
     manifest = manifest | {
         "sections": sections.index,
         "shaders": shaders(),
@@ -37,7 +39,8 @@ def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster:
         content, kind = poster
         text = base64.b64encode(content).decode("ascii")
         picture = f'<img id="cv-poster" alt="{_text(title)}" src="data:{kind};base64,{text}">'
-    policy = content_policy(script, style)
+    policy = content_policy(style, loader, script)
+    sections.add_file("script", "file", gzip.compress(script.encode("ascii"), mtime=0))
     page = "".join(
         [
             '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n',
@@ -47,15 +50,15 @@ def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster:
             body.replace("<!--POSTER-->", picture),
             f'<script type="application/json" id="cv-manifest">{as_json(manifest)}</script>\n',
             sections.html(),
-            f"<script>{script}</script>\n</body>\n</html>\n",
+            f"<script>{loader}</script>\n</body>\n</html>\n",
         ]
     )
     return page.encode("ascii")
 
 
-def content_policy(script: str, style: str) -> str:
-    """Return the policy of a page that runs this script and this style alone, and asks for nothing."""
-    return _POLICY.format(script=_hash(script), style=_hash(style))
+def content_policy(style: str, *scripts: str) -> str:
+    """Return the policy of a page that runs these scripts and this style alone, and asks for nothing."""
+    return _POLICY.format(script=" ".join(map(_hash, scripts)), style=_hash(style))
 
 
 @cache
@@ -73,17 +76,18 @@ def _ported(name: str) -> str:
     return f"#version 300 es\nprecision highp float;\n{declared}{text}"
 
 
-def _sources() -> tuple[str, str, str]:
-    """Return the markup, the styles and the script, which is one scope."""
+@cache
+def _sources() -> tuple[str, str, str, str]:
+    """Return the markup, the styles, the script, which is one scope, and the script that unpacks it."""
     changed = os.environ.get(_DEVELOPMENT)
     folder = Path(changed) if changed else files(__package__).joinpath("web")
-    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js"))
+    names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js") and each.name != _LOADER)
     names.sort(key=lambda name: name == "main.js")
-    texts = [folder.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css", *names)]
-    body, style, *scripts = map(_short, texts)
+    texts = [folder.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css", _LOADER, *names)]
+    body, style, loader, *scripts = map(_short, texts)
     script = '(() => {"use strict";\n' + "\n".join(scripts) + "\n})();"
     # As ASCII they are the same, and have the same hash, within a document of any encoding.
-    return _ascii(body, "&#{};"), _ascii(style, "\\{:x} "), _ascii(script, "\\u{:04x}")
+    return _ascii(body, "&#{};"), _ascii(style, "\\{:x} "), _ascii(script, "\\u{:04x}"), loader
 
 
 def _ascii(text: str, escape: str) -> str:

@@ -788,7 +788,7 @@ class Page {
 
   showContacts() {
     const { source } = this, table = $("contacts").querySelector("table");
-    if (!source.hasContacts || this.tableHidden) return;
+    if (!source.hasContacts || this.tableHidden && this.playing) return;
     if (!this.tableOf) {
       this.tableOf = this.tableColumns();
       const heading = make("tr");
