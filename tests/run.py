@@ -19,7 +19,7 @@ PARTS = (
     ("tests/window",),
     ("tests/sweeps",),
     ("tests/passive",),
-    ("tests/browser",),
+    ("tests/browser", "tests/page"),
     ("tests/app", "tests/render", "tests/test_benchmarks.py", "tests/test_install.py"),
     ("tests/cli", "tests/test_examples.py"),
 )

@@ -15,6 +15,7 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     check(model, data)               what is wrong with the contacts of a scene: a list of Finding
     metrics                          contacts over time to times, slip, peaks and impulses
     sweep(scenes, seeds)             many runs to tables
+    show(run)                        a run in a notebook: its page in a frame
     gymnasium.ContactViewer(env)     a window, films and contact events for environments
 
 How it is built is described in its repository.
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from .engines.registry import open_engine
     from .errors import SceneError
     from .events.contact_events import ContactEvent, ContactEvents
+    from .page.child import show
     from .passive.batch import BatchViewer
     from .passive.launch import launch, launch_batch, launch_passive
     from .passive.viewer import PassiveViewer
@@ -62,6 +64,7 @@ __all__ = [
     "metrics",
     "open_engine",
     "read_log",
+    "show",
     "sweep",
 ]
 _HOMES = {
@@ -81,6 +84,7 @@ _HOMES = {
     "launch_passive": ".passive.launch",
     "open_engine": ".engines.registry",
     "read_log": ".scene_files.log_files",
+    "show": ".page.child",
     "sweep": ".sweeps.sweep",
 }
 """Where each public name is. Imported when it is first asked for: decoding needs numpy alone, and the command line

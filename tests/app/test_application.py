@@ -17,6 +17,7 @@ from contact_viewer.errors import SceneError
 from contact_viewer.settings import Options, ViewState
 from PIL import Image
 
+from ..page.reader import Page
 from ..passive.loops import still_loop
 from ..scene_files.odd_logs import saved_runs
 
@@ -261,6 +262,28 @@ def test_a_damaged_run_that_is_opened_leaves_a_notice_with_its_name_and_the_old_
     assert [path.name in notice.text for notice in app.notices.items] == [True]
     before = app.session.engine.time
     run(app, lambda: app.session.engine.time > before)
+
+
+def test_the_run_is_saved_as_a_page_that_shows_what_the_window_shows() -> None:
+    app = make_app("slope", paused=False, sensors=("box_on_slope",))
+    run(app, lambda: app.session.engine.time > 0.2)
+    app.session.go_to_time(0.1)
+    app.session.view.look_at([0.5, 0.0, 0.25], 2.0, 77.0, -12.0)
+    app.save_page(Path("run.png"))
+    assert "a page is an .html file" in app.notices.items[-1].text
+    app.save_page(Path("run.html"))
+    run(app, lambda: Path("run.html").exists() and not app.run_saving.is_busy)
+    assert "run.html" in app.notices.items[-1].text
+    page = Page(Path("run.html"))
+    manifest = page.manifest
+    assert (manifest["title"], manifest["command"]) == ("slope", None)
+    assert [sensor["name"] for sensor in manifest["sensors"]] == ["box_on_slope"]
+    assert page.array("times")[manifest["start"]] == app.session.engine.time
+    assert page.array("times")[-1] == pytest.approx(app.session.history.time(app.session.history.last))  # type: ignore[union-attr]
+    camera = manifest["camera"]
+    assert (camera["azimuth"], camera["elevation"], camera["distance"]) == pytest.approx((77.0, -12.0, 2.0), abs=1e-3)
+    assert not list(Path().glob("*.cvrun"))
+    app.close()
 
 
 def test_damage_that_only_shows_while_a_file_is_opened_is_a_notice_with_its_name(

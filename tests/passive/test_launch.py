@@ -1,6 +1,8 @@
 """The viewer inside a user's own program."""
 
+import html
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,8 @@ import pytest
 from contact_viewer.errors import SceneError
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.session.simulation import Simulation
+
+from ..page.reader import Page
 
 MODEL = """
 <mujoco>
@@ -112,11 +116,17 @@ def test_a_run_of_a_loop_is_saved_with_every_step(tmp_path: Path) -> None:
         viewer.save_run(tmp_path / "loop.cvrun")
         with pytest.raises(SceneError, match="there is no folder"):
             viewer.save_run(tmp_path / "none" / "loop.cvrun")
+        assert viewer.save_page(tmp_path / "loop.html", title="A loop") == tmp_path / "loop.html"
         mujoco.mj_step(model, data)
         viewer.sync()
         assert viewer.is_running()
     with pytest.raises(SceneError, match="the window is closed"):
         viewer.save_run(tmp_path / "late.cvrun")
+    page = Page(tmp_path / "loop.html")
+    assert (page.manifest["title"], page.manifest["frames"]["count"]) == ("A loop", 151)
+    frame = re.search(r'srcdoc="([^"]+)"', contact_viewer.show(tmp_path / "loop.html")._repr_html_())
+    assert frame is not None
+    assert html.unescape(frame[1]) == page.text
     engine = contact_viewer.open_engine(tmp_path / "loop.cvrun")
     simulation = Simulation(engine)
     for step in range(150):

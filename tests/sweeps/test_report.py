@@ -137,6 +137,24 @@ def test_the_table_in_the_terminal(folder: Path, capfd: pytest.CaptureFixture[st
     assert f"{folder / 'other.html'}: " in out
 
 
+def test_the_worst_runs_are_pages_that_the_report_links_at_their_worst_step(folder: Path, browser: Any) -> None:
+    assert (
+        main(["report", str(folder), "-o", str(folder / "linked.html"), "--pages", "1", "--by", "slip_distance"]) == 0
+    )
+    row = worst_runs(summarise(Place(folder)), "slip_distance", 1)[0]
+    browser.get((folder / "linked.html").as_uri())
+    browser.execute_script(
+        "[...document.querySelectorAll('#metrics button')].find((each) => /Slip/.test(each.innerText)).click()"
+    )
+    links = browser.execute_script("return [...document.querySelectorAll('#worst a')].map((link) => link.href)")
+    page = folder / "pages" / f"slope-{row['seed']}.html"
+    assert links == [f"{page.as_uri()}#t={row['slip_start']:.6g}"]
+    browser.get(links[0])
+    browser.execute_async_script("contactViewer.ready.then(arguments[0], arguments[0])")
+    assert browser.execute_script("return contactViewer.time()") == pytest.approx(row["slip_start"], abs=0.002)
+    assert browser.execute_script("return contactViewer.csv().split('\\n').length") > 200
+
+
 def test_quantiles_and_bins_are_those_of_the_values() -> None:
     values = np.random.default_rng(1).gamma(2.0, 3.0, 5000)
     each = Distribution(len(values), values.min(), values.max())

@@ -267,6 +267,31 @@ class Application:
             target = self.working_folder / path if path is not None else self.next_run
             self.notices.attempt(lambda: self.run_saving.start(self.session.simulation, target, self.sensor_edits))
 
+    @property
+    def next_page(self) -> Path:
+        """Return the path of a new page."""
+        return self._free_path(".html")
+
+    def save_page(self, path: Path | None = None) -> None:
+        """Write the steps that are kept as one HTML page, which shows first what is shown now; without a path, beside
+        the recordings."""
+        session = self.session
+        camera, shown = session.view.camera, [sensor.name for sensor in session.shown_sensors]
+        options = ["--at", repr(session.engine.time)]
+        if session.view.camera_name is not None:
+            options += ["--camera", session.view.camera_name]
+        else:
+            options += [f"--lookat={','.join(map(repr, camera.lookat.tolist()))}", f"--distance={camera.distance}"]
+            options += [f"--azimuth={camera.azimuth}", f"--elevation={camera.elevation}"]
+        if len(shown) < len(session.engine.sensors):
+            options += [word for name in shown for word in ("--sensor", name)]
+        if session.engine.path is not None:
+            options += ["--title", session.engine.path.stem]
+        with naming(self._recording_folder):
+            target = self.working_folder / path if path is not None else self.next_page
+            edits = self.sensor_edits
+            self.notices.attempt(lambda: self.run_saving.start_page(session.simulation, target, edits, options))
+
     def _report_runs(self) -> None:
         """Report a run that was saved, and once how exactly the shown one was re-simulated."""
         if (saved := self.notices.attempt(self.run_saving.poll)) is not None:

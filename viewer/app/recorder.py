@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..errors import DiskFullError, RecordingError, SceneError
 from ..files import PartFile, size_text
+from ..page.child import check_page_path, page_of
+from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
 from ..scene_files.sensor_edits import SensorEdits
 from ..session.saved_run import RunSaver
 from ..session.session import Session
@@ -278,12 +280,29 @@ class RunSaving:
 
     def start(self, simulation: Simulation, path: Path, edits: SensorEdits) -> None:
         """Save the run as it is now. Raises SceneError where that cannot be."""
+        saver = self._saver(simulation, path, edits)
+        self._start(path, lambda: _save(saver))
+
+    def start_page(self, simulation: Simulation, path: Path, edits: SensorEdits, options: Sequence[str]) -> None:
+        """Write a page of the run as it is now; `options` of `contact-viewer page`. Raises SceneError."""
+        check_page_path(path)
+        saver = self._saver(simulation, path.with_suffix(RUN_SUFFIX), edits)
+
+        def save(target: Path) -> None:
+            saver.path = target
+            saver.write()
+
+        self._start(path, lambda: f"saved {page_of(save, path, *options)}")
+
+    def _saver(self, simulation: Simulation, path: Path, edits: SensorEdits) -> RunSaver:
         if self._saving is not None:
             raise SceneError(f"{self._path}: is still being saved")
-        saver = RunSaver(simulation, path, tuple(change.to_json() for change in edits.changes))
+        return RunSaver(simulation, path, tuple(change.to_json() for change in edits.changes))
+
+    def _start(self, path: Path, write: Callable[[], str]) -> None:
         # The program ends when the file is complete: it waits for threads of an executor.
         executor = ThreadPoolExecutor(1, f"save {path.name}")
-        self._path, self._saving = path, executor.submit(_save, saver)
+        self._path, self._saving = path, executor.submit(write)
         executor.shutdown(wait=False)
 
     def poll(self) -> tuple[Path, str] | None:

@@ -3,20 +3,22 @@
 import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..app.interruption import interruption
 from ..engines.registry import ENGINES
+from ..errors import SceneError
 from ..files import size_text
 from ..settings import Reduce
 from .export import take_steps
 from .parsing import PROGRAM, Parser, UsageError, add_control_arguments, add_watch_argument, number
 from .progress import plural, report, report_warnings, work_through
-from .record import report_strays
+from .record import add_camera_arguments, check_camera, prepare_view, report_strays
 from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
 
 if TYPE_CHECKING:
-    pass
+    from ..engines.contract import Engine
+
 
 _EPILOG = """The page is one file without a server: the moving scene, every contact with its numbers, curves of every
 physics step, events, and the CSV of `contact-viewer export`. It asks for nothing: a policy in it forbids that. It
@@ -60,6 +62,8 @@ def parser() -> Parser:
     span.add_argument("--duration", type=number(1e-6, 1e6), metavar="S", help="seconds from the first time to the last")
     parser.add_argument("--at", type=number(0, 1e6), metavar="S", help="time that it shows first [s]")
     parser.add_argument("--title", metavar="TEXT", help="title; default: the scene's name")
+    # Of a run whose file is not kept.
+    parser.add_argument("--no-command", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument(
         "--contacts", choices=["auto", "all"], default="auto", help="keep those of all steps, however large the file is"
     )
@@ -73,6 +77,8 @@ def parser() -> Parser:
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
     parser.add_argument("--camera", metavar="NAME", help="camera of the scene")
+    add_camera_arguments(parser)
+    parser.set_defaults(orbit=None)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
     add_watch_argument(parser)
     add_control_arguments(parser)
@@ -81,7 +87,8 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..page.page_file import PageFile, PageOptions, check_page_path
+    from ..page.child import check_page_path
+    from ..page.page_file import PageFile, PageOptions
     from ..recording.schedule import Schedule
 
     check_page_path(arguments.output)
@@ -89,8 +96,10 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.duration = arguments.to - arguments.start
         if arguments.duration <= 0:
             raise UsageError(f"--to {arguments.to:g} is not after --from {arguments.start:g}")
+    check_camera(arguments)
     check_run_arguments(arguments)
     session = open_run(arguments)
+    prepare_view(session, arguments)
     seconds = duration(arguments, session.source)
     schedule = Schedule.every_step(session.engine.timestep, seconds, arguments.start)
     report_strays(arguments.output)
@@ -99,7 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
         all_contacts=arguments.contacts == "all",
         detail=None if arguments.detail is None else arguments.detail / 1000,
         title=arguments.title or "",
-        command=_command(arguments),
+        command=None if arguments.no_command else _command(arguments),
+        findings=_findings(session.engine),
     )
     with interruption() as interrupt, PageFile(arguments.output, session, seconds, options) as page:
         steps = take_steps(session, schedule, page.write)
@@ -118,6 +128,26 @@ def run(arguments: argparse.Namespace) -> int:
     print(*lines, f"{page.path}: {plural(page.steps, 'step')}, {plural(page.event_count, 'event')}, {size}", sep="\n")
     report_verdicts(session.source)
     return interrupt.exit_code or code
+
+
+def _findings(engine: "Engine") -> list[dict[str, Any]]:
+    """Return what the rules find in the scene without a run."""
+    from ..checks.check import check_subject
+    from ..checks.settings import CheckOptions, with_table
+    from ..checks.subject import Subject
+    from ..scene_files.scene import LoadedScene
+
+    companions, hidden = dict(getattr(engine, "companions", {})), tuple(getattr(engine, "hidden", ()))
+    scene = LoadedScene(engine.path, engine.model, companions, hidden=hidden)
+    try:
+        report = check_subject(Subject(scene), with_table(CheckOptions(static=True, tries_fixes=False), scene.path))
+    except SceneError:
+        return []
+    return [
+        {"rule": each.rule, "severity": each.severity.word, "message": each.message, "detail": each.remedy}
+        for each in report.findings
+        if each.severity > 0
+    ]
 
 
 def _command(arguments: argparse.Namespace) -> str:

@@ -71,11 +71,7 @@ def parser() -> Parser:
         "--size", type=pixel_size(_SMALLEST_SIDE), metavar="WxH", help="frame size [px]; default: 1280x720"
     )
     parser.add_argument("--orbit", type=number(-3600, 3600), metavar="DEG_PER_S", help="let the camera circle")
-    parser.add_argument("--follow", metavar="BODY", help="look at a body from close by, and follow it")
-    parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
-    parser.add_argument("--distance", type=number(1e-6, 1e9), metavar="D", help="of the camera from that point [m]")
-    parser.add_argument("--azimuth", type=number(-3600, 3600), metavar="A", help="of the camera [degrees]")
-    parser.add_argument("--elevation", type=number(-90, 90), metavar="E", help="of the camera [degrees]")
+    add_camera_arguments(parser)
     parser.add_argument(
         "--slow-around",
         type=_moment,
@@ -129,6 +125,15 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", type=number(0, 1e6), default=0.0, metavar="S", help="simulate so long before [s]")
 
 
+def add_camera_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add where the free camera is."""
+    parser.add_argument("--follow", metavar="BODY", help="look at a body from close by, and follow it")
+    parser.add_argument("--lookat", type=_point, metavar="X,Y,Z", help="point that the camera looks at [m]")
+    parser.add_argument("--distance", type=number(1e-6, 1e9), metavar="D", help="of the camera from that point [m]")
+    parser.add_argument("--azimuth", type=number(-3600, 3600), metavar="A", help="of the camera [degrees]")
+    parser.add_argument("--elevation", type=number(-90, 90), metavar="E", help="of the camera [degrees]")
+
+
 def run(arguments: argparse.Namespace) -> int:
     if arguments.window:
         # The window first: MuJoCo imported before ImGui has another GLFW library than ImGui's.
@@ -148,14 +153,14 @@ def run(arguments: argparse.Namespace) -> int:
     check_size(kind, size)
     if arguments.data:
         check_data_path(arguments.data)
-    _check_camera(arguments)
+    check_camera(arguments)
     check_run_arguments(arguments)
     if arguments.window:
         return _record_window(arguments, size, fps)
     if arguments.panels is not None:
         raise UsageError("--panels is for --window")
     session = open_run(arguments)
-    _prepare_view(session, arguments)
+    prepare_view(session, arguments)
     style, title = FilmStyle(arguments.style), arguments.title
     if style is FilmStyle.TALK:
         session.settings.gizmos = talk_gizmos(session.settings.gizmos)
@@ -205,7 +210,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
 
     panels = None if arguments.panels is None else [name for name in arguments.panels.split(",") if name.strip()]
     app = open_application(read_options(arguments, width=size[0], height=size[1], watch=False))
-    _prepare_view(app.session, arguments)
+    prepare_view(app.session, arguments)
     seconds = duration(arguments, app.session.source)
     schedule = Schedule.plan(app.session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     schedule = replace(schedule, slow=_slow_motion(arguments, schedule))
@@ -326,7 +331,8 @@ def data_lines(data: "DataFile") -> list[str]:
     return lines
 
 
-def _check_camera(arguments: argparse.Namespace) -> None:
+def check_camera(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for options of a camera that contradict each other."""
     moved = ("orbit", "follow", "lookat", "distance", "azimuth", "elevation")
     given = [f"--{name}" for name in moved if getattr(arguments, name) is not None]
     if arguments.follow is not None and arguments.lookat is not None:
@@ -335,7 +341,7 @@ def _check_camera(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--camera is a camera of the scene, which {given[0]} cannot move")
 
 
-def _prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
+def prepare_view(session: "Session", arguments: argparse.Namespace) -> None:
     """Calm the floor, and place the free camera as the scene declares it, but for what was given."""
     if session.view.flag("reflection"):
         session.view.toggle("reflection")

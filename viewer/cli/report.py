@@ -1,6 +1,7 @@
 """`contact-viewer report DIR`: show what came of a sweep, as a page and as a table."""
 
 import argparse
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from .parsing import Parser, number
 from .progress import plural, report
 
 if TYPE_CHECKING:
+    from ..sweeps.place import Place
     from ..sweeps.summary import Summary
 
 _EPILOG = """The page is one file that opens in any browser, without a server or a network: distributions for each
@@ -35,6 +37,9 @@ def parser() -> Parser:
     parser.add_argument("-o", "--output", metavar="FILE", help="the page; default: DIR/report.html")
     parser.add_argument("--by", choices=list(BY_NAME), default="peak_force", help="metric of the worst runs")
     parser.add_argument("--worst", type=number(0, 20, int), default=5, metavar="N", help="runs to list; default: 5")
+    parser.add_argument(
+        "--pages", type=number(0, 20, int), default=0, metavar="N", help="write the worst runs as pages, linked by it"
+    )
     return parser
 
 
@@ -47,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
         summary = summarise(place)
         for text in summary.lost:
             report(f"warning: left out: {text}")
+        if arguments.pages:
+            _write_pages(place, summary, arguments.by, arguments.pages)
         path = Path(arguments.output) if arguments.output else place.folder / _PAGE
         size = size_text(save_text(path, report_page(summary)).stat().st_size)
         if not arguments.output:
@@ -54,6 +61,30 @@ def run(arguments: argparse.Namespace) -> int:
         _print_table(summary, arguments.by, arguments.worst)
         print(f"{arguments.output or place.path(_PAGE)}: {size}")
     return 0
+
+
+def _write_pages(place: "Place", summary: "Summary", by: str, count: int) -> None:
+    """Write the worst runs as pages into DIR/pages, each first shown where it is worst."""
+    from ..errors import SceneError
+    from ..page.child import write_page
+    from ..sweeps.summary import BY_NAME, PAGES, page_name, worst_runs
+
+    (place.folder / PAGES).mkdir(exist_ok=True)
+    for row in worst_runs(summary, by, count):
+        name = f"{PAGES}/{page_name(row)}"
+        instant = row.get("unstable_at") or row.get(BY_NAME[by].instant)
+        try:
+            words = summary.command(row)[1:]
+            options = [*words[1:], *([] if instant is None or isnan(instant) else ["--at", f"{instant:.6g}"])]
+            if not summary.about["plan"].get("logs"):
+                options += ["--duration", str(summary.about["plan"]["duration"])]
+            write_page(words[0], place.folder / name, *options)
+        except (LookupError, SceneError) as error:
+            report(f"warning: {page_name(row)} could not be written: {error}")
+        else:
+            place.publish(name)
+            print(f"{place.path(name)}: {row['sensor']}, seed {row['seed']}, {by} {row[by]:.4g}")
+    summary.pages = frozenset(place.names(PAGES))
 
 
 def _print_table(summary: "Summary", by: str, count: int) -> None:

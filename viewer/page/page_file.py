@@ -17,6 +17,7 @@ from ..session.force_scale import nice_above
 from ..session.session import Session
 from ..settings import Reduce
 from ..version import __version__
+from .child import check_page_path
 from .geometry import Geometry
 from .html import build_page
 from .poster import Instant, draw_poster, keep_instant
@@ -31,7 +32,6 @@ _USUAL_START = 1.0
 """Time after the begin of the run that is shown first [s]: what was dropped lies on the ground by then ..."""
 _AT_HALF = 0.5
 """... or this part of a shorter run."""
-SUFFIXES = (".html", ".htm")
 
 
 @dataclass(frozen=True)
@@ -219,14 +219,6 @@ class PageFile:
 
 _COLORS = ("normal", "tangent0", "tangent1", "point", "total", "torque", "open")
 _LAYERS = ("points", "forces", "normal", "tangents", "total", "torque")
-
-
-def check_page_path(path: str | Path) -> None:
-    """Raise RecordingError where a page cannot have this name."""
-    if not str(path).strip():
-        raise RecordingError("the name of the page to write is empty")
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise RecordingError(f"{path}: a page is an .html file")
 
 
 def _cell(column: Any, place: int) -> Any:

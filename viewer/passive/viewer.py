@@ -16,6 +16,7 @@ from ..errors import SceneError
 from ..files import printable
 from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
+from ..page.child import page_of
 from ..processes import Child, Message
 from ..render.glyphs import GizmoList
 from .program import AFTER, START, ModelWatch, OwnViews, Pull, RowWriter, ValueWriter, check_simulation, own_model
@@ -483,6 +484,26 @@ class PassiveViewer(LoopViewer):
                         _report(saved)
                         return saved
             raise SceneError(f"{path}: the window {'does not answer' if self._running else 'is closed'}")
+
+    def save_page(self, path: str | Path, *, title: str = "") -> Path:
+        """Write every step that the window keeps as one HTML page, which opens in any browser: see `save_run`.
+
+        Args:
+            path: The page, an `.html` file.
+            title: Title; the name of the scene without one.
+
+        Returns:
+            The path of the page.
+
+        Raises:
+            SceneError: It cannot be written, or the window is closed.
+
+        Example:
+            >>> viewer.save_page("slip.html")  # doctest: +SKIP
+        """
+        target = Path(path).expanduser().absolute()
+        page_of(self.save_run, target, *(("--title", title) if title else ()))
+        return target
 
     def lock(self) -> threading.RLock:
         """Keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""

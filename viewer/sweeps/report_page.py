@@ -1,11 +1,14 @@
 """Turns the summary of a sweep into one page of HTML that needs nothing else: no server, no other file."""
 
 import json
+import math
 import shlex
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
-from .summary import METRICS, VIDEOS, Metric, Summary, video_name
+from ..page.html import content_policy
+from .summary import METRICS, PAGES, VIDEOS, Metric, Summary, page_name, video_name
 
 _SHOWN = 60
 """Rows of a table of worst runs."""
@@ -17,7 +20,8 @@ def report_page(summary: Summary) -> str:
     page, style, script = (folder.joinpath(name).read_text("utf-8") for name in _FILES)
     # Inside a script element only an end tag has a meaning.
     data = json.dumps(_page_data(summary), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    for name, text in {"style": style, "script": script, "data": data}.items():
+    policy = f"{content_policy(script, style)}; media-src 'self' file:"
+    for name, text in {"policy": policy, "style": style, "script": script, "data": data}.items():
         page = page.replace(f"{{{{{name}}}}}", text, 1)
     # Names of files may hold bytes that are no letters.
     return page.encode("utf-8", "replace").decode()
@@ -113,7 +117,9 @@ def _rows(summary: Summary, metric: Metric) -> list[dict[str, Any]]:
 
 
 def _worst(summary: Summary, row: dict[str, Any], metric: Metric) -> dict[str, Any]:
-    video = video_name(row)
+    video, page = video_name(row), page_name(row)
+    instant = row.get("unstable_at") or row.get(metric.instant)
+    place = "" if instant is None or math.isnan(instant) else f"#t={instant:.6g}"
     return {
         **_named(row),
         "sensor": row["sensor"],
@@ -122,6 +128,7 @@ def _worst(summary: Summary, row: dict[str, Any], metric: Metric) -> dict[str, A
         "varied": [row[name] for name in summary.varied],
         "command": summary.shell(row, metric),
         "video": f"{VIDEOS}/{video}" if video in summary.videos else None,
+        "page": f"{PAGES}/{quote(page)}{place}" if page in summary.pages else None,
     }
 
 

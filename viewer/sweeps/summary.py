@@ -20,6 +20,7 @@ from .results import ABOUT_FILE, FAILURES_FILE, METRICS_FILE, read_about, read_t
 from .results import METRICS as RUN_METRICS
 
 VIDEOS = "videos"
+PAGES = "pages"
 """Folder of runs that were filmed."""
 BINS = 40
 """Bins of a histogram."""
@@ -144,7 +145,9 @@ class Summary:
     failures: list[dict[str, Any]] = field(default_factory=list)
     failure_count: int = 0
     videos: frozenset[str] = frozenset()
-    """Names of the files of runs that were filmed."""
+    """Names of the files of runs that were filmed ..."""
+    pages: frozenset[str] = frozenset()
+    """... and of runs that were written as pages."""
     lost: list[str] = field(default_factory=list)
     """Sentences for the user about results that could not be read."""
 
@@ -188,7 +191,7 @@ def summarise(place: Place) -> Summary:
     lost: list[str] = []
     about = _known_about(place, lost)
     summary = Summary(about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]), lost=lost)
-    summary.videos = frozenset(place.names(VIDEOS))
+    summary.videos, summary.pages = frozenset(place.names(VIDEOS)), frozenset(place.names(PAGES))
     kinds: Columns = {**dict.fromkeys(summary.varied, Kind.NUMBER), **_RUN, "sensor": Kind.TEXT, **RUN_METRICS}
     every = max(1, math.ceil(about["finished"] / _SAMPLED / max(1, len(about["plan"]["scenes"]))))
     _first_pass(summary, _batches(place, METRICS_FILE, kinds, lost), every)
@@ -340,3 +343,8 @@ def worst_runs(summary: Summary, metric: str, count: int) -> Sequence[dict[str, 
 def video_name(row: Mapping[str, Any]) -> str:
     """The name of a run's film."""
     return f"{row['scene']}-{row['seed']}.mp4"
+
+
+def page_name(row: Mapping[str, Any]) -> str:
+    """The name of a run's page."""
+    return f"{row['scene']}-{row['seed']}.html"

@@ -115,6 +115,11 @@ class Shell:
         path = self.app.next_run
         self.files.ask(Purpose.SAVE, "Save the run", path.parent, self.app.save_run, (path.suffix,), path.name)
 
+    def choose_page(self) -> None:
+        """Ask where to save a page of the run."""
+        path = self.app.next_page
+        self.files.ask(Purpose.SAVE, "Save a page", path.parent, self.app.save_page, (path.suffix,), path.name)
+
     def toggle_panel(self, *names: str) -> None:
         """Hide these windows if any of them is shown, else show them all."""
         windows = [self.dockable(name) for name in names]

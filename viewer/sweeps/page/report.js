@@ -8,7 +8,10 @@ const chosen = { scene: data.scenes[0].name, metric: data.metrics[0].name, again
 function element(name, attributes = {}, ...children) {
   const svg = ["svg", "g", "rect", "line", "circle", "text", "title"].includes(name);
   const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  const { style, ...others } = attributes;
+  // The page's policy allows no style attributes.
+  if (style) made.style.cssText = style;
+  for (const [key, value] of Object.entries(others)) made.setAttribute(key, value);
   made.append(...children);
   return made;
 }
@@ -186,6 +189,7 @@ function fill(section, heads, rows) {
       code.addEventListener("click", (event) => copy(cell.command, event));
       code.addEventListener("keydown", (event) => { if (event.key === "Enter") copy(cell.command, { clientX: 20, clientY: 20 }); });
       made.append(code);
+      if (cell.page) made.append(element("br"), element("a", { href: cell.page }, "see this run"));
       if (cell.video) made.append(element("br"), element("video", { src: cell.video, controls: "", preload: "metadata", width: 420 }));
     } else made.append(cell === null ? "–" : cell);
     return made;
@@ -197,7 +201,7 @@ function showWorst(metric) {
   const heads = [["", "number"], ["sensor"], ["seed", "number"], [metric.label + (metric.unit ? ` [${metric.unit}]` : ""), "number"],
     ["at [s]", "number"], ...data.varied.map((name) => ["× " + name, "number"]), ["command"]];
   fill("worst", heads, rows.slice(0, 15).map((row, place) => [String(place + 1), row.sensor, String(row.seed), number(row.value), number(row.at),
-    ...row.varied.map(number), { command: row.command, video: row.video }]));
+    ...row.varied.map(number), { command: row.command, video: row.video, page: row.page }]));
   if (!rows.length) byId("worst").querySelector("tbody").append(element("tr", {}, element("td", { colspan: heads.length, class: "empty" }, "It is 0 in every run of this scene.")));
 }
 

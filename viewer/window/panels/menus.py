@@ -119,6 +119,8 @@ def _show_file(shell: Shell) -> None:
     ui.menu_item("Reload", app.reload, "Ctrl+L", enabled=can_open)
     ui.menu_item("Save run...", shell.choose_run, "Ctrl+S", enabled=app.session.history is not None)
     ui.tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
+    ui.menu_item("Save page...", shell.choose_page, enabled=app.session.history is not None)
+    ui.tooltip("Write the history as one HTML page that any browser shows: the moving scene, contacts, curves, events")
     imgui.separator()
     ui.menu_item("New sensor...", partial(shell.edit_sensor, None))
     last = app.undo_stack.last
