@@ -13,6 +13,7 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     read_log                         a log of states, to be re-simulated
     SceneError                       raised for a scene that cannot be opened, with one line that says why
     check(model, data)               what is wrong with the contacts of a scene: a list of Finding
+    find_cure(scene, avoid)          the smallest change of a scene after which something does not happen
     metrics                          contacts over time to times, slip, peaks and impulses
     sweep(scenes, seeds)             many runs to tables
     show(run)                        a run in a notebook: its page in a frame
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from . import metrics
     from .checks.check import check
     from .checks.finding import Finding
+    from .compare.cures import find_cure
     from .engines.contract import Engine
     from .engines.registry import open_engine
     from .errors import SceneError
@@ -58,6 +60,7 @@ __all__ = [
     "TouchSensor",
     "__version__",
     "check",
+    "find_cure",
     "launch",
     "launch_batch",
     "launch_passive",
@@ -79,6 +82,7 @@ _HOMES = {
     "Finding": ".checks.finding",
     "TouchSensor": ".touch.device",
     "check": ".checks.check",
+    "find_cure": ".compare.cures",
     "launch": ".passive.launch",
     "launch_batch": ".passive.launch",
     "launch_passive": ".passive.launch",

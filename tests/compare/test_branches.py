@@ -178,6 +178,7 @@ def test_values_are_written_where_they_stand(tmp_path: Path) -> None:
         edits_of(engine, engine.model, [read_change("force:box=1 0 0")])
 
 
+@pytest.mark.alone
 def test_fifty_branches_of_a_thousand_steps_are_quick() -> None:
     first = Simulation(open_engine("gripper"), history_bytes=BUDGET)
     first.step(1000)

@@ -54,7 +54,7 @@ def compared(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, d
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("text", "releases", "until", "first", "link", "words"), ALL if "RELEASES" in os.environ else SMALL
+    ("text", "releases", "until", "first", "link", "said"), ALL if "RELEASES" in os.environ else SMALL
 )
 def test_the_release_in_which_contacts_changed_is_found(
     text: str,
@@ -62,15 +62,17 @@ def test_the_release_in_which_contacts_changed_is_found(
     until: str,
     first: str,
     link: str,
-    words: str,
+    said: str,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = tmp_path / "scene.xml"
     path.write_text(text)
-    code, found = compared(capsys, path, "--mujoco", releases, "--until", until, "--duration", "0.2")
+    # 3.17 solves forces of the can otherwise, by some micronewtons.
+    words = ["--mujoco", releases, "--until", until, "--duration", "0.2", "--tolerance", "1e-4"]
+    code, found = compared(capsys, path, *words)
     assert (code, found["first"]) == (1, first)
-    assert (found["found"]["link"], found["found"]["text"].startswith(words)) == (link, True)
+    assert (found["found"]["link"], found["found"]["text"].startswith(said)) == (link, True)
     assert {trial["version"] for trial in found["trials"]} >= {first}
     # A run of its own in the release before and the one after: what differs is there too.
     before = found["before"]

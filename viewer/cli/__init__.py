@@ -19,6 +19,7 @@ COMMANDS = {
     "check": "find what is wrong with the contacts of scenes, and mend it",
     "inspect": "describe every contact sensor's array",
     "compare": "set two runs side by side: the first step that differs, and why",
+    "cure": "find the smallest change after which something does not happen",
     "record": "record a video without a window",
     "page": "write a run as one HTML page to show to others",
     "export": "write the contacts of every step to a data file",

@@ -344,8 +344,9 @@ def _bisection(outcome: "Bisection", label: str, until: str, tolerance: float, s
 
 def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> Any:
     """Return what drives a run and changes its model before the start; `failures`: of --set, then."""
+    from ..compare.trials import change_start
     from ..engines.controller import Controller, no_control
-    from ..mjmodel.model_changes import apply_changes, read_change
+    from ..mjmodel.model_changes import read_change
 
     controller = load_controller(arguments) if arguments.log is None else None
     if not arguments.set:
@@ -356,18 +357,7 @@ def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> An
     if any(change.quantity == "force" for change in changes):
         raise UsageError("--set force: a force is no value of the model; push with --control")
     controller = controller or Controller(no_control)
-    vary = controller.vary
-
-    def change(model: Any, rng: Any) -> None:
-        if vary is not None:
-            vary(model, rng)
-        try:
-            apply_changes(model, changes)
-        except SceneError as error:
-            # Raised here it would be a failure of the controller.
-            failures.append(error)
-
-    controller.vary = change
+    change_start(controller, changes, failures)
     return controller
 
 

@@ -111,8 +111,8 @@ def add_watch_argument(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_control_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what drives the scene."""
+def add_control_arguments(parser: argparse.ArgumentParser, random: bool = True) -> None:
+    """Add what drives the scene. `random`: True for what the seed varies in the model too."""
     group = parser.add_argument_group("control and variation")
     group.add_argument(
         "--control",
@@ -124,7 +124,10 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
         "--param", action="append", default=[], metavar="KEY=VALUE", help="set a constant of that file; repeatable"
     )
     group.add_argument("--seed", type=number(0, 2**63, int), default=0, metavar="N", help="random seed; default: 0")
-    add_randomisation_arguments(group)
+    if random:
+        add_randomisation_arguments(group)
+    else:
+        _add_noise(group)
 
 
 def add_randomisation_arguments(parser: argparse._ActionsContainer) -> None:
@@ -137,6 +140,10 @@ def add_randomisation_arguments(parser: argparse._ActionsContainer) -> None:
         help="multiply friction, mass, gravity, timestep, gain or size by a random factor, for the whole scene or for "
         "one geom, body or actuator: friction=0.5:1.5, mass:torso=0.8:1.2; repeatable",
     )
+    _add_noise(parser)
+
+
+def _add_noise(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--noise", metavar="qpos=S,qvel=S", help="add noise to the initial state: standard deviations")
 
 

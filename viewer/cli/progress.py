@@ -94,7 +94,12 @@ class RunProgress:
         if self._bar is not None:
             self._bar.stop()
 
-    def update(self, finished: int, failed: int) -> None:
+    def update(self, finished: int, failed: int, total: int | None = None) -> None:
+        """Show how many there are. `total`: of all runs, where more are found to be needed."""
+        if total is not None and total != self._total:
+            self._total = total
+            if self._bar is not None:
+                self._bar.update(self._task, total=total)
         done, now = finished + failed, time.monotonic()
         if self._start is None:
             # Those of a sweep that is resumed took no time.

@@ -1,0 +1,348 @@
+"""Measures in a run what must not happen: slip, creep, lost contact, large forces, falling, divergence."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..engines.contract import Engine
+from ..engines.steps import Step
+from ..errors import SceneError, did_you_mean
+from ..mjmodel.declarations import declared_sensors
+from ..mjmodel.matching import ContactMatcher, contact_forces
+from ..mjmodel.names import PAIR, body_names, geom_names
+from ..mjmodel.pair_motion import MotionReader, PairSamples, moves_between, pair_key
+from ..mjmodel.types import MjData, MjModel
+
+Values = NDArray[np.float64]
+_SAMPLE = 0.005
+"""Time between two looks at how contacts move [s]."""
+_APART = 0.1
+"""Time for which a pair may be open and its way still go on [s]: pyramids throw up what slides."""
+_OVERLAP = round(_APART / _SAMPLE)
+_WINDOW = 0.5
+"""Time over which creep is averaged [s], and for which a new contact may settle."""
+_LEAST = 0.1
+"""Shortest contact whose mean speed counts as creep when it ends [s]."""
+
+
+class Kind(StrEnum):
+    """What may happen to a sensor, geom or body."""
+
+    SLIP = "slip"
+    """The way that touching surfaces move along each other, by their poses [m]."""
+    CREEP = "creep"
+    """The speed at which they do [m/s]: the mean over half a second, after another one to settle; or over all of a
+    contact that ends sooner."""
+    LOST = "lost"
+    """The longest time without a pressing contact after the first one [s]."""
+    FORCE = "force"
+    """Net contact force of a sensor, or of the strongest pair of a geom or body [N]."""
+    DROP = "drop"
+    """Height of a body or geom, in the world [m]; it falls below a limit."""
+    UNSTABLE = "unstable"
+    """The simulation diverges."""
+
+
+_SECONDS = {"": 1.0, "s": 1.0, "ms": 1e-3}
+_METRES = {"": 1.0, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "µm": 1e-6}
+_UNITS = {
+    Kind.SLIP: _METRES,
+    Kind.DROP: _METRES,
+    Kind.CREEP: {unit and f"{unit}/s": factor for unit, factor in _METRES.items()},
+    Kind.LOST: _SECONDS,
+    Kind.FORCE: {"": 1.0, "N": 1.0, "mN": 1e-3, "kN": 1e3},
+}
+_SHOWN = {Kind.SLIP: "m", Kind.DROP: "m", Kind.CREEP: "m/s", Kind.LOST: "s", Kind.FORCE: "N"}
+_PREFIXES = (("", 1.0), ("m", 1e-3), ("u", 1e-6))
+
+
+@dataclass(frozen=True)
+class Unwanted:
+    """Something that must not happen."""
+
+    kind: Kind
+    name: str
+    """Contact sensor, geom, body, or pair of geoms; empty for `unstable`."""
+    limit: float
+    """Value that must not be exceeded, or fallen below, in SI units."""
+
+    def __str__(self) -> str:
+        if self.kind is Kind.UNSTABLE:
+            return "the simulation diverges"
+        sign = "<" if self.kind is Kind.DROP else ">"
+        return f"{self.kind} of {self.name} {sign} {self.text(self.limit)}"
+
+    def happens(self, value: float) -> bool:
+        """Return whether a measured value is unwanted; one that is not known is not."""
+        return value < self.limit if self.kind is Kind.DROP else value > self.limit
+
+    def text(self, value: float) -> str:
+        """Return a value with its unit, such as `1.2 mm`."""
+        if self.kind is Kind.UNSTABLE:
+            return "diverges" if value else "stable"
+        if not math.isfinite(value):
+            return "unknown"
+        unit = _SHOWN[self.kind]
+        prefix, size = next((each for each in _PREFIXES if abs(value) >= each[1]), _PREFIXES[-1])
+        if not value:
+            prefix, size = "", 1.0
+        return f"{value / size:.3g} {prefix}{unit}"
+
+
+def read_unwanted(text: str) -> Unwanted:
+    """Return what a text such as `slip:left_finger>1mm` describes. Raises SceneError."""
+    if text.strip() == Kind.UNSTABLE:
+        return Unwanted(Kind.UNSTABLE, "", 0.5)
+    word, _, rest = text.partition(":")
+    example = (
+        f"{text!r}: write for example slip:left_finger>1mm, creep:box>10um/s, lost:ball, force:tip>20N, drop:box<0.1m"
+    )
+    try:
+        kind = Kind(word.strip())
+    except ValueError:
+        raise SceneError(f"{example}, unstable{did_you_mean(word.strip(), list(Kind))}") from None
+    sign = "<" if kind is Kind.DROP else ">"
+    name, found, number = rest.rpartition(sign)
+    if not found and kind is Kind.LOST:
+        return Unwanted(kind, rest.strip(), 0.0)
+    parts = re.fullmatch(r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*([a-zA-Zµ/]*)", number.strip())
+    if not found or not name.strip() or parts is None:
+        raise SceneError(example)
+    try:
+        factor, value = _UNITS[kind][parts[2]], float(parts[1])
+    except KeyError:
+        units = ", ".join(unit for unit in _UNITS[kind] if unit)
+        raise SceneError(f"{text!r}: {parts[2]} is no unit of {kind}: {units}") from None
+    except ValueError:
+        raise SceneError(example) from None
+    if value < 0 and kind is not Kind.DROP:
+        raise SceneError(f"{text!r}: {kind} is never negative")
+    return Unwanted(kind, name.strip(), value * factor)
+
+
+class Measure:
+    """Observes a run and has a value for each unwanted thing."""
+
+    def __init__(self, engine: Engine, unwanted: Sequence[Unwanted], start: float = 0.0) -> None:
+        """`start`: simulated time before which nothing is judged [s]. Raises SceneError for an unknown name."""
+        self.unwanted, self._start = list(unwanted), start
+        self._model, self._timestep = engine.model, engine.timestep
+        self._targets = [_Target(self._model, each) for each in unwanted]
+        self._moving = [
+            _Ways(self._model, target) if each.kind in (Kind.SLIP, Kind.CREEP) else None
+            for each, target in zip(unwanted, self._targets, strict=True)
+        ]
+        self._reader = MotionReader(self._model) if any(self._moving) else None
+        self._stride, self._skipped = max(1, round(_SAMPLE / engine.timestep)), 0
+        self._times: list[float] = []
+        self._lead = 0
+        """Samples that were decoded before, and are kept for those to come."""
+        self._values = [math.inf if each.kind is Kind.DROP else 0.0 for each in unwanted]
+        self._since: list[float | None] = [None] * len(self.unwanted)
+        """Time since which a contact that was there is open [s]."""
+        self.pairs: set[tuple[int, int]] = set()
+        """Geoms that pressed each other where something is watched ..."""
+        self._pressed: dict[tuple[int, int], int] = {}
+        """... and in how many steps their bodies did."""
+        self._judged = 0
+        self.iterations = self.steps = 0
+        """Iterations of the solver in all steps, of the slowest island of each; and number of steps."""
+
+    def after_step(self, step: Step) -> None:
+        data = step.contact_data
+        count = max(1, min(int(data.nisland), len(data.solver_niter)))
+        self.steps += 1
+        self.iterations += int(data.solver_niter[:count].max())
+        if step.time < self._start:
+            return
+        self._judged += 1
+        self._skipped += 1
+        if self._reader is not None and self._skipped >= self._stride:
+            self._skipped = 0
+            self._reader.add(data)
+            self._times.append(step.time)
+        forces = contact_forces(self._model, data, np.arange(data.ncon)) if data.ncon else np.zeros((0, 6))
+        pairs = set[tuple[int, int]]()
+        for place, (each, target) in enumerate(zip(self.unwanted, self._targets, strict=True)):
+            if each.kind is Kind.DROP:
+                self._values[place] = min(self._values[place], target.height(data))
+            contacts, flipped = target.find(data)
+            pressing = contacts[forces[contacts, 0] > 0]
+            touching = set(map(tuple, np.sort(data.contact.geom[pressing], axis=1).tolist()))
+            if each.kind is Kind.UNSTABLE:
+                self.pairs |= {pair for pair in touching if pair[0] >= 0}
+                continue
+            pairs |= touching
+            if each.kind is Kind.FORCE and len(pressing):
+                force = target.force(data, contacts, flipped, forces[contacts])
+                self._values[place] = max(self._values[place], force)
+            elif each.kind is Kind.LOST:
+                self._count_open(place, len(pressing) > 0, step.time)
+        pairs = {pair for pair in pairs if pair[0] >= 0}
+        self.pairs |= pairs
+        owners = self._model.geom_bodyid
+        for bodies in {(int(owners[first]), int(owners[second])) for first, second in pairs}:
+            self._pressed[bodies] = self._pressed.get(bodies, 0) + 1
+
+    def after_reset(self, engine: Engine) -> None:
+        """Nothing: a run goes forward only."""
+
+    def values(self) -> list[float]:
+        """Return what was measured so far, in SI units; NaN for what is not known."""
+        if self._reader is not None and len(self._times) > self._lead:
+            samples, times = self._reader.take(_OVERLAP), np.array(self._times)
+            for ways in self._moving:
+                if ways is not None:
+                    ways.add(samples, times, self._lead)
+            self._times = self._times[-_OVERLAP:]
+            self._lead = len(self._times)
+        for place, ways in enumerate(self._moving):
+            if ways is not None:
+                self._values[place] = ways.slip if self.unwanted[place].kind is Kind.SLIP else ways.creep
+        return list(self._values)
+
+    def presence(self) -> dict[str, float]:
+        """Return for what part of the time bodies pressed each other where something is watched, by their names."""
+        names = body_names(self._model)
+        return {
+            f"{names[first]}{PAIR}{names[second]}": count / self._judged
+            for (first, second), count in self._pressed.items()
+        }
+
+    def happens(self) -> bool:
+        """Return whether anything unwanted has happened so far."""
+        return any(each.happens(value) for each, value in zip(self.unwanted, self.values(), strict=True))
+
+    def fail(self) -> None:
+        """Note that the simulation has diverged."""
+        for place, each in enumerate(self.unwanted):
+            if each.kind is Kind.UNSTABLE:
+                self._values[place] = 1.0
+
+    def _count_open(self, place: int, pressed: bool, time: float) -> None:
+        since = self._since[place]
+        if pressed:
+            self._since[place] = time
+        elif since is not None:
+            self._values[place] = max(self._values[place], time - since)
+
+
+class _Target:
+    """Contacts that belong to a name, or the height of what has it."""
+
+    def __init__(self, model: MjModel, unwanted: Unwanted) -> None:
+        self._model = model
+        self._matcher: ContactMatcher | None = None
+        self._first = self._second = np.ones(model.ngeom + 1, bool)
+        self._geom: int | None = None
+        name, kind = unwanted.name, unwanted.kind
+        if kind is Kind.UNSTABLE:
+            return
+        geoms, bodies = geom_names(model), body_names(model)
+        sensors = {} if kind is Kind.DROP else {each.name: each.sensor_id for each in declared_sensors(model)}
+        pair = name.split(PAIR) if PAIR in name else name.split(" x ")
+        if name in sensors:
+            self._matcher = ContactMatcher(model, sensors[name])
+        elif name in bodies:
+            self._body = bodies.index(name)
+            self._first = np.append(model.geom_bodyid == self._body, False)
+        elif name in geoms:
+            self._geom = geoms.index(name)
+            self._first = np.arange(model.ngeom + 1) == self._geom
+        elif kind is not Kind.DROP and len(pair) == 2 and all(each in geoms for each in pair):
+            self._first, self._second = (np.arange(model.ngeom + 1) == geoms.index(each) for each in pair)
+        else:
+            what = "body or geom" if kind is Kind.DROP else "contact sensor, geom or body"
+            raise SceneError(f"{unwanted}: no {what} named {name!r}{did_you_mean(name, [*sensors, *bodies, *geoms])}")
+
+    def height(self, data: MjData) -> float:
+        """Return the height of the body or geom [m]."""
+        place = data.xpos[self._body] if self._geom is None else data.geom_xpos[self._geom]
+        return float(place[2])
+
+    def find(self, data: MjData) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """Return the contacts, and for which of them the normal points towards the first side."""
+        if self._matcher is not None:
+            matches = self._matcher.match(data)
+            return matches.contacts, matches.flipped
+        geoms = data.contact.geom
+        in_order = self._first[geoms[:, 0]] & self._second[geoms[:, 1]]
+        found = np.flatnonzero(in_order | (self._first[geoms[:, 1]] & self._second[geoms[:, 0]]))
+        return found, ~in_order[found]
+
+    def force(self, data: MjData, contacts: NDArray[np.intp], flipped: NDArray[np.bool_], forces: Values) -> float:
+        """Return how strongly it is pressed [N]."""
+        world = np.einsum("kij,ki->kj", data.contact.frame[contacts].reshape(-1, 3, 3), forces[:, :3])
+        world[flipped] *= -1
+        if self._matcher is not None:
+            return float(np.linalg.norm(world.sum(axis=0)))
+        _, place = np.unique(pair_key(self._model, data.contact.geom[contacts]), return_inverse=True)
+        sums = np.zeros((int(place.max()) + 1, 3))
+        np.add.at(sums, place.ravel(), world)
+        return float(np.linalg.norm(sums, axis=1).max())
+
+    def has(self, first: int, second: int) -> bool:
+        """Return whether contacts of two geoms may belong to it."""
+        one, other = self._matcher.sides if self._matcher is not None else (self._first, self._second)
+        return bool((one[first] and other[second]) or (one[second] and other[first]))
+
+
+class _Ways:
+    """How far and how fast the surfaces of the pairs of a target have moved along each other."""
+
+    def __init__(self, model: MjModel, target: _Target) -> None:
+        self.slip, self.creep = 0.0, math.nan
+        self._target, self._geoms = target, model.ngeom
+        self._known: dict[int, bool] = {}
+        self._tracks: dict[int, tuple[list[float], list[Values]]] = {}
+        """Times and ways since the contact began, of each pair."""
+
+    def add(self, samples: PairSamples | None, times: Values, lead: int) -> None:
+        """Add samples, with their times; the first `lead` of them were added before."""
+        if samples is not None:
+            self._add(samples, times, lead)
+        for key, (seen, _) in self._tracks.items():
+            if seen and times[-1] - seen[-1] > _APART:
+                self._finish(key)
+
+    def _add(self, samples: PairSamples, times: Values, lead: int) -> None:
+        follows = np.flatnonzero((samples.key[1:] == samples.key[:-1]) & (samples.sample[1:] >= lead))
+        moves = moves_between(samples.take(follows), samples.take(follows + 1))
+        ways = np.column_stack([moves.slip, moves.spin * samples.lever[follows + 1]])
+        for row, way in zip(follows + 1, ways, strict=True):
+            key = int(samples.key[row])
+            if key not in self._known:
+                self._known[key] = self._target.has(key // self._geoms, key % self._geoms)
+            if self._known[key]:
+                self._extend(key, float(times[samples.sample[row]]), way)
+
+    def _extend(self, key: int, time: float, way: Values) -> None:
+        times, track = self._tracks.setdefault(key, ([], []))
+        if times and time - times[-1] > _APART:
+            self._finish(key)
+        if not times:
+            # The way from the contact before is none along a surface.
+            way = np.zeros(4)
+        times.append(time)
+        track.append(way + (track[-1] if track else 0.0))
+        self.slip = max(self.slip, float(np.linalg.norm(track[-1])))
+        # The window ends here, begins half a second ago, and the contact had as long to settle.
+        if time - times[0] >= 2 * _WINDOW:
+            place = int(np.searchsorted(times, time - _WINDOW))
+            self._count(float(np.linalg.norm(track[-1] - track[place])) / (time - times[place]))
+
+    def _finish(self, key: int) -> None:
+        """End a contact. One that ended before it could settle was too fast for that, or too short to judge."""
+        times, track = self._tracks[key]
+        if times and _LEAST <= times[-1] - times[0] < 2 * _WINDOW:
+            self._count(float(np.linalg.norm(track[-1])) / (times[-1] - times[0]))
+        times.clear()
+        track.clear()
+
+    def _count(self, speed: float) -> None:
+        self.creep = speed if math.isnan(self.creep) else max(self.creep, speed)
