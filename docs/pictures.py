@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,17 @@ _LARGEST = 200_000
 """Size of a picture file that needs no smaller one [bytes]."""
 _STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "touch": 3.0, "walker": 4.2}
 """When a bundled scene shows what it is about [s]; 3 s in the others."""
+
+
+_RULE_VIEW = ("0.5", "--lookat", "0,0,0.1", "--distance", "0.75")
+_RULE_VIEWS = {
+    "friction-creep": ("2.5", "--lookat", "0,0,0.28", "--distance", "0.4"),
+    "friction-mixing": ("0.5", "--lookat", "0,0,0.12", "--distance", "0.8"),
+    "friction-too-large": ("3", "--lookat", "0,0,0.1", "--distance", "0.9"),
+    "never-collides": ("1", "--lookat", "0,0,0.1", "--distance", "0.7"),
+    "overlap-at-start": ("0.02", "--lookat", "0,0,0.1", "--distance", "0.9"),
+}
+"""Simulated time [s] and camera of the pictures of rules."""
 
 
 def photograph_window(
@@ -155,6 +167,13 @@ def record_still(path: Path, scene: str | Path, seconds: float, *options: str) -
     record(path, scene, "--start", str(seconds), "--duration", "0.02", "--fps", "50", *options)
 
 
+def picture_rule(path: Path, scene: Path) -> None:
+    """The scene of a rule when it shows what is wrong, close by."""
+    keys = {"friction-creep": ("--key", "held"), "overlap-at-start": ("--key", "home")}
+    seconds, *where = _RULE_VIEWS.get(scene.stem, _RULE_VIEW)
+    record_still(path, scene, float(seconds), "--style", "talk", "--size", "640x400", *keys.get(scene.stem, ()), *where)
+
+
 def assemble_scenes(path: Path) -> None:
     """All bundled scenes on one sheet, by name."""
     width, height, columns = 240, 180, 5
@@ -211,6 +230,8 @@ def main() -> None:
         "scenes.png": assemble_scenes,
         "pile.png": lambda path: record_still(path, "pile", 3.0, "--size", "800x450"),
     }
+    for scene in sorted((FOLDER / "rules" / "scenes").glob("*-*.xml")):
+        pictures[f"rules/{scene.stem}.png"] = partial(picture_rule, scene=scene)
     for name in arguments.names or pictures:
         pictures[name](FOLDER / name)
 

@@ -1,5 +1,6 @@
 """Looks at a scene with every rule: what is wrong with it, what was not checked, and what would mend it."""
 
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -289,12 +290,12 @@ def _unused(ignores: list[Ignore], ran: list[str], wanted: list[Rule], subject: 
 
 
 def explain(rule: str) -> str:
-    """Return the page of a rule, as text in Markdown. Raises SceneError for an unknown rule."""
+    """Return the page of a rule, as text in Markdown without its picture. Raises SceneError for an unknown rule."""
     if rule not in NAMES:
         raise SceneError(f"unknown rule {rule!r}{did_you_mean(rule, NAMES)}; rules: {', '.join(NAMES)}")
     package = __package__.rpartition(".")[0]
-    pages = {Path(page.name).stem: page for page in files(f"{package}.rules").iterdir()}
-    return pages[rule].read_text(encoding="utf-8")
+    text = (files(f"{package}.rules") / f"{rule}.md").read_text(encoding="utf-8")
+    return re.sub(r"!\[.*?\]\(.*?\)\n\n", "", text)
 
 
 def summary(rule: str) -> str:
