@@ -20,7 +20,7 @@ def report_page(summary: Summary) -> str:
     page, style, script = (folder.joinpath(name).read_text("utf-8") for name in _FILES)
     # Inside a script element only an end tag has a meaning.
     data = json.dumps(_page_data(summary), ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
-    policy = f"{content_policy(script, style)}; media-src 'self' file:"
+    policy = f"{content_policy(style, script)}; media-src 'self' file:"
     for name, text in {"policy": policy, "style": style, "script": script, "data": data}.items():
         page = page.replace(f"{{{{{name}}}}}", text, 1)
     # Names of files may hold bytes that are no letters.
