@@ -97,6 +97,21 @@ def test_the_cure_makes_what_creeps_as_slow_as_it_says(option: str, numbers: dic
     assert sinking(cured) == pytest.approx(WANTED, rel=0.2)
 
 
+def test_of_what_is_held_unevenly_the_least_impratio_is_said() -> None:
+    numbers = {"mass": 0.5, "grip": 30.0}
+
+    def uneven(option: str) -> mujoco.MjModel:
+        spec = mujoco.MjSpec.from_string(GRASP.format(option=option, friction=1.0, finger=0.05, **numbers))
+        spec.geom("left").mass = 2.0
+        return spec.compile()
+
+    why = reason(follow(uneven(""), 1.0), "left", "box")
+    assert why is not None
+    named = re.search(r'It takes cone="elliptic" impratio="(\S+)" or more to make it 10 um/s, because', why.text)
+    assert named is not None
+    assert sinking(uneven(f'cone="elliptic" impratio="{named[1]}"'), 4.0) > WANTED
+
+
 def test_with_noslip_the_speed_alone_is_said() -> None:
     why = reason(follow(grasp('noslip_iterations="1"'), 1.5), "left", "box")
     assert why is not None

@@ -43,7 +43,7 @@ class Reason:
     use: float = math.nan
     """Friction use."""
     impratio: float = math.nan
-    """With elliptic cones, what would make it creep with `WANTED`; NaN where that is not known."""
+    """With elliptic cones, what would make it creep with `WANTED`, or the least that could; NaN where not known."""
 
 
 def explain_pair(
@@ -136,10 +136,12 @@ def _explain_creep(model: MjModel, data: MjData | None, key: int, motion: Motion
         " here."
     )
     if formula.measured > 1.2 * WANTED:
-        text += (
-            f' cone="elliptic" impratio="{_three(impratio)}" would make it about {_rate(WANTED)};'
-            " more friction or more grip would not help."
-        )
+        cure = f'cone="elliptic" impratio="{_three(impratio)}"'
+        if formula.is_even:
+            text += f" {cure} would make it about {_rate(WANTED)};"
+        else:
+            text += f" It takes {cure} or more to make it {_rate(WANTED)}, because its contacts hold it unevenly;"
+        text += " more friction or more grip would not help."
     return Reason(ReasonKind.CREEP, text, formula.measured, formula.use, impratio)
 
 

@@ -16,6 +16,8 @@ WANTED = 1e-5
 """Speed that a cure is computed for [m/s]: a millimetre in 100 s."""
 _SURE = 0.2
 """Largest relative difference between the speed that the formula gives and the measured one at which it is believed."""
+_EVEN = 1.15
+"""Ratio of dampers from which on a body turns in its grip while it creeps."""
 _LEAST = float(mujoco.mjMINIMP)
 _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 
@@ -31,7 +33,15 @@ class CreepFormula:
     use: float
     """Friction use."""
     elliptic: float
-    """Speed that the formula gives with elliptic cones and `impratio` 1 [m/s], at the depth of that."""
+    """Speed of the body that is held, with elliptic cones and `impratio` 1, by its contacts' loads at rest [m/s]."""
+    uneven: float
+    """How many times harder one of the geom pairs that hold the body damps its creep than another; 1 where each has a
+    single point, about which it turns freely."""
+
+    @property
+    def is_even(self) -> bool:
+        """True if the needed `impratio` is what it takes: else the body tilts for minutes, and it takes more."""
+        return self.uneven < _EVEN
 
     @property
     def holds(self) -> bool:
@@ -57,43 +67,89 @@ def creep_formula(model: MjModel, data: MjData, key: int) -> CreepFormula | None
     listed = data.contact
     if not data.ncon or model.opt.noslip_iterations > 0:
         return None
-    contacts = np.flatnonzero((pair_key(model, listed.geom) == key) & (listed.efc_address >= 0) & (listed.dim >= 3))
-    if not len(contacts):
+    able = (listed.efc_address >= 0) & (listed.dim >= 3)
+    pair = np.flatnonzero(able & (pair_key(model, listed.geom) == key))
+    if not len(pair):
         return None
-    forces = contact_forces(model, data, contacts)
-    load, along = forces[:, 0], np.hypot(forces[:, 1], forces[:, 2])
-    address, friction = listed.efc_address[contacts], listed.friction[contacts, 0]
+    forces = contact_forces(model, data, pair)
+    load, along, friction = forces[:, 0], np.hypot(forces[:, 1], forces[:, 2]), listed.friction[pair, 0]
     total = float(load.sum())
     if not total > 0:
         return None
-    damping, impedance = data.efc_KBIP[address, 1], data.efc_KBIP[address, 2]
-    softness = (1 - impedance) / impedance
+    address = listed.efc_address[pair]
     if model.opt.cone == _PYRAMIDAL:
-        # R of an edge is 2 mu^2 / impratio that of the normal, with 1 + mu^2 of its weight.
-        rates = data.efc_R[address] / (2 * friction**2 * damping)
-        weight = rates * damping * model.opt.impratio / (softness * (1 + friction**2))
+        # R of an edge is 2 mu^2 / impratio that of the normal.
+        rates = data.efc_R[address] / (2 * friction**2 * data.efc_KBIP[address, 1])
         use = (np.abs(forces[:, 1:3]) / friction[:, np.newaxis]).sum(axis=1)
     else:
-        damping = data.efc_KBIP[address + 1, 1]
-        rates, weight = data.efc_R[address + 1] / damping, data.efc_R[address] / softness
+        rates = data.efc_R[address + 1] / data.efc_KBIP[address + 1, 1]
         use = along / friction
-    alone = np.array(
-        [
-            _settled_softness(*each)
-            for each in zip(load, weight, data.efc_KBIP[address, 0], listed.solimp[contacts], strict=True)
-        ]
-    )
-    elliptic = along * weight * alone / damping
-    linear, _ = relative_velocities(model, data, contacts)
-    normal = listed.frame[contacts, :3]
+    linear, _ = relative_velocities(model, data, pair)
+    normal = listed.frame[pair, :3]
     linear = linear - (linear * normal).sum(axis=1, keepdims=True) * normal
     speed = np.sqrt((linear**2).sum(axis=1))
     return CreepFormula(
         float(along * rates @ load / total),
         float(speed @ load / total),
         float(use.sum() / total),
-        float(elliptic @ load / total),
+        *_elliptic_speed(model, data, pair, np.flatnonzero(able)),
     )
+
+
+def _held_body(model: MjModel, geoms: NDArray[np.int32], contact: int) -> int:
+    """Return the body that is held at a contact: of its two that which touches more others."""
+    bodies = model.body_weldid[model.geom_bodyid[geoms]]
+    counts = {each: len(np.unique(bodies[(bodies == each).any(axis=1)])) for each in bodies[contact].tolist()}
+    return max(counts, key=lambda body: (body != 0, counts[body]))
+
+
+def _elliptic_speed(
+    model: MjModel, data: MjData, pair: NDArray[np.intp], contacts: NDArray[np.intp]
+) -> tuple[float, float]:
+    """Return how fast the body that is held at a pair would creep with elliptic cones and `impratio` 1 [m/s], and
+    `CreepFormula.uneven`: each of its contacts is a damper along its tangents, and along the normals nothing moves."""
+    listed = data.contact
+    held = _held_body(model, listed.geom, int(pair[0]))
+    bodies = model.body_weldid[model.geom_bodyid[listed.geom[contacts]]]
+    contacts = contacts[(bodies == held).any(axis=1)]
+    forces = contact_forces(model, data, contacts)
+    pressed = forces[:, 0] > 0
+    contacts, forces = contacts[pressed], forces[pressed]
+    address, friction, frame = listed.efc_address[contacts], listed.friction[contacts, 0], listed.frame[contacts]
+    stiffness, damping, impedance = data.efc_KBIP[address, :3].T
+    if model.opt.cone == _PYRAMIDAL:
+        weight = data.efc_R[address] * model.opt.impratio / (2 * friction**2 * (1 + friction**2))
+    else:
+        weight = data.efc_R[address]
+    weight *= impedance / (1 - impedance)
+    if model.opt.cone != _PYRAMIDAL:
+        damping = data.efc_KBIP[address + 1, 1]
+    softness = np.array(
+        [
+            _settled_softness(*each)
+            for each in zip(forces[:, 0], weight, stiffness, listed.solimp[contacts], strict=True)
+        ]
+    )
+    dampers = damping / (weight * softness)
+    # The twist at which they bear what friction bears now.
+    axes = frame.reshape(-1, 3, 3)
+    arms = listed.pos[contacts] - listed.pos[contacts].mean(axis=0)
+    wrench = np.zeros(6)
+    drag = np.zeros((6, 6))
+    first = model.body_weldid[model.geom_bodyid[listed.geom[contacts, 0]]]
+    sides = np.where(first == held, -1.0, 1.0)
+    for axis, arm, force, side, damper in zip(axes, arms, forces, sides, dampers, strict=True):
+        jacobian = np.hstack([axis, np.cross(arm, axis)])
+        drag += jacobian.T * ([1e4 * dampers.max(), damper, damper]) @ jacobian
+        wrench += side * jacobian[1:].T @ force[1:3]
+    twist = np.linalg.lstsq(drag, wrench, rcond=1e-12)[0]
+    velocity = twist[:3] + np.cross(twist[3:], arms)
+    velocity -= np.einsum("ki,ki->k", velocity, axes[:, 0])[:, np.newaxis] * axes[:, 0]
+    load = forces[:, 0]
+    keys, which = np.unique(pair_key(model, listed.geom[contacts]), return_inverse=True)
+    sums = np.bincount(which, dampers)
+    uneven = float(sums.max() / sums.min()) if len(contacts) > len(keys) else 1.0
+    return float(np.sqrt(((load @ velocity) ** 2).sum()) / load.sum()), uneven
 
 
 def solved_state(data: MjData) -> MjData:
