@@ -69,7 +69,7 @@ NAMES = tuple(rule.name for rule in RULES)
 
 @dataclass(frozen=True)
 class Report:
-    """What came of checking one scene."""
+    """Result of checking one scene."""
 
     path: str
     """File, as it was given; empty for a model without one."""

@@ -20,7 +20,7 @@ _SHOWN = 4
 
 
 class Severity(IntEnum):
-    """How bad a finding is."""
+    """Severity of a finding."""
 
     NOTE = 0
     WARNING = 1
@@ -78,7 +78,7 @@ class Finding:
     step: int | None = None
     """Step of that run in which it shows."""
     place: Place | None = None
-    """Where the element stands that it is about."""
+    """Place of the element that the finding is about."""
     fix: Fix | None = None
     propose: "Callable[[], tuple[Fix | None, str]] | None" = field(default=None, compare=False, repr=False)
     """Tries fixes: the best that helped, and one sentence on what was tried."""

@@ -256,7 +256,7 @@ def without_known(reports: Sequence[Report], baseline: Path) -> list[Report]:
 
 
 def write_baseline(reports: Sequence[Report], baseline: Path) -> int:
-    """Write all findings as known ones, in place of those of before, and return their number. Raises SceneError."""
+    """Write all findings as known ones, in place of earlier ones, and return their number. Raises SceneError."""
     findings = [
         {
             "path": _relative(report, baseline),

@@ -21,7 +21,7 @@ _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 _ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 _OVERRIDE = int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
 _BETTER = 3.0
-"""How many times slower a creep has to become for a fix to count."""
+"""Factor by which a fix must slow a creep down to count."""
 
 
 def ineffective_friction(subject: Subject) -> Iterator[Finding]:
@@ -241,7 +241,7 @@ def _mover(subject: Subject, creep: _Creep) -> int:
 
 
 def _beside(subject: Subject, run: Run, creep: _Creep, held: set[int]) -> str:
-    """What a tree creeps along: the other body, or the geom where that is the world."""
+    """Return the counterpart of a tree's creep: the other body, or the geom where that is the world."""
     body = creep.body1 if creep.body2 in held else creep.body2
     if body:
         return subject.bodies[body]

@@ -1,4 +1,4 @@
-"""Finds the scenes among files and folders, and checks many of them beside each other."""
+"""Finds the scenes among files and folders, and checks several in parallel."""
 
 import glob
 import os
@@ -90,7 +90,7 @@ class _Process:
     files: deque[str]
     done: int = 0
     since: float = field(default_factory=time.monotonic)
-    """When it began with the first of its scenes."""
+    """Time at which the process began the first of its scenes."""
 
 
 def check_many(files: Sequence[str], options: CheckOptions, jobs: int) -> Generator[Report | None, None, None]:

@@ -29,7 +29,7 @@ _TOUCH = int(mujoco.mjtSensor.mjSENS_TOUCH)
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How runs are done."""
+    """Options of runs."""
 
     duration: float = 1.0
     """Simulated time [s]."""
@@ -43,7 +43,7 @@ class RunOptions:
 
 @dataclass
 class Run:
-    """What touched in the course of a run. Rows are contacts, at all instants one after the other."""
+    """Contacts in the course of a run. Rows are contacts, at all instants one after the other."""
 
     start: Start
     subject: Subject

@@ -62,7 +62,7 @@ def _never_remedy(subject: Subject, sensor_id: int) -> str:
 
 
 def touch_targets(subject: Subject) -> Iterator[Finding]:
-    """Touch sensors on bodies whose contacts are those of other bodies."""
+    """Find touch sensors on bodies whose contacts belong to other bodies."""
     model = subject.model
     touch = np.flatnonzero(model.sensor_type == _TOUCH)
     if model.nflex or not len(touch):
@@ -177,7 +177,7 @@ def _contact_of(subject: Subject, body: int) -> str:
 
 
 def _outside(subject: Subject, run: Run, sensors: list[int], body: int) -> str:
-    """How far the strongest contact of a body lies outside the nearest site, in words."""
+    """Return the distance of a body's strongest contact to the nearest site, in words."""
     model = subject.model
     owners = np.append(model.geom_bodyid, -1)[run.geoms]
     rows = np.flatnonzero((owners == body).any(axis=1) & (run.at == run.instants - 1) & (run.normal > 0))

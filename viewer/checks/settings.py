@@ -28,7 +28,7 @@ class Ignore:
     names: tuple[str, ...] = ()
     """Patterns of names; empty for any."""
     source: str = ""
-    """Where it is written."""
+    """File or option that holds it."""
     used: bool = False
 
     def covers(self, finding: Finding) -> bool:
@@ -85,10 +85,10 @@ def scene_ignores(model: MjModel, known: Sequence[str], source: str) -> list[Ign
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What is checked, and how."""
+    """Options of a check."""
 
     select: tuple[str, ...] | None = None
-    """Rules, in place of those that are on by default; None for these."""
+    """Rules, in place of those that are on by default; None for the default."""
     extend_select: tuple[str, ...] = ()
     """Rules beside those."""
     ignore: tuple[str, ...] = ()

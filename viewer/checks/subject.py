@@ -66,7 +66,7 @@ class Subject:
 
     @property
     def contacts_off(self) -> bool:
-        """True if the scene switches contacts off: no rule has anything to say then."""
+        """True if the scene switches contacts off: no rule applies then."""
         return bool(self.model.opt.disableflags & _OFF)
 
     @cached_property

@@ -117,7 +117,7 @@ def _video() -> Check:
 
 
 def _settings() -> Check:
-    """Find the file of settings, and say how to reset them."""
+    """Check the file of settings, and how to reset them."""
     code = "from contact_viewer.window.layout import settings_path; print(settings_path(), end='')"
     found = _probe("settings", code, "set HOME to a folder that can be written")
     return replace(found, found=f"{found.found}; delete it to reset all settings") if found.ok else found

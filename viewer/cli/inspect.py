@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _alike(
     declared: Sequence[Declaration], verdicts: Mapping[str, Portability], never: Mapping[str, str | None]
 ) -> list[list[Declaration]]:
-    """Sensors that are described together: of many, those of which the same can be said."""
+    """Return groups of sensors that are described together, because their descriptions are equal."""
     if len(declared) <= _EACH_ALONE:
         return [[sensor] for sensor in declared]
     groups: dict[str, list[Declaration]] = {}
@@ -140,7 +140,7 @@ def _styles(layout: ContactLayout) -> dict[Style, ContactLayout]:
 
 
 def _description(sensor: Declaration, verdict: Portability, never: str | None) -> str:
-    """What is said of a sensor, beside its name and what it matches."""
+    """Return the description of a sensor, beside its name and its objects."""
     layout = sensor.layout
     lines = [f"  data {' '.join(layout.fields)} · num {layout.slots} · reduce {layout.reduce} · {layout.frame} frame"]
     if never:

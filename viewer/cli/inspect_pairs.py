@@ -1,4 +1,4 @@
-"""What `contact-viewer inspect` says of pairs that touch, and of <touch> sensors."""
+"""Parts of `contact-viewer inspect` on pairs that touch, and on <touch> sensors."""
 
 import argparse
 import json
@@ -37,7 +37,7 @@ class _SeenPair:
 
 
 def print_pairs(engine: Engine, arguments: argparse.Namespace) -> None:
-    """Describe the pairs that touch, or those that are named, with the origin of every parameter of their contacts."""
+    """Describe the pairs that touch, or the named ones, with the origin of every parameter of their contacts."""
     seen = [] if arguments.pair else _seen_pairs(engine, arguments)
     sides = [_named_sides(engine, names) for names in arguments.pair] + [
         each for pair in seen for each in sorted(pair.sides)
@@ -64,7 +64,7 @@ def print_pairs(engine: Engine, arguments: argparse.Namespace) -> None:
 
 
 def _seen_pairs(engine: Engine, arguments: argparse.Namespace) -> list[_SeenPair]:
-    """Step for a while; the pairs of bodies that touched, those of the start first."""
+    """Step for a while and return the pairs of bodies that touched, those of the start first."""
     model, seen = engine.model, dict[tuple[int, int], _SeenPair]()
     for touch in find_start_touches(model, arguments.key):
         seen[touch.bodies] = _SeenPair(touch.names, touch.bodies, set(touch.sides), touch.depth)
@@ -77,7 +77,7 @@ def _seen_pairs(engine: Engine, arguments: argparse.Namespace) -> list[_SeenPair
 
 
 def _steps(engine: Engine, arguments: argparse.Namespace, read: Any) -> Iterator[Any]:
-    """Yield what `read(model, data)` says after each step of a while from the start."""
+    """Yield the result of `read(model, data)` after each step of a while from the start."""
     engine.reset(arguments.key)
     for _ in range(round(arguments.duration / engine.timestep)):
         engine.step()

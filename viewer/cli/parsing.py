@@ -148,7 +148,7 @@ def _add_noise(parser: argparse._ActionsContainer) -> None:
 
 
 def control_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What drives the scene, as fields of Options."""
+    """Return the options of controllers and variation, as fields of Options."""
     from ..engines.controller_file import read_param
     from ..scene_files.scene import find_scene
 

@@ -117,7 +117,7 @@ def parser() -> Parser:
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the result goes and which time it covers."""
+    """Add the path of the result, and the time that it covers."""
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="file to write; its suffix is the format")
     parser.add_argument(
         "--duration", type=number(1e-6, 1e6), metavar="S", help="seconds; default: 10, or to the end of a saved run"
@@ -401,7 +401,7 @@ def _open_again(arguments: argparse.Namespace) -> "Session":
 
 
 def _event_times(arguments: argparse.Namespace, count: int, end: float) -> list[float]:
-    """When the first events happen [s after the start], as many as there are up to a time."""
+    """Return the times of the first events [s after the start], as many as there are up to a time."""
     from ..events.tracker import ContactTracker, TrackingOptions, default_pairs
 
     session = _open_again(arguments)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "episode", "period")
 """Options whose fields are named as they are on the command line."""
 USUAL_DURATION = 10.0
-"""How long a scene is stepped where nobody says [s of simulated time]."""
+"""Default duration of a run [s of simulated time]."""
 
 
 def add_run_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +68,7 @@ def check_run_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _open_model_file(arguments: argparse.Namespace) -> None:
-    """Where a log of robosuite is given as the scene, open the scene that it holds, and show the log on it."""
+    """If the scene is a log of robosuite, open the scene that it holds, and show the log on it."""
     from ..scene_files.log_files import HDF5_SUFFIXES, read_model_file
 
     if arguments.scene is None or Path(arguments.scene).suffix.lower() not in HDF5_SUFFIXES:

@@ -1,1 +1,1 @@
-"""What can be read off an mjModel and its mjData: names, sensors, contacts, pairs, friction."""
+"""Facts read off an mjModel and its mjData: names, sensors, contacts, pairs, friction."""

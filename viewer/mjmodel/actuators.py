@@ -1,4 +1,4 @@
-"""Turns a model into what a person can drive: its actuators and joints, with names, units, ranges and limbs."""
+"""Turns a model into the controls for its user: actuators and joints, with names, units, ranges and limbs."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _FORCES = {_HINGE: "N·m", _SLIDE: "N"}
 
 
 class Servo(StrEnum):
-    """What an actuator's control stands for."""
+    """Quantity that an actuator's control sets."""
 
     FORCE = "force"
     POSITION = "position"
@@ -39,7 +39,7 @@ class Actuator:
     """The body at which the limb begins that it moves; empty if it moves no joint."""
     servo: Servo
     unit: str
-    """Of its control; empty where that has none of its own."""
+    """Unit of the control; empty where it has none of its own."""
     force_unit: str
     low: float
     high: float
@@ -50,7 +50,7 @@ class Actuator:
     """Force on the joint by control, without a servo's own part: gain times gear."""
     gear: float
     balance: tuple[float, float]
-    """Of a position servo: the control without force is the first, plus the second times the length that it moves."""
+    """Control of a position servo without force: the first number, plus the second times the length that it moves."""
     force_low: float
     force_high: float
     """Range of its force; infinite where that is not limited."""
@@ -68,11 +68,11 @@ class Joint:
     name: str
     limb: str
     unit: str
-    """Of its position, "" for those of several numbers."""
+    """Unit of the position, "" for joints with several numbers."""
     low: float
     high: float
     place: int
-    """Of its first number in `qpos`."""
+    """Place of the joint's first number in `qpos`."""
     size: int
     """Numbers in `qpos`: 1 hinge or slide, 4 ball, 7 free."""
 

@@ -25,23 +25,23 @@ class Balance:
     body: int
     """Whose subtree it is."""
     mass: float
-    """Of the subtree [kg]."""
+    """Mass of the subtree [kg]."""
     center: Vector
     """Its centre of mass [m], world, (3,)."""
     acceleration: Vector
-    """Of the centre of mass [m/s²], world, (3,)."""
+    """Acceleration of the centre of mass [m/s²], world, (3,)."""
     contact_points: Vector
-    """Where something else touches it [m], world, (k, 3)."""
+    """Points at which other bodies touch the subtree [m], world, (k, 3)."""
     contact_forces: Vector
-    """What that does to it [N], world, (k, 3)."""
+    """Forces of these contacts on the subtree [N], world, (k, 3)."""
     weight: Vector
     """[N], world, (3,)."""
     applied: Vector
-    """Forces of a person's hand or a program: `xfrc_applied` [N], world, (3,)."""
+    """Forces of the user's hand or a program: `xfrc_applied` [N], world, (3,)."""
     attached: bool
     """True if a joint ties it to another body or to the world, and bears what is missing."""
     others: tuple[str, ...]
-    """What else may act on it in this scene; if empty, `other` is what the solver left over."""
+    """Other kinds of forces in this scene; if empty, `other` is the residual of the solver."""
 
     @property
     def contact(self) -> Vector:
@@ -55,7 +55,7 @@ class Balance:
 
     @property
     def other(self) -> Vector:
-        """What neither contacts nor weight nor a hand explain [N], world, (3,)."""
+        """Force that contacts, weight and hand do not explain [N], world, (3,)."""
         return self.inertia - self.contact - self.weight - self.applied
 
 
@@ -167,7 +167,7 @@ def _relative_velocity(model: mujoco.MjModel, data: mujoco.MjData, body: int) ->
 
 
 def _outer_contacts(model: mujoco.MjModel, data: mujoco.MjData, inside: NDArray[np.bool_]) -> tuple[Vector, Vector]:
-    """Where and how hard others press on the bodies inside, (k, 3) each."""
+    """Return the points at which others press on the bodies inside, and the forces, (k, 3) each."""
     geoms = data.contact.geom
     own = inside[model.geom_bodyid[geoms]] & (geoms >= 0)
     contacts = np.flatnonzero((own[:, 0] != own[:, 1]) & (geoms >= 0).all(axis=1))

@@ -24,7 +24,7 @@ class BodyContacts:
     force: NDArray[np.float64]
     """Their sum on the body [N], world, (3,)."""
     found: int
-    """Number of those that touch. A pair that only a gap lists is apart, and does not count."""
+    """Number of the contacts that touch. A pair that only a gap lists is apart, and does not count."""
 
 
 class BodyForces(Protocol):
@@ -47,7 +47,7 @@ class BodyForces(Protocol):
         ...
 
     def contact_points(self, body: int) -> NDArray[np.float64]:
-        """Where a body is touched [m], world, (n, 3); empty where the engine does not know."""
+        """Return the points at which a body is touched [m], world, (n, 3); empty where the engine does not know."""
         ...
 
 

@@ -94,9 +94,8 @@ class ContactList:
         return np.add.reduceat(normal, self._starts)
 
     def summation(self, data: MjData) -> "ForceSummation | None":
-        """How to compute the forces from `efc_force`, in this state and as long as the list is the same and as many
-        constraints exist; None where they cannot be summed up later.
-        """
+        """Return the computation of forces from `efc_force`, in this state and as long as the list is the same and
+        as many constraints exist; None where they cannot be summed up later."""
         address = data.contact.efc_address
         # A contact that only just touches has no constraint, and the address -1.
         if not self._usually_solved or (len(address) and np.minimum.reduce(address) < 0):
@@ -108,15 +107,15 @@ class ContactList:
 
 
 class ForceSummation(NamedTuple):
-    """How to compute the forces of pairs from those of constraints."""
+    """Computation of the forces of pairs from those of constraints."""
 
     rows: NDArray[np.int32] | None
     """The constraints that count, in this order; None for all."""
     starts: NDArray[Any]
-    """Where those of each pair begin, (k,)."""
+    """First constraint of each pair, (k,)."""
 
     def __call__(self, constraint_forces: Values) -> Values:
-        """Forces of pairs [N], (..., k), of those of constraints, (..., nefc)."""
+        """Return the forces of pairs [N], (..., k), from those of constraints, (..., nefc)."""
         if self.rows is not None:
             constraint_forces = constraint_forces[..., self.rows]
         return np.add.reduceat(constraint_forces, self.starts, axis=-1)

@@ -24,7 +24,7 @@ _PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
 
 @dataclass(frozen=True)
 class CreepFormula:
-    """How fast the contacts of a pair creep at an instant: the mean, weighted by load."""
+    """Creep speed of the contacts of a pair at an instant: the mean, weighted by load."""
 
     predicted: float
     """Speed by the solver's numbers [m/s]: f_t R / B, of what friction holds in a steady state."""

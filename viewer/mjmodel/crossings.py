@@ -30,7 +30,7 @@ class Trace(NamedTuple):
 
 
 class Crossing(NamedTuple):
-    """Where a pair's distance passes a level."""
+    """Crossing of a level by a pair's distance."""
 
     time: float
     """Simulation time [s]."""

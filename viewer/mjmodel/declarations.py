@@ -33,7 +33,7 @@ class Declaration(NamedTuple):
     unnamed: bool
     """True if the name is made up."""
     label: str
-    """What it matches, such as `geom bar × geom freebox`."""
+    """Description of the objects that the sensor matches, such as `geom bar × geom freebox`."""
     layout: ContactLayout
     num: int
     """Slots it asks for."""
@@ -66,17 +66,17 @@ class JoinedSensor:
 
     name: str
     layout: ContactLayout
-    """Of all fields, slot by slot."""
+    """Layout of all fields, slot by slot."""
     ids: tuple[int, ...]
     """The sensors, in the scene's order."""
     sources: tuple[str, ...]
     """Name of the sensor that each value of `layout` comes from."""
     place: tuple[slice, SpreadLayout]
-    """Where their values are in `sensordata`."""
+    """Columns of the values in `sensordata`."""
 
 
 def join_declarations(model: MjModel, declarations: Sequence[Declaration]) -> dict[int, JoinedSensor]:
-    """Sensors that belong together, by the ids of all of them; empty where none do."""
+    """Return the sensors that belong together, by the ids of all of them; empty where none do."""
     single = [each for each in declarations if len(each.layout.fields) == 1]
     if sum(each.name.endswith(f"_{each.layout.fields[0]}") for each in single) < 2:
         return {}

@@ -10,16 +10,16 @@ from .names import key_names
 from .types import MjData, MjModel
 
 _DEEP = 1e-3
-"""Depth from which on bodies that start inside each other are worth a word [m] ..."""
+"""Depth from which a start of bodies inside each other is reported [m]."""
 _PRESSED = 5.0
-"""... if they are pressed apart by so many times the weight of all that moves."""
+"""Force that presses bodies apart, in weights of all that moves, from which a start counts as deep."""
 
 
 class DeepStart(NamedTuple):
     """Contacts of a state in which bodies are pushed into each other."""
 
     depth: float
-    """Of the deepest contact [m]."""
+    """Depth of the deepest contact [m]."""
     force: float
     """Sum of the normal forces [N]."""
     keys: tuple[str, ...]
@@ -27,7 +27,7 @@ class DeepStart(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is so, as a sentence without its point."""
+        """Description of the start, as a sentence without its point."""
         force = f"{self.force / 1000:,.0f} kN" if self.force > 1000 else f"{self.force:.0f} N"
         return f"Starts in deep contact: {1000 * self.depth:.0f} mm, {force}"
 

@@ -60,7 +60,7 @@ class Diagnosis:
         return self._explain_contacts(data, batch) or self._explain_absence(data)
 
     def _static_reasons(self) -> Iterator[str]:
-        """What holds whatever the scene does."""
+        """Yield the reasons that hold whatever the scene does."""
         for label, geoms in zip(self._labels, sensor_sides(self._model, self._sensor_id), strict=True):
             if not geoms.any() and not self._model.nflex:
                 yield f"{_capital(label)} has no geoms that could touch anything."
@@ -142,7 +142,7 @@ class Diagnosis:
         return best, nearest
 
     def _obstacles(self) -> str:
-        """What keeps the pairs of geoms from colliding."""
+        """Return the obstacles that keep the pairs of geoms from colliding."""
         obstacles = self._pairs.obstacles
         counts = Counter(Obstacle(int(value)) for value in obstacles)
         parts = []
@@ -176,7 +176,7 @@ class Diagnosis:
 
     @property
     def _labels(self) -> list[str]:
-        """What the two sides match."""
+        """Descriptions of the two sides."""
         return [
             "anything" if kind == mujoco.mjtObj.mjOBJ_UNKNOWN else target_label(self._model, kind, index)
             for kind, index in self._targets
@@ -203,7 +203,7 @@ class Diagnosis:
         ]
 
     def _lateness(self) -> str:
-        """What delays the array of a sensor whose contacts are already there."""
+        """Return the delays of a sensor's array whose contacts are already there."""
         arrays, sensor = (self._model.sensor_delay, self._model.sensor_interval), self._sensor_id
         delay, interval = (0.0 if sensor is None else float(np.max(array[sensor])) for array in arrays)
         reasons = [f"reports {delay:g} s late"] if delay else []

@@ -216,13 +216,12 @@ class PairDistances:
         return velocity
 
     def _read_reach(self) -> tuple[int, float, bytes]:
-        """What decides from which distance on pairs are listed; the program that is observed may change it."""
+        """Read the values that decide from which distance on pairs are listed; the observed program may change them."""
         return self._options.enableflags, self._options.o_margin, b"".join(self.reach_views)
 
     def _find_unsure(self) -> None:
-        """Find the pairs for which the list cannot be relied on: those that never collide, and those that enter it
-        before they touch, by a margin, or by a gap, which lists them without a force.
-        """
+        """Find the pairs for which the list cannot be relied on: pairs that never collide, and pairs that enter it
+        before they touch, by a margin, or by a gap, which lists them without a force."""
         self._reach = self._read_reach()
         margins, gaps, pair_margins, pair_gaps = self._reach_arrays
         reach = np.maximum(margins, gaps)[self._pairs].max(axis=1, initial=0.0)

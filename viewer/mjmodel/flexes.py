@@ -84,7 +84,7 @@ def closest_weights(corners: Values, points: Values, allowed: NDArray[np.bool_])
 
 
 def _representatives(model: mujoco.MjModel, bodies: NDArray[np.int32]) -> Indices:
-    """Of some bodies, (k, n), the first that can move, or else the first, (k,)."""
+    """Return, for groups of bodies, (k, n), the first body that can move, or else the first, (k,)."""
     movable = model.body_treeid[bodies] >= 0
     first = movable.argmax(axis=1) if _PREFERS_MOVING else np.zeros(len(bodies), np.intp)
     chosen: Indices = np.take_along_axis(bodies, first[:, np.newaxis], axis=1)[:, 0].astype(np.intp)
@@ -151,7 +151,7 @@ def _on_shell(nodes: Indices, weights: Values, last: Indices) -> tuple[Indices, 
 
 
 def _shape_functions(local: Values, order: int) -> list[Values]:
-    """How much each of the order + 1 nodes along an axis counts at a place from 0 to 1 in a cell."""
+    """Return the weight of each of the order + 1 nodes along an axis at a place from 0 to 1 in a cell."""
     if order == 1:
         return [1 - local, local]
     return [2 * (local - 0.5) * (local - 1), 4 * local * (1 - local), 2 * local * (local - 0.5)]

@@ -34,7 +34,7 @@ _CONTACT = (
 
 
 class ForceKind(StrEnum):
-    """Where a force comes from."""
+    """Origin of a force."""
 
     GRAVITY = "gravity"
     CONTACT = "contact"
@@ -58,7 +58,7 @@ class ForceRow:
     force: Vector
     """[N], world, (3,)."""
     about: str = ""
-    """One sentence that says what is in it."""
+    """One sentence on the contents of this kind."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,8 @@ class _DirectForces:
         self._model, self._data, self._inside = model, data, inside
 
     def rows(self, applied_known: bool) -> Iterator[ForceRow]:
-        """Yield a line of the table for each. `applied_known`: True if the pushes in the data are those that acted."""
+        """Yield a line of the table for each kind. `applied_known`: True if the pushes in the data are those that
+        acted."""
         model, data, inside = self._model, self._data, self._inside
         mass = float(model.body_mass[inside].sum())
         yield ForceRow(ForceKind.GRAVITY, "gravity", mass * gravity(model), f"{mass:.4g} kg")

@@ -1,4 +1,4 @@
-"""Turns `mjData.contact` into the contacts that a sensor matches, and what it would report of them."""
+"""Turns `mjData.contact` into the contacts that a sensor matches, and into its array."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Mask = NDArray[np.bool_]
 _FLEX_HAS_BODIES = mujoco.mj_version() >= 3_010_000
 """A contact of a flex matches the bodies of its vertices; before, it matched only sensors without targets."""
 _FEW = 1024
-"""Comparisons up to which all of them take less time than sorting."""
+"""Number of comparisons up to which doing all of them is faster than sorting."""
 _NETFORCE_CAN_BE_EMPTY = mujoco.mj_version() >= 3_016_000
 """Without matches the slot of netforce is zero; before, it held normal and tangent even so."""
 
@@ -44,12 +44,12 @@ class Matches:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """Which of its matches a sensor reports."""
+    """Division of a sensor's matches into reported and dropped ones."""
 
     reported: Matches
     """In the order of the sensor's slots; for netforce, the contacts that are merged."""
     dropped: Matches
-    """Those without a slot, in the order in which further slots would hold them."""
+    """Matches without a slot, in the order in which further slots would hold them."""
 
 
 class ContactMatcher:
@@ -83,7 +83,7 @@ class ContactMatcher:
 
     @property
     def sides(self) -> tuple[Mask, Mask]:
-        """Which geoms each side of the sensor covers, (ngeom + 1,) each; the last value is for a flex."""
+        """Masks of the geoms that each side of the sensor covers, (ngeom + 1,) each; the last value is for a flex."""
         return self._first.geoms, self._second.geoms
 
     def match(self, data: mujoco.MjData, anywhere: bool = False) -> Matches:
@@ -121,7 +121,7 @@ ListedGeoms = tuple[bytes, bytes, bytes, bytes] | None
 
 
 class GeomReader:
-    """Copies what says which geoms touch where, for `ListedContacts`."""
+    """Copies the parts of the contact list that say which geoms touch where, for `ListedContacts`."""
 
     def __init__(self) -> None:
         self._data: mujoco.MjData | None = None
@@ -203,7 +203,7 @@ class ListedContacts:
         return geoms
 
     def _find_twins(self, listed: Indices, contacts: ReportedContacts) -> Indices:
-        """Return which of some contacts in the lists those of one sensor are, where several are at one place."""
+        """Return the places in the lists of one sensor's contacts, where several are at one position."""
         table = _numbered(np.column_stack([self._places[listed], self._distances[listed]]))
         return find_rows(table, _numbered(np.column_stack([contacts.places, contacts.dist])))
 
@@ -241,7 +241,7 @@ def subtree(model: mujoco.MjModel, body: int) -> Mask:
 
 
 class Target:
-    """What one side of a sensor covers."""
+    """Objects that one side of a sensor covers."""
 
     geoms: Mask
     """By geom, (ngeom + 1,); the last value is for the -1 that stands for a flex."""
@@ -318,7 +318,8 @@ def full_layout(slots: int, reduce: Reduce = Reduce.NONE) -> ContactLayout:
 
 @cache
 def companion_layout(slots: int, reduce: Reduce) -> ContactLayout:
-    """The layout of a companion's array: every field, also those that the compiler refuses with a reduce mode."""
+    """Return the layout of a companion's array: every field, also those that the compiler refuses with a reduce
+    mode."""
     return ContactLayout(full_layout(slots).fields, slots, reduce)
 
 
@@ -329,10 +330,8 @@ def rebuild_contacts(
     reduce: Reduce = Reduce.NONE,
     slots: int | None = None,
 ) -> ContactBatch:
-    """What a sensor with `full_layout(slots, reduce)` would report of its matches; with a slot for each by default.
-
-    One empty slot if there are none.
-    """
+    """Return the contacts that a sensor with `full_layout(slots, reduce)` would report of its matches; with a slot
+    for each by default. One empty slot if there are none."""
     found = len(matches.contacts)
     slots = slots or max(1, found)
     if reduce is not Reduce.NETFORCE:
@@ -481,7 +480,7 @@ def relative_velocities(
 
 
 def inside_site(model: mujoco.MjModel, data: mujoco.MjData, site: int, points: Array) -> Mask:
-    """Which points, (n, 3), are inside a site's volume; its surface is outside."""
+    """Return which points, (n, 3), are inside a site's volume; its surface is outside."""
     shape, size = int(model.site_type[site]), model.site_size[site]
     local = (points - data.site_xpos[site]) @ data.site_xmat[site].reshape(3, 3)
     height = np.abs(local[:, 2])

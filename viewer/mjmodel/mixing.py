@@ -1,4 +1,4 @@
-"""Says where every parameter of a contact comes from: a <pair>, one of its two geoms, or both by a rule."""
+"""Finds the origin of every parameter of a contact: a <pair>, one of its two geoms, or both by a rule."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -187,10 +187,8 @@ class Mixing:
 
     @property
     def distinct(self) -> list[Origin]:
-        """The parameters without those of the second tangent that are as those of the first: a <pair> alone has others.
-
-        The first is then called `sliding`, or `rolling`.
-        """
+        """Return the parameters without those of the second tangent that equal those of the first: a <pair> alone
+        has others. The first is then called `sliding`, or `rolling`."""
         kept: list[Origin] = []
         for origin in self.origins:
             if kept and origin.name.endswith("tangent1") and origin.value == kept[-1].value:
@@ -260,7 +258,7 @@ class Mixing:
         return "the larger of both geoms'"
 
     def origin_text(self, origin: Origin) -> str:
-        """Say in a few words where a parameter comes from, such as `floor: the larger one`."""
+        """Return the origin of a parameter in a few words, such as `floor: the larger one`."""
         whose = "both" if origin.winner is None else self.names[origin.winner]
         if origin.rule is Rule.SOLMIX and origin.winner is None and origin.given[0] != origin.given[1]:
             return "both, by solmix"
@@ -335,7 +333,7 @@ def side_names(model: MjModel) -> list[str]:
 
 
 class _GivenValues:
-    """What the two sides of a contact give, by parameter, (2, components)."""
+    """Values that the two sides of a contact give, by parameter, (2, components)."""
 
     def __init__(self, model: MjModel, side1: int, side2: int) -> None:
         self._model, self._sides = model, [side1, side2]

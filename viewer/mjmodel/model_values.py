@@ -43,7 +43,7 @@ class ModelValues:
         fields = [name for name in dir(model) if name.startswith(_PREFIXES) or name in _OTHERS]
         arrays = [getattr(model, name) for name in fields]
         self._numbers: list[tuple[object, str]] = []
-        """Those that are no arrays: their owner and their name."""
+        """Values that are no arrays: their owner and their name."""
         for owner in (model.opt, model.stat):
             for name in (name for name in dir(owner) if not name.startswith("_")):
                 value = getattr(owner, name)
@@ -75,7 +75,7 @@ class ModelValues:
         return b"".join(self._memory)
 
     def split(self, content: bytes) -> list[bytes]:
-        """What was read, array by array."""
+        """Split the bytes that were read into those of each array."""
         return [content[part] for part in self._parts]
 
     def write(self, place: int, content: bytes) -> None:

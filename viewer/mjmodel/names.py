@@ -45,7 +45,7 @@ def flex_names(model: MjModel) -> list[str]:
 
 
 def with_kind(kind: str, name: str) -> str:
-    """A name with the kind of thing that has it, once: those that were made up have it already."""
+    """Return a name with the kind of its object, once: made-up names have it already."""
     return name if name.startswith(f"{kind} ") else f"{kind} {name}"
 
 
@@ -55,7 +55,7 @@ def sensor_names(model: MjModel) -> list[str]:
 
 
 def sensor_targets(model: MjModel, sensor_id: int | None) -> tuple[tuple[int, int], tuple[int, int]]:
-    """What the two sides of a contact sensor match: mjtObj and number of each; anything without a sensor."""
+    """Return the objects of the two sides of a contact sensor: mjtObj and number of each; anything without a sensor."""
     if sensor_id is None:
         return (_ANYTHING, -1), (_ANYTHING, -1)
     first = int(model.sensor_objtype[sensor_id]), int(model.sensor_objid[sensor_id])
@@ -64,7 +64,7 @@ def sensor_targets(model: MjModel, sensor_id: int | None) -> tuple[tuple[int, in
 
 
 def target_label(model: MjModel, kind: int, index: int) -> str:
-    """What one side of a contact sensor matches, such as `geom bar`."""
+    """Return the description of one side of a contact sensor, such as `geom bar`."""
     return target_labeller(model)(kind, index)
 
 

@@ -20,7 +20,7 @@ Pairs = NDArray[np.intp]
 
 
 class PairSource(StrEnum):
-    """Where the tracked pairs come from."""
+    """Origin of the tracked pairs."""
 
     SENSORS = "sensors"
     BODY = "body"
@@ -46,7 +46,7 @@ class PairSelection:
 
     @property
     def untracked(self) -> str:
-        """Which contacts of the scene make no events whatever is selected, for people; empty if there are none."""
+        """Contacts of the scene that make no events whatever is selected, for the user; empty if there are none."""
         if not self.flexes:
             return ""
         return f"contacts of {_flexes(self.flexes)} make no events of pairs, only of contact sensors"
@@ -120,7 +120,7 @@ def _can_collide(model: MjModel, pairs: Pairs) -> NDArray[np.bool_]:
 
 
 def _named_geoms(model: MjModel, name: str, geoms: Sequence[str], bodies: Sequence[str]) -> list[int]:
-    """The geoms that a name means: that geom, or those of that body."""
+    """Return the geoms that a name means: that geom, or those of that body."""
     if name in geoms:
         return [geoms.index(name)]
     if name in bodies:

@@ -1,4 +1,4 @@
-"""Turns a contact sensor into the pairs of geoms that it matches: which of them can collide, and their friction."""
+"""Turns a contact sensor into the pairs of geoms that it matches: which pairs can collide, and their friction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class GeomPairs:
 
     @property
     def possible(self) -> Indices:
-        """Those that can collide, (n, 2)."""
+        """Pairs that can collide, (n, 2)."""
         return self.geoms[self.obstacles == Obstacle.NONE]
 
 
@@ -73,7 +73,7 @@ class SensorsPairs(NamedTuple):
     """Pairs of geoms that can collide and that many sensors match."""
 
     sensors: Indices
-    """Which of the sensors matches each pair, in their order, (n,)."""
+    """Number of the sensor that matches each pair, in the order of the sensors, (n,)."""
     geoms: Indices
     """The pairs, (n, 2); one that fits in both orders is there twice."""
     complete: NDArray[np.bool_]
@@ -109,13 +109,13 @@ def possible_pairs(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int 
 
 
 def sensor_sides(model: mujoco.MjModel, sensor_id: int | None) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which geoms each side of a sensor covers, (ngeom,) each."""
+    """Return masks of the geoms that each side of a sensor covers, (ngeom,) each."""
     first, second = sensor_targets(model, sensor_id)
     return Target(model, *first).geoms[:-1], Target(model, *second).geoms[:-1]
 
 
 def find_obstacles(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.int8]:
-    """What keeps each pair, (k, 2), from ever colliding: values of Obstacle, (k,)."""
+    """Return the obstacle that keeps each pair, (k, 2), from ever colliding: values of Obstacle, (k,)."""
     one, other = geoms.T
     body1, body2 = model.geom_bodyid[one], model.geom_bodyid[other]
     weld1, weld2 = model.body_weldid[body1], model.body_weldid[body2]
@@ -151,10 +151,8 @@ def pair_friction(model: mujoco.MjModel, geoms: NDArray[np.integer]) -> NDArray[
 
 
 def common_friction(model: mujoco.MjModel, geoms: Indices) -> NDArray[np.float64] | None:
-    """Coefficients that the contacts of all pairs, (k, 2), have, (5,), 0 without pairs; None where they differ.
-
-    None also where adhesion may take part: no coefficient says how much.
-    """
+    """Return the coefficients that the contacts of all pairs, (k, 2), have, (5,), 0 without pairs; None where they
+    differ. None also where adhesion may take part: no coefficient includes it."""
     if (model.actuator_trntype == int(mujoco.mjtTrn.mjTRN_BODY)).any():
         return None
     friction = pair_friction(model, geoms) if len(geoms) else np.zeros((1, 5))
@@ -177,7 +175,7 @@ def sensor_friction(model: mujoco.MjModel, sensor_ids: Sequence[int], limit: int
 
 
 def _is_moved(model: mujoco.MjModel) -> NDArray[np.bool_]:
-    """Which bodies the simulation moves, (nbody,): those with a joint on the way to the world."""
+    """Return the mask of the bodies that the simulation moves, (nbody,): those with a joint on the way to the world."""
     # A body is welded to the nearest one above it that has joints; to a mocap body or to the world where none has.
     moved: NDArray[np.bool_] = model.body_dofnum[model.body_weldid] > 0
     return moved

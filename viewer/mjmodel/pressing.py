@@ -90,7 +90,7 @@ def find_start_touches(model: MjModel, key: str | int | None = None) -> list[Pre
 
 
 def describe_relation(model: MjModel, bodies: Sides) -> str:
-    """Say in one sentence how two bodies that touch belong together; empty if they do not."""
+    """Return one sentence on the relation of two bodies that touch; empty if they have none."""
     first, second = bodies
     if first < 0 or second < 0:
         return ""
@@ -139,7 +139,7 @@ class PassedLoad:
 
 
 def measure_passed_load(model: MjModel, data: MjData, body: int) -> PassedLoad:
-    """Return the load on a body from outside, and on those that hang on it."""
+    """Return the load on a body from outside, and on its child bodies."""
     sides, below = contact_bodies(model, data), subtree(model, body)
     below = np.append(below, False)
     inside = below[np.where(sides >= 0, sides, model.nbody)]
@@ -160,10 +160,8 @@ def find_children_with_geoms(model: MjModel, body: int) -> list[int]:
 
 
 def describe_passed_load(model: MjModel, body: int, load: PassedLoad | None = None) -> str | None:
-    """Say that a <touch> sensor on a body feels its own geoms alone, and what would feel all; None if nothing is below.
-
-    `load`: what was measured; without it, or without any force, only the bodies are named.
-    """
+    """Return a sentence that a <touch> sensor on a body feels its own geoms alone, and what would feel all; None if
+    nothing is below. `load`: the measured load; without it, or without any force, only the bodies are named."""
     children, names = find_children_with_geoms(model, body), body_names(model)
     if not children:
         return None

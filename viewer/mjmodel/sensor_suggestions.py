@@ -128,7 +128,7 @@ class SensorSuggestions:
         return found
 
     def unnamed_of_body(self, body: str) -> int:
-        """How many geoms `for_body` has to leave out because they have no name."""
+        """Return the number of geoms that `for_body` leaves out because they have no name."""
         return sum(not self._geoms[geom] for geom in self._colliding(self._bodies.index(body)))
 
     def for_everything(self, data: MjData, taken: Collection[str]) -> ContactDeclaration:

@@ -1,4 +1,4 @@
-"""Says what the state of a MuJoCo model consists of, and where in an array each part is."""
+"""Names the parts of a MuJoCo model's state, and their places in an array."""
 
 from enum import IntEnum
 
@@ -41,16 +41,16 @@ SLEEP_COUNTS = ("ntree_awake", "nbody_awake", "nparent_awake", "nv_awake")
 
 
 class RowKind(IntEnum):
-    """When the state of a row was read, and so which step its inputs belong to."""
+    """Time at which the state of a row was read, and so the step that its inputs belong to."""
 
     AFTER = 0
-    """After a step. The inputs of that step are still there; those of the next one are not known yet."""
+    """Read after a step. The inputs of that step are still there; those of the next one are not known yet."""
     BEFORE = 1
     """Inside a step, before anything was moved: with the inputs of this step."""
     START = 2
     """First of other data: no step leads to it."""
     EITHER = 3
-    """The file does not say: what was right for the last step is tried first."""
+    """Unknown to the file: the kind that was right for the last step is tried first."""
 
 
 def state_parts(model: MjModel) -> dict[str, slice]:

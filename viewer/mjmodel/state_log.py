@@ -17,10 +17,11 @@ from .types import MjModel
 
 @dataclass(frozen=True)
 class StateLog:
-    """States of a run, one a row, in order of time: those from which its steps start, and that after the last step.
+    """States of a run, one in each row, in order of time: those from which its steps start, and that after the last
+    step.
 
-    What was put in with a row (controls, applied forces) belongs to the step that starts there, or to the one that
-    ended there: whoever takes the steps again finds out which.
+    Inputs of a row (controls, applied forces) belong to the step that starts there, or to the one that ended there:
+    re-simulation finds out which.
     """
 
     path: Path
@@ -36,13 +37,13 @@ class StateLog:
     missing: tuple[str, ...] = ()
     """Parts that steps depend on and the log does not have: `qvel`, `act`, `ctrl`."""
     first_row: Values | None = None
-    """What the sensors said in the first state, if that is known."""
+    """Sensor values in the first state, if known."""
     versions: Mapping[int, bytes] = field(default_factory=dict)
     """Values of a model that was changed while it ran, by their version, which is then the last value of a state."""
     notes: tuple[str, ...] = ()
-    """What a person should know of it."""
+    """Notes for the user about it."""
     about: Mapping[str, Any] = field(default_factory=dict)
-    """Of a saved run, what its file says of it."""
+    """Description of a saved run in its file."""
     channels: Sequence[Samples] = ()
     """Values that the run's program added, or a user chose."""
 

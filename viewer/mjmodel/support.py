@@ -16,7 +16,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """What of the ground a robot stands on, in a plane across gravity through its centre of pressure."""
+    """Ground that a robot stands on, in a plane across gravity through its centre of pressure."""
 
     body: int
     """Root of the robot."""

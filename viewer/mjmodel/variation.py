@@ -15,10 +15,10 @@ from .pairs import PAIRS_MAX, Obstacle, find_obstacles, pair_friction
 from .types import MjData, MjModel
 
 _STREAM = {"vary": 1, "reset": 2, "factor": 3, "noise": 4}
-"""What a seed decides, each with random numbers of its own."""
+"""Uses of a seed, each with random numbers of its own."""
 _ROUNDING = 1e-9
 _LARGEST = 1e6
-"""Of a factor, and 1 / it."""
+"""Largest factor, and inverse of the smallest."""
 _SHAPES = {
     int(kind)
     for kind in (
@@ -37,7 +37,8 @@ Indices = NDArray[np.intp]
 
 
 def generator(seed: int, use: str, *more: int) -> np.random.Generator:
-    """Random numbers of a seed for one use: a name in `_STREAM`, and numbers that tell its instances apart."""
+    """Return the random numbers of a seed for one use: a name in `_STREAM`, and numbers that tell its instances
+    apart."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_STREAM[use], *more)))
 
 
@@ -48,20 +49,20 @@ class Variation:
     quantity: str
     """A name in QUANTITIES."""
     name: str
-    """Of the one object whose quantity it is; empty for all of them."""
+    """Name of the one object whose quantity it is; empty for all objects."""
     low: float
     high: float
 
     @property
     def key(self) -> str:
-        """What is varied, as it is written: `friction`, `mass:torso`."""
+        """Quantity that is varied, as it is written: `friction`, `mass:torso`."""
         return f"{self.quantity}:{self.name}" if self.name else self.quantity
 
     def __str__(self) -> str:
         return f"{self.key}={_text(self.low)}" + (f":{_text(self.high)}" if self.high != self.low else "")
 
     def factor(self, seed: int) -> float:
-        """What a seed multiplies by: the same whatever else is varied."""
+        """Return the factor of a seed: the same whatever else is varied."""
         return float(generator(seed, "factor", *self.key.encode()).uniform(self.low, self.high))
 
     def apply(self, model: MjModel, seed: int) -> None:
@@ -92,7 +93,7 @@ class StartNoise:
 
 @dataclass(frozen=True)
 class Randomisation:
-    """What a seed changes without a program."""
+    """Changes that a seed makes without a program."""
 
     variations: tuple[Variation, ...] = ()
     noise: StartNoise | None = None
@@ -101,7 +102,7 @@ class Randomisation:
         return bool(self.variations or self.noise is not None)
 
     def factors(self, seed: int) -> dict[str, float]:
-        """What a seed multiplies each quantity by, by its key."""
+        """Return the factor of a seed for each quantity, by its key."""
         return {variation.key: variation.factor(seed) for variation in self.variations}
 
 
@@ -109,7 +110,7 @@ NOT_RANDOM = Randomisation()
 
 
 def read_randomisation(vary: Sequence[str], noise: str | None) -> Randomisation:
-    """What `--vary` and `--noise` ask for. SceneError for what cannot be read."""
+    """Return the changes that `--vary` and `--noise` ask for. SceneError for text that cannot be read."""
     variations = tuple(_read_variation(text) for text in vary)
     keys = [variation.key for variation in variations]
     for key in keys:
@@ -275,4 +276,5 @@ QUANTITIES: dict[str, tuple[Callable[[MjModel, str, float], None], str]] = {
     "gain": (_gain, "ACTUATOR"),
     "size": (_size, "GEOM"),
 }
-"""What can be varied: what multiplies it, and what can be named to vary one only, if anything can."""
+"""Quantities that can be varied: the arrays that are multiplied, and the kind of object that can be named to vary
+one only."""
