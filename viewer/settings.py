@@ -152,6 +152,8 @@ class Options:
     """Episode of the log, by number or name."""
     period: float | None = None
     """Time between two rows of a log that has none [s]."""
+    beside: str | None = None
+    """What is shown beside: a scene, run or log, `scene@engine`, or an engine."""
     save_run: Path | None = None
     """File to which the run is saved when the window closes."""
 
@@ -183,6 +185,8 @@ class GizmoSettings:
     """Ghosts of the contacts for which a sensor has no slot."""
     beside: bool = True
     """Contacts of the runs beside this one."""
+    beside_bodies: bool = True
+    """Bodies of the runs beside this one, where they are elsewhere."""
     scale_mode: ScaleMode = ScaleMode.AUTO
     fixed_scale: float = 0.01
     """Arrow length per force in `fixed` mode [m/N]."""

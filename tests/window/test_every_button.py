@@ -13,6 +13,7 @@ import pytest
 from contact_viewer.app.application import open_application
 from contact_viewer.checks.finding import Finding, Fix, Severity
 from contact_viewer.events.breaks import BreakWhen
+from contact_viewer.mjmodel.model_changes import read_change
 from contact_viewer.render.view import Pick
 from contact_viewer.scene_files.xml_edits import Edit
 from contact_viewer.session.session import Session
@@ -21,7 +22,17 @@ from contact_viewer.touch.declaration import TouchDeclaration
 from contact_viewer.touch.device import TouchType
 from contact_viewer.window.panels.events import Who
 from contact_viewer.window.panels.menus import ABOUT
-from contact_viewer.window.shell import CONTROLS, DISPLAY, EVENTS, INSPECTOR, PLOTS, SENSOR_EDITOR, SENSORS, TOUCH
+from contact_viewer.window.shell import (
+    COMPARE,
+    CONTROLS,
+    DISPLAY,
+    EVENTS,
+    INSPECTOR,
+    PLOTS,
+    SENSOR_EDITOR,
+    SENSORS,
+    TOUCH,
+)
 from contact_viewer.window.window import Window
 from imgui_bundle import ImVec2, hello_imgui, imgui
 
@@ -235,7 +246,7 @@ def use_panels(person: Person) -> None:
     """A scene with all: what is there at once, then what appears by what was done."""
     window, app = person.window, person.window.app
     person.prepare()
-    person.use_all(SENSORS, DISPLAY, INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH, "Bodies")
+    person.use_all(SENSORS, DISPLAY, INSPECTOR, SENSOR_EDITOR, PLOTS, EVENTS, TOUCH, "Bodies", INSPECTOR)
     person.prepare().paused = True
     person.use_all(CONTROLS)
     # What belongs to one of several choices.
@@ -268,6 +279,7 @@ def use_panels(person: Person) -> None:
     window.contents["Touch"].selected = "extra"
     person.use_all(TOUCH)
     use_findings(person)
+    use_compare(person)
     # Dialogs and menus.
     for _ in range(2):
         window.choose_scene()
@@ -299,6 +311,29 @@ def use_findings(person: Person) -> None:
         app.findings.found = (Finding("contacts-lost", Severity.WARNING, "Lost.", "Mend it.", fix=fix),)
         person.use_all("Findings")
         wait(person.ctx, lambda: not app.findings.is_busy and app.loader.progress is None)
+
+
+def use_compare(person: Person) -> None:
+    """The form of a branch, and a branch that is shown, saved, linked, or goes on."""
+    window, app = person.window, person.window.app
+    for friction in range(10):
+        session = person.prepare()
+        session.paused = True
+        session.simulation.step(150)
+        window.branch_here("friction", "box")
+        form = window.contents[COMPARE].form
+        if friction:
+            form.is_open, form.changes = friction < 3, [read_change("friction:box=3")]
+            app.beside.branch([read_change(f"friction:box={2 + friction}")], 10)
+        wait(person.ctx, lambda: not app.beside.is_busy)
+        person.use_all(COMPARE)
+        wait(person.ctx, lambda: app.loader.progress is None and not app.loader.is_busy(app.session.engine))
+        for entry in [*app.beside.entries]:
+            app.beside.remove(entry)
+    # A contact that is picked leads there too, and its panel is behind this one then.
+    session = person.prepare()
+    session.paused, session.selected, session.picked = True, "feet0", ("feet0", 0)
+    person.use_all(INSPECTOR)
 
 
 def use_empty(person: Person) -> None:
@@ -359,7 +394,7 @@ def use_contact_menu(person: Person) -> None:
 def use_body_menu(person: Person) -> None:
     """The menu of a body in the scene."""
     window = person.window
-    for _ in range(5):
+    for _ in range(7):
         window._body_menu.pick = box(window.app.session)
         window._body_menu._due = time.monotonic()
         person.ctx.yield_(2)

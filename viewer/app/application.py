@@ -24,7 +24,7 @@ from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
 from ..scene_files.sensor_edits import SensorEdits, UndoStack
 from ..scene_files.spec_changes import Exclusion, SensorChange
 from ..sensors.contact_declaration import ContactDeclaration
-from ..session.carry_over import successor
+from ..session.carry_over import branched, successor
 from ..session.session import Session
 from ..session.simulation import Change, StepSource
 from ..settings import Options, ViewState
@@ -33,6 +33,7 @@ from .findings import Findings
 from .keyframes import Keyframes
 from .notices import Notices
 from .recorder import Label, Recorder, RunSaving
+from .runs_beside import RunBeside, RunsBeside
 from .scene_loader import Engines, SceneLoader
 
 TITLE = "contact-viewer"
@@ -75,6 +76,8 @@ class Application:
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
         """Keyframes made in this program, beside those of the scene."""
+        self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers)
+        """Runs and branches beside the one that is shown, and their comparison."""
         self.findings = Findings(self.sensor_edits)
         """Findings of the contact rules in the open scene."""
         self.gizmos = GizmoList()
@@ -112,6 +115,7 @@ class Application:
             or self.findings.is_running
             or outdated
             or self.run_saving.is_busy
+            or self.beside.is_busy
             or source.reads_ahead
             or self.session.filling is not None
         )
@@ -122,6 +126,7 @@ class Application:
         if settings is not None:
             self.session.settings = settings
         self._begin_scene()
+        self.beside.attach(self.session, self.controllers, True)
         if self.options is not None and self.options.go_to is not None:
             self.session.run_to(self.options.go_to)
 
@@ -136,6 +141,7 @@ class Application:
             self.recorder.show_next()
         else:
             session.advance(self.physics_budget)
+            self.beside.poll()
         if session.trouble:
             self.notices.add(session.trouble, warning=True)
             session.trouble = None
@@ -146,6 +152,7 @@ class Application:
         """Stop opening scenes, and complete what is being recorded or saved. Safe twice."""
         self.loader.close()
         self.findings.close()
+        self.beside.close()
         self._save_last_run()
         self.finish_recording()
 
@@ -416,12 +423,27 @@ class Application:
         gc.collect()
         same = self.session.engine.path == path
         self._begin_scene(notes if same else ())
+        self.beside.attach(self.session, self.controllers, same)
         now = self.session.history.seconds if self.session.history is not None else 0.0
         if watched_all and not self.session.watches_by_itself and same:
             self.notices.add("shown are the contacts of the sensors now; all others are faint points")
         if same and now < kept - _HISTORY_SLACK:
             self.notices.add(f"the newest {now:.1f} of {kept:.1f} s of history are kept: as much as was soon computed")
         return True
+
+    def go_on_with(self, entry: RunBeside) -> None:
+        """Let a branch replace the run that is shown: its steps are the past now, and its values hold from now on."""
+        before = self.session
+        session = self.notices.attempt(lambda: branched(before, entry.run))
+        if session is None:
+            return
+        self.controllers.continue_on(session.engines, before.engines)
+        self.undo_stack.forget(before.drive)
+        self.session = session
+        self.beside.remove(entry)
+        self._begin_scene(session.engine.notes)
+        self.beside.attach(session, self.controllers, True)
+        self.notices.add(f"this run goes on with {entry.title}; its file is as it was")
 
     def _keep_controllers(self, engines: Engines) -> None:
         """Let what drives the scene drive it when it was opened again; another scene needs another controller."""
@@ -479,4 +501,7 @@ def open_application(options: Options) -> Application:
     engine, *beside = open_engines(options.scene, options.engine, options.envs, *controllers.load())
     if options.log is not None:
         open_log(engine, options.log, options.episode, options.period)
-    return Application(engine, options, beside, controllers)
+    app = Application(engine, options, beside, controllers)
+    if options.beside is not None:
+        app.beside.open_now(options.beside)
+    return app

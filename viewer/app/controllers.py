@@ -52,6 +52,12 @@ class Controllers:
             return controller, None if controller is None else replace(controller)
         return self.file.load(), self._beside_file.load()
 
+    def another(self) -> Controller | None:
+        """Return a controller with a state of its own, for a run beside on the same scene; raises ControlError."""
+        if self.file is None:
+            return None if self._without_file is None else replace(self._without_file)
+        return self.file.copy().load()
+
     def poll(self, engines: Sequence[Engine]) -> str | None:
         """Read the file again if it was saved: the state of the scene is kept, that of the controller starts again.
 

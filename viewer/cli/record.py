@@ -18,7 +18,16 @@ from ..files import describe_strays, folder_of, size_text
 from ..settings import FilmStyle, Quality
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number, pixel_size
 from .progress import plural, report, report_warnings, work_through
-from .runs import add_run_arguments, check_run_arguments, duration, open_run, read_options, report_verdicts, save_run
+from .runs import (
+    add_beside_argument,
+    add_run_arguments,
+    check_run_arguments,
+    duration,
+    open_run,
+    read_options,
+    report_verdicts,
+    save_run,
+)
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -105,6 +114,7 @@ def parser() -> Parser:
         "--title", metavar="TEXT", help="in the upper left corner; default: with --style talk, the scene"
     )
     add_run_arguments(parser)
+    add_beside_argument(parser)
     parser.add_argument("--window", action="store_true", help="film the whole window, with panels and plots")
     parser.add_argument(
         "--panels", metavar="A,B", help="with --window: the panels that are open, such as plots,inspector; default: all"
@@ -397,7 +407,7 @@ def _open_again(arguments: argparse.Namespace) -> "Session":
     """Open the run once more, to look ahead in it."""
     # What there is to say of the scene was said when it was opened to be filmed.
     with redirect_stderr(io.StringIO()):
-        return open_run(argparse.Namespace(**{**vars(arguments), "save_run": None}))
+        return open_run(argparse.Namespace(**{**vars(arguments), "save_run": None, "beside": None}))
 
 
 def _event_times(arguments: argparse.Namespace, count: int, end: float) -> list[float]:

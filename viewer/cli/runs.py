@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..session.session import Session
     from ..session.simulation import Simulation, StepSource
 
-_SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "episode", "period")
+_SAME_NAME = ("camera", "key", "speed", "engine", "envs", "paused", "go_to", "frames", "episode", "period", "beside")
 """Options whose fields are named as they are on the command line."""
 USUAL_DURATION = 10.0
 """Default duration of a run [s of simulated time]."""
@@ -35,6 +35,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep a joint, control, actuator force or sensor as a curve, such as 'joint position/*'; repeatable",
     )
     group.add_argument("--save-run", metavar="FILE", help="save all steps to a .cvrun file, which opens as a scene")
+
+
+def add_beside_argument(parser: argparse.ArgumentParser) -> None:
+    """Add what is shown beside the run."""
+    text = "show another run beside: a scene, a saved run, a log of this scene, SCENE@motrix, or motrix"
+    parser.add_argument("--beside", metavar="B", help=text)
 
 
 def add_log_arguments(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
@@ -136,9 +142,24 @@ def open_run(arguments: argparse.Namespace) -> "Session":
         report("note: the scene has no contact sensors, so all contacts are shown")
     elif session.source.watches_all:
         session.watch_all()
+    if options.beside is not None:
+        _add_beside(session, options)
     report_notes(session.source)
     report_deep_start(session.engine)
     return session
+
+
+def _add_beside(session: "Session", options: Options) -> None:
+    """Let a run be shown beside that of a session, in the same pictures."""
+    from ..app.controllers import Controllers
+    from ..app.runs_beside import make_guest, open_source, read_source, run_label
+
+    assert options.beside is not None
+    shown = session.simulation.engine.path
+    engine = open_source(read_source(options.beside, shown), shown, Controllers(options))
+    session.simulation.beside.append(make_guest(session, engine, run_label(options.beside)))
+    for note in engine.notes:
+        report(f"note: {options.beside}: {note}")
 
 
 def report_deep_start(engine: "Engine") -> None:

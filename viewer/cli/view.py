@@ -16,7 +16,7 @@ from .parsing import (
     number,
     pixel_size,
 )
-from .runs import add_run_arguments, check_run_arguments, read_options
+from .runs import add_beside_argument, add_run_arguments, check_run_arguments, read_options
 
 
 def parser() -> Parser:
@@ -37,6 +37,7 @@ def parser() -> Parser:
     add_scene_arguments(parser)
     add_control_arguments(parser)
     add_run_arguments(parser)
+    add_beside_argument(parser)
     group = parser.add_argument_group("simulation and window")
     group.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="physics engine")
     group.add_argument(

@@ -1,5 +1,6 @@
 """One of two runs that are compared: its scene, and what is read of each of its steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -166,3 +167,71 @@ def decoded(batch: ContactBatch, reduce: Reduce) -> Values:
     if (net := batch.net_force) is not None:
         reading[..., NET] = reading[..., TOTAL] = net
     return reading
+
+
+class _Values(dict[str, Values]):
+    """State and inputs of a step, read when the first is asked for."""
+
+    def __init__(self, read: Callable[[], dict[str, Values]]) -> None:
+        super().__init__()
+        self._read = read
+
+    def __missing__(self, name: str) -> Values:
+        self.update(self._read())
+        return self[name]
+
+
+@dataclass
+class HistorySide(SimulationSide):
+    """Steps that the history of a run keeps, whichever the run shows: advance and read inside `visiting`."""
+
+    lag: float = 0.0
+    """Simulated time of this run when the other one is at 0 [s]."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        history = self.simulation.history
+        assert history is not None
+        self._history, self._step = history, history.first
+        self._time = history.time(self._step)
+
+    @property
+    def time(self) -> float:
+        return self._time - self.lag
+
+    @property
+    def is_stale(self) -> bool:
+        """True if the history no longer has the step that was read last: it was reset, or goes on in another way."""
+        history = self._history
+        return self._step > history.last or (self._step >= history.first and history.time(self._step) != self._time)
+
+    def advance(self) -> bool:
+        history = self._history
+        if self._step >= history.last:
+            self.ending = self.simulation.ending or f"ends at {self.time:.6g} s"
+            return False
+        self._step = max(self._step + 1, history.first)
+        self._time = history.time(self._step)
+        return True
+
+    def read(self, with_contacts: bool) -> StepFacts:
+        if with_contacts or self._step < self._history.unread:
+            self._history.go_to(self._step)
+            facts = super().read(with_contacts)
+            facts.time = self.time
+            return facts
+        readings = np.full((len(self.sensors), WIDTH), np.nan)
+        for places, batch in self._history.grouped_contacts(self._step, self._step + 1):
+            names = [self._history.names[place] for place in places.tolist()]
+            known = [i for i, name in enumerate(names) if name in self._places]
+            one = batch.mapped(lambda _, array: array[0]).of_sensors(np.array(known, np.intp))
+            if (one.found > one.filled.sum(axis=-1)).any():
+                # What has no slot is not in the row.
+                self._history.go_to(self._step)
+            rows = [self._places[names[i]] for i in known]
+            readings[rows] = self._reading(rows, one)
+        return StepFacts(self.time, _Values(self._read_values), readings)
+
+    def _read_values(self) -> dict[str, Values]:
+        self._history.go_to(self._step)
+        return read_values(self.simulation.shown.data)

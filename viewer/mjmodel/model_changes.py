@@ -128,6 +128,16 @@ class ModelChange:
         return names.index(self.name)
 
 
+def deciding_geom(model: MjModel, geoms: tuple[str, str]) -> str:
+    """Return which of two geoms gives the sliding friction of their contacts: that of higher priority, else of larger
+    friction."""
+    names = geom_names(model)
+    places = [names.index(name) for name in geoms if name in names]
+    return (
+        names[max(places, key=lambda geom: (model.geom_priority[geom], model.geom_friction[geom, 0]))] if places else ""
+    )
+
+
 def actuator_names(model: MjModel) -> list[str]:
     """Return the names of all actuators, made up for those without one."""
     return [text or f"actuator {place}" for place, text in enumerate(read_names(model, "actuator"))]

@@ -222,6 +222,10 @@ _COLORBLIND = PaletteColors(
 )
 
 
+BESIDE_COLOR: RGBA = (1.0, 0.36, 0.88, 1.0)
+"""All that is drawn of a run beside the one that is shown: no palette has it."""
+
+
 def glyph_scale(model: MjModel, settings: GizmoSettings, gauge: Gauge) -> GlyphScale:
     """Sizes for one picture of a model. Spheres and shafts keep theirs on screen, and in `auto` arrows too."""
     size = scene_size(model)

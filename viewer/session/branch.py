@@ -142,9 +142,11 @@ def visiting(simulation: Simulation) -> Iterator[None]:
     history, past = simulation.history, simulation.shown.past
     assert history is not None
     shown, now = history.current, np.empty(past.state_size)
-    past.save(now)
+    if history.can_resume:
+        past.save(now)
     try:
         yield
     finally:
         history.go_to(shown)
-        past.restore(now)
+        if history.can_resume:
+            past.restore(now)

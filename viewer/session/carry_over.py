@@ -19,7 +19,7 @@ from ..touch.touch_sensors import TouchSensors
 from .branch import visiting
 from .past_filling import fill_past
 from .session import Session
-from .simulation import Simulation
+from .simulation import Simulation, StepSource
 
 _RETRACE_TIME = 0.5
 """Wall time in which the newest steps are taken again at once, as many as that allows [s]; older ones are filled in
@@ -43,8 +43,22 @@ def successor(before: Session, engines: Sequence[Engine]) -> Session:
     return session
 
 
-def _carry_over(session: Session, before: Session) -> None:
-    engine = session.simulation.engine
+def branched(before: Session, branch: Simulation) -> Session:
+    """Return a session on the same scene that goes on where a branch is, with its steps as the past. Raises SceneError
+    where an engine cannot be copied."""
+    engine = branch.engine.copy()
+    engine.notes, engine.files = before.simulation.engine.notes, before.simulation.engine.files
+    session = Session(StepSource(engine), before.settings)
+    session.pace.speed = before.pace.speed
+    if branch.history is not None:
+        branch.go_to(branch.history.last)
+    _carry_over(session, before, branch)
+    return session
+
+
+def _carry_over(session: Session, before: Session, run: Simulation | None = None) -> None:
+    """`run`: whose steps become the past of the session; by default those of the session before."""
+    engine, run = session.simulation.engine, run or before.simulation
     session.key = before.key if before.key in engine.keys else None
     session.view.copy_from(before.view, engine.model)
     session.force_scale.carry_over(before.force_scale)
@@ -67,11 +81,13 @@ def _carry_over(session: Session, before: Session) -> None:
         assert session.events is not None
         if session.events.options != before.events.options:
             session.events.configure(before.events.options)
-        _keep_log(session.events, before.events)
-    if not session.source.replays and not _keep_history(session.simulation, before.simulation):
+        history = run.history
+        branched_at = np.inf if history is None or run is before.simulation else history.time(history.first)
+        _keep_log(session.events, before.events, branched_at)
+    if not session.source.replays and not _keep_history(session.simulation, run):
         if session.events is not None:
             session.events.select(session.events.pairs.choice)
-        if engine.adopt_state(before.simulation.engine) or engine.controller is None:
+        if engine.adopt_state(run.engine) or engine.controller is None:
             session.simulation.restart()
         else:
             session.simulation.reset(session.key)
@@ -190,8 +206,9 @@ def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:
                 )
 
 
-def _keep_log(tracker: ContactTracker, before: ContactTracker) -> None:
-    """Events of pairs and sensors that are still there; those of steps that are taken again are found again."""
+def _keep_log(tracker: ContactTracker, before: ContactTracker, until: float) -> None:
+    """Events up to a time [s] of pairs and sensors that are still there; those of steps that are taken again are found
+    again."""
     pairs = {label: i for i, label in enumerate(tracker.pairs.labels)}
     sensors = {name: i for i, name in enumerate(tracker.sensors.names)}
     for entry in before.log:
@@ -202,7 +219,7 @@ def _keep_log(tracker: ContactTracker, before: ContactTracker) -> None:
         else:
             place = pairs.get(entry.subject)
             kept = None if place is None else event._replace(pair_id=place)
-        if kept is not None:
+        if kept is not None and entry.time <= until:
             tracker.log.add(entry._replace(event=kept))
 
 

@@ -37,6 +37,8 @@ class SensorGlyphs:
     """For `ColorMode.SENSOR`; of several (sensors, 4)."""
     ghost: bool = False
     """True if it is to be faint and thin: contacts that the array does not report."""
+    tint: RGBA | None = None
+    """Colour of all that is drawn of it, thin, whatever else decides about colours: contacts of another run."""
 
     @cached_property
     def drawn(self) -> "DrawnSlots":
@@ -182,11 +184,13 @@ def _sensor_glyphs(
     owners, slots, rows, batch = sensor.drawn
     if batch.pos is None or not len(slots):
         return Glyphs()
-    alpha, size = (GHOST_ALPHA, _GHOST_SIZE) if sensor.ghost else (1.0, 1.0)
+    alpha, size = GHOST_ALPHA if sensor.ghost else 1.0, _GHOST_SIZE if sensor.ghost or sensor.tint else 1.0
     own_colors = np.reshape(np.asarray(sensor.color, np.float32), (-1, 4))
 
     def color(of: ColorOf) -> RGBA | Floats:
         """Of all contacts, or of each, (contacts, 4)."""
+        if sensor.tint is not None:
+            return sensor.tint
         if settings.color_mode is ColorMode.SENSOR:
             return np.asarray(own_colors[rows] * np.array((1.0, 1.0, 1.0, alpha), np.float32))
         red, green, blue, own_alpha = of(colors)

@@ -35,7 +35,7 @@ class History(StepRing):
         of_bodies = not past.names and engine.has_contact_list
         extra = BODY_CURVE_BYTES if of_bodies else curve_bytes(past)
         super().__init__(past.width, past.state_size, budget, extra, past.inputs.size)
-        self.record = self.recorder(past.read, past.spacing, self._add_state)
+        self.record = self._recorder()
         """Keeps the step that was just taken."""
         self.marks: OrderedDict[int, StepKind] = OrderedDict()
         """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
@@ -53,6 +53,22 @@ class History(StepRing):
         else:
             self.curves = HistoryCurves(self.names, self.grouped_contacts, self, engine)
         self.start()
+
+    def _recorder(self) -> Callable[[], None]:
+        return self.recorder(self._past.read, self._past.spacing, self._add_state)
+
+    def shrink(self, budget: int) -> bool:
+        """Keep the newest steps alone that fit into less memory [bytes]; True if another one had to be shown."""
+        self._shrink(budget)
+        self.record = self._recorder()
+        if isinstance(self.curves, BodyCurves):
+            self.record = _both(self.record, self.curves.add)
+        else:
+            self.derived.clear()
+            self.curves = HistoryCurves(self.names, self.grouped_contacts, self, self._engine)
+        if is_lost := self.current < self.first:
+            self.go_to(self.first)
+        return is_lost
 
     @property
     def names(self) -> tuple[str, ...]:

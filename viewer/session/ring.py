@@ -45,16 +45,17 @@ class StepRing:
         # With its two times, its step, and whether inputs follow.
         state_bytes = (state_size + 3) * _VALUE + 1
         # Without states there are times in their place, and each step may have one.
-        spacing = STATE_SPACING if state_size else 1
-        step_bytes = (width + input_size) * _VALUE + extra + state_bytes / spacing
-        self.capacity = max(2, int((budget - 2 * state_bytes) / step_bytes))
-        """Steps that fit."""
+        self._spacing = STATE_SPACING if state_size else 1
+        self._step_bytes = (width + input_size) * _VALUE + extra
+        self._state_bytes = state_bytes
         self.budget = budget
+        self.capacity = self._fitting(budget)
+        """Steps that fit."""
         self.epochs: list[tuple[int, Any]] = []
         """First step and meaning of rows that are to be read in the same way, oldest first."""
         self.derived: list[Derived] = []
         """They are informed when steps are forgotten because the simulation goes another way."""
-        state_count = self._state_count = self.capacity // spacing + 2
+        state_count = self._state_count = self.capacity // self._spacing + 2
         # Untouched memory costs nothing: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
         self._inputs: Rows = np.empty((self.capacity, input_size))
@@ -63,14 +64,38 @@ class StepRing:
         self._timesteps: Rows = np.empty(state_count)
         self._state_steps: NDArray[np.int64] = np.empty(state_count, np.int64)
         self._driven: NDArray[np.bool_] = np.zeros(state_count, np.bool_)
-        self._step_bytes = (width + input_size) * _VALUE + extra
-        self._state_bytes = state_bytes
         self.stop = self._peak = self._used = 0
         """The step after the newest."""
         self._state_stop = self._state_peak = self._states_used = 0
         self.unread = 0
         """First step whose row is known; those of steps before it are yet to be filled in."""
         self.clear()
+
+    def _fitting(self, budget: int) -> int:
+        """Return how many steps fit into some memory [bytes]."""
+        step_bytes = self._step_bytes + self._state_bytes / self._spacing
+        return max(2, int((budget - 2 * self._state_bytes) / step_bytes))
+
+    def _shrink(self, budget: int) -> None:
+        """Keep the newest steps alone that fit into less memory [bytes]. Recorders that were made before are stale."""
+        capacity, first, oldest = self._fitting(budget), self.first, self._oldest_state
+        state_count = capacity // self._spacing + 2
+        steps = np.arange(max(first, self.stop - capacity), self.stop)
+        numbers = np.arange(max(oldest, self._state_stop - state_count), self._state_stop)
+        for names, kept, size in (
+            (("_rows", "_inputs"), steps, capacity),
+            (("_states", "_times", "_timesteps", "_state_steps", "_driven"), numbers, state_count),
+        ):
+            for name in names:
+                old = getattr(self, name)
+                new = np.empty((size, *old.shape[1:]), old.dtype)
+                new[kept % size] = old[kept % len(old)]
+                setattr(self, name, new)
+        # What was overwritten before stays lost.
+        self._peak = max(self.stop, min(self._peak, first + capacity))
+        self._state_peak = max(self._state_stop, min(self._state_peak, oldest + state_count))
+        self.budget, self.capacity, self._state_count = budget, capacity, state_count
+        self._used, self._states_used = min(self._used, capacity), min(self._states_used, state_count)
 
     def clear(self) -> None:
         """Start with step 0 again."""

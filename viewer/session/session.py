@@ -61,6 +61,8 @@ class VisibleSensors(dict[str, bool]):
         return self._flags[1]
 
 
+_BESIDE = 0.01
+"""Longest that runs beside may hold up a frame while they catch up [s]."""
 _PATIENCE = 0.2
 """How long it may take until a running scene shows that something has begun to slide or creep [s]."""
 
@@ -147,12 +149,17 @@ class Session:
 
     @property
     def beside(self) -> list[Simulation]:
-        """Further runs of the same scene, of which only the contacts are shown."""
+        """Runs that are shown beside this one, as far as they differ."""
         return self.simulation.beside
 
+    @property
+    def twins(self) -> list[Simulation]:
+        """Those of the same scene on another engine, to which is done what is done to this one."""
+        return [run for run in self.beside if not run.guest]
+
     def why_not(self, change: Change) -> str | None:
-        """Return why something cannot be changed in this run or in those beside it, as a sentence; None if it can."""
-        reasons = (run.source.why_not(change) for run in (self.simulation, *self.beside))
+        """Return why something cannot be changed in this run or in its twins, as a sentence; None if it can."""
+        reasons = (run.source.why_not(change) for run in (self.simulation, *self.twins))
         return next((reason for reason in reasons if reason is not None), None)
 
     @property
@@ -205,6 +212,7 @@ class Session:
             self.filling.advance()
             if self.filling.progress is None:
                 self.filling = None
+        self.simulation.catch_up(_BESIDE)
 
     def drag(self) -> None:
         """Let what the user drags in the paused scene follow the mouse."""
@@ -321,8 +329,8 @@ class Session:
 
     @property
     def engines(self) -> list[Engine]:
-        """The engine of this run, and those of the runs beside it."""
-        return [self.simulation.engine, *(run.engine for run in self.beside)]
+        """The engine of this run, and those of its twins."""
+        return [self.simulation.engine, *(run.engine for run in self.twins)]
 
     @property
     def diagnostics(self) -> Diagnostics | None:

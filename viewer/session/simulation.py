@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from math import ceil
+from math import ceil, inf
 from time import perf_counter
 from typing import NamedTuple, Protocol
 
@@ -12,7 +12,7 @@ from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
 from ..engines.logged_steps import LoggedSteps, Verdicts
 from ..engines.steps import Step
-from ..errors import ControlError, EngineError, LogEnd, UnstableError
+from ..errors import ControlError, EngineError, LogEnd, SceneError, UnstableError
 from ..render.view import View
 from ..scene_files.scene import COMPILED
 from .history import History
@@ -443,6 +443,17 @@ class Simulation:
         """The environment that is shown, kept and observed."""
         self.beside = list(beside)
         """Further runs of the same scene, kept at the time of this one."""
+        self.guest = False
+        """True for a run beside another one that is of another scene, or has other values: what a user does to the one
+        that is shown is not done to it."""
+        self.label = ""
+        """Name of a run beside another one; without one its engine says what it is."""
+        self.lag = 0.0
+        """Simulated time of this run when the run that it is beside is at 0 [s]."""
+        self.until = inf
+        """Simulated time beyond which this run is not stepped along [s]."""
+        self.ending = ""
+        """Why this run has no more steps, in words; empty while it has some."""
         self.channels = Channels()
         """Values over time beside contacts: of the run's program, of its model, of files."""
         for samples in self.source.channels:
@@ -469,10 +480,16 @@ class Simulation:
 
     def keep_history(self, budget: int | None) -> None:
         """Keep the steps from now on, in `budget` bytes; none without a budget."""
-        self.history = None if budget is None else History(self.shown, budget)
+        share = budget if budget is None or not self.beside else budget // 2
+        self.history = None if share is None else History(self.shown, share)
         self.source.begin(self.history)
         for run in self.beside:
-            run.keep_history(budget)
+            run.keep_history(None if share is None else share // len(self.beside))
+
+    def limit_history(self, budget: int) -> None:
+        """Keep the newest steps alone that fit into `budget` bytes, from now on."""
+        if self.history is not None and self.history.budget > budget and self.history.shrink(budget):
+            self.changes += 1
 
     def step(self, count: int = 1, drive: Callable[[], object] | None = None) -> None:
         """Take steps from the one that is shown; fewer if an observer calls `halt`.
@@ -488,16 +505,57 @@ class Simulation:
             run.keep_up(self.shown.time, ceil(count * self.shown.timestep / run.shown.timestep))
 
     def keep_up(self, time: float, most: int = 0) -> None:
-        """Show the step of a simulated time [s]: one of the history, or after at most `most` further steps."""
-        history, half = self.history, 0.5 * self.shown.timestep
+        """Show the step at which the run that this one is beside has a simulated time [s]: one of the history, or after
+        at most `most` further steps. A run that fails or ends stays at its last step, with the reason in `ending`."""
+        history, half, time = self.history, 0.5 * self.shown.timestep, time + self.lag
         if history is not None and history.time(history.last) > time + half:
-            self.go_to(history.step_at(time))
+            if (step := history.step_at(time)) != history.current:
+                self.go_to(step)
             return
         if history is not None and not history.at_end:
             self.go_to(history.last)
-        due = min(round((time - self.shown.time) / self.shown.timestep), most)
-        if due > 0:
-            self.step(due)
+        due = min(round((min(time, self.until) - self.shown.time) / self.shown.timestep), most)
+        if due > 0 and not self.ending:
+            try:
+                self.step(due)
+            except (UnstableError, SceneError) as error:
+                ends = "ends" if isinstance(error, LogEnd) else "fails"
+                self.ending = f"{ends} at {self.shown.time:.6g} s" + (f": {error}" if ends == "fails" else "")
+
+    @property
+    def title(self) -> str:
+        """Name of this run beside another one."""
+        return self.label or self.engine.name
+
+    def is_at(self, time: float) -> bool:
+        """True if this run shows the instant at which the run that it is beside has a simulated time [s]."""
+        return abs(self.shown.time - self.lag - time) <= 0.5 * self.shown.timestep
+
+    @property
+    def newest_time(self) -> float:
+        """Simulated time of the newest step [s]."""
+        return self.shown.time if self.history is None else self.history.time(self.history.last)
+
+    def _is_behind(self, time: float) -> bool:
+        """True if this run can be stepped along to where the run that it is beside has a simulated time [s]."""
+        return not self.ending and min(time + self.lag, self.until) - self.newest_time > 0.5 * self.shown.timestep
+
+    @property
+    def has_late_runs(self) -> bool:
+        """True if runs beside have not come as far as this one."""
+        return any(run._is_behind(self.newest_time) for run in self.beside)
+
+    def catch_up(self, budget: float) -> None:
+        """Let the runs beside come as far as this one, for at most `budget` seconds of wall time, and show the steps of
+        the time that this one shows."""
+        newest, time, end = self.newest_time, self.shown.time, perf_counter() + budget
+        for run in self.beside:
+            while run._is_behind(newest) and perf_counter() < end:
+                run.keep_up(newest, _BATCH)
+            if not run.is_at(time):
+                before = run.changes
+                run.keep_up(time)
+                self.changes += run.changes != before
 
     def observe(self, step: ArrivedStep) -> None:
         """Record and show to all observers a step that was taken elsewhere: the engine is at it.
@@ -545,13 +603,19 @@ class Simulation:
         """Return to the start, or to a keyframe; of a log, to the oldest step that is kept."""
         self.source.reset(self, key)
         for run in self.beside:
-            run.reset(key)
+            if not run.guest:
+                run.reset(key)
+            elif run.source.why_not(Change.KEYFRAME) is None:
+                run.reset(key if key in run.engine.keys else None)
+            else:
+                run.keep_up(self.shown.time)
 
     def restart(self, after: tuple[History, int] | None = None) -> None:
         """Begin a history with the engine's present state, and let all observers know. `after`: see `History.start`."""
         if self.history is not None:
             self.history.start(after)
         self.count = 0 if self.history is None else self.history.last
+        self.ending = ""
         self.channels.clear()
         self.changes += 1
         self.steps += 1

@@ -78,6 +78,7 @@ SIMULATION = (
     Binding(Key.equal, "=", "Faster", _on_session(lambda s: s.change_speed(1))),
     Binding(Key.n, "N", "Next event", _on_session(lambda s: s.go_to_event(1))),
     Binding(Key.n, "Shift+N", "Previous event", _on_session(lambda s: s.go_to_event(-1)), shift=True),
+    Binding(Key.b, "Ctrl+B", "Branch here: what if", lambda shell: shell.branch_here(), ctrl=True),
     Binding(Key.comma, ",", "Previous environment", _on_session(lambda s: s.show_environment(s.env - 1))),
     Binding(Key.period, ".", "Next environment", _on_session(lambda s: s.show_environment(s.env + 1))),
     Binding(Key.o, "Ctrl+O", "Open a scene", lambda shell: shell.choose_scene(), ctrl=True),

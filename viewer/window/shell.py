@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..app.application import Application
 from ..assets import is_bundled
 from ..render.view import Pick
+from ..scene_files.log_files import LOG_SUFFIXES
 from ..scene_files.scene import SUFFIXES
 from ..session.simulation import Change
 from ..settings import Quality, Theme
@@ -46,7 +47,7 @@ class Audience:
 
 SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
 PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
-CONTROLS = "Controls"
+CONTROLS, COMPARE = "Controls", "Compare"
 """Titles of the dockable windows."""
 
 
@@ -86,8 +87,7 @@ class Shell:
     def edit_sensor(self, name: str | None) -> None:
         """Show a sensor in the editor, or a new one."""
         self.contents[SENSOR_EDITOR].begin(self.app.session, name)
-        window = self.dockable(SENSOR_EDITOR)
-        window.is_visible = window.focus_window_at_next_frame = True
+        self._focus(SENSOR_EDITOR)
 
     def edit_new_sensor(self, pick: Pick) -> None:
         """Show a new sensor of what was picked in the scene in the editor."""
@@ -109,6 +109,27 @@ class Shell:
             path = session.engine.path
             folder = self.app.working_folder if path is None or is_bundled(path) else path.parent
             self.files.ask(Purpose.OPEN, "Open a scene", folder, lambda path: self.app.open_scene(str(path)), SUFFIXES)
+
+    def choose_beside(self) -> None:
+        """Show the dialog that opens a scene, run or log beside the run that is shown."""
+        app, path = self.app, self.app.session.engine.path
+        folder = app.working_folder if path is None or is_bundled(path) else path.parent
+        suffixes = tuple(dict.fromkeys((*SUFFIXES, *LOG_SUFFIXES)))
+        self.files.ask(Purpose.OPEN, "Open beside", folder, lambda path: self.open_beside(str(path)), suffixes)
+
+    def open_beside(self, text: str) -> None:
+        """Open a scene, run, log or engine beside, and show what is compared."""
+        self.app.notices.attempt(lambda: self.app.beside.open(text))
+        self._focus(COMPARE)
+
+    def branch_here(self, quantity: str = "", name: str = "") -> None:
+        """Show the form of a branch from the step that is shown, for a quantity of an object if one is given."""
+        self.contents[COMPARE].form.begin(quantity, name)
+        self._focus(COMPARE)
+
+    def _focus(self, title: str) -> None:
+        window = self.dockable(title)
+        window.is_visible = window.focus_window_at_next_frame = True
 
     def choose_run(self) -> None:
         """Ask where to save the run."""

@@ -65,7 +65,7 @@ class Window(Shell):
         overlays: dict[str, Callable[[], None]] = {
             "The legend": lambda: show_legend(self, self.viewport),
             "The contact under the mouse": lambda: show_pointed(app.session, self._pointed),
-            "The progress": lambda: show_progress(self.viewport, app.loader.progress, app.loader.cancel),
+            "The progress": self._show_progress,
             "Notices": lambda: show_notices(app.notices, self.viewport),
             "The help": lambda: show_help(self),
             "The help page": lambda: show_help_page(self),
@@ -280,6 +280,11 @@ class Window(Shell):
             self.guard.attempt(
                 "Sending the picture", lambda: audience.after_frame(lambda: canvas.scene_pass.read_pixels(pixels))
             )
+
+    def _show_progress(self) -> None:
+        loader, beside = self.app.loader, self.app.beside
+        cancel = loader.cancel if loader.progress is not None else beside.close
+        show_progress(self.viewport, loader.progress or beside.progress, cancel)
 
     def _show_playback(self) -> None:
         self._record_button.show(self.app, self.files)

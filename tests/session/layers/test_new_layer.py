@@ -166,4 +166,5 @@ def test_volumes_come_from_layers(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.setitem(layer.__dict__, "geoms", lambda context, scene: seen.append(scene))
     scene = object()
     add_volumes(session, scene)
-    assert seen == [scene]
+    # Of touch sensors, and bodies of runs beside: support polygons are off.
+    assert seen == [scene, scene]

@@ -132,7 +132,12 @@ def legend_notes(session: Session) -> list[str]:
     if session.force_scale.misses_contacts and (session.settings.gizmos.points or session.settings.gizmos.forces):
         notes.append("most contacts are outside the picture")
     beside = session.beside if session.settings.gizmos.beside else []
-    return notes + [f"{run.engine.name} has no contact sensor to show" for run in beside if not len(run.engine.sensors)]
+    for run in beside:
+        if not len(run.engine.sensors):
+            notes.append(f"{run.title} has no contact sensor to show")
+        elif not run.is_at(session.engine.time):
+            notes.append(f"{_short(run.title)}: {run.ending or 'not at this time'}")
+    return notes
 
 
 def _short(name: str) -> str:

@@ -1,11 +1,15 @@
-"""Draws faint what the arrays do not report: contacts without a slot, and those of runs beside this one."""
+"""Draws what the arrays do not report: contacts without a slot, and contacts and bodies of runs beside this one."""
+
+from typing import Any
 
 import numpy as np
 
 from ...render.glyphs import NO_OWNER, Glyphs
-from ...render.style import sensor_color
+from ...render.shapes import add_bodies
+from ...render.style import BESIDE_COLOR, sensor_color
 from ..contact_glyphs import GHOST_ALPHA, SensorGlyphs
 from ..layer import DrawContext, Layer, LegendEntry
+from ..simulation import Simulation
 
 _SMALL = 0.8
 """Size of the points of contacts that no sensor reports, by that of the others."""
@@ -35,25 +39,32 @@ def _unwatched(context: DrawContext) -> Glyphs | None:
     return Glyphs(rows, sphere_owner=np.full((len(rows), 2), NO_OWNER, np.int32))
 
 
+def _runs_beside(context: DrawContext) -> list[Simulation]:
+    """Runs beside this one that show the instant that it shows."""
+    time = context.session.engine.time
+    return [run for run in context.session.beside if run.is_at(time)]
+
+
 def _beside(context: DrawContext) -> list[SensorGlyphs]:
-    """Contacts of the runs beside this one that are at the same time."""
-    session = context.session
-    time, half = session.engine.time, 0.5 * session.engine.timestep
-    return [
-        SensorGlyphs(i, run.shown.contacts(sensor.name), sensor_color(i), ghost=True)
-        for run in session.beside
-        if abs(run.shown.time - time) <= half
-        for i, sensor in context.shown
-        if run.shown.sensors.has(sensor.name)
-    ]
+    """Contacts of the runs beside this one: of the sensors that are shown here, and of those that this one lacks."""
+    sensors, found = context.session.engine.sensors, []
+    for run in _runs_beside(context):
+        known = run.shown.sensors
+        found += [(i, run, sensor.name) for i, sensor in context.shown if known.has(sensor.name)]
+        found += [(NO_OWNER, run, name) for name in known.names if not sensors.has(name)]
+    return [SensorGlyphs(i, run.shown.contacts(name), BESIDE_COLOR, tint=BESIDE_COLOR) for i, run, name in found]
+
+
+def _bodies_beside(context: DrawContext, scene: Any) -> None:
+    engine = context.session.engine
+    for run in _runs_beside(context):
+        groups = context.session.view.option.geomgroup
+        add_bodies(scene, (run.shown.model, run.shown.data), (engine.model, engine.data), groups, BESIDE_COLOR)
 
 
 def _beside_legend(context: DrawContext) -> list[LegendEntry]:
-    return [
-        LegendEntry((1.0, 1.0, 1.0, GHOST_ALPHA), f"{run.engine.name}, faint", False)
-        for run in context.session.beside
-        if len(run.engine.sensors)
-    ]
+    runs = context.session.beside
+    return [LegendEntry(BESIDE_COLOR, run.title, False) for run in runs if run.guest or len(run.engine.sensors)]
 
 
 LAYERS = [
@@ -64,10 +75,18 @@ LAYERS = [
     Layer(
         "beside",
         "Runs beside",
-        "Faint contacts of the runs beside this one",
+        "Contacts of the run beside this one, in one colour that nothing else has",
         applies=lambda session: bool(session.beside),
         contacts=_beside,
         legend=_beside_legend,
+    ),
+    Layer(
+        "beside_bodies",
+        "Its bodies",
+        "Bodies of the run beside this one, where they are elsewhere",
+        needs="beside",
+        applies=lambda session: bool(session.beside),
+        geoms=_bodies_beside,
     ),
     # The window draws it: text is no glyph.
     Layer("labels", "Labels", "The force of each contact in newtons beside it"),

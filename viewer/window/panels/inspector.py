@@ -7,6 +7,7 @@ from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...engines.contact_sensor import ContactSensor
+from ...mjmodel.model_changes import deciding_geom
 from ...render.style import palette_colors
 from ...sensors.layout import Column, Field
 from ...session.readings import SensorReading
@@ -59,7 +60,7 @@ class Inspector:
         _show_declaration(session, reading)
         self._show_contacts(shell, reading, tints)
         _show_reasons(session, reading)
-        _show_origins(session, reading)
+        _show_origins(shell, reading)
         _show_modes(session, reading)
         _show_balance(session, reading)
         self._show_array(session, reading, tints)
@@ -209,8 +210,9 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
     show_forces(diagnostics.forces(body))
 
 
-def _show_origins(session: Session, reading: SensorReading) -> None:
+def _show_origins(shell: Shell, reading: SensorReading) -> None:
     """Where the parameters of the contact come from that the user has picked."""
+    session = shell.app.session
     if session.diagnostics is None or session.picked is None or session.picked[0] != reading.sensor.name:
         return
     slot = session.picked[1]
@@ -223,6 +225,8 @@ def _show_origins(session: Session, reading: SensorReading) -> None:
     ui.tooltip("Where each comes from: a <pair>, one of the two geoms, or both by a rule")
     if opened:
         show_mixing(mixing)
+        if ui.button("Branch here...###branch", "See what another friction would have done from this step on (Ctrl+B)"):
+            shell.branch_here("friction", deciding_geom(session.engine.model, geoms[slot]))
 
 
 def _array_headings(values: Sequence[Column], sources: Sequence[str], room: float) -> list[ui.Heading]:

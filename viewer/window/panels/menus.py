@@ -116,6 +116,13 @@ def _show_file(shell: Shell) -> None:
             ui.menu_item(scene.name, partial(app.open_scene, scene.name))
             ui.tooltip(scene.description)
         imgui.end_menu()
+    if imgui.begin_menu("Open beside"):
+        ui.menu_item("Scene, run or log...", shell.choose_beside)
+        ui.tooltip("Its contacts, bodies and curves are shown beside those of this run, and compared")
+        for name, engine in ENGINES.items() if app.session.engine.path is not None else ():
+            ui.menu_item(engine.label, partial(shell.open_beside, name))
+            ui.tooltip(f"The same scene, stepped by {engine.label} beside this run")
+        imgui.end_menu()
     ui.menu_item("Reload", app.reload, "Ctrl+L", enabled=can_open)
     ui.menu_item("Save run...", shell.choose_run, "Ctrl+S", enabled=app.session.history is not None)
     ui.tooltip("Keep every step of the history in one file, which shows the same steps anywhere")
@@ -134,6 +141,8 @@ def _show_file(shell: Shell) -> None:
 def _show_simulation(shell: Shell) -> None:
     session = shell.app.session
     _show_bindings(shell, SIMULATION[:3])
+    ui.menu_item("Branch here...", shell.branch_here, "Ctrl+B")
+    ui.tooltip("The same inputs from this step on, with another friction, cone, time step, mass or push")
     with ui.disabled(session.why_not(Change.RESET) is not None):
         _show_bindings(shell, SIMULATION[3:4])
         if session.engine.keys:

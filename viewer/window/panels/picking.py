@@ -83,6 +83,8 @@ class BodyMenu:
             view.select(pick)
             shell.app.notices.add(f"{names[pick.body]} is selected: drag with Ctrl and the right button to pull it")
         ui.tooltip("Select it; then drag with Ctrl and the right button to pull, the left one to turn it")
+        ui.menu_item("Pull in a branch...", partial(shell.branch_here, "force", names[pick.body]))
+        ui.tooltip("See what a force on it would have done from this step on, with the same inputs")
         ui.menu_item("Centre the view here", partial(view.center, pick.point), "Right double click")
         ui.menu_item("Track", partial(view.track, pick.body), "Ctrl+right double click")
         imgui.separator()

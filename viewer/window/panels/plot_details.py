@@ -34,6 +34,8 @@ _ALPHAS = (0.0, 0.6, 0.8, 1.0)
 """... and how opaque each is; the first is without contact."""
 _SNAP = 6.0
 """A click so near to a begin or end of contact means that instant [px]."""
+_DASH = 6
+"""Columns of a dash, and of a gap."""
 _GAP = 0.12
 """Of a row, to either side of its strip."""
 
@@ -70,7 +72,7 @@ class PlottedCurves:
     ) -> bool:
         """Read the curves of a span of time [s]; False if nothing has changed since the last call."""
         first, stop = history.step_at(span[0]) - 1, history.step_at(span[1]) + 2
-        made_for = (history, history.curves.version, *names, *signals, first, stop, columns)
+        made_for = (history.curves, history.curves.version, *names, *signals, first, stop, columns)
         if made_for == self._made_for:
             return False
         self._made_for = made_for
@@ -84,6 +86,24 @@ class PlottedCurves:
         self.strokes = np.empty((*self.low.shape[:2], 2 * self.low.shape[2]))
         self.strokes[..., 0::2], self.strokes[..., 1::2] = self.low, self.high
         return True
+
+    @property
+    def shown(self) -> bool:
+        """True if there are curves."""
+        return bool(self._names)
+
+    def has(self, line: Line) -> bool:
+        """True if a curve is among those of the last `update`."""
+        return line.name in self._names
+
+    def dashed(self, line: Line, lag: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return times less `lag` [s] and values of a curve's points, with gaps that stay where they are in time."""
+        values = self.strokes[self._names[line.name], self._signals[line.signal]].copy()
+        if len(values):
+            column = (self.times[-1] - self.times[0]) / max(len(self.times) - 1, 1)
+            # A dash and a gap need some columns each, and those of a long time are a pixel wide.
+            values[np.floor(self.stroke_times / max(_DASH * column, 1e-12)) % 2 == 1] = np.nan
+        return self.stroke_times - lag, values
 
     def places(self, lines: Sequence[Line]) -> tuple[list[int], list[int]]:
         """Indices of some curves in the arrays."""
@@ -341,10 +361,17 @@ def contact_shades(found: Values, force: Values) -> NDArray[np.int8]:
     return shades
 
 
-def draw_strips(times: NDArray[np.float64], found: Values, force: Values, colors: Sequence[ImVec4]) -> None:
+def draw_strips(
+    times: NDArray[np.float64],
+    found: Values,
+    force: Values,
+    colors: Sequence[ImVec4 | None],
+    part: tuple[float, float] = (_GAP, 1 - _GAP),
+) -> None:
     """The strips of some sensors inside a plot whose value axis goes down by 1 a sensor.
 
-    `times` of the columns and of their end [s], (columns + 1,); `found` and `force` (sensors, columns).
+    `times` of the columns and of their end [s], (columns + 1,); `found` and `force` (sensors, columns). A row without a
+    colour stays empty. `part`: of each row's height, from where to where its strip is.
     """
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     limits = implot.get_plot_limits().x
@@ -354,7 +381,9 @@ def draw_strips(times: NDArray[np.float64], found: Values, force: Values, colors
     shades = contact_shades(found, force)
     changes = shades[:, 1:] != shades[:, :-1]
     for i, color in enumerate(colors):
-        top, bottom = corner.y + (i + _GAP) * row, corner.y + (i + 1 - _GAP) * row
+        if color is None:
+            continue
+        top, bottom = corner.y + (i + part[0]) * row, corner.y + (i + part[1]) * row
         bounds = [0, *(changes[i].nonzero()[0] + 1).tolist(), len(x) - 1]
         # Of many sensors most never touch.
         touches = len(bounds) > 2 or shades[i, 0]

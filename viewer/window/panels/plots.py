@@ -7,10 +7,12 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from imgui_bundle import icons_fontawesome_6 as icons
 
+from ...render.style import BESIDE_COLOR
 from ...sensors.signals import Signal
 from ...session.body_curves import BodyCurves
 from ...session.history import History
 from ...session.session import Session
+from ...session.simulation import Simulation
 from ...session.value_axis import ValueRange, few_ticks, marks_beyond, value_range
 from ...settings import PlotSettings, ValueAxis
 from ..shell import PLOTS, Dock, Panel, Shell
@@ -157,7 +159,9 @@ class Plots:
     def __init__(self) -> None:
         # Shared by all plots, so that dragging one moves all; ImPlot writes them.
         self._start, self._end = implot.BoxedValue(0.0), implot.BoxedValue(5.0)
-        self._curves = PlottedCurves()
+        self._curves, self._beside_curves = PlottedCurves(), PlottedCurves()
+        self._beside: Simulation | None = None
+        """Run beside the one that is shown whose curves are dashed."""
         self._chooser = ChannelChooser()
         self.channel_places: dict[str, ImVec2] = {}
         """A place in the plot of each group of channels [px]."""
@@ -247,10 +251,23 @@ class Plots:
         signals = chosen_signals(session)
         columns = max(int(imgui.get_content_region_avail().x), 16)
         wanted = list(dict.fromkeys([*signals, Signal.FOUND, Signal.MAGNITUDE]))
-        if self._curves.update(history, names, wanted, self.span, columns):
+        changed = self._curves.update(history, names, wanted, self.span, columns)
+        if self._update_beside(session, names, wanted, columns) or changed:
             self._ranges.clear()
         with number_font():
             self._show_plots(session, history, names, signals, height)
+
+    def _update_beside(self, session: Session, names: Sequence[str], signals: Sequence[Signal], columns: int) -> bool:
+        """Read the curves of the run beside; True if they have changed."""
+        before, self._beside = self._beside, next((run for run in session.beside if run.history is not None), None)
+        if self._beside is None or self._beside.history is None or not session.settings.gizmos.beside:
+            self._beside, self._beside_curves = None, PlottedCurves()
+            return before is not None
+        curves, lag = self._beside.history.curves, self._beside.lag
+        curves.update()
+        known = [name for name in names if name in curves.names]
+        span = self.span[0] + lag, self.span[1] + lag
+        return self._beside_curves.update(self._beside.history, known, signals, span, columns)
 
     def _show_plots(
         self, session: Session, history: History, names: list[str], signals: list[Signal], panel_height: float
@@ -320,7 +337,11 @@ class Plots:
         if key not in self._ranges:
             places = self._curves.places(lines)
             least = min((line.signal.least_range for line in lines), default=0.0)
-            self._ranges[key] = value_range(self._curves.low[places], self._curves.high[places], settings, least)
+            other = self._beside_curves
+            others = other.places([line for line in lines if other.has(line)])
+            low = np.concatenate([self._curves.low[places].ravel(), other.low[others].ravel()])
+            high = np.concatenate([self._curves.high[places].ravel(), other.high[others].ravel()])
+            self._ranges[key] = value_range(low, high, settings, least)
         return self._ranges[key]
 
     def _show_plot(
@@ -354,12 +375,17 @@ class Plots:
         names, signals = self._curves.places(lines)
         for line, color, name, signal in zip(lines, colors, names, signals, strict=True):
             values = self._curves.strokes[name, signal]
+            spec = implot.Spec(line_color=color, line_weight=1.3)
             if len(values):
-                spec = implot.Spec(line_color=color, line_weight=1.3)
                 implot.plot_line(literal(line.label), self._curves.stroke_times, values, spec)
+            if self._beside is not None and self._beside_curves.has(line):
+                times, dashes = self._beside_curves.dashed(line, self._beside.lag)
+                if len(dashes):
+                    implot.plot_line(f"##{literal(line.label)} beside", times, dashes, spec)
         self._show_events(session)
         self._show_cursor(session, history)
-        draw_names(title + unit, *(([], []) if self._legend else ([line.label for line in lines], colors)))
+        beside = f", dashed: {self._beside.title}" if self._beside is not None and self._beside_curves.shown else ""
+        draw_names(title + unit + beside, *(([], []) if self._legend else ([line.label for line in lines], colors)))
         if self._legend and settings.by_sensor:
             draw_legend(history, lines, colors, self._legend)
         if (why := why_empty(session, self._curves, lines)) is not None:
@@ -403,9 +429,16 @@ class Plots:
         """Beside the mouse: every curve's value there, and at the cursor."""
         mouse, now = float(implot.get_plot_mouse_pos().x), history.time(history.current)
         self.pointed_step = history.step_at(mouse)
-        out += [Readout(line, value_at(history, line, mouse), value_at(history, line, now)) for line in lines]
+        run, shades = self._beside, list[ImVec4]()
+        for line, color in zip(lines, colors, strict=True):
+            out.append(Readout(line, value_at(history, line, mouse), value_at(history, line, now)))
+            shades.append(color)
+            if run is not None and run.history is not None and self._beside_curves.has(line):
+                dashed = Line(line.name, line.signal, f"{line.label}, dashed")
+                out.append(Readout(dashed, *(value_at(run.history, line, time + run.lag) for time in (mouse, now))))
+                shades.append(color)
         if not implot.is_plot_selected():
-            show_readouts(history, mouse, out, colors)
+            show_readouts(history, mouse, out, shades)
 
     def _draw_over(self, session: Session, history: History) -> None:
         """Draw what plots of all kinds have over their curves."""
@@ -442,7 +475,19 @@ class Plots:
         if len(curves.times) > 1 and names:
             implot.push_plot_clip_rect()
             found, force = (curves.of_signal(curves.high, signal) for signal in (Signal.FOUND, Signal.MAGNITUDE))
-            draw_strips(curves.times, found, force, [self._colors[name] for name in names])
+            colors, other, run = [self._colors[name] for name in names], self._beside_curves, self._beside
+            if run is None or len(other.times) < 2:
+                draw_strips(curves.times, found, force, colors)
+            else:
+                # The upper part of each row is of this run, the lower of the one beside.
+                draw_strips(curves.times, found, force, colors, (0.08, 0.5))
+                lines = [Line(name, Signal.FOUND, name) for name in names if other.has(Line(name, Signal.FOUND, name))]
+                rows = [names.index(line.name) for line in lines]
+                both = np.zeros((2, len(names), len(other.times) - 1), np.float32)
+                for values, signal in zip(both, (Signal.FOUND, Signal.MAGNITUDE), strict=True):
+                    values[rows] = other.of_signal(other.high, signal)
+                known = [ImVec4(*BESIDE_COLOR) if row in rows else None for row in range(len(names))]
+                draw_strips(other.times - run.lag, both[0], both[1], known, (0.54, 0.92))
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()

@@ -14,13 +14,15 @@ SOLVED_AGAIN = (
     " from those that acted."
 )
 """What the screen says of contacts that are not those of the engine that took the step."""
+_BESIDE = 200.0
+"""Width that the name of a run beside takes at most [px]."""
 _SEPARATOR = "  ·  "
 
 
 def show_status(shell: Shell) -> None:
     """The bar's content."""
     session = shell.app.session
-    engines = session.engine.name + "".join(f" and {run.engine.name} as ghosts" for run in session.beside)
+    engines = session.engine.name + "".join(f", {ui.fit_text(run.title, _BESIDE)} beside" for run in session.beside)
     if session.num_envs > 1:
         engines += f", environment {session.env + 1} of {session.num_envs}"
     ui.dim_text(f"{engines}{_SEPARATOR}{shell.renderer}, {shell.quality} quality")

@@ -1,0 +1,243 @@
+"""Runs beside the one that is shown, and branches: what they show, how they end, what differs, and what is saved."""
+
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import SceneError, open_engine
+from contact_viewer.app.application import Application, open_application
+from contact_viewer.app.runs_beside import read_source, touchdowns
+from contact_viewer.compare.links import Link
+from contact_viewer.mjmodel.model_changes import read_change
+from contact_viewer.session.history import History
+from contact_viewer.session.layers import session_glyphs
+from contact_viewer.session.simulation import Simulation
+from contact_viewer.settings import Options, ViewState
+
+BALL = """<mujoco>
+  <option timestep="0.002" gravity="{gravity}"/>
+  <worldbody>
+    <geom name="floor" type="plane" size="5 5 .1" friction=".1"/>
+    <body name="ball" pos="0 0 {height}"><freejoint/>
+      <geom name="ball" size=".1" mass="1" solref="-2000 -2"/></body>
+    {more}
+  </worldbody>
+  <sensor><contact name="ball" geom1="floor" geom2="ball" data="found force" num="4"/>{sensors}</sensor>
+</mujoco>
+"""
+
+
+def write(folder: Path, name: str, height: float = 0.3, more: str = "", sensors: str = "", sideways: float = 0) -> Path:
+    path = folder / f"{name}.xml"
+    path.write_text(BALL.format(height=height, more=more, sensors=sensors, gravity=f"{sideways} 0 -9.81"))
+    return path
+
+
+def open_app(path: Path, **options: Any) -> Application:
+    app = open_application(Options(scene=path, paused=True, watch=False, **options))
+    app.start(ViewState(history_megabytes=64))
+    return app
+
+
+def settle(app: Application, *, compares: bool = False) -> None:
+    """Frames until nothing is to be expected any more."""
+    for _ in range(5000):
+        if compares:
+            app.beside.want_comparison()
+        app.advance()
+        if not app.beside.is_busy:
+            return
+    raise AssertionError("it goes on and on")
+
+
+def test_another_friction_beside_is_found_where_bare_mujoco_first_differs(tmp_path: Path) -> None:
+    box = (
+        '<body name="box" pos="1 0 .11"><freejoint/><geom name="box" type="box" size=".1 .1 .1" friction="{}"/></body>'
+    )
+    one, other = (write(tmp_path, f"f{f}", more=box.format(f), sideways=3) for f in (0.9, 0.8))
+    app = open_app(one, beside=str(other))
+    app.session.take_steps(200)
+    settle(app, compares=True)
+    (entry,) = app.beside.entries
+    assert entry.run.shown.time == pytest.approx(0.4)
+    models = [mujoco.MjModel.from_xml_path(str(path)) for path in (one, other)]
+    datas = [mujoco.MjData(model) for model in models]
+    expected = 0
+    while np.array_equal(datas[0].qpos, datas[1].qpos):
+        expected += 1
+        for model, data in zip(models, datas, strict=True):
+            mujoco.mj_step(model, data)
+    comparison = app.beside.comparison
+    assert comparison is not None
+    assert comparison.first_state is not None
+    assert comparison.first_state.step == expected > 1
+    assert comparison.first is not None
+    assert comparison.first.link is Link.PARAMETERS
+    assert "friction of floor × box: 0.9 in A, 0.8 in B" in comparison.first.text
+    app.beside.jump()
+    settle(app)
+    assert app.session.engine.time == pytest.approx(0.002 * comparison.first.step)
+    assert entry.run.shown.time == app.session.engine.time
+    app.close()
+
+
+def test_a_run_beside_itself_has_no_difference_and_shares_the_memory(tmp_path: Path) -> None:
+    path = write(tmp_path, "ball")
+    app = open_app(path, beside=str(path))
+    app.session.take_steps(300)
+    settle(app, compares=True)
+    assert app.beside.comparison is not None
+    assert app.beside.comparison.equal
+    assert app.beside.comparison.compared == 300
+    histories = [app.session.history, app.beside.entries[0].run.history]
+    assert sum(history.budget for history in histories if history is not None) <= 64 * 2**20
+    for friction in ("0.5", "0.4", "0.3"):
+        app.beside.branch([read_change(f"friction:ball={friction}")], 100)
+    histories += [entry.run.history for entry in app.beside.entries[1:]]
+    assert sum(history.budget for history in histories if history is not None) <= 64 * 2**20
+    assert [entry.title for entry in app.beside.entries] == [
+        "ball.xml",
+        *(f"friction:ball={f}" for f in ("0.5", "0.4", "0.3")),
+    ]
+    app.close()
+
+
+def test_a_history_that_shrinks_keeps_its_newest_steps_bit_for_bit() -> None:
+    simulation = Simulation(open_engine("gripper"), history_bytes=2**22)
+    simulation.step(3000)
+    history = simulation.history
+    assert isinstance(history, History)
+    seen = {}
+    for step in range(history.last - 600, history.last + 1, 37):
+        simulation.go_to(step)
+        seen[step] = simulation.shown.data.qpos.tobytes(), history.row(step).tobytes(), history.time(step)
+    simulation.go_to(history.last)
+    simulation.limit_history(2**20)
+    assert history.last == 3000
+    assert history.first > 0
+    assert history.bytes <= 2**20
+    simulation.step(100)
+    kept = {step: values for step, values in seen.items() if step >= history.first}
+    assert len(kept) > 5
+    for step, values in kept.items():
+        simulation.go_to(step)
+        assert (simulation.shown.data.qpos.tobytes(), history.row(step).tobytes(), history.time(step)) == values
+    assert history.first < 3000 < history.last
+    history.curves.update()
+    assert history.curves.stop > history.first
+
+
+def test_the_nth_touchdown_links_two_runs(tmp_path: Path) -> None:
+    app = open_app(write(tmp_path, "low", 0.2), beside=str(write(tmp_path, "high", 0.5)))
+    app.session.take_steps(600)
+    settle(app)
+    (entry,) = app.beside.entries
+    starts = [touchdowns(run, "ball") for run in (app.session.simulation, entry.run)]
+    # Free fall to where the surfaces meet.
+    for found, height in zip(starts, (0.2, 0.5), strict=True):
+        assert found[0] == pytest.approx(np.sqrt(2 * (height - 0.1) / 9.81), abs=0.004)
+    app.beside.link_by_touchdown("ball", 2)
+    assert entry.run.lag == pytest.approx(starts[1][1] - starts[0][1])
+    app.session.go_to_time(float(starts[0][1]))
+    settle(app)
+    assert entry.run.shown.time == pytest.approx(starts[1][1], abs=0.001)
+    with pytest.raises(SceneError, match="touchdown 99 is not known"):
+        app.beside.link_by_touchdown("ball", 99)
+    app.beside.link_by_time()
+    settle(app)
+    assert entry.run.shown.time == pytest.approx(app.session.engine.time)
+    app.close()
+
+
+def test_a_run_beside_that_fails_or_has_other_bodies_leaves_the_shown_one_alone(tmp_path: Path) -> None:
+    more = '<body name="wild" pos="2 0 1"><joint axis="0 1 0"/><geom name="wild" size=".1" pos=".2 0 0"/></body>'
+    path = write(tmp_path, "other", more=more, sensors='<contact name="wild" geom1="wild" data="found"/>')
+    path.write_text(
+        path.read_text()
+        .replace("</worldbody>", "</worldbody><actuator><motor joint='j' gear='1e15'/></actuator>")
+        .replace('<joint axis="0 1 0"/>', '<joint name="j" axis="0 1 0"/>')
+    )
+    control = tmp_path / "wild.py"
+    control.write_text("def control(model, data):\n    if model.nu and data.time > 0.1:\n        data.ctrl[:] = 1e10\n")
+    app = open_app(write(tmp_path, "ball"), beside=str(path), control=str(control))
+    app.session.take_steps(300)
+    settle(app, compares=True)
+    (entry,) = app.beside.entries
+    assert entry.run.ending.startswith("fails at 0.1")
+    assert app.session.engine.time == pytest.approx(0.6)
+    assert app.session.trouble is None
+    assert any("other.xml fails" in notice.text for notice in app.notices.items)
+    assert app.beside.comparison is not None
+    assert set(app.beside.comparison.only["b"]) == {"body wild", "joint j", "geom wild", "sensor wild"}
+    # Its last instant stays where it was; at others nothing of it is drawn.
+    contacts = app.session.contact_count
+    assert len(session_glyphs(app.session).spheres) == contacts
+    app.close()
+
+
+def test_a_branch_goes_on_as_the_run_and_is_saved_with_undo(tmp_path: Path) -> None:
+    path = write(tmp_path, "ball")
+    before = path.read_text()
+    app = open_app(path)
+    app.session.take_steps(400)
+    app.session.go_to(100)
+    entry = app.beside.branch([read_change("gravity=1 0 -9.81"), read_change("friction:ball=0.4")])
+    settle(app)
+    assert entry.run.newest_time == pytest.approx(0.8)
+    wanted = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(wanted)
+    mujoco.mj_step(wanted, data, 100)
+    wanted.opt.gravity[:], wanted.geom_friction[1, 0] = (1, 0, -9.81), 0.4
+    mujoco.mj_step(wanted, data, 300)
+    entry.run.go_to(300)
+    np.testing.assert_allclose(entry.run.shown.data.qpos, data.qpos, atol=1e-9)
+    # The past is as it was.
+    assert app.session.history is not None
+    assert app.session.history.last == 400
+    app.beside.save(entry)
+    lines, saved = before.splitlines(), path.read_text().splitlines()
+    assert [b for a, b in zip(lines, saved, strict=True) if a != b] == [
+        '  <option timestep="0.002" gravity="1 0 -9.81"/>',
+        '      <geom name="ball" size=".1" mass="1" solref="-2000 -2" friction="0.4 0.005 0.0001"/></body>',
+    ]
+    app.undo()
+    assert path.read_text() == before
+    app.go_on_with(entry)
+    assert not app.beside.entries
+    assert app.session.engine.model.geom_friction[1, 0] == 0.4
+    np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
+    app.session.take_steps(10)
+    mujoco.mj_step(wanted, data, 10)
+    np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
+    app.close()
+
+
+def test_a_branch_of_a_driven_run_ends_with_the_inputs_and_says_so(tmp_path: Path) -> None:
+    app = open_app(Path(str(open_engine("walker").path)))
+    app.session.take_steps(100)
+    entry = app.beside.branch([read_change("cone=elliptic")], 50)
+    app.session.take_steps(100)
+    settle(app)
+    assert entry.run.newest_time == pytest.approx(app.session.history.time(100) if app.session.history else 0)
+    assert any("controller is not asked again" in note for note in entry.notes)
+    with pytest.raises(SceneError, match="Bundled scenes stay"):
+        app.beside.save(entry)
+    app.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nothere.xml", "no such file"),
+        ("gripper@havok", "unknown engine 'havok'"),
+        ("gripper@mujoco==3.5.0", "other versions are compared by"),
+        ("nothere.npz", "no such file"),
+    ],
+)
+def test_what_cannot_be_opened_beside_is_said_in_one_line(text: str, said: str) -> None:
+    with pytest.raises(SceneError, match=said):
+        read_source(text, Path("scene.xml"))
+    with pytest.raises(SceneError, match="no scene file"):
+        read_source("motrix", None)

@@ -1,0 +1,531 @@
+"""Keeps what is shown beside a run: another scene, run, log or engine, and branches of its past; compares them."""
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..assets import bundled_control
+from ..compare.branches import describe, edits_of, make_branch
+from ..compare.comparison import Comparison
+from ..compare.sides import HistorySide
+from ..engines.contract import Engine
+from ..engines.registry import DEFAULT, ENGINES, open_engine, open_log
+from ..errors import SceneError
+from ..files import printable
+from ..metrics import OFF, ON, in_contact
+from ..mjmodel.model_changes import QUANTITIES, ModelChange
+from ..scene_files.file_watch import FileWatch
+from ..scene_files.log_files import LOG_SUFFIXES
+from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
+from ..scene_files.safe_open import OpenedScene, Opening
+from ..scene_files.scene import find_scene
+from ..sensors.signals import Signal
+from ..session.branch import visiting
+from ..session.session import Session
+from ..session.simulation import Change, Simulation
+from .controllers import Controllers
+from .notices import Notices
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..scene_files.sensor_edits import SensorEdits
+
+_MOST = 8
+"""Runs and branches that are kept: they share the memory of one history."""
+_OTHER_ENGINE = 1e-3
+"""Tolerance between two engines: they never agree in every bit."""
+_SLICE = 0.012
+"""Longest that a comparison may hold up a frame [s]."""
+
+
+class Source(NamedTuple):
+    """What a run beside is opened from."""
+
+    scene: Path
+    engine: str
+    log: Path | None = None
+
+
+def read_source(text: str, shown: Path | None) -> Source:
+    """Return what `scene`, `run.cvrun`, `log.npz`, `scene@motrix` or `motrix` names; a log and an engine alone are of
+    the scene that is `shown`. Raises SceneError."""
+    name, engine = text.strip(), DEFAULT
+    if "@" in name and not Path(name).expanduser().exists():
+        name, _, engine = name.rpartition("@")
+    elif name in ENGINES:
+        name, engine = "", name
+    if engine.partition("==")[0] in ENGINES and "==" in engine:
+        raise SceneError(f"{text}: other versions are compared by `contact-viewer compare`; a window has one")
+    if engine not in ENGINES:
+        raise SceneError(f"{text}: unknown engine {engine!r}: choose from {', '.join(ENGINES)}")
+    log = Path(name).expanduser()
+    is_log = log.suffix.lower() in LOG_SUFFIXES and log.suffix.lower() != RUN_SUFFIX
+    if (is_log or not name) and shown is None:
+        raise SceneError(f"{text}: the run that is shown has no scene file to show it on")
+    if is_log and not log.is_file():
+        raise SceneError(f"{log}: no such file")
+    if is_log or not name:
+        assert shown is not None
+        return Source(shown, engine, log if is_log else None)
+    return Source(find_scene(name), engine)
+
+
+def open_source(
+    source: Source, shown: Path | None, controllers: Controllers, scene: OpenedScene | None = None
+) -> Engine:
+    """Open what is to be shown beside a run; `scene`: compiled already. Raises SceneError."""
+    path, is_own = source.scene, source.scene == shown
+    control = None
+    if source.log is None and path.suffix.lower() != RUN_SUFFIX and (is_own or bundled_control(path) is None):
+        control = controllers.another()
+    engine = open_engine(scene if scene is not None and source.engine == DEFAULT else path, source.engine, 1, control)
+    if source.log is not None:
+        open_log(engine, source.log)
+    return engine
+
+
+def make_guest(session: Session, engine: Engine, label: str) -> Simulation:
+    """Return a run on an engine, without a history, that can be shown beside a session's run."""
+    _watch_as(session, engine)
+    run = Simulation(engine)
+    run.guest, run.label = True, label
+    if session.key is not None and session.key in engine.keys and run.source.why_not(Change.KEYFRAME) is None:
+        run.reset(session.key)
+    return run
+
+
+def _watch_as(session: Session, engine: Engine) -> None:
+    """Let an engine watch all contacts if the session does, and read sensors as they are read there."""
+    watches = [any(sensor.virtual for sensor in each.sensors) for each in (session.engine, engine)]
+    if watches == [True, False] and engine.can_watch_all:
+        engine.watch_all()
+    modes = {sensor.name: sensor.reduce for sensor in session.engine.sensors if sensor.modified}
+    engine.set_reduce_modes({name: mode for name, mode in modes.items() if engine.sensors.has(name)})
+
+
+@dataclass(eq=False)
+class RunBeside:
+    """A run that can be shown beside the one of the session."""
+
+    run: Simulation
+    text: str = ""
+    """What it was opened from; empty for a branch, and for the second engine of a choice of two."""
+    changes: tuple[ModelChange, ...] = ()
+    """What differs in a branch."""
+    is_branch: bool = False
+    start: float = 0.0
+    """Simulated time at which a branch begins [s]."""
+    link: tuple[str, int] | None = None
+    """Sensor and number of the touchdown, from 1, that is shown together in both runs; None if the same time is."""
+    notes: tuple[str, ...] = ()
+    """What of a branch is not exact, or not asked for again, as sentences."""
+    watch: FileWatch | None = field(default=None, repr=False)
+
+    @property
+    def title(self) -> str:
+        return self.run.title
+
+
+class RunsBeside:
+    """Runs and branches that can be shown beside the one of the session, one at a time, and their comparison."""
+
+    def __init__(self, session: Session, notices: Notices, edits: "SensorEdits", controllers: Controllers) -> None:
+        """`edits`: where what is saved into the scene can be undone."""
+        self._session, self._notices, self._edits, self._controllers = session, notices, edits, controllers
+        self.entries: list[RunBeside] = []
+        self.shown: RunBeside | None = None
+        """The one in the picture and in the plots."""
+        self.comparison: Comparison | None = None
+        """The comparison of all steps that both have, as far as it has come."""
+        self.trouble = ""
+        """Why there is no comparison."""
+        self.tolerance: float | None = None
+        """Largest difference that counts as none, as in `Judge`; None for bit for bit on one engine, `_OTHER_ENGINE` on
+        two."""
+        self._opening: Opening[Engine] | None = None
+        self._text = ""
+        self._replaces: RunBeside | None = None
+        self._work: Iterator[int] | None = None
+        self._sides: tuple[HistorySide, HistorySide] | None = None
+        self._compared: tuple[object, ...] = ()
+        """State of both runs for which the comparison was begun."""
+        self._rows: tuple[Comparison, tuple[int, int], list[dict[str, Any]]] | None = None
+        self._wanted = self._jumps = False
+        self._told: set[Simulation] = set()
+
+    # What is there
+
+    def attach(self, session: Session, controllers: Controllers, same: bool) -> None:
+        """Go on beside a session that has replaced the one before; `same`: on the same scene."""
+        self._session, self._controllers = session, controllers
+        twins = [RunBeside(run) for run in session.twins]
+        self.entries = [*twins, *(entry for entry in self.entries if entry.run.guest and same)]
+        for entry in self.entries:
+            _watch_as(session, entry.run.engine)
+        self._share()
+        kept = self.shown if self.shown in self.entries else None
+        self.show(kept or next(iter(self.entries), None))
+
+    @property
+    def is_busy(self) -> bool:
+        """True while something is opened, compared, or stepped to where the shown run is."""
+        late = self._session.simulation.has_late_runs
+        return (
+            self._opening is not None
+            or self._work is not None
+            or late
+            or ((self._wanted or self._jumps) and self._is_due)
+        )
+
+    @property
+    def progress(self) -> str | None:
+        """What is being opened, for a user; None for nothing."""
+        opening = self._opening
+        return None if opening is None or opening.elapsed < 0.3 else f"Opening {printable(opening.path.name)} beside"
+
+    def show(self, entry: RunBeside | None) -> None:
+        """Show one of the entries in the picture and in the plots, or none."""
+        self.shown = entry
+        self._session.simulation.beside[:] = [] if entry is None else [entry.run]
+        self._session.simulation.changes += 1
+        self.drop_comparison()
+
+    def add(self, entry: RunBeside) -> None:
+        """Keep an entry and show it. Raises SceneError where there are too many."""
+        if len(self.entries) >= _MOST:
+            raise SceneError(f"{_MOST} runs and branches are kept beside this one: remove one first")
+        self.entries.append(entry)
+        self._share()
+        entry.run.label = self._distinct(entry)
+        self.show(entry)
+
+    def remove(self, entry: RunBeside) -> None:
+        """Forget an entry."""
+        self.entries.remove(entry)
+        if entry is self.shown:
+            self.show(self.entries[-1] if self.entries else None)
+
+    def _distinct(self, entry: RunBeside) -> str:
+        """Return the name of an entry, with its start where another branch has the same."""
+        label, others = entry.run.label, {each.run.label for each in self.entries if each is not entry}
+        if label in others and entry.is_branch:
+            label = f"{label} from {entry.start:.3f} s"
+        return next(name for name in (label, *(f"{label} ({k})" for k in range(2, 99))) if name not in others)
+
+    def _share(self) -> None:
+        """Share the memory of the history: half of it for the run of the session, the rest for all others."""
+        simulation, megabytes = self._session.simulation, self._session.settings.history_megabytes
+        if simulation.history is None or not self.entries:
+            return
+        half = round(megabytes * 2**19)
+        simulation.limit_history(half)
+        for entry in self.entries:
+            if entry.run.history is None:
+                entry.run.keep_history(half // len(self.entries))
+            else:
+                entry.run.limit_history(half // len(self.entries))
+
+    # Opening
+
+    def open(self, text: str, replaces: RunBeside | None = None) -> None:
+        """Open a scene, run, log or engine beside; the window goes on until it is ready. Raises SceneError."""
+        shown = self._session.simulation.engine
+        source = read_source(text, shown.path)
+        if self._opening is not None:
+            self._opening.cancel()
+        controllers, path = self._controllers, shown.path
+        self._text, self._replaces = text, replaces
+
+        def build(scene: OpenedScene) -> Engine:
+            return open_source(source, path, controllers, scene)
+
+        self._opening = Opening(source.scene, build, known=shown.files)
+
+    def open_now(self, text: str) -> None:
+        """Open a scene, run, log or engine beside before there is a window. Raises SceneError."""
+        path = self._session.simulation.engine.path
+        self._take(open_source(read_source(text, path), path, self._controllers), text)
+
+    def _take(self, engine: Engine, text: str) -> None:
+        entry = RunBeside(make_guest(self._session, engine, run_label(text)), text)
+        entry.watch = FileWatch(engine.files) if engine.files else None
+        if self._replaces in self.entries:
+            self.remove(self._replaces)
+        for note in engine.notes:
+            self._notices.add(f"{entry.title}: {note}")
+        self.add(entry)
+        if not self._has_common(entry):
+            self._notices.add(f"{entry.title} has no sensor in common with this scene: its own are shown")
+
+    def _has_common(self, entry: RunBeside) -> bool:
+        return any(self._session.engine.sensors.has(name) for name in entry.run.engine.sensors.names)
+
+    # Each frame
+
+    def poll(self) -> None:
+        """Take over what was opened, report runs that have failed, and go on with the comparison, for a moment."""
+        if self._opening is not None and self._opening.poll():
+            opening, self._opening = self._opening, None
+            engine = self._notices.attempt(opening.result)
+            if engine is not None:
+                self._notices.attempt(lambda: self._take(engine, self._text))
+        for entry in self.entries:
+            if entry.run.ending.startswith("fails") and entry.run not in self._told:
+                self._told.add(entry.run)
+                self._notices.add(f"{entry.title} {entry.run.ending}", warning=True)
+            if entry.watch is not None and entry.watch.poll() and self._opening is None:
+                self._notices.attempt(lambda text=entry.text, old=entry: self.open(text, old))  # type: ignore[misc]
+        if (self._wanted or self._jumps) and self._is_due:
+            self._begin()
+        if self._work is not None:
+            self._go_on()
+        self._wanted = False
+
+    def close(self) -> None:
+        """Stop opening. Safe twice."""
+        if self._opening is not None:
+            self._opening.cancel()
+
+    # Time
+
+    def link_by_time(self) -> None:
+        """Show steps of the same simulated time together."""
+        self._set_lag(None, 0.0)
+
+    def link_by_touchdown(self, sensor: str, number: int) -> None:
+        """Show the instants together at which a sensor touches for the n-th time in each run. Raises SceneError."""
+        if self.shown is None:
+            return
+        times = []
+        for run, title in ((self._session.simulation, "this run"), (self.shown.run, self.shown.title)):
+            found = touchdowns(run, sensor)
+            if len(found) < number:
+                raise SceneError(
+                    f"{sensor} has touched down {len(found)} times in {title}: touchdown {number} is not known"
+                )
+            times.append(float(found[number - 1]))
+        self._set_lag((sensor, number), times[1] - times[0])
+
+    def _set_lag(self, link: tuple[str, int] | None, lag: float) -> None:
+        if self.shown is None:
+            return
+        self.shown.link = link
+        if self.shown.run.lag != lag:
+            self.shown.run.lag = lag
+            self._session.simulation.changes += 1
+            self.drop_comparison()
+
+    # Comparing
+
+    def want_comparison(self) -> None:
+        """Compare in the next frames, as long as this is called in each and nothing is compared yet."""
+        self._wanted = True
+
+    def jump(self) -> None:
+        """Pause, and show the first step that differs, once it is found."""
+        self._session.paused = self._jumps = True
+        if self._work is None and not self._is_due:
+            self._arrive()
+
+    @property
+    def tolerance_used(self) -> float:
+        """Largest difference that counts as none, as in `Judge`."""
+        if self.tolerance is not None or self.shown is None:
+            return self.tolerance or 0.0
+        names = {run.engine.name.split()[0] for run in (self._session.simulation, self.shown.run)}
+        return _OTHER_ENGINE if len(names) > 1 else 0.0
+
+    def set_tolerance(self, tolerance: float | None) -> None:
+        """Compare again with another tolerance."""
+        self.tolerance = tolerance
+        self.drop_comparison()
+
+    @property
+    def is_comparing(self) -> bool:
+        return self._work is not None
+
+    @property
+    def part(self) -> float:
+        """Part of the steps that are compared, 0 to 1."""
+        history = self._session.history
+        if self._sides is None or history is None or history.seconds <= 0:
+            return 0.0
+        return min(max((self._sides[0].time - history.time(history.first)) / history.seconds, 0.0), 1.0)
+
+    @property
+    def sensor_rows(self) -> list[dict[str, Any]]:
+        """Figures of each sensor in both runs, see `Comparison.sensors`."""
+        if self.comparison is None:
+            return []
+        if self._rows is None or self._rows[0] is not self.comparison or self._rows[1] != self.comparison.taken:
+            self._rows = self.comparison, self.comparison.taken, self.comparison.sensors()
+        return self._rows[2]
+
+    def drop_comparison(self) -> None:
+        """Forget the comparison: it is of other steps."""
+        self.comparison, self._work, self._sides, self._compared, self.trouble = None, None, None, (), ""
+        self._jumps = False
+
+    @property
+    def _is_due(self) -> bool:
+        """True if there are steps to compare that were not, and no more are to be expected now."""
+        session = self._session
+        if self.shown is None or session.history is None or self.shown.run.history is None or self._work is not None:
+            return False
+        return session.paused and not session.simulation.has_late_runs and self._state() != self._compared
+
+    def _state(self) -> tuple[object, ...]:
+        assert self.shown is not None
+        runs = (self._session.simulation, self.shown.run)
+        return (*((each.history, each.history.last, each.newest_time) for each in runs if each.history), runs[1].lag)
+
+    def _begin(self) -> None:
+        assert self.shown is not None
+        self._compared, self.trouble = self._state(), ""
+        run = self.shown.run
+        try:
+            self._sides = HistorySide(self._session.simulation, "this run"), HistorySide(run, run.title, lag=run.lag)
+            self.comparison = Comparison(*self._sides, tolerance=self.tolerance_used)
+            begin = max(side.time for side in self._sides)
+            end = min(self._session.simulation.newest_time, run.newest_time - run.lag)
+            self._work = self.comparison.steps(max(end - begin, 0.0))
+        except SceneError as error:
+            self.trouble = str(error)
+
+    def _go_on(self) -> None:
+        """Compare some steps."""
+        assert self._work is not None
+        assert self._sides is not None
+        if any(side.is_stale for side in self._sides):
+            self.drop_comparison()
+            return
+        until = perf_counter() + _SLICE
+        try:
+            with _visiting_both(*(side.simulation for side in self._sides)):
+                for _ in self._work:
+                    if perf_counter() > until:
+                        break
+                else:
+                    self._work = None
+        except SceneError as error:
+            self._work, self.trouble = None, str(error)
+        if self._work is None or (self.comparison is not None and self.comparison.first is not None):
+            self._arrive()
+
+    def _arrive(self) -> None:
+        """Show the first step that differs, if that was asked for."""
+        if not self._jumps or self.comparison is None:
+            return
+        self._jumps = False
+        if (first := self.comparison.first) is not None:
+            self._session.go_to_time(first.time)
+        else:
+            self._notices.add("no difference in the steps that both runs have")
+
+    # Branches
+
+    def why_not_branch(self) -> str | None:
+        """Return why the past of this run cannot be branched, as a sentence; None if it can."""
+        session = self._session
+        if session.history is None or not session.history.can_resume:
+            return f"{session.engine.name.split()[0]} cannot return to a step: its past cannot be branched"
+        if session.num_envs > 1:
+            return "Branches need a scene with one environment"
+        return None
+
+    def branch(self, changes: Sequence[ModelChange], step: int | None = None) -> RunBeside:
+        """Begin a branch at a step of the past, by default the one that is shown, and show it. Raises SceneError."""
+        session = self._session
+        if (reason := self.why_not_branch()) is not None:
+            raise SceneError(reason)
+        history = session.history
+        assert history is not None
+        step = history.current if step is None else step
+        run = make_branch(session.simulation, changes, step)
+        _watch_as(session, run.engine)
+        run.guest, run.label = True, describe(changes)
+        if self._is_driven:
+            run.until = history.time(history.last)
+        entry = RunBeside(run, "", tuple(changes), True, run.shown.time, notes=tuple(self._limits(step)))
+        self.add(entry)
+        return entry
+
+    @property
+    def _is_driven(self) -> bool:
+        """True if something sets the inputs of each step, so that those of steps to come are not known."""
+        session = self._session
+        return (
+            session.simulation.engine.driver() is not None
+            or session.drive.driver() is not None
+            or bool(session.source.name or not session.source.continues_from_shown)
+        )
+
+    def _limits(self, step: int) -> "Iterator[str]":
+        session, history = self._session, self._session.history
+        assert history is not None
+        if session.source.name:
+            yield f"Inputs are those of {session.source.name}: what would have answered to the change does not."
+        elif not session.source.continues_from_shown:
+            yield "Inputs are those that were seen of your program: it is not asked again."
+        elif self._is_driven:
+            yield "Inputs are those of the past: the controller is not asked again."
+        verdicts, first = session.source.verdicts, session.source.first_verdict
+        if verdicts is not None:
+            inexact = sum(not verdicts.is_exact(each + first) for each in range(step + 1, history.last + 1))
+        else:
+            inexact = sum(mark > step for mark in history.marks)
+        if inexact:
+            yield f"{inexact} steps of the past were not re-simulated exactly: the branch is not exact there either."
+
+    def why_not_save(self, entry: RunBeside) -> str | None:
+        """Return why the changes of a branch cannot be written into the scene, as a sentence; None if they can."""
+        if (reason := self._session.why_not(Change.FILE)) is not None:
+            return reason
+        if not entry.changes:
+            return "Nothing is changed in it"
+        unsaved = [each.key for each in entry.changes if QUANTITIES[each.quantity] not in ("", "geom or pair")]
+        return f"{unsaved[0]} cannot be saved from here: write it into the file" if unsaved else None
+
+    def save(self, entry: RunBeside) -> None:
+        """Write the changed values of a branch into the scene's files, with undo. Raises SceneError."""
+        if (reason := self.why_not_save(entry)) is not None:
+            raise SceneError(reason)
+        engine = self._session.simulation.engine
+        assert engine.path is not None
+        edits = edits_of(engine, engine.model, entry.changes)
+        self._edits.save_edits(f"save {entry.title} into {engine.path.name}", edits)
+        self._notices.add(f"saved {describe(entry.changes)} into {engine.path.name}")
+
+
+@contextmanager
+def _visiting_both(one: Simulation, other: Simulation) -> "Iterator[None]":
+    with visiting(one), visiting(other):
+        yield
+
+
+def touchdowns(run: Simulation, sensor: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """Return when a sensor began to touch, by its force and with hysteresis [s], in the steps that a run keeps."""
+    history = run.history
+    if history is None or sensor not in history.curves.names:
+        return np.empty(0)
+    while history.curves.stop <= history.last and not history.curves.update():
+        pass
+    first, stop = history.curves.first, history.curves.stop
+    if stop - first < 2:
+        return np.empty(0)
+    forces = np.nan_to_num(history.curves.values(sensor, Signal.MAGNITUDE, first, stop).astype(float))
+    touching = in_contact(forces, ON, OFF)
+    return history.times(first + 1 + np.flatnonzero(touching[1:] & ~touching[:-1]))
+
+
+def run_label(text: str) -> str:
+    """Return the name of what was opened, without its folder."""
+    name, at, engine = text.rpartition("@")
+    name = Path(name if at else text).name or text
+    return f"{name}@{engine}" if at and name else ENGINES[text].label if text in ENGINES else name
