@@ -210,9 +210,12 @@ def test_the_table_has_the_forces_of_both(scene: Path, tmp_path: Path, capsys: p
 
 
 def test_different_time_steps_are_linked_by_time(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, found = compared(capsys, scene, scene, "--set", "timestep=0.001", "--duration", "0.2")
-    assert found["steps"] == {"a": 100, "b": 200}
-    assert found["compared"] == 100
+    fine = ["--set", "timestep=0.001"]
+    for words, steps in (([scene, scene, *fine], (100, 200)), ([scene, *fine, scene], (200, 100))):
+        _, found = compared(capsys, *words, "--duration", "0.2")
+        assert found["steps"] == dict(zip("ab", steps, strict=True))
+        assert found["compared"] == 100
+        assert found["first_state"]["time"] == pytest.approx(0.002)
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,8 @@ class Comparison:
         self._names = [name for name in names[0] if name in names[1]]
         self._places = [np.array([each.index(name) for name in self._names], int) for each in names]
         self._states_equal = True
+        self._newest: StepFacts | None = None
+        """Of the second run."""
 
     def steps(self, duration: float) -> Iterator[int]:
         """Take the steps of so much simulated time [s]; yields after each how many were taken."""
@@ -85,12 +87,11 @@ class Comparison:
                 self.apart = True
 
     def _follow(self, time: float, with_contacts: bool) -> StepFacts | None:
-        """Take the second run to a time; return its step there, or None if it has no new one."""
-        facts = None
+        """Take the second run to a time; return its step there, which may have come before, or None without one."""
         while self.b.time < time and self.b.advance():
-            facts = self.b.read(with_contacts)
-            self._readings[1].add(facts)
-        return facts
+            self._newest = self.b.read(with_contacts)
+            self._readings[1].add(self._newest)
+        return self._newest
 
     @property
     def first(self) -> Divergence | None:
