@@ -318,7 +318,9 @@ def _bisect(arguments: argparse.Namespace, texts: Sequence[str]) -> int:
     differ = "differ" if until == "contacts" else "differs"
     print(f"\n{side.label}: {until} {differ} first in MuJoCo {first}; {before} is as {low}")
     print(f"step {found.step}, at {found.time:.6g} s: {found.link}: {found.text}")
-    print(f"A is MuJoCo {low}, B MuJoCo {first}, both from the same state")
+    print(
+        f"A is MuJoCo {low}, B MuJoCo {first}, both from the same state; differences up to {tolerance:g} count as none"
+    )
     return _DIFFERENT
 
 
