@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from contact_viewer.app.application import open_application
 from contact_viewer.checks.finding import Finding, Fix, Severity
+from contact_viewer.compare.cures import Cure, Cures
+from contact_viewer.compare.unwanted import read_unwanted
 from contact_viewer.events.breaks import BreakWhen
 from contact_viewer.mjmodel.model_changes import read_change
 from contact_viewer.render.view import Pick
@@ -325,6 +327,7 @@ def use_compare(person: Person) -> None:
         if friction:
             form.is_open, form.changes = friction < 3, [read_change("friction:box=3")]
             app.beside.branch([read_change(f"friction:box={2 + friction}")], 10)
+        use_cures(person, found=friction < 2)
         wait(person.ctx, lambda: not app.beside.is_busy)
         person.use_all(COMPARE)
         wait(person.ctx, lambda: app.loader.progress is None and not app.loader.is_busy(app.session.engine))
@@ -334,6 +337,21 @@ def use_compare(person: Person) -> None:
     session = person.prepare()
     session.paused, session.selected, session.picked = True, "feet0", ("feet0", 0)
     person.use_all(INSPECTOR)
+
+
+def use_cures(person: Person, found: bool) -> None:
+    """A search for a cure: while it runs, and what it has found."""
+    app, form = person.window.app, person.window.contents[COMPARE].cures
+    form.is_open = found
+    if not found:
+        return
+    form.avoid = ["slip:feet0>1mm"]
+    helps = Cure((read_change("friction:box=3"),), (1e-4,), 1.0, 1.0, True)
+    app.cures.cures = Cures((read_unwanted(form.avoid[0]),), before=Cure((), (0.1,), 1.0, 1.0, False), singles=[helps])
+    with patch.object(type(app.cures), "is_running", True):
+        person.use_all(COMPARE)
+    person.use_all(COMPARE)
+    app.cures.close()
 
 
 def use_empty(person: Person) -> None:

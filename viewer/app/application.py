@@ -29,6 +29,7 @@ from ..session.session import Session
 from ..session.simulation import Change, StepSource
 from ..settings import Options, ViewState
 from .controllers import Controllers
+from .cure_search import CureSearch
 from .findings import Findings
 from .keyframes import Keyframes
 from .notices import Notices
@@ -78,6 +79,8 @@ class Application:
         """Keyframes made in this program, beside those of the scene."""
         self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers)
         """Runs and branches beside the one that is shown, and their comparison."""
+        self.cures = CureSearch(options)
+        """What would keep something from happening in the open scene."""
         self.findings = Findings(self.sensor_edits)
         """Findings of the contact rules in the open scene."""
         self.gizmos = GizmoList()
@@ -116,6 +119,7 @@ class Application:
             or outdated
             or self.run_saving.is_busy
             or self.beside.is_busy
+            or self.cures.is_running
             or source.reads_ahead
             or self.session.filling is not None
         )
@@ -153,6 +157,7 @@ class Application:
         self.loader.close()
         self.findings.close()
         self.beside.close()
+        self.cures.close()
         self._save_last_run()
         self.finish_recording()
 
@@ -475,6 +480,7 @@ class Application:
         self.loader.watch_files(engine)
         self.keyframes.attach(session)
         self.findings.attach(session)
+        self.cures.attach(session)
         if engine.path is not None and not is_bundled(engine.path):
             others = [line for line in session.settings.recent_scenes.splitlines() if line != str(engine.path)]
             session.settings.recent_scenes = "\n".join([str(engine.path), *others][:_RECENT_MAX])

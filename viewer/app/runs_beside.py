@@ -45,7 +45,7 @@ _SLICE = 0.012
 
 
 class Source(NamedTuple):
-    """What a run beside is opened from."""
+    """Scene, engine and log of a run beside."""
 
     scene: Path
     engine: str
@@ -115,16 +115,16 @@ class RunBeside:
 
     run: Simulation
     text: str = ""
-    """What it was opened from; empty for a branch, and for the second engine of a choice of two."""
+    """Words that it was opened with; empty for a branch, and for the second engine of a choice of two."""
     changes: tuple[ModelChange, ...] = ()
-    """What differs in a branch."""
+    """Values that differ in a branch."""
     is_branch: bool = False
     start: float = 0.0
     """Simulated time at which a branch begins [s]."""
     link: tuple[str, int] | None = None
     """Sensor and number of the touchdown, from 1, that is shown together in both runs; None if the same time is."""
     notes: tuple[str, ...] = ()
-    """What of a branch is not exact, or not asked for again, as sentences."""
+    """Limits of a branch: parts that are not exact, or not asked for again, as sentences."""
     watch: FileWatch | None = field(default=None, repr=False)
 
     @property
@@ -185,7 +185,7 @@ class RunsBeside:
 
     @property
     def progress(self) -> str | None:
-        """What is being opened, for a user; None for nothing."""
+        """Name of the file that is being opened, in words; None for none."""
         opening = self._opening
         return None if opening is None or opening.elapsed < 0.3 else f"Opening {printable(opening.path.name)} beside"
 

@@ -13,8 +13,8 @@ from ..mjmodel.types import MjData, MjModel
 
 _GHOST_ALPHA = 0.45
 _SAME_PLACE, _SAME_TURN = 4e-3, 5e-5
-"""How far apart bodies of two runs count as at the same place, by the size of the scene, and how far turned, by 1 less
-the product of quaternions: nearer ones would show in patches."""
+"""Distance below which bodies of two runs count as at the same place, by the size of the scene, and turn below which
+they do, by 1 less the product of quaternions: nearer ones would show in patches."""
 _MESH, _BOX = mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_BOX
 
 

@@ -139,3 +139,44 @@ def test_a_branch_is_made_saved_and_undone(tmp_path: Path) -> None:
         np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
 
     drive(window, test)
+
+
+def test_a_cure_is_found_and_tried_as_a_branch(tmp_path: Path) -> None:
+    path = tmp_path / "slide.xml"
+    path.write_text(BOX.format(0.2))
+    window = make_window(path)
+    app = window.app
+
+    def test(ctx: Any) -> None:
+        app.session.take_steps(300)
+        ctx.window_focus("//Compare")
+        ctx.yield_(3)
+        ctx.item_click("//Compare/###cure")
+        ctx.yield_(2)
+        # Gravity along the floor is 0.41 of that across it: below this friction the box slides.
+        ctx.item_input_value("//Compare/##limit", "20mm")
+        ctx.item_click("//Compare/###search")
+        wait(ctx, lambda: app.cures.cures is not None and not app.cures.is_running, 60)
+        cures = app.cures.cures
+        assert cures is not None
+        assert cures.happens
+        best = next(cure for cure in cures.singles if cure.changes[0].quantity == "friction")
+        assert 0.4 < best.changes[0].value[0] < 1.0
+        place = cures.singles.index(best)
+        screenshot(ctx, tmp_path / "cures.png")
+        ctx.item_click(f"//Compare/One change{place}/###try")
+        wait(ctx, lambda: app.beside.entries and not app.beside.is_busy)
+        (entry,) = app.beside.entries
+        entry.run.go_to(300)
+        app.session.go_to(300)
+        slid, held = (float(run.shown.data.qpos[0]) for run in (app.session.simulation, entry.run))
+        assert slid > 0.1
+        assert held < 0.3 * slid
+        # A limit that makes no sense is said in one line, and starts nothing.
+        ctx.item_input_value("//Compare/##limit", "1 parsec")
+        ctx.item_click("//Compare/###also")
+        ctx.yield_(2)
+        assert "no unit of slip" in window.contents["Compare"].cures.message.text
+        assert not app.cures.is_running
+
+    drive(window, test)

@@ -16,6 +16,7 @@ from ...render.style import BESIDE_COLOR
 from .. import widgets as ui
 from ..shell import COMPARE, Dock, Panel, Shell
 from ..theme import dim_color, plain_color, text_tint, warning_color
+from .cure_form import CureForm
 from .sensor_form import NameList
 
 _DIGITS = "-00000.000"
@@ -44,7 +45,7 @@ _HELP = {
 
 
 class BranchForm:
-    """What a new branch changes."""
+    """Values that a new branch changes."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -53,7 +54,7 @@ class BranchForm:
         self._quantity, self._name, self._text = "friction", "", ""
         self._names = NameList()
         self._shown_for: tuple[object, ...] = ()
-        """What the value that is offered belongs to."""
+        """Model, quantity and object that the offered value belongs to."""
 
     def begin(self, quantity: str = "", name: str = "") -> None:
         """Show the form, for a quantity of an object if one is given."""
@@ -147,7 +148,7 @@ class ComparePanel:
     """The window's content."""
 
     def __init__(self) -> None:
-        self.form = BranchForm()
+        self.form, self.cures = BranchForm(), CureForm()
         self.message = ui.Message()
         self._touchdown = 1
         self._sensor = ""
@@ -168,6 +169,13 @@ class ComparePanel:
         ui.flow(9 * imgui.get_font_size())
         if ui.button(f"{icons.ICON_FA_CODE_BRANCH} Branch here...###form", "Change a value from here on (Ctrl+B)"):
             self.form.is_open = not self.form.is_open
+        ui.flow(9 * imgui.get_font_size())
+        if ui.button(
+            f"{icons.ICON_FA_MAGNIFYING_GLASS} Find a cure...###cure", "Say what must not happen: see what helps"
+        ):
+            self.cures.is_open = not self.cures.is_open
+        if self.cures.is_open:
+            self.cures.show(app)
         if self.form.is_open:
             self.form.show(beside, app.session.simulation.engine.model, app.session.engine.time)
         if not beside.entries:
@@ -298,7 +306,7 @@ def _show_first(beside: RunsBeside) -> None:
 
 
 def _cause(found: Divergence) -> str:
-    """What differs first, of the run that is shown and of the one beside."""
+    """Return the first difference in words: here is the run that is shown."""
     text = found.text if found.link is Link.STATE else f"{found.link}: {found.text}"
     words = {" in A,": " here,", " in B": " beside", "the list of A alone": "the list here alone"}
     for word, meaning in (words | {"the list of B alone": "the list beside alone"}).items():
