@@ -91,6 +91,22 @@ def test_a_long_or_crowded_run_keeps_fewer_steps_and_says_so(tmp_path: Path, mon
     assert everything.manifest["contacts"]["every"] == 1
 
 
+def test_touch_sensors_and_channels_are_curves(tmp_path: Path) -> None:
+    run = [str(tmp_path / "run.html"), "--to", "0.6", "--channel", "joint position/lift"]
+    assert main(["page", "touch", "-o", *run]) == 0
+    exported = [str(tmp_path / "run.npz"), "--duration", "0.6", "--channel", "joint position/lift"]
+    assert main(["export", "touch", "-o", *exported]) == 0
+    page, data = Page(tmp_path / "run.html"), np.load(tmp_path / "run.npz")
+    curves = dict(zip([curve["name"] for curve in page.manifest["curves"]], page.array("curves"), strict=True))
+    for name, sensor, component in (("sole", "sole", 0), ("pad x", "pad", 0), ("pad z", "pad", 2)):
+        wanted = data["touch_value"][(data["touch_sensor"] == sensor) & (data["touch_component"] == component)]
+        np.testing.assert_array_equal(curves[name], wanted.astype(np.float32))
+    lift = curves["joint position/lift"]
+    assert lift[1:].std() > 0
+    values = dict(zip(data["channel_step"].tolist(), data["channel_value"].tolist(), strict=True))
+    np.testing.assert_allclose(lift[1:], [values[step] for step in range(1, len(lift))], rtol=1e-6)
+
+
 class _Elements(HTMLParser):
     """Elements of a page and their attributes."""
 

@@ -32,7 +32,9 @@ SHAPES = """<mujoco><asset>
 
 
 def opened(scene: str | Path, engine: str = "mujoco") -> Session:
-    return Session(open_engine(scene, engine), ViewState(), keeps_history=False)
+    session = Session(open_engine(scene, engine), ViewState(), keeps_history=False)
+    session.watch_without_sensors()
+    return session
 
 
 def write(

@@ -287,6 +287,8 @@ class Application:
     def save_page(self, path: Path | None = None) -> None:
         """Write the steps that are kept as one HTML page, which shows first what is shown now; without a path, beside
         the recordings."""
+        from ..recording.talk import scene_title
+
         session = self.session
         camera, shown = session.view.camera, [sensor.name for sensor in session.shown_sensors]
         options = ["--at", repr(session.engine.time)]
@@ -298,7 +300,7 @@ class Application:
         if len(shown) < len(session.engine.sensors):
             options += [word for name in shown for word in ("--sensor", name)]
         if session.engine.path is not None:
-            options += ["--title", session.engine.path.stem]
+            options += ["--title", scene_title(session)]
         with naming(self._recording_folder):
             target = self.working_folder / path if path is not None else self.next_page
             edits = self.sensor_edits

@@ -12,6 +12,7 @@ import numpy as np
 from ..errors import RecordingError
 from ..files import PartFile
 from ..recording.tables import EVENT_COLUMNS, EventCollector, SeenEvent, event_rows
+from ..recording.talk import scene_title
 from ..render.style import BAR, Gauge, palette_colors, sensor_color
 from ..session.force_scale import nice_above
 from ..session.session import Session
@@ -116,7 +117,7 @@ class PageFile:
             start, instant = self._instant
             model, view = session.engine.model, session.view
             geometry = Geometry(model, instant.data, view, self._sections, options.detail)
-            title = options.title or (session.engine.path.stem if session.engine.path is not None else "scene")
+            title = options.title or scene_title(session) or "scene"
             manifest = {
                 "format": FORMAT,
                 "title": title,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..engines.steps import StepBlock, StepBuffer
-from ..recording.tables import CONTACT_COLUMNS, NO_FRAME, Block, ContactRows, Texts
+from ..recording.tables import CONTACT_COLUMNS, NO_FRAME, Block, ContactRows, Texts, touch_samples
 from ..render.style import tree_weights
 from ..session.session import Session
 from ..settings import Reduce
@@ -73,6 +73,8 @@ class RunRecorder:
         self._pending = np.zeros((0, 2 * len(self._curve_names)), np.float32)
         """Curves of the steps since the last frame."""
         self._curve_steps = 0
+        self._touch: list[NDArray[np.float32]] = []
+        """What the touch sensors report in each frame, one component after another."""
         self._contacts: list[_Contacts] = []
         self._contact_bytes = 0
         self._precision = _precision(session)
@@ -100,6 +102,8 @@ class RunRecorder:
         self._filled += 1
         self._numbers.append(step)
         self._times.append(time)
+        if touch := touch_samples(self._session):
+            self._touch.append(np.concatenate([each.values for each in touch]).astype(np.float32))
         if self._filled == _CHUNK:
             self._pack_poses()
         if number % (self.stride * self.every) == 0 and (rows := self._rows.add(number, NO_FRAME)) is not None:
@@ -122,7 +126,8 @@ class RunRecorder:
         sections.add("quaternions", quaternions, delta=True, planes=True)
         # The last steps may belong to no frame.
         curves = np.concatenate([*self._curves, np.zeros((0, self._pending.shape[1]), np.float32)])[:count]
-        sections.add("curves", curves.T.astype("<f4"), delta=True, planes=True)
+        others, values = self._other_curves()
+        sections.add("curves", np.concatenate([curves.T, *values]).astype("<f4"), delta=True, planes=True)
         contacts = self._finish_contacts(sections, count)
         first = self._numbers[0] if self._numbers else 0
         return {
@@ -132,7 +137,8 @@ class RunRecorder:
                 {"name": name, "unit": unit, "sensor": place, "kind": kind}
                 for kind, unit in (("force", "N"), ("found", ""))
                 for place, name in enumerate(self._curve_names)
-            ],
+            ]
+            + others,
             "contacts": contacts,
             "csv": {"columns": [name for name in CONTACT_COLUMNS if name != "video_frame"]},
         }
@@ -187,6 +193,23 @@ class RunRecorder:
             self._curves.append(np.fmax.reduceat(rows[: ends[-1] + 1], starts, axis=0))
         self._pending = rows[ends[-1] + 1 :] if len(ends) else rows
 
+    def _other_curves(self) -> tuple[list[dict[str, Any]], list[NDArray[np.float32]]]:
+        """Return the touch sensors and channels, as a manifest describes curves, and their values in all frames."""
+        about: list[dict[str, Any]] = []
+        values = [np.array(self._touch).T] if self._touch else []
+        for touch in touch_samples(self._session) if self._touch else ():
+            axes = (f"{touch.name} {axis}" for axis in "xyz") if len(touch.values) == 3 else (touch.name,)
+            about += [{"name": name, "unit": "", "sensor": -1, "kind": "touch"} for name in axes]
+        times = np.array(self._times)
+        for samples in self._session.simulation.channels.samples(times[0], times[-1]):
+            # A value holds until the next one.
+            latest = np.searchsorted(samples.times, times + 1e-9, "right") - 1
+            held = np.where(latest >= 0, samples.values[np.maximum(latest, 0)], np.nan)
+            values.append(held[None].astype(np.float32))
+            name, unit = samples.channel.name, samples.channel.unit
+            about.append({"name": name, "unit": unit, "sensor": -1, "kind": "channel"})
+        return about, values
+
     def _pack_poses(self) -> None:
         rows, split = self._chunk[: self._filled], 3 * len(self._bodies)
         # What has flown away, or is not a number, stays at the edge of what an integer holds.
@@ -221,7 +244,7 @@ class RunRecorder:
         if count % 2 == 0:
             self._pending = np.concatenate([curves[-1:], self._pending])
         self._curves = [merged]
-        self._numbers, self._times = self._numbers[::2], self._times[::2]
+        self._numbers, self._times, self._touch = self._numbers[::2], self._times[::2], self._touch[::2]
         self.stride *= 2
         # Contacts of every second frame at least are those of each frame now.
         self.every = max(1, self.every // 2)
