@@ -44,8 +44,11 @@ class _StillLoop:
     def take(self) -> ArrivedStep | None:
         return None
 
-    def take_values(self) -> list[Samples]:
+    def take_values(self, start_time: float | None = None) -> list[Samples]:
         return []
+
+    def take_trouble(self) -> str:
+        return ""
 
     def begin_episode(self, time: float) -> None: ...
     def catch_up(self) -> None: ...

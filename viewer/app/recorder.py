@@ -297,7 +297,8 @@ class RunSaving:
     def _saver(self, simulation: Simulation, path: Path, edits: SensorEdits) -> RunSaver:
         if self._saving is not None:
             raise SceneError(f"{self._path}: is still being saved")
-        return RunSaver(simulation, path, tuple(change.to_json() for change in edits.changes))
+        changes = tuple(change.to_json() for change in edits.changes)
+        return RunSaver(simulation, path, changes, simulation.episode)
 
     def _start(self, path: Path, write: Callable[[], str]) -> None:
         # The program ends when the file is complete: it waits for threads of an executor.

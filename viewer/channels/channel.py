@@ -228,7 +228,7 @@ class Channels:
     def remove(self, name: str) -> None:
         """Forget a channel, and the limits on it."""
         self._channels.pop(name, None)
-        self.limits = [limit for limit in self.limits if limit.channel != name]
+        self.limits[:] = [limit for limit in self.limits if limit.channel != name]
 
     def check(self, until: float = np.inf) -> None:
         """Look whether new values up to a time [s] pass a limit."""
@@ -245,6 +245,12 @@ class Channels:
         }
         for limit in self.limits:
             limit.restart()
+
+    def detach(self) -> "Channels":
+        """Return the channels with their values, which a later `clear` leaves to them."""
+        other = Channels(self)
+        other.limits, other.on_limit = self.limits, self.on_limit
+        return other
 
     def truncate(self, time: float) -> None:
         """Forget the values after a time [s], but those of files."""
@@ -263,6 +269,9 @@ class Channels:
         """Return the channels of each plot, those of one group and unit, by the plot's title."""
         found: dict[str, list[Channel]] = {}
         for channel in self:
+            if channel.name.group == "episode":
+                # They say how an episode ended.
+                continue
             group, unit = channel.name.group, channel.name.unit
             found.setdefault(f"{group} [{unit}]".strip() if unit else group, []).append(channel)
         return found

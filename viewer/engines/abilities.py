@@ -225,6 +225,8 @@ class ArrivedStep:
     kind: StepKind = StepKind.EXACT
     difference: float = 0.0
     """Estimated error of each contact force of a CLOSE step, as a part of the largest one of the step."""
+    trouble: str = ""
+    """Of START, what made the steps before it unstable; empty if it was a reset."""
 
 
 class Verdict(StrEnum):

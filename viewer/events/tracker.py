@@ -85,6 +85,8 @@ class ContactTracker:
         """Called when a break is hit, in the step that shows it: why, for a person."""
         self.curves_wanted_until = -math.inf
         """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
+        self.past: tuple[EventLog, float] | None = None
+        """Events of an ended episode that is shown, and the time at which it began [s]."""
         self.patience = 0.0
         """How long motion may wait until it is decided which pairs slide and creep, in wall time [s]."""
         self.least_samples = 0
@@ -110,7 +112,12 @@ class ContactTracker:
 
     @property
     def log(self) -> EventLog:
-        """What happened, oldest first."""
+        """What happened, oldest first; in an episode that has ended, while that is shown."""
+        return self.live_log if self.past is None else self.past[0]
+
+    @property
+    def live_log(self) -> EventLog:
+        """What happened in the episode that lasts, oldest first."""
         self._flush()
         if self._may_decide():
             self._decide()
@@ -182,9 +189,9 @@ class ContactTracker:
         """
         live, steps = self.sensors.timing, self._sensors.step_count
         timestep = float(live.timestep)
-        first = self.time - (steps - 1) * timestep
+        first = self.time - (steps - 1) * timestep if self.past is None else self.past[1]
         last = round((now - first) / timestep)
-        if last >= steps - 1:
+        if last >= steps - 1 and self.past is None:
             return live
         entries = [entry for entry in self.log if entry.sensor is not None]
         state = live.in_contact.copy()

@@ -147,6 +147,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             self.viewer.sync()
             for name, value in self._picker.pick(reward=reward, info=info, action=action, observation=observation):
                 self.viewer.plot(name, value)
+            if terminated or truncated:
+                self.viewer.plot("episode/terminated" if terminated else "episode/truncated", 1.0)
         film = self._film
         if film is not None and film.filming:
             if terminated or truncated:

@@ -2,8 +2,9 @@
 
 from time import perf_counter
 
-from ..engines.abilities import StepKind
+from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
+from ..errors import UnstableError
 from ..render.view import View
 from ..session.simulation import FOREIGN_MODEL, Change, Player, Simulation, StatusPart, StepSource
 from .window_loop import WindowLoop
@@ -83,26 +84,33 @@ class LoopSteps(StepSource):
             shown = self._break
         if shown is None:
             simulation.begin_frame()
-        taken = 0
-        while (step := loop.take()) is not None:
-            simulation.observe(step)
-            if step.kind is StepKind.START:
-                loop.begin_episode(self.engine.time)
+        taken, trouble, ended = 0, "", simulation.episodes.count
+        while (step := self.observe_next(simulation)) is not None:
+            if simulation.episodes.count > ended:
+                ended, trouble = simulation.episodes.count, step.trouble
+                if simulation.episode is None and (trouble or shown is not None):
+                    # A step of the episode that ended is looked at, or its last one is what to look at.
+                    simulation.episode = simulation.episodes[-1]
+                    shown = simulation.episode.history.last if shown is None else shown
             taken += 1
+            if trouble:
+                break
             if simulation.halted and shown is None and history is not None:
                 # The loop is ahead of what is seen here: show the step of the break, whatever came after it.
                 shown = self._break = history.last
             if perf_counter() > until:
                 loop.catch_up()
                 break
+        trouble = trouble or loop.take_trouble()
         for samples in loop.take_values():
-            simulation.channels.add(samples)
+            simulation.live_channels.add(samples)
         simulation.halted_at = None
-        simulation.channels.check()
-        if simulation.halted_at is not None and shown is None and history is not None:
-            shown = self._break = history.step_at(simulation.halted_at)
+        simulation.live_channels.check()
+        if simulation.halted_at is not None and shown is None and simulation.live_history is not None:
+            shown = self._break = simulation.live_history.step_at(simulation.halted_at)
         # Fewer pictures then, rather than fewer steps.
         self._behind = loop.pending > taken
+        history = simulation.history
         if history is not None and loop.waiting and shown is None:
             shown = history.last
         if (
@@ -115,6 +123,22 @@ class LoopSteps(StepSource):
             simulation.go_to(shown)
         _pull(loop, simulation, player.view)
         self._done = perf_counter()
+        if trouble:
+            self.paused = True
+            raise UnstableError(trouble, "this is the last step before")
+
+    def observe_next(self, simulation: Simulation) -> ArrivedStep | None:
+        """Hand the next step that has arrived to a run, with the values that belong to the episode before it."""
+        step = self.loop.take()
+        if step is None:
+            return None
+        if step.kind is StepKind.START:
+            for samples in self.loop.take_values(self.engine.time):
+                simulation.live_channels.add(samples)
+        simulation.observe(step)
+        if step.kind is StepKind.START:
+            self.loop.begin_episode(self.engine.time)
+        return step
 
     def step_once(self, player: Player) -> None:
         """Let a held loop do one `sync`, and show the step that it then has taken."""

@@ -27,6 +27,7 @@ from .shared_memory import (
     SharedMemory,
     Word,
     read_values,
+    trouble_word,
 )
 
 AFTER, BEFORE, START = int(RowKind.AFTER), int(RowKind.BEFORE), int(RowKind.START)
@@ -36,6 +37,8 @@ _LONGEST_LOOK = 1 / 60
 _SHORTEST_LOOK = 1e-3
 """After a change the next step is looked at; then, without one, after this time, and twice as long each time [s]."""
 _WRITTEN, _CHECKED, _VALUES = int(Word.WRITTEN), int(Word.CHECKED), int(Word.VALUES)
+_TROUBLE, _TROUBLE_ROW = int(Word.TROUBLE), int(Word.TROUBLE_ROW)
+_BAD = tuple(int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}")) for name in ("QACC", "QVEL", "QPOS"))
 """Plain numbers take half the time."""
 Send = Callable[[dict[str, Any]], bool]
 """Sends a message to the window; False if it does not listen now."""
@@ -82,6 +85,8 @@ class RowWriter:
         if time == self.time and self._is_same(place):
             # The same once more, such as from a program that waits.
             return
+        if time < self.time:
+            self._note_reset(count)
         self.time, self.is_changed = time, False
         self._kinds[place] = self.word | kind
         # Last, so that the window never sees a row that is not complete.
@@ -90,6 +95,13 @@ class RowWriter:
     def write_start(self, time: float) -> None:
         """Hand over the state before a step that is being taken."""
         self.write(BEFORE, time)
+
+    def _note_reset(self, row: int) -> None:
+        """Hand over why time went back: a program's own reset leaves none of MuJoCo's warnings."""
+        warning, words = self.data.warning, self._words
+        bad = next((kind for kind in _BAD if warning[kind].number), None)
+        words[_TROUBLE] = 0 if bad is None else trouble_word(bad, int(warning[bad].lastinfo))
+        words[_TROUBLE_ROW] = row
 
     def _is_same(self, place: int) -> bool:
         """True if a row repeats the one before it."""

@@ -106,6 +106,10 @@ class Word(IntEnum):
     """Number of channels that the loop has named."""
     VALUES = auto()
     """Values of channels that the loop has written."""
+    TROUBLE = auto()
+    """Why MuJoCo reset the loop's data last, as `trouble_word` has it; 0 if the program did."""
+    TROUBLE_ROW = auto()
+    """Number of the first row after that."""
 
 
 class SharedMemory:
@@ -181,6 +185,16 @@ class SharedMemory:
 def row_word(kind: int, version: int) -> int:
     """What a row is, and the version of the model with it, as one number."""
     return version << _KIND_BITS | kind
+
+
+def trouble_word(warning: int, place: int) -> int:
+    """A warning of MuJoCo, and the number in `qpos` or `qvel` that it is about, as one number that is not 0."""
+    return warning + 1 << 32 | max(place, 0)
+
+
+def split_trouble(word: int) -> tuple[int, int] | None:
+    """Warning and place of a `trouble_word`; None for 0."""
+    return ((word >> 32) - 1, word & 0xFFFFFFFF) if word else None
 
 
 def split_word(word: int) -> tuple[int, int]:

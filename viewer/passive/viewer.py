@@ -459,19 +459,36 @@ class PassiveViewer(LoopViewer):
             if self._tapped:
                 TAP.add(model, data, self._rows.write_start)
 
-    def save_run(self, path: str | Path) -> SavedRun:
+    def save_run(self, path: str | Path, episodes: int = 1) -> SavedRun:
         """Save every step that the window keeps into a `.cvrun` file, which `contact-viewer` opens as a scene.
 
         Waits until the file is complete; the window goes on meanwhile. Says on standard error, and returns, how many
-        steps since the last reset are missing. Raises SceneError, one line, if it cannot be written or the window is
-        closed.
+        steps since the last reset are missing.
+
+        Args:
+            path: The file.
+            episodes: How many of the last episodes to save, with the one that lasts. Those before it go into files of
+                their own, with their number: `run.cvrun`, `run.episode7.cvrun`, `run.episode6.cvrun`.
+
+        Returns:
+            What the first file has.
+
+        Raises:
+            SceneError: It cannot be written, or the window is closed: one line.
+
+        Example:
+            ```python
+            viewer.save_run("walk.cvrun", episodes=3)
+            ```
         """
+        if episodes < 1:
+            raise ValueError(f"episodes is at least 1, not {episodes}")
         target = str(Path(path).expanduser().absolute())
         with self._lock:
             until = monotonic() + _SAVE_TIME
             # The last steps may be those of a model that has just been changed.
             self._look(monotonic(), False)
-            sent = self._running and self._link.send({"save_run": target})
+            sent = self._running and self._link.send({"save_run": target, "episodes": episodes})
             while sent and self._running and monotonic() < until:
                 self._link.wait(_WAIT)
                 for message in self._receive():

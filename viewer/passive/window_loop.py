@@ -23,7 +23,7 @@ from ..processes import Link, Message
 from ..render.glyphs import GizmoList
 from ..scene_files.compiled_sensors import companions_of, with_sensors
 from ..scene_files.scene import LoadedScene, engine_warnings
-from .shared_memory import MOST_VALUES, GeomMemory, SharedMemory, Word, split_word
+from .shared_memory import MOST_VALUES, GeomMemory, SharedMemory, Word, split_trouble, split_word
 
 _LAG = 1.0
 """Rows that arrived longer ago than this are skipped while more arrive than can be taken [s]."""
@@ -209,10 +209,19 @@ class WindowLoop:
             # The step that led to this row started from one that is gone.
             self.skipped += skipped
             self._learn_versions()
-            return ArrivedRow(state, RowKind(kind), skipped, version, number)
+            trouble = words[Word.TROUBLE] if words[Word.TROUBLE_ROW] == number else 0
+            return ArrivedRow(state, RowKind(kind), skipped, version, number, split_trouble(trouble))
 
-    def take_values(self) -> list[Samples]:
-        """Return the values of channels that go with the rows that were read, and were not returned before."""
+    def take_trouble(self) -> str:
+        """Return why the last rows are no states that can be shown, once; empty if they are."""
+        trouble, self.arrivals.trouble = self.arrivals.trouble, ""
+        return trouble
+
+    def take_values(self, start_time: float | None = None) -> list[Samples]:
+        """Return the values of channels that go with the rows that were read, and were not returned before.
+
+        `start_time`: of the last of these rows, if that begins an episode [s]: then those of the episode before.
+        """
         shared, written = self._shared, int(self._words[Word.VALUES])
         start = max(self._values_read, written - MOST_VALUES)
         if written == start:
@@ -221,7 +230,11 @@ class WindowLoop:
         read = np.frombuffer(shared.values, _VALUE)[places]
         # Of the oldest, some may have been written again meanwhile.
         read = read[max(int(self._words[Word.VALUES]) - MOST_VALUES - start, 0) :]
-        ready = int(np.searchsorted(read["rows"], self._next, side="right"))
+        rows = self._next - (start_time is not None)
+        ready = int(np.searchsorted(read["rows"], rows, side="right"))
+        if start_time is not None:
+            # Those of the new episode that were written before its first row.
+            ready -= int(((read["rows"] == rows) & (read["time"] == start_time)).sum())
         self._values_read = written - len(read) + ready
         read = read[:ready]
         began, time = self._began

@@ -8,6 +8,8 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
+from typing import cast
 
 # Before MuJoCo, so that both use one GLFW library.
 from ..window.main_loop import run_window  # isort: skip
@@ -168,7 +170,7 @@ def _serve(window: Window, link: Link, loop: WindowLoop | None, host: str, port:
 def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
     """Do what the loop's program has asked for: hide panels, set camera and visual options, save the run."""
     if "save_run" in message:
-        _save_run(window.app, loop, str(message["save_run"]))
+        _save_run(window.app, loop, str(message["save_run"]), int(message.get("episodes", 1)))
     if "show" in message:
         _show(window, loop, message["show"])
     view = window.app.session.view
@@ -181,36 +183,44 @@ def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
                     window.toggle_panel(panel)
 
 
-def _save_run(app: Application, loop: WindowLoop, path: str) -> None:
-    """Save all steps that have arrived, and answer when that is done."""
+def _save_run(app: Application, loop: WindowLoop, path: str, episodes: int) -> None:
+    """Save all steps of the last episodes that have arrived, and answer when that is done."""
 
     def answer(error: str = "", steps: tuple[int, int, int] | None = None) -> None:
         loop.link.send({"run": {"path": path, "error": error, "steps": steps}})
 
-    def write(saver: RunSaver) -> None:
+    def write(savers: list[RunSaver]) -> None:
+        saver = savers[0]
         try:
-            saver.write()
+            for each in savers[::-1]:
+                each.write()
         except Exception as error:
             answer(str(error) if isinstance(error, SceneError) else f"{path}: the run could not be saved ({error!r})")
         else:
             answer(steps=(saver.steps, lost, saver.forgotten))
 
     simulation, history = app.session.simulation, app.session.simulation.history
+    source = cast(LoopSteps, simulation.source)
     shown = None if history is None or history.at_end else history.current
     for _ in range(_TRIES):
-        while (step := loop.take()) is not None:
-            simulation.observe(step)
+        while source.observe_next(simulation) is not None:
+            pass
         if not loop.arrivals.waiting:
             break
     if shown is not None:
         simulation.go_to(shown)
     lost = loop.arrivals.lost
+    target, changes = Path(path), tuple(change.to_json() for change in app.sensor_edits.changes)
+    before = list(simulation.episodes)[::-1][: episodes - 1]
     try:
-        saver = RunSaver(simulation, path, tuple(change.to_json() for change in app.sensor_edits.changes))
+        savers = [RunSaver(simulation, path, changes)]
+        for each in before:
+            name = target.with_name(f"{target.stem}.episode{each.number}{target.suffix}")
+            savers.append(RunSaver(simulation, name, changes, each))
     except SceneError as error:
         answer(str(error))
     else:
-        threading.Thread(target=write, args=(saver,), name="save run").start()
+        threading.Thread(target=write, args=(savers,), name="save run").start()
 
 
 def pressed_keys() -> list[int]:

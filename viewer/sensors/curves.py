@@ -68,6 +68,14 @@ class Curves:
             part = slice(begin // FACTOR**level, end // FACTOR**level)
             lows[:, part] = highs[:, part] = np.nan
 
+    def compacted(self) -> "Curves":
+        """Return a copy in no more memory than its values need."""
+        steps = np.arange(self.first, self.stop)
+        copy = Curves(len(self._values), max(len(steps), 1))
+        copy.restart(self.first)
+        copy.extend(self._values[:, steps % self.capacity])
+        return copy
+
     def truncate(self, stop: int) -> None:
         """Forget the steps from `stop` on."""
         self.version += 1

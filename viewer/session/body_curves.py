@@ -1,5 +1,6 @@
 """Turns the contacts of a scene without contact sensors into curves: of all together, and of each body that touches."""
 
+import copy
 import math
 from typing import Any, NamedTuple
 
@@ -51,6 +52,8 @@ class BodyCurves(SignalCurves):
         ring.derived.append(self)
         self._buffer: StepBuffer | None = None
         """None until all contacts are watched."""
+        self._is_frozen = False
+        """True if values are those of an episode that has ended, and there are some."""
         self._read_geoms = GeomReader()
         model = engine.model
         self._labels = body_names(model)
@@ -67,7 +70,7 @@ class BodyCurves(SignalCurves):
     @property
     def names(self) -> tuple[str, ...]:
         """All contacts, then the bodies that have touched, the most strongly pressed first."""
-        if self._buffer is None:
+        if self._buffer is None and not self._is_frozen:
             return ()
         # In powers of two: bodies that are pressed alike stay where they are.
         ranks = -np.frexp(self._impulse[1 : len(self._bodies) + 1])[1]
@@ -93,6 +96,14 @@ class BodyCurves(SignalCurves):
             self._curves.restart(self._ring.last)
         self._take(self._buffer.add())
 
+    def frozen(self, ring: StepRing) -> "BodyCurves":
+        """Return a copy for a ring that has the same steps, and gets no more."""
+        curves = copy.copy(self)
+        curves._ring, curves._curves, curves._buffer = ring, self._curves.compacted(), None
+        curves._is_frozen = self._buffer is not None
+        curves._rows, curves._bodies, curves._impulse = self._rows.copy(), list(self._bodies), self._impulse.copy()
+        return curves
+
     @property
     def pending(self) -> int:
         """Number of steps that are buffered."""
@@ -100,6 +111,8 @@ class BodyCurves(SignalCurves):
 
     def update(self) -> bool:
         """Compute the curves of new steps; True, as none is left."""
+        if self._is_frozen:
+            return True
         if self._buffer is None and self._ring.last >= 0 and self._engine.sensors.has(_ALL):
             # All contacts have been watched since the newest step.
             self.add()

@@ -1,5 +1,6 @@
 """Keeps every step of a simulation, to look at again, to continue from, and as curves."""
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -41,6 +42,8 @@ class History(StepRing):
         """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
         self.starts_with_forces = True
         """False if the forces in the first state are not known."""
+        self.is_frozen = False
+        """True for the history of an episode that has ended."""
         self._left: Rows = np.empty(self._past.state_size)
         self._now: Rows = np.empty(self._past.state_size)
         self._grouped: tuple[Any, list[LayoutGroup]] | None = None
@@ -87,8 +90,23 @@ class History(StepRing):
 
     @property
     def at_end(self) -> bool:
-        """True if the newest step is shown."""
-        return self._shown is None
+        """True if the newest step is shown, and more may follow."""
+        return self._shown is None and not self.is_frozen
+
+    def frozen(self) -> "History":
+        """Return a copy that nothing is added to, in no more memory than its steps need."""
+        history = copy.copy(self)
+        history.compact()
+        history.is_frozen = True
+        history._left, history._now = self._left.copy(), self._now.copy()
+        history.epochs, history.marks, history.derived = list(self.epochs), self.marks.copy(), []
+        history.record = lambda: None
+        if isinstance(self.curves, BodyCurves):
+            self.curves.update()
+            history.curves = self.curves.frozen(history)
+        else:
+            history.curves = HistoryCurves(self.names, history.grouped_contacts, history, self._engine)
+        return history
 
     def start(self, after: tuple[StepRing, int] | None = None) -> None:
         """Begin with the engine's present state: after loading and after a reset.
@@ -171,7 +189,7 @@ class History(StepRing):
         step = min(max(step, self.first), self.last)
         state, origin = self.origin(step)
         row, sensors = self.row(step), self.meaning(step)
-        inputs, newest = self.inputs_up_to(step), step == self.last
+        inputs, newest = self.inputs_up_to(step), step == self.last and not self.is_frozen
         mark = self.marks.get(step)
         count = 0 if mark in FROM_ITSELF else step - origin
         known = mark is not StepKind.UNKNOWN and (step > 0 or self.starts_with_forces)

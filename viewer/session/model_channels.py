@@ -67,10 +67,11 @@ class ModelChannels:
     def drop(self, name: str) -> None:
         """Remove a channel."""
         if self._chosen.pop(name, None) is not None:
+            self._simulation.live_channels.remove(name)
             self._simulation.channels.remove(name)
 
     def after_step(self, step: Step) -> None:
-        channels, data = self._simulation.channels, step.engine.data
+        channels, data = self._simulation.live_channels, step.engine.data
         for name, quantity in self._chosen.items():
             channels.open(ChannelName(name, quantity.unit)).append(step.time, quantity.read(data))
         if channels.limits:

@@ -146,6 +146,22 @@ class StepRing:
         self._rows[steps % self.capacity] = rows[len(rows) - len(steps) :]
         self.unread = start
 
+    def compact(self) -> None:
+        """Give up the memory that no step needs: nothing can be added any more."""
+        steps, states = np.arange(self.first, self.stop), np.arange(self._oldest_state, self._state_stop)
+        for names, numbers in (
+            (("_rows", "_inputs"), steps),
+            (("_states", "_times", "_timesteps", "_state_steps", "_driven"), states),
+        ):
+            for name in names:
+                ring = getattr(self, name)
+                small = np.empty((max(len(numbers), 1), *ring.shape[1:]), ring.dtype)
+                small[numbers % len(small)] = ring[numbers % len(ring)]
+                setattr(self, name, small)
+        self.capacity, self._state_count = len(self._rows), len(self._states)
+        self._peak, self._state_peak = self.stop, self._state_stop
+        self._used, self._states_used = len(steps), len(states)
+
     def __len__(self) -> int:
         """Steps that can be returned to."""
         return self.stop - self.first

@@ -10,6 +10,7 @@ from ..errors import SceneError
 from ..files import PartFile
 from ..scene_files.file_watch import take_stamp
 from ..scene_files.run_file import SUFFIX, RunFile, RunWriter
+from .episodes import Episode
 from .simulation import Simulation
 
 _SOURCES_MAX = 500_000_000
@@ -20,15 +21,22 @@ _SOURCE_SUFFIXES = (".xml", ".mjcf", ".urdf")
 class RunSaver:
     """A run as it is when this is made; `write` can then be called in another thread, while the simulation goes on."""
 
-    def __init__(self, simulation: Simulation, path: str | Path, changes: tuple[Mapping[str, Any], ...] = ()) -> None:
-        """`changes`: sensors made in the viewer, as `SensorChange.to_json` has them. Raises SceneError where there is
-        nothing that can be saved."""
+    def __init__(
+        self,
+        simulation: Simulation,
+        path: str | Path,
+        changes: tuple[Mapping[str, Any], ...] = (),
+        episode: Episode | None = None,
+    ) -> None:
+        """`changes`: sensors made in the viewer, as `SensorChange.to_json` has them. `episode`: one that has ended, in
+        place of the one that lasts. Raises SceneError where there is nothing that can be saved."""
         self.path = Path(path)
         check_run_path(self.path)
-        engine, history = simulation.shown, simulation.history
+        engine, episode = simulation.shown, episode or simulation.newest_episode
+        history = None if episode is None else episode.history
         spans = history.spans() if history is not None else []
         retraced = engine.past.retrace(spans) if spans else None
-        if history is None or retraced is None:
+        if history is None or episode is None or retraced is None:
             raise SceneError(f"{path}: a run is saved of MuJoCo's steps in one environment, not of {engine.name}")
         self._retraced, self._first_row = retraced, history.first_row()
         self.steps = history.last - history.first + (history.first > 0)
@@ -36,7 +44,7 @@ class RunSaver:
         self.forgotten = max(history.first - 1, 0)
         """Number of steps before them that the history has forgotten."""
         start = history.time(history.first) if history.first else -math.inf
-        self._channels = simulation.channels.samples(start, history.time(history.last))
+        self._channels = episode.channels.samples(start, history.time(history.last))
         self._sources = _sources(engine.path, engine.files)
         self._about = {
             "scene": engine.path.name if engine.path is not None else None,

@@ -11,6 +11,7 @@ from ..engines.abilities import Diagnostics
 from ..engines.contact_sensor import ContactDetails, ContactSensor
 from ..engines.contract import Engine
 from ..errors import EngineError, SceneError, UnstableError
+from ..events.event_log import EventLog
 from ..events.tracker import ContactTracker
 from ..mjmodel.support import heaviest_root
 from ..render.camera import Eye
@@ -20,6 +21,7 @@ from ..sensors.contacts import ContactBatch
 from ..sensors.friction import FrictionCones
 from ..settings import MAX_HISTORY_MEGABYTES, MAX_SPEED, MIN_SPEED, Options, ViewState
 from .drive import Drive
+from .episodes import Episode
 from .force_scale import CutArrows, ForceScale, ScaleBar, scale_bar
 from .history import History
 from .model_channels import ModelChannels
@@ -95,7 +97,8 @@ class Session:
         """Controls and poses, as far as a user changes them."""
         self.model_channels = ModelChannels(simulation)
         """Quantities of the model that are kept as channels."""
-        simulation.channels.on_limit = self._reach_limit
+        simulation.live_channels.on_limit = self._reach_limit
+        simulation.episodes.read_events = lambda: None if self.events is None else self.events.log
         self.env = 0
         """Number of the environment that is shown."""
         self.pace = Pace()
@@ -128,6 +131,7 @@ class Session:
         if options is None or options.camera is None:
             self.view.show_moving(engine.model, self.engine.data, bool(len(engine.sensors)))
         if keeps_history:
+            simulation.keeps_episodes = True
             self.keep_history()
         if self.selected is None:
             self.selected = next((name for name, shown in self.visible.items() if shown), None)
@@ -203,11 +207,19 @@ class Session:
         breaks = [] if self.events is None else self.events.breaks
         return any(each.enabled for each in breaks) or any(each.enabled for each in self.simulation.channels.limits)
 
+    @property
+    def _live_log(self) -> EventLog | None:
+        """Events of the episode that lasts."""
+        return None if self.events is None else self.events.live_log
+
     def advance(self, budget: float) -> None:
         """Take or show the steps that are due, for at most `budget` seconds of wall time."""
         if self.events is not None:
             self.events.patience = 0.0 if self.paused else _PATIENCE
         self._attempt(lambda: self.source.advance(self, budget))
+        if (live := self.simulation.live_history) is not None and len(self.simulation.episodes):
+            self.simulation.episodes.fit(live.budget - live.bytes, self.simulation.episode)
+        self._follow_episode()
         if self.filling is not None:
             self.filling.advance()
             if self.filling.progress is None:
@@ -242,11 +254,48 @@ class Session:
         self.settings.history_megabytes = min(max(megabytes, 1.0), MAX_HISTORY_MEGABYTES)
         self.keep_history()
 
+    @property
+    def episodes(self) -> list[Episode]:
+        """The episodes that are kept, and the one that lasts, oldest first."""
+        newest = self.simulation.newest_episode
+        return [*self.simulation.episodes, *([] if newest is None else [newest])]
+
+    @property
+    def episode_number(self) -> int:
+        """Number of the episode that is shown, from 1."""
+        shown = self.simulation.episode
+        return self.simulation.episodes.count + 1 if shown is None else shown.number
+
+    def show_episode(self, number: int, step: int | None = None) -> None:
+        """Show a step of an episode, its last without `step`. Pauses what plays on from there."""
+        episode = next((each for each in self.simulation.episodes if each.number == number), None)
+        self.paused = self.paused or self.source.continues_from_shown
+        self.simulation.show_episode(episode, step)
+        self._follow_episode()
+
+    def _follow_episode(self) -> None:
+        """Let the events be those of the episode that is shown."""
+        episode = self.simulation.episode
+        if self.events is not None:
+            first = 0.0 if episode is None else episode.history.time(episode.history.first)
+            self.events.past = None if episode is None or episode.events is None else (episode.events, first)
+
+    def _go_to_neighbour(self, direction: int) -> bool:
+        """Show the last step of the episode before (-1) or the first one of the episode after (1), if there is one."""
+        episodes = self.episodes
+        place = next((i for i, each in enumerate(episodes) if each.number == self.episode_number), 0) + direction
+        if not 0 <= place < len(episodes):
+            return False
+        history = episodes[place].history
+        self.show_episode(episodes[place].number, history.first if direction > 0 else history.last)
+        return True
+
     def step_once(self) -> None:
         """Pause and take one step, or show the next one of the history. Of a user's loop, let one step through."""
         self.paused = True
         if self.history is not None and not self.history.at_end:
-            self.go_to(self.history.current + 1)
+            if self.history.current < self.history.last or not self._go_to_neighbour(1):
+                self.go_to(self.history.current + 1)
         else:
             self._attempt(lambda: self.source.step_once(self))
 
@@ -259,8 +308,9 @@ class Session:
 
     def step_back(self) -> None:
         """Pause and show the step before."""
-        if self.history is not None:
-            self.go_to(self.history.current - 1)
+        history = self.history
+        if history is not None and (history.current > history.first or not self._go_to_neighbour(-1)):
+            self.go_to(history.current - 1)
 
     def go_to(self, step: int, since: int | None = None) -> None:
         """Pause and show a step of the history. `since`: see `History.go_to`. A user's loop goes on meanwhile."""
@@ -277,6 +327,16 @@ class Session:
         entry = log.following(time + half) if direction > 0 else log.preceding(time - half)
         if entry is not None:
             self.go_to_time(entry.seen)
+            return
+        # Of the nearest episode that has some.
+        for episode in self.episodes[:: 1 if direction > 0 else -1]:
+            if (episode.number - self.episode_number) * direction <= 0:
+                continue
+            other = episode.events if episode.events is not None else self._live_log
+            if other is not None and len(other):
+                entry = other.entries[0 if direction > 0 else -1]
+                self.show_episode(episode.number, episode.history.step_at(entry.seen))
+                return
 
     def go_to_time(self, time: float) -> None:
         """Pause and show the step of a simulated time."""
@@ -288,7 +348,9 @@ class Session:
         if self.why_not(Change.RESET) is not None:
             return
         self.key = key if key is not None else self.key
+        self.simulation.episode = None
         self.simulation.reset(self.key)
+        self._follow_episode()
         self.drive.after_reset()
         self.view.end_perturb()
         self.trouble = None
@@ -310,8 +372,8 @@ class Session:
             self.paused = not self.paused
             return
         self.paused = False
-        assert self.history is not None
-        self.simulation.go_to(self.history.last)
+        self.simulation.show_episode(None)
+        self._follow_episode()
 
     def set_speed(self, speed: float) -> None:
         self.pace.speed = min(max(speed, MIN_SPEED), MAX_SPEED)
@@ -324,6 +386,7 @@ class Session:
     def take_steps(self, count: int = 1) -> None:
         """Take steps at once with the inputs that the user has set, from the step that is shown."""
         self.simulation.resume()
+        self._follow_episode()
         self.view.apply_perturb(self.engine.model, self.engine.data, paused=False)
         self.simulation.step(count, self.drive.driver())
 

@@ -15,6 +15,7 @@ from ..engines.steps import Step
 from ..errors import ControlError, EngineError, LogEnd, SceneError, UnstableError
 from ..render.view import View
 from ..scene_files.scene import COMPILED
+from .episodes import Episode, Episodes
 from .history import History
 from .pace import Pace
 
@@ -216,9 +217,9 @@ class StepSource:
 
     def step(self, simulation: "Simulation", count: int, drive: Callable[[], object] | None) -> None:
         """Take steps at once: see `Simulation.step`."""
-        engine, history, observers = self.engine, simulation.history, simulation.observers
-        if history is not None and not history.at_end:
+        if simulation.history is not None and not simulation.history.at_end:
             simulation.resume()
+        engine, history, observers = self.engine, simulation.live_history, simulation.observers
         drive = drive or engine.driver()
         if history is not None:
             drive = history.prepare(drive)
@@ -454,12 +455,19 @@ class Simulation:
         """Simulated time beyond which this run is not stepped along [s]."""
         self.ending = ""
         """Why this run has no more steps, in words; empty while it has some."""
-        self.channels = Channels()
-        """Values over time beside contacts: of the run's program, of its model, of files."""
+        self.live_channels = Channels()
+        """Values over time beside contacts, of the episode that lasts: of the run's program, of its model, of files."""
         for samples in self.source.channels:
-            self.channels.open(samples.channel, is_whole=True).extend(samples.times, samples.values)
+            self.live_channels.open(samples.channel, is_whole=True).extend(samples.times, samples.values)
         self.observers: list[Observer] = []
-        self.history: History | None = None
+        self.live_history: History | None = None
+        """Steps of the episode that lasts."""
+        self.episodes = Episodes()
+        """Episodes that have ended."""
+        self.keeps_episodes = False
+        """True if a reset keeps the steps before it."""
+        self.episode: Episode | None = None
+        """The ended episode of which a step is shown; None for the one that lasts."""
         self.halted = False
         """True if an observer called `halt` in the last `step`."""
         self.halted_at: float | None = None
@@ -481,15 +489,40 @@ class Simulation:
     def keep_history(self, budget: int | None) -> None:
         """Keep the steps from now on, in `budget` bytes; none without a budget."""
         share = budget if budget is None or not self.beside else budget // 2
-        self.history = None if share is None else History(self.shown, share)
-        self.source.begin(self.history)
+        self.episode = None
+        self.episodes.clear()
+        self.live_history = None if share is None else History(self.shown, share)
+        self.source.begin(self.live_history)
         for run in self.beside:
             run.keep_history(None if share is None else share // len(self.beside))
 
     def limit_history(self, budget: int) -> None:
         """Keep the newest steps alone that fit into `budget` bytes, from now on."""
-        if self.history is not None and self.history.budget > budget and self.history.shrink(budget):
+        history = self.live_history
+        if history is not None and history.budget > budget and history.shrink(budget):
             self.changes += 1
+
+    @property
+    def history(self) -> History | None:
+        """Steps of the episode that is shown; None where none are kept."""
+        return self.live_history if self.episode is None else self.episode.history
+
+    @property
+    def channels(self) -> Channels:
+        """Values over time beside contacts, of the episode that is shown."""
+        return self.live_channels if self.episode is None else self.episode.channels
+
+    @property
+    def newest_episode(self) -> Episode | None:
+        """The episode that lasts; None where no steps are kept."""
+        history = self.live_history
+        return None if history is None else Episode(self.episodes.count + 1, history, self.live_channels)
+
+    def show_episode(self, episode: Episode | None, step: int | None = None) -> None:
+        """Show a step of an episode that has ended, its last without `step`; None: of the one that lasts."""
+        self.episode = episode
+        if (history := self.history) is not None:
+            self.go_to(history.last if step is None else step)
 
     def step(self, count: int = 1, drive: Callable[[], object] | None = None) -> None:
         """Take steps from the one that is shown; fewer if an observer calls `halt`.
@@ -564,12 +597,16 @@ class Simulation:
         """
         self.changes += 1
         self.halted = False
-        history = self.history
-        if history is not None and not history.can_resume and not history.at_end:
+        history = self.live_history
+        if history is not None and not history.can_resume and not (history.at_end and self.episode is None):
             # Until then the environment reads the past step that it shows.
             history.go_to(history.last)
         if step.kind is StepKind.START:
-            self.restart()
+            stays, known = history is not None and self.episode is None and not history.at_end, self.episodes.count
+            self.restart(reason=step.trouble)
+            if stays and self.episodes.count > known:
+                self.episode = self.episodes[-1]
+            history = self.live_history
         if step.kind in (StepKind.START, StepKind.MOVED):
             return
         touch = self.shown.touch_sensors
@@ -610,13 +647,20 @@ class Simulation:
             else:
                 run.keep_up(self.shown.time)
 
-    def restart(self, after: tuple[History, int] | None = None) -> None:
-        """Begin a history with the engine's present state, and let all observers know. `after`: see `History.start`."""
-        if self.history is not None:
-            self.history.start(after)
-        self.count = 0 if self.history is None else self.history.last
+    def restart(self, after: tuple[History, int] | None = None, reason: str = "") -> None:
+        """Begin an episode with the engine's present state, and let all observers know.
+
+        The steps of the one before are kept, if that is wanted. `after`: see `History.start`. `reason`: why the one
+        before ended, if not by a reset.
+        """
+        history = self.live_history
+        if history is not None:
+            if self.keeps_episodes and after is None and history.last > history.first:
+                self.episodes.end(history, self.live_channels, reason)
+            history.start(after)
+        self.count = 0 if history is None else history.last
         self.ending = ""
-        self.channels.clear()
+        self.live_channels.clear()
         self.changes += 1
         self.steps += 1
         self._notify_reset()
@@ -637,10 +681,27 @@ class Simulation:
 
     def resume(self) -> None:
         """Continue from the step that is shown and forget those after it; from the newest if the engine cannot."""
+        if self.episode is not None:
+            self._resume_ended()
+            return
         history = self.history
         if history is not None and not history.at_end and self.source.resume(history):
             self.channels.truncate(self.shown.time)
             self._notify_reset()
+
+    def _resume_ended(self) -> None:
+        """Begin an episode with the state of one that has ended, if the engine can return to it; else go on with the
+        newest step."""
+        history, live = self.history, self.live_history
+        assert history is not None
+        assert live is not None
+        self.episode = None
+        if not (history.can_resume and self.source.continues_from_shown):
+            self.go_to(live.last)
+            return
+        # Such forces come from dragging with the mouse, which has ended since.
+        self.shown.past.release()
+        self.restart()
 
     def show(self, env: int) -> None:
         """Show another environment. The history is then one of that environment, from now on."""
@@ -650,15 +711,17 @@ class Simulation:
         self.shown = self.engine.environment(env)
         self.shown_env = env
         self.changes += 1
-        if self.history is not None:
-            self.history = History(self.shown, self.history.budget)
+        if self.live_history is not None:
+            self.episode = None
+            self.episodes.clear()
+            self.live_history = History(self.shown, self.live_history.budget)
 
     def recover(self, error: UnstableError | EngineError) -> None:
         """Return to the newest step after one that failed, where the engine can."""
-        if self.history is None:
+        if self.live_history is None:
             return
-        if self.history.can_resume:
-            self.history.recover()
+        if self.live_history.can_resume:
+            self.live_history.recover()
             if isinstance(error, UnstableError):
                 error.outcome = "this is the last step before"
         elif not isinstance(error, ControlError):

@@ -1,9 +1,11 @@
 """Turns failures inside MuJoCo into words for the user."""
 
 import mujoco
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import EngineError, UnstableError
-from ...mjmodel.names import body_names, read_names
+from ...mjmodel.names import PAIR, body_names, geom_names, read_names
 from ...mjmodel.types import MjData, MjModel
 from ...scene_files.scene import one_line
 
@@ -20,6 +22,14 @@ _SURVIVED = [
 """Warnings after which MuJoCo goes on, in the order in which they are reported."""
 
 
+_SHOWN_CONTACTS = 3
+Row = NDArray[np.float64]
+_BAD = {
+    int(_WARNINGS.mjWARN_BADQACC): "acceleration",
+    int(_WARNINGS.mjWARN_BADQVEL): "velocity",
+    int(_WARNINGS.mjWARN_BADQPOS): "position",
+}
+"""What is no number, or too large, by MuJoCo's warnings."""
 _UNSTABLE = "the simulation became unstable after"
 
 
@@ -30,16 +40,56 @@ def failure(error: mujoco.FatalError, time: float) -> EngineError:
 
 def divergence(model: MjModel, data: MjData, time: float, outcome: str) -> UnstableError:
     """For a state that MuJoCo has just reset, in a step which began at a time [s]."""
-    for warning, what, bodies in (
-        (_WARNINGS.mjWARN_BADQACC, "acceleration", model.dof_bodyid),
-        (_WARNINGS.mjWARN_BADQVEL, "velocity", model.dof_bodyid),
-        (_WARNINGS.mjWARN_BADQPOS, "position", _position_bodies(model)),
-    ):
+    for warning in _BAD:
         entry = data.warning[warning]
-        if entry.number and 0 <= entry.lastinfo < len(bodies):
-            body = body_names(model)[bodies[entry.lastinfo]]
-            return UnstableError(f"{_UNSTABLE} {time:.3f} s, first in the {what} of {body}", outcome)
+        if entry.number and entry.lastinfo >= 0:
+            return UnstableError(divergence_text(model, warning, int(entry.lastinfo), time), outcome)
     return UnstableError(f"{_UNSTABLE} {time:.3f} s", outcome)
+
+
+def divergence_text(model: MjModel, warning: int, place: int, time: float) -> str:
+    """Return in words that a step which began at a time [s] became unstable, by a warning of MuJoCo and the number in
+    the state that it is about."""
+    what = _BAD.get(warning, "")
+    bodies = _position_bodies(model) if what == "position" else model.dof_bodyid
+    if not what or place >= len(bodies):
+        return f"{_UNSTABLE} {time:.3f} s"
+    return f"{_UNSTABLE} {time:.3f} s, first in the {what} of {body_names(model)[bodies[place]]}" + _joint_of(
+        model, place, what
+    )
+
+
+def first_bad(model: MjModel, qpos: Row, qvel: Row) -> str | None:
+    """Return in words which number of a state is not finite first; None if all are."""
+    for what, values, bodies in (("position", qpos, _position_bodies(model)), ("velocity", qvel, model.dof_bodyid)):
+        if not (finite := np.isfinite(values)).all():
+            place = int(np.argmin(finite))
+            joint = _joint_of(model, place, what)
+            return f"the {what} of {body_names(model)[bodies[place]]}{joint} is not a finite number"
+    return None
+
+
+def contacts_text(model: MjModel, data: MjData) -> str:
+    """Return in words the deepest contacts of the data, after a semicolon; empty if there are none."""
+    contact = data.contact
+    if not len(contact.dist):
+        return ""
+    names = [*geom_names(model), "flex"]
+    deepest = np.argsort(contact.dist)[:_SHOWN_CONTACTS].tolist()
+    texts = [
+        f"{PAIR.join(names[geom] for geom in contact.geom[k])} {1e3 * max(-contact.dist[k], 0.0):.3g} mm deep"
+        for k in deepest
+    ]
+    more = len(contact.dist) - len(deepest)
+    return f"; in contact: {', '.join(texts)}{f' and {more} more' if more > 0 else ''}"
+
+
+def _joint_of(model: MjModel, place: int, what: str) -> str:
+    """The joint that a number in `qpos` or `qvel` belongs to, in words, if it has a name."""
+    starts = model.jnt_qposadr if what == "position" else model.jnt_dofadr
+    joint = int(np.searchsorted(starts, place, side="right")) - 1
+    name = read_names(model, "jnt")[joint]
+    return f" (joint {name})" if name and name != body_names(model)[model.jnt_bodyid[joint]] else ""
 
 
 class WarningWatch:

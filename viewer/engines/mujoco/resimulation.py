@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import mujoco
@@ -13,6 +13,7 @@ from ...mjmodel.state import INPUTS, MOVED, STATE, RowKind, places, state_parts
 from ...mjmodel.types import MjData, MjModel
 from ..abilities import ArrivedStep, KeptSpan, Retraced, StepKind
 from ..contact_sensor import Row
+from .failures import contacts_text, divergence_text, first_bad
 from .model_versions import ModelVersions
 from .sensor_reader import SensorReader
 from .states import FirstStages, States
@@ -38,6 +39,8 @@ class ArrivedRow:
     """Version of the loop's model when it was last checked before the row was written. It may have changed since."""
     number: int = 0
     """Counts all rows."""
+    trouble: tuple[int, int] | None = None
+    """Of the first row after MuJoCo has reset a loop's data: its warning, and the place in the state that it names."""
 
 
 class RowSource(Protocol):
@@ -164,6 +167,11 @@ class Resimulator:
         self._following: list[tuple[Row | None, StepKind, float]] = []
         """Steps that are known to lead to the last row and were not taken yet: states from which they start, kinds, and
         how far their forces may be off."""
+        self.trouble = ""
+        """Why rows are left out that are no states; a source empties it once it was told."""
+        self._velocities = slice(1 + self._model.nq, 1 + self._model.nq + self._model.nv)
+        self._is_bad = False
+        """True if the last row was no state."""
         self.lost = 0
         """Steps since the loop was last reset whose rows were lost, by their time."""
 
@@ -186,6 +194,8 @@ class Resimulator:
             row, self._waiting = self._waiting or self._rows.next_row(), None
             if row is None:
                 return None
+            if self._tolerance is None and self._is_no_state(row):
+                continue
             before = self._row
             step = self._begin(row) if before is None else self._continue(before, row)
             if self._waiting is not None:
@@ -233,7 +243,8 @@ class Resimulator:
         several steps follow."""
         passed = float(row.state[self._time_column] - before.state[self._time_column])
         if passed < 0 or row.kind is RowKind.START:
-            return self._begin(row)
+            trouble = self._divergence(before, row) if passed < 0 and self._tolerance is None else ""
+            return replace(self._begin(row), trouble=trouble)
         if row.skipped:
             # The steps that led here are not known; those from here on are.
             self._version = max(self._version, row.version)
@@ -262,6 +273,30 @@ class Resimulator:
         self._end, self._left = best.start, None
         self._following = [(best.start, kind, difference), *[(None, kind, difference)] * (best.steps - 1)]
         return None
+
+    def _is_no_state(self, row: ArrivedRow) -> bool:
+        """True for a row whose positions or velocities are not finite, which is left out."""
+        qpos, qvel = row.state[self._positions], row.state[self._velocities]
+        if np.isfinite(qpos.sum() + qvel.sum()):
+            self._is_bad = False
+            return False
+        if not self._is_bad:
+            self._is_bad = True
+            bad = first_bad(self._model, qpos, qvel) or "the state is not finite"
+            if self._row is not None:
+                self._states.restore(self._end)
+                mujoco.mj_forward(self._model, self._data)
+            self.trouble = f"{bad} after {self._end[0]:.3f} s{contacts_text(self._model, self._data)}"
+        return True
+
+    def _divergence(self, before: ArrivedRow, row: ArrivedRow) -> str:
+        """Return what made the step from a row unstable, in words; empty if the program has reset its data."""
+        if row.trouble is None:
+            return ""
+        start = self._state_of(before, before)
+        self._states.restore(start)
+        mujoco.mj_forward(self._model, self._data)
+        return divergence_text(self._model, *row.trouble, float(start[0])) + contacts_text(self._model, self._data)
 
     def _best_trial(self, before: ArrivedRow, row: ArrivedRow, passed: float) -> _Trial | None:
         """Take the steps between two rows with the model and the inputs that come closest to the second one; the data

@@ -6,6 +6,7 @@ from imgui_bundle import icons_fontawesome_6 as icons
 from numpy.typing import NDArray
 
 from ...engines.logged_steps import CLOSE, UNKNOWN, Verdicts
+from ...session.episodes import Episode
 from ...session.history import History
 from ...session.session import SPEEDS, Session
 from ...session.simulation import Change
@@ -13,6 +14,8 @@ from .. import widgets as ui
 from ..theme import dim_color, faded, plain_color, warning_color
 
 FREE_CAMERA = "free camera"
+_MOST_ROWS = 14
+"""Rows of the list of episodes that are in sight."""
 _HEIGHT = 0.2
 """Of the band, as a part of the timeline's height."""
 
@@ -107,6 +110,9 @@ def show_playback(session: Session) -> None:
         _show_environments(session)
     imgui.same_line(0, 16)
     _show_cameras(session)
+    if len(session.simulation.episodes):
+        imgui.same_line(0, 16)
+        _show_episodes(session)
     imgui.same_line(0, 16)
     _show_scrubber(session)
     imgui.same_line()
@@ -121,6 +127,8 @@ def _show_scrubber(session: Session) -> None:
     if width < 60:
         return
     imgui.set_next_item_width(width)
+    if len(session.simulation.episodes):
+        _mark_episodes(session, width)
     moved, step = imgui.slider_int("##scrub", history.current, history.first, max(history.last, history.first + 1), "")
     if moved:
         session.go_to(step)
@@ -137,6 +145,70 @@ def _show_scrubber(session: Session) -> None:
         draw_marks(history)
         inexact = f"\n{len(history.marks)} steps could not be re-simulated exactly: they are marked."
     ui.tooltip(lambda: f"{_history_text(session, history)}. Drag to go back; playing on continues {start}.{inexact}")
+
+
+def _show_episodes(session: Session) -> None:
+    """Show the number of the episode, with a list of all that are kept."""
+    number, newest = session.episode_number, session.simulation.episodes.count + 1
+    text = f"episode {number} of {newest}"
+    color = plain_color() if number == newest else warning_color()
+    with ui.text_color(color):
+        clicked = ui.button(f"{text}###episodes", "Episodes that are kept: go to the end of one (N and P cross them)")
+    if clicked:
+        imgui.open_popup("episodes")
+    with ui.popup("episodes", above=True) as opened:
+        if not opened:
+            return
+        episodes = session.episodes[::-1]
+        has_return = any(episode.total is not None for episode in episodes)
+        columns = ["", "steps", "s", *(["return"] if has_return else []), "end"]
+        flags = imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.scroll_y
+        rows = min(len(episodes) + 1, _MOST_ROWS)
+        if imgui.begin_table("##episodes", len(columns), flags, ImVec2(0, rows * imgui.get_text_line_height() * 1.5)):
+            for column in columns:
+                imgui.table_setup_column(column)
+            imgui.table_headers_row()
+            for i in ui.visible_rows(len(episodes)):
+                _show_episode(session, episodes[i], number, has_return)
+            imgui.end_table()
+
+
+def _show_episode(session: Session, episode: Episode, shown: int, has_return: bool) -> None:
+    imgui.table_next_row()
+    imgui.table_next_column()
+    flags = imgui.SelectableFlags_.span_all_columns
+    if imgui.selectable(f"{episode.number}##episode", episode.number == shown, flags)[0]:
+        session.show_episode(episode.number)
+    ui.tooltip("Show its last step")
+    total = episode.total
+    for text in (
+        f"{episode.steps}",
+        f"{episode.seconds:.3f}",
+        *(["-" if total is None else f"{total:.4g}"] * has_return),
+    ):
+        imgui.table_next_column()
+        with ui.number_font():
+            ui.text_right(text)
+    imgui.table_next_column()
+    imgui.text(ui.fit_text(episode.ending or "goes on", 24 * imgui.get_font_size()))
+
+
+def _mark_episodes(session: Session, width: float) -> None:
+    """Draw the episodes side by side above the slider, as long as their steps; a click goes to the end of one."""
+    episodes = session.episodes
+    lengths = np.array([max(len(episode.history), 1) for episode in episodes], float)
+    ends = np.concatenate([[0.0], np.cumsum(lengths) / lengths.sum()]) * width
+    corner, draw = imgui.get_cursor_screen_pos(), imgui.get_window_draw_list()
+    top, bottom = corner.y - 0.35 * imgui.get_text_line_height(), corner.y - 2.0
+    for episode, left, right in zip(episodes, ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        shown = episode.number == session.episode_number
+        color = plain_color() if shown else faded(dim_color(), 0.6)
+        start, end = ImVec2(corner.x + left, top), ImVec2(corner.x + max(right - 1.0, left + 1.0), bottom)
+        draw.add_rect_filled(start, end, imgui.get_color_u32(color))
+        if imgui.is_mouse_hovering_rect(start, end):
+            imgui.set_tooltip(f"Episode {episode.number}: {episode.steps} steps, {episode.ending or 'goes on'}")
+            if imgui.is_mouse_clicked(0):
+                session.show_episode(episode.number)
 
 
 def _show_time(session: Session) -> None:
