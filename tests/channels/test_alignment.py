@@ -128,8 +128,13 @@ def test_swapped_curves_are_noticed() -> None:
 @pytest.mark.parametrize("period", [FAST, SLOW])
 @pytest.mark.parametrize(
     ("gain", "bias", "noise", "most", "step"),
-    [(2.5, 12.0, 4.0, np.inf, 0.0), (0.08, -1.0, 0.05, np.inf, 0.0), (10.0, 30.0, 2.0, 1100.0, 0.0), (1.0, 0.0, 0.0, np.inf, 0.5)],
-)  # fmt: skip
+    [
+        (2.5, 12.0, 4.0, np.inf, 0.0),
+        (0.08, -1.0, 0.05, np.inf, 0.0),
+        (10.0, 30.0, 2.0, 1100.0, 0.0),
+        (1.0, 0.0, 0.0, np.inf, 0.5),
+    ],
+)
 def test_a_device_is_found(period: float, gain: float, bias: float, noise: float, most: float, step: float) -> None:
     truth = gait(5, 60.0)
     device = {"gain": gain, "bias": bias, "noise": noise, "most": most, "step": step}

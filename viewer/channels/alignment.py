@@ -85,7 +85,7 @@ class Agreement:
 
 
 def touchdowns(curve: Curve) -> Numbers:
-    """Return the times at which a curve rises from its usual low to its usual high values [s]; none where it is flat."""
+    """Return the times at which a curve rises from its usual low to its usual high values [s]; none if it is flat."""
     known = np.isfinite(curve.values)
     times, values = curve.times[known], curve.values[known]
     if len(values) < 4:
@@ -117,10 +117,10 @@ def align(pairs: Sequence[Pair]) -> Alignment | None:
                 best = score, found
     if best is not None and best[0] >= _LEAST_CORRELATION:
         return _refine(pairs, best[1])
-    shift = _correlated_shift(pairs)
-    if shift is None:
+    correlated = _correlated_shift(pairs)
+    if correlated is None:
         return None
-    found = Alignment(shift, 0.0, "cross-correlation")
+    found = Alignment(correlated, 0.0, "cross-correlation")
     return _refine(pairs, found) if _mean_correlation(pairs, found) >= _LEAST_CORRELATION else None
 
 
@@ -288,7 +288,7 @@ def _correlated_shift(pairs: Sequence[Pair]) -> float | None:
     for simulated, measured in pairs:
         rows = []
         for curve, start, count in ((simulated, start_ours, counts[0]), (measured, start_theirs, counts[1])):
-            values = sample(curve, start + step * np.arange(count))
+            values = sample(curve, np.asarray(start + step * np.arange(count), np.float64))
             values = np.where(np.isfinite(values), values - np.nanmean(values), 0.0)
             rows.append(np.fft.rfft(values / max(float(np.sqrt((values**2).sum())), 1e-300), size))
         product = np.fft.irfft(rows[0] * np.conj(rows[1]), size)

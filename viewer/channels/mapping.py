@@ -32,7 +32,7 @@ class Mapping:
 
 
 def parse_mapping(text: str, sensors: Sequence[str], columns: Sequence[str]) -> Mapping:
-    """Return the mapping `SENSOR[.COMPONENT]=[SCALE*|-]COLUMN[+BIAS]` of known sensors and columns. Raises SceneError."""
+    """Return the mapping that a text like `foot.normal=-2*column+3` is. Raises SceneError for what is not known."""
     left, equals, right = text.partition("=")
     if not equals or not left or not right:
         raise SceneError(f"--map {text}: is SENSOR=COLUMN, such as left_foot=/lowstate.foot_force[0]")

@@ -59,7 +59,8 @@ def branched(before: Session, branch: Simulation) -> Session:
 def _carry_over(session: Session, before: Session, run: Simulation | None = None) -> None:
     """`run`: whose steps become the past of the session; by default those of the session before."""
     engine, run = session.simulation.engine, run or before.simulation
-    before.simulation.show_episode(None)
+    if before.simulation.episode is not None:
+        before.simulation.show_episode(None)
     session.key = before.key if before.key in engine.keys else None
     session.view.copy_from(before.view, engine.model)
     session.force_scale.carry_over(before.force_scale)
