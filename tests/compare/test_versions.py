@@ -94,7 +94,7 @@ def test_the_same_release_in_another_process_takes_the_same_steps(
     code, found = compared(capsys, path, f"{path}{HERE}", "--set", "solref:ball=0.05 1", "--duration", "0.4")
     # The later stages of RK4 feel the contact one step before the first one does.
     assert (code, found["first_contacts"]["link"]) == (1, "state" if integrator == "RK4" else "mixed parameters")
-    assert "solref of floor × ball" in found["first_contacts"]["text"]
+    assert integrator == "RK4" or found["first_contacts"]["text"].startswith("solref of floor × ball")
 
 
 @pytest.mark.parametrize("scene", ["stack", "gripper", "targets"])

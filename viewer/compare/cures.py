@@ -273,8 +273,6 @@ class _Pool:
         began = time.monotonic()
         found = yield from self._collect([()], whole=True)
         message = found[()]
-        if message["values"] is None:
-            raise SceneError(str(message["trouble"]))
         self._patience = max(_LEAST_PATIENCE, _PATIENCE * (time.monotonic() - began))
         self._presence = {pair: part for pair, part in message["presence"].items() if part >= _LASTING}
         self._cures.before = self._cure((), message)
@@ -336,6 +334,8 @@ class _Pool:
                     if whole:
                         raise SceneError(f"{self._options.scene}: {message['ended']}")
                     message = {"values": None, "iterations": 0.0, "steps": 0.0, "trouble": message["ended"]}
+                if whole and message["values"] is None:
+                    raise SceneError(str(message["trouble"]))
                 self._cures.tried += 1
                 found[rung] = message
                 yield self._progress()
