@@ -190,6 +190,15 @@ def test_nothing_is_cured_that_does_not_happen(capsys: pytest.CaptureFixture[str
     assert (found["happens"], found["runs"], found["singles"], found["complete"]) == (False, 1, [], True)
 
 
+@pytest.mark.parametrize(
+    ("avoid", "said"),
+    [("slip:block_on_pedestal>1mm", "nothing touched there"), ("creep:block>1um/s", "no contact lasted a second")],
+)
+def test_what_is_not_known_is_said(avoid: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cure", "gripper", "--key", "hold", "--avoid", avoid, "--duration", "0.05"]) == 0
+    assert said in capsys.readouterr().out
+
+
 def test_a_scene_without_a_cure_ends_with_exit_code_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "slope.xml"
     path.write_text(SLOPE)

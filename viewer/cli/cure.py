@@ -97,6 +97,10 @@ def run(arguments: argparse.Namespace) -> int:
             for name in ("duration", "start", "key", "seed", "noise", "log", "episode", "period")
         },
     )
+    if arguments.log is not None or arguments.scene.endswith(".cvrun"):
+        report(
+            "note: every run has the inputs that were recorded; what would have answered them otherwise is not asked"
+        )
     cures: Cures | None = None
     with (
         interruption() as interrupt,
@@ -148,16 +152,23 @@ def _row(cures: "Cures", cure: "Cure") -> dict[str, Any]:
 
 
 def _print(cures: "Cures", scene: str) -> None:
+    from ..compare.unwanted import Kind
+
     assert cures.before is not None
     print(f"{scene}, {cures.seconds:g} s")
     for each, value in zip(cures.unwanted, cures.before.values, strict=True):
-        verdict = "happens" if each.happens(value) else "does not happen"
-        print(f"  {each}: {verdict}, {each.text(value)}")
+        verdict = "happens" if each.happens(value) else "is not known" if math.isnan(value) else "does not happen"
+        print(f"  {each}: {verdict}{'' if math.isnan(value) else f', {each.text(value)}'}")
     print(f"  {_cost(cures.before)}")
     if cures.before.trouble:
         print(f"  ends early: {cures.before.trouble}")
     if not cures.happens:
-        print("nothing to cure")
+        if not cures.touched and any(each.kind not in (Kind.DROP, Kind.UNSTABLE) for each in cures.unwanted):
+            print("nothing touched there: is the name right, and the --duration long enough?")
+        elif any(math.isnan(value) for value in cures.before.values):
+            print("no contact lasted a second, which creep takes to be measured: give a longer --duration")
+        else:
+            print("nothing to cure")
         return
     rows = [(title, found) for title, found in (("one change", cures.singles), ("two", cures.pairs)) if found]
     if not rows:

@@ -81,6 +81,8 @@ class Cures:
     """False if the search was ended before its end."""
     parameters: tuple[str, ...] = ()
     """What was varied."""
+    touched: bool = True
+    """False if nothing pressed where something is watched, without a change."""
 
     @property
     def happens(self) -> bool:
@@ -276,7 +278,7 @@ class _Pool:
         self._patience = max(_LEAST_PATIENCE, _PATIENCE * (time.monotonic() - began))
         self._presence = {pair: part for pair, part in message["presence"].items() if part >= _LASTING}
         self._cures.before = self._cure((), message)
-        self._cures.seconds = self._workers[0].seconds
+        self._cures.seconds, self._cures.touched = self._workers[0].seconds, bool(message["pairs"])
         return list(message["ladders"])
 
     def take(self, rungs: Iterable[Rung]) -> Generator[SearchProgress, None, None]:
@@ -301,7 +303,10 @@ class _Pool:
             lost = [pair for pair, part in self._presence.items() if present.get(pair, 0.0) < _KEPT * part]
             trouble = f"{lost[0]} no longer touch" if lost else ""
         unwanted = any(each.happens(value) for each, value in zip(self._cures.unwanted, values, strict=False))
-        helps = bool(values) and not unwanted and not trouble
+        # What is not known without a change may stay unknown.
+        known = self._cures.before.values if self._cures.before is not None else values
+        lost_sight = any(math.isnan(now) and not math.isnan(then) for now, then in zip(values, known, strict=False))
+        helps = bool(values) and not unwanted and not trouble and not lost_sight
         counts = float(message["iterations"]), float(message["steps"])
         return Cure(rung, values, *counts, helps, trouble)
 
