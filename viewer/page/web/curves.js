@@ -123,7 +123,7 @@ class Chart {
     const highs = ranges.flatMap((r) => Array.from(r.high).filter((v) => v === v)).sort((a, b) => a - b);
     const most = highs.length ? highs[highs.length - 1] : 1, usual = highs.length ? 1.25 * highs[Math.floor(0.985 * (highs.length - 1))] : 1;
     let least = Math.min(0, ...ranges.map((r) => r.low.reduce((a, b) => b < a ? b : a, 0)));
-    let upper = most > 2.2 * usual && usual > 0 ? usual : Math.max(most, least + 1e-9) || 1;
+    let upper = most > 2.2 * usual && usual > 0 ? usual : most;
     if (upper <= least) upper = least + 1;
     const [marks, markStep] = ticks(least, upper * 1.04, clamp((bottom - top) / 34, 2, 6));
     upper = Math.max(upper * 1.04, least + 1e-30);
@@ -149,7 +149,7 @@ class Chart {
       c.fillText(time.toFixed(timeDigits), clamp(x, GUTTER + 8, GUTTER + this.plotWidth - 8), height - 9);
     }
     c.textAlign = "right";
-    c.fillText("[s]", GUTTER - 6, height - 9);
+    c.fillText("[s]", GUTTER - 16, height - 9);
     c.save();
     c.beginPath(); c.rect(GUTTER, top - 4, this.plotWidth, bottom - top + 8); c.clip();
     lines.forEach(({ color, curve }, n) => {

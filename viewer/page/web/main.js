@@ -158,12 +158,13 @@ class Page {
 
   say(text) { $("status").textContent = text; this.note(text, 2500); }
 
+  // A message for a while, or what is said of the quality when there is none.
   note(text, milliseconds = 0) {
+    if (!milliseconds && this.noteTimer) return;
     clearTimeout(this.noteTimer);
     $("quality").textContent = text;
     $("quality").hidden = !text;
-    this.noteTimer = 0;
-    if (milliseconds) this.noteTimer = setTimeout(() => this.note(this.qualityText()), milliseconds);
+    this.noteTimer = milliseconds && setTimeout(() => { this.noteTimer = 0; this.note(this.qualityText()); }, milliseconds);
   }
 
   showLayers() {
@@ -449,7 +450,7 @@ class Page {
   // When nothing moves, the picture is drawn as well as it can be.
   settle() {
     clearTimeout(this.settleTimer);
-    if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0); if (!this.noteTimer) this.note(""); } }, 500);
+    if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0); this.note(this.qualityText()); } }, 500);
   }
 
   measure(passed) {
@@ -496,7 +497,6 @@ class Page {
     $("legend").hidden = true;
     this.note(text);
     this.qualityText = () => text;
-    this.noteTimer = -1;
   }
 
   async readGeometry() {
@@ -554,7 +554,7 @@ class Page {
   }
 
   ground() {
-    const sky = this.manifest.sky || [[0.1, 0.105, 0.11], [0.16, 0.165, 0.175]];
+    const sky = this.manifest.sky || [[0.03, 0.03, 0.035], [0.07, 0.07, 0.075]];
     const haze = this.manifest.haze || sky[1], glares = document.documentElement.dataset.theme === "dark" && dot(haze, [0.3, 0.6, 0.1]) > 0.5;
     return { high: sky[0], low: sky[1], haze, light: glares ? 0.8 : 1 };
   }

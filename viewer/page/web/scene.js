@@ -33,8 +33,13 @@ void main() {
   place = vec3(dot(row0, at), dot(row1, at), dot(row2, at));
   vec3 n = normal / size.xyz;
   facing = vec3(dot(row0.xyz, n), dot(row1.xyz, n), dot(row2.xyz, n));
-  texel = kind == 1 ? vec3(mapping.x * local.x - 0.5, -mapping.y * local.y - 0.5, 0.0)
-    : kind == 2 ? vec3(coordinate, 0.0) : local * mapping.xyz;
+  // A flat texture lies on the side of the shape that looks this way: so many times, or so many times in two metres.
+  vec3 side = abs(normal);
+  bool isTop = side.z >= max(side.x, side.y);
+  vec2 p = isTop ? local.xy : side.x > side.y ? local.yz : local.xz, h = isTop ? size.xy : side.x > side.y ? size.yz : size.xz;
+  vec2 half_turns = mapping.w > 0.5 ? mapping.xy * p * vec2(1.0, -1.0) + 1.0
+    : mapping.xy * (mapping.z > 0.5 ? h + p * vec2(1.0, -1.0) : 1.0 + p / h * vec2(1.0, -1.0));
+  texel = kind == 1 ? vec3(0.5 * half_turns, 0.0) : kind == 2 ? vec3(coordinate, 0.0) : local * mapping.xyz;
   tint = color;
   shine = look.xyz;
   shaded = toShadow * vec4(place + lift * normalize(facing), 1.0);
@@ -278,11 +283,8 @@ class Scene {
     out.set(size, at);
     out.set(geom.rgba, at + 4);
     out.set([material.emission || 0, material.specular ?? 0.5, material.shininess ?? 0.5, 0], at + 8);
-    const half = isMesh ? geom.size : [a, b, c];
     if (material.texture >= 0 && this.model.textures[material.texture].type === "2d") {
-      // On a plane without end, and where it is uniform, it repeats by metres.
-      const across = material.uniform || !(half[0] > 0) ? 1 : half[0], along = material.uniform || !(half[1] > 0) ? 1 : half[1];
-      out.set([0.5 * repeat[0] / across, 0.5 * repeat[1] / along, 0, 0], at + 12);
+      out.set([repeat[0], /^(plane|box)$/.test(geom.type) ? repeat[1] : -repeat[1], material.uniform || isMesh ? 1 : 0, geom.type === "plane" && !(a > 0 && b > 0) ? 1 : 0], at + 12);
     } else out.set(material.uniform || isMesh ? [1, 1, 1, 0] : [1 / own[0], 1 / own[1], 1 / own[2], 0], at + 12);
   }
 
@@ -355,7 +357,7 @@ class Scene {
         ...each.ambient, shadowed ? 1 : 0, ...(each.attenuation || [1, 0, 0]), 0], 24 * count++);
     };
     if (headlight)
-      put(camera.place, camera.ahead, { ...headlight, cutoff: 180 }, !camera.orthographic, false);
+      put(camera.place, camera.ahead, { ...headlight, cutoff: 180 }, false, false);
     for (const each of lights) {
       let place = each.pos, direction = unit(each.dir);
       if (each.body >= 0) {

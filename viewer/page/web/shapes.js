@@ -81,7 +81,7 @@ function fieldShape(heights, rows, columns, [halfX, halfY, , base], pace) {
     const b = points.length - 2;
     triangles.push(b - 2, b - 1, b + 1, b - 2, b + 1, b);
   });
-  return meshShape(new Float32Array(points.flat()), new Uint32Array(triangles), null, 0.3, pace);
+  return meshShape(new Float32Array(points.flat()), new Uint32Array(triangles), null, 0.9, pace);
 }
 
 // Normals of a mesh: smooth where triangles meet at less than about 40 degrees, else an edge. Vertices that differ in
