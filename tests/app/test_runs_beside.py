@@ -1,5 +1,6 @@
 """Runs beside the one that is shown, and branches: what they show, how they end, what differs, and what is saved."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ import pytest
 from contact_viewer import SceneError, open_engine
 from contact_viewer.app.application import Application, open_application
 from contact_viewer.app.runs_beside import read_source, touchdowns
+from contact_viewer.cli import main
 from contact_viewer.compare.links import Link
 from contact_viewer.mjmodel.model_changes import read_change
 from contact_viewer.session.history import History
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.simulation import Simulation
 from contact_viewer.settings import Options, ViewState
+from PIL import Image
 
 BALL = """<mujoco>
   <option timestep="0.002" gravity="{gravity}"/>
@@ -241,3 +244,35 @@ def test_what_cannot_be_opened_beside_is_said_in_one_line(text: str, said: str) 
         read_source(text, Path("scene.xml"))
     with pytest.raises(SceneError, match="no scene file"):
         read_source("motrix", None)
+
+
+def test_bodies_are_compared_where_a_scene_has_no_sensors(tmp_path: Path) -> None:
+    path = write(tmp_path, "bare", 0.1)
+    path.write_text(re.sub("<sensor>.*</sensor>", "", path.read_text()))
+    app = open_app(path)
+    app.session.take_steps(500)
+    app.beside.branch([read_change("mass:ball=3")], 0)
+    settle(app, compares=True)
+    rows = {row["name"]: row for row in app.beside.sensor_rows}
+    assert set(rows) == {"all contacts", "ball"}
+    # At rest each bears its weight: 2 kg more of it.
+    assert rows["ball"]["force_difference"]["mean"] == pytest.approx(2 * 9.81, rel=0.2)
+    app.close()
+
+
+def test_a_film_shows_the_run_beside(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, other, picture = write(tmp_path, "one", 0.3), write(tmp_path, "other", 0.6), tmp_path / "film.png"
+    command = ["record", str(one), "-o", str(picture), "--duration", "0.1", "--size", "160x120", "--no-overlay"]
+
+    def count_pink() -> int:
+        red, green, blue = (np.asarray(Image.open(picture).convert("RGB"))[..., i].astype(int) for i in range(3))
+        return int(((red > green + 70) & (blue > green + 60)).sum())
+
+    assert main([*command, "--beside", str(other)]) == 0
+    assert count_pink() > 30
+    assert main([*command, "--beside", str(one)]) == 0
+    # Nothing is elsewhere.
+    assert count_pink() == 0
+    capsys.readouterr()
+    assert main([*command, "--beside", "nothere.xml"]) == 2
+    assert "nothere.xml: no such file" in capsys.readouterr().err

@@ -364,8 +364,43 @@ class RunsBeside:
         if self.comparison is None:
             return []
         if self._rows is None or self._rows[0] is not self.comparison or self._rows[1] != self.comparison.taken:
-            self._rows = self.comparison, self.comparison.taken, self.comparison.sensors()
+            rows = self.comparison.sensors() or self._body_rows()
+            self._rows = self.comparison, self.comparison.taken, rows
         return self._rows[2]
+
+    def _body_rows(self) -> list[dict[str, Any]]:
+        """Figures of the bodies that touch in both runs, of scenes without sensors; forces by magnitude."""
+        assert self.shown is not None
+        rows: list[dict[str, Any]] = []
+        own, other, lag = self._session.history, self.shown.run.history, self.shown.run.lag
+        if own is None or other is None:
+            return rows
+        for history in (own, other):
+            history.curves.update()
+        times = own.times(np.arange(max(own.first, own.curves.first), own.last + 1))
+        times = times[(times + lag > other.time(other.first) - 1e-9) & (times + lag < other.time(other.last) + 1e-9)]
+        for name in (name for name in own.curves.names if name in other.curves.names):
+            found = []
+            for history, shift in ((own, 0.0), (other, lag)):
+                first = max(history.first, history.curves.first)
+                values = history.curves.values(name, Signal.MAGNITUDE, first, history.last + 1)
+                places = np.array([history.step_at(time + shift) - first for time in times.tolist()], np.intp)
+                found.append(np.nan_to_num(values.astype(float))[np.clip(places, 0, max(len(values) - 1, 0))])
+            if not len(times):
+                continue
+            sides = [{"force_mean": float(each.mean()), "force_max": float(each.max())} for each in found]
+            apart = np.abs(found[1] - found[0])
+            row: dict[str, Any] = {
+                "name": name,
+                "label": "net force, by magnitude",
+                "metrics_a": {},
+                "metrics_b": {},
+                "unread": None,
+            }
+            row |= {"a": sides[0], "b": sides[1], "events_only_a": [], "events_only_b": []}
+            row["difference"] = {key: sides[1][key] - value for key, value in sides[0].items()}
+            rows.append(row | {"force_difference": {"max": float(apart.max()), "mean": float(apart.mean())}})
+        return rows
 
     def drop_comparison(self) -> None:
         """Forget the comparison: it is of other steps."""

@@ -338,7 +338,7 @@ def _short(value: Any) -> str:
 def _show_sensors(beside: RunsBeside) -> None:
     rows = beside.sensor_rows
     if not rows:
-        ui.paragraph("No contact sensors to compare.")
+        ui.paragraph("Nothing that touches in both to compare.")
         return
     headings = [
         ui.Heading("sensor", "", "Point at one for all figures", left=True),
