@@ -25,13 +25,11 @@ from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
 from contact_viewer.window.shell import CONTROLS, TOUCH
 from contact_viewer.window.window import Window
-from PIL import Image, ImageDraw
+from PIL import Image
 
 FOLDER = Path(__file__).parent
 _LARGEST = 200_000
 """Size of a picture file that needs no smaller one [bytes]."""
-_STILL_SECONDS = {"bounce": 0.6, "gripper": 4.0, "rolling": 2.0, "slope": 1.5, "touch": 3.0, "walker": 4.2}
-"""When a bundled scene shows what it is about [s]; 3 s in the others."""
 
 
 _RULE_VIEW = ("0.5", "--lookat", "0,0,0.1", "--distance", "0.75")
@@ -174,22 +172,12 @@ def picture_rule(path: Path, scene: Path) -> None:
     record_still(path, scene, float(seconds), "--style", "talk", "--size", "640x400", *keys.get(scene.stem, ()), *where)
 
 
-def assemble_scenes(path: Path) -> None:
-    """All bundled scenes on one sheet, by name."""
-    width, height, columns = 240, 180, 5
-    scenes = bundled_scenes()
-    sheet = Image.new("RGB", (columns * width, -(-len(scenes) // columns) * height), "#a9a7a5")
-    with tempfile.TemporaryDirectory() as folder:
-        for place, scene in enumerate(scenes):
-            still = Path(folder) / f"{scene.name}.png"
-            record_still(
-                still, scene.name, _STILL_SECONDS.get(scene.name, 3.0), "--size", f"{width}x{height}", "--no-overlay"
-            )
-            picture = Image.open(still).convert("RGB")
-            ImageDraw.Draw(picture).text((8, 6), scene.name, fill="white", font_size=16, stroke_width=1, stroke_fill=0)
-            sheet.paste(picture, (place % columns * width, place // columns * height))
-    sheet.save(path)
-    shrink(path)
+def record_clip(path: Path, scene: str) -> None:
+    """Three seconds of a bundled scene."""
+    start = {"gripper": "1", "pile": "0.2", "walker": "1.2"}.get(scene, "0")
+    size = ("--fps", "12", "--size", "400x300", "--no-overlay")
+    near = ("--lookat", "0.36,0,0.3", "--distance", "1.6") if scene == "walker" else ()
+    record(path, scene, "--start", start, "--duration", "3", *size, *near)
 
 
 def shrink(path: Path) -> None:
@@ -227,11 +215,12 @@ def main() -> None:
         "python.png": photograph_program,
         "browser.png": lambda path: record(path, "quadruped", "--window", "--duration", "4", "--size", "1280x720"),
         "logs.png": photograph_log,
-        "scenes.png": assemble_scenes,
         "pile.png": lambda path: record_still(path, "pile", 3.0, "--size", "800x450"),
     }
+    for name in (scene.name for scene in bundled_scenes()):
+        pictures[f"gallery/{name}.webp"] = partial(record_clip, scene=name)
     for scene in sorted((FOLDER / "rules" / "scenes").glob("*-*.xml")):
-        pictures[f"rules/{scene.stem}.png"] = partial(picture_rule, scene=scene)
+        pictures[f"rules/pictures/{scene.stem}.png"] = partial(picture_rule, scene=scene)
     for name in arguments.names or pictures:
         pictures[name](FOLDER / name)
 

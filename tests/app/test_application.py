@@ -186,7 +186,7 @@ def test_pictures_become_a_video(tmp_path: Path, panels: bool) -> None:
     app.recorder.stop()
     run(app, lambda: len(app.notices.items) > 1)
     began, done = app.notices.items
-    assert began.text == f"recording into {tmp_path / 'slope-001.mp4'}"
+    assert began.text == f"Recording to {tmp_path / 'slope-001.mp4'}"
     assert done.text.startswith(f"recorded {tmp_path / 'slope-001.mp4'}")
     assert count_frames(tmp_path / "slope-001.mp4") >= 10
     app.close()

@@ -45,7 +45,7 @@ def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str
 def test_a_table_by_default(drop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["events", str(drop), "--duration", "0.6"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["time", "[s]", "event", "pair", "speed", "[m/s]", "peak", "[N]", "lasted", "[s]"]
+    assert lines[0].split() == ["time", "[s]", "event", "pair", "speed", "[m/s]", "peak", "[N]", "duration", "[s]"]
     time, kind, *names, speed, _ = lines[1].split()
     assert float(time) == pytest.approx(euler_root(1.0), abs=1e-6)
     assert (kind, names) == ("begin", ["floor", "×", "ball"])

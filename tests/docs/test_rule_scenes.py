@@ -14,6 +14,6 @@ SCENES = sorted((PAGES / "scenes").glob("*-*.xml"))
 def test_the_scene_on_a_rules_page_breaks_the_rule(scene: Path) -> None:
     report = check_file(str(scene), CheckOptions(select=(scene.stem,)))
     assert {finding.rule for finding in report.findings} == {scene.stem}
-    assert f"({scene.stem}.png)" in (PAGES / f"{scene.stem}.md").read_text()
-    assert (PAGES / f"{scene.stem}.png").is_file()
+    assert f"(pictures/{scene.stem}.png)" in (PAGES / f"{scene.stem}.md").read_text()
+    assert (PAGES / "pictures" / f"{scene.stem}.png").is_file()
     assert ".png" not in explain(scene.stem)

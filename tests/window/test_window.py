@@ -275,7 +275,7 @@ def test_a_scene_without_sensors_shows_all_contacts(tmp_path: Path) -> None:
     def test(ctx: Any) -> None:
         assert app.session.contact_count == 4
         assert count_green(scene_part(window, screenshot(ctx, tmp_path / "all.png"))) > 200
-        ctx.item_click("//Sensors/Do so always")
+        ctx.item_click("//Sensors/Always")
         assert not app.session.settings.watch_all
         ctx.item_click("//Sensors/###make")
         assert window.is_panel_shown(SENSOR_EDITOR)
@@ -302,7 +302,7 @@ def test_settings_and_themes(rest: Path, tmp_path: Path) -> None:
         short = count_green(scene_part(window, light))
         ctx.item_input_value("//Display/length", 3.0)
         assert count_green(scene_part(window, screenshot(ctx, tmp_path / "long.png"))) > 1.5 * short
-        ctx.item_click("//Display/See through")
+        ctx.item_click("//Display/Show hidden")
         assert not app.session.settings.gizmos.see_through
         ctx.item_click("//Display/scale")
         ctx.item_click("//$FOCUSED/fixed")

@@ -381,7 +381,7 @@ class Application:
                 )
             )
         if started:
-            self.notices.add(f"recording into {path}")
+            self.notices.add(f"Recording to {path}")
             settings.record_folder, settings.record_suffix = str(path.parent), path.suffix
             if strays is not None:
                 self.notices.add(strays, warning=True)
@@ -435,7 +435,8 @@ class Application:
         if watched_all and not self.session.watches_by_itself and same:
             self.notices.add("shown are the contacts of the sensors now; all others are faint points")
         if same and now < kept - _HISTORY_SLACK:
-            self.notices.add(f"the newest {now:.1f} of {kept:.1f} s of history are kept: as much as was soon computed")
+            text = f"Kept the last {now:.1f} s of {kept:.1f} s of history"
+            self.notices.add(f"{text}; recomputing the rest would take too long.")
         return True
 
     def go_on_with(self, entry: RunBeside) -> None:

@@ -294,7 +294,8 @@ def explain(rule: str) -> str:
     if rule not in NAMES:
         raise SceneError(f"unknown rule {rule!r}{did_you_mean(rule, NAMES)}; rules: {', '.join(NAMES)}")
     package = __package__.rpartition(".")[0]
-    text = (files(f"{package}.rules") / f"{rule}.md").read_text(encoding="utf-8")
+    pages = {Path(page.name).stem: page for page in files(f"{package}.rules").iterdir()}
+    text = pages[rule].read_text(encoding="utf-8")
     return re.sub(r"!\[.*?\]\(.*?\)\n\n", "", text)
 
 

@@ -112,7 +112,7 @@ def parser() -> Parser:
         help="what differs with --mujoco: contacts, state, or sensor:NAME for the array of any sensor; "
         "default: contacts",
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="both runs' forces in every step: .csv, .npz or .parquet"
     )

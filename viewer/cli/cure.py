@@ -62,7 +62,7 @@ def parser() -> Parser:
     parser.add_argument(
         "--jobs", type=number(1, 1024, int), default=0, metavar="N", help="processes; default: one a core"
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     add_control_arguments(parser, random=False)
     parser.add_argument(
         "--vary",

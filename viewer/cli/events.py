@@ -51,7 +51,9 @@ def parser() -> Parser:
     parser.add_argument(
         "--duration", type=number(0.0, 1e6), metavar="S", help="simulated seconds; default: 10, or all of a saved run"
     )
-    parser.add_argument("--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="in metres; default: 1e-8")
+    parser.add_argument(
+        "--eps", type=number(1e-15, 1.0), default=1e-8, metavar="E", help="contact tolerance [m]; default: 1e-8"
+    )
     parser.add_argument(
         "--rule",
         choices=[rule.value for rule in EventRule],
@@ -67,10 +69,10 @@ def parser() -> Parser:
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     add_control_arguments(parser)
     add_run_arguments(parser)
-    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
+    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
     parser.add_argument("--by-body", action="store_true", help="one event where several geoms of a body touch or slip")
     parser.add_argument("--why", action="store_true", help="say why each pair slides or creeps; files have it too")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
     return parser
 
@@ -169,14 +171,14 @@ def _print_table(entries: "Sequence[LogEntry]", pair_count: int, why: bool = Fal
     kinds = max(len("event"), *(len(entry.kind) for entry in entries))
     width = max(len("pair"), *(len(entry.subject) for entry in entries))
     head = f"{'time [s]':>12}  {'event':{kinds}}  {'pair':{width}}  {'speed [m/s]':>12}"
-    print(f"{head}  {'peak [N]':>10}  {'lasted [s]':>11}")
+    print(f"{head}  {'peak [N]':>10}  {'duration [s]':>12}")
     for entry in entries:
         duration = f"{entry.event.duration:.6f}" if entry.kind.endswith("end") else ""
         peak = "-" if math.isnan(entry.contact.peak_force) else f"{entry.contact.peak_force:.3f}"
         approach = entry.approach_speed if entry.motion is None else entry.motion.speed
         speed = "-" if math.isnan(approach) else f"{approach:.4f}"
         row = f"{entry.time:12.6f}  {entry.kind:{kinds}}  {entry.subject:{width}}  {speed:>12}"
-        row += f"  {peak:>10}  {duration:>11}"
+        row += f"  {peak:>10}  {duration:>12}"
         if entry.motion is not None:
             row += f"  distance {1e3 * entry.motion.distance:.3f} mm"
         if why and isinstance(entry.event, MotionEvent) and entry.event.why:

@@ -49,7 +49,7 @@ def parser() -> Parser:
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
     parser.add_argument("--reduce", choices=[str(mode) for mode in Reduce], help="reduce mode of the sensors")
-    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
+    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
     add_watch_argument(parser)
     add_output_arguments(parser)
     add_control_arguments(parser)

@@ -79,7 +79,7 @@ def parser() -> Parser:
     parser.add_argument("--camera", metavar="NAME", help="camera of the scene")
     add_camera_arguments(parser)
     parser.set_defaults(orbit=None)
-    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="who steps the scene")
+    parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
     add_watch_argument(parser)
     add_control_arguments(parser)
     add_run_arguments(parser)

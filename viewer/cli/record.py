@@ -74,7 +74,7 @@ def parser() -> Parser:
     parser.set_defaults(quality=str(Quality.HIGH))
     add_output_arguments(parser)
     add_control_arguments(parser)
-    parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="who steps the scene")
+    parser.add_argument("--engine", choices=list(CHOICES), default="mujoco", help="physics engine")
     parser.add_argument("--fps", type=number(0.1, 1000), metavar="N", help="frames per second; default: 60 for videos")
     parser.add_argument(
         "--size", type=pixel_size(_SMALLEST_SIDE), metavar="WxH", help="frame size [px]; default: 1280x720"

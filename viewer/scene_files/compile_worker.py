@@ -205,7 +205,7 @@ def _compile_into(job: Job) -> dict[str, Any]:
     survey = survey_scene(path, thorough=True)
     job.set_stage("compiling")
     compiled = compile_scene(survey, changes, bool(job.request.get("any_order")))
-    job.set_stage("handing over")
+    job.set_stage("switching")
     try:
         mujoco.mj_saveModel(compiled.model, str(job.folder / _MODEL_FILE), None)
     except Exception as error:  # Out of memory arrives as several types.

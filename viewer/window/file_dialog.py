@@ -197,7 +197,7 @@ class FileDialog:
         imgui.same_line()
         width = 6 * em
         imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x - 2 * width - em)
-        if ui.button("Cancel", "Choose nothing (Esc)", width):
+        if ui.button("Cancel", "Cancel (Esc)", width):
             imgui.close_current_popup()
         imgui.same_line()
         label = "Replace" if self._replaces else str(self._purpose)

@@ -138,7 +138,7 @@ WINDOW = (
         Key.tab, "Ctrl+Tab", "Next panel by keyboard, Esc leaves it", lambda shell: go_to_panel(shell, 1), ctrl=True
     ),
     Binding(Key.f1, "F1", "This help", _toggle_shown("help_shown")),
-    Binding(Key.f2, "F2", "Figures of the simulation", _toggle_shown("info_shown")),
+    Binding(Key.f2, "F2", "Simulation info", _toggle_shown("info_shown")),
     Binding(Key.f3, "F3", "Profiler", _toggle_shown("profiler_shown")),
     Binding(Key.f9, "F9", "Start or stop recording", lambda shell: shell.app.toggle_recording()),
     Binding(Key.f9, "Shift+F9", "Record the last seconds", lambda shell: shell.app.record_last(), shift=True),

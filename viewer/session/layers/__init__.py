@@ -121,11 +121,11 @@ def legend_notes(session: Session) -> list[str]:
         of_all = selected is not None and sensors.has(selected) and sensors[selected].virtual
         count = sum(session.visible.values())
         if count > 1:
-            notes.append(f"{count} sensors: force on object 2, by 1")
+            notes.append(f"{count} sensors: force on object 2, from object 1")
         elif selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
         else:
-            notes.append("force on what moves" if of_all else "force on object 2, by 1")
+            notes.append("force on what moves" if of_all else "force on object 2, from object 1")
     if session.cut.arrows:
         arrows = "1 arrow leaves" if session.cut.arrows == 1 else f"{session.cut.arrows} arrows leave"
         notes.append(f"{arrows} the picture: {force_text(session.cut.strongest)}")

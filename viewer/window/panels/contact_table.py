@@ -50,7 +50,7 @@ class ContactColumn(StrEnum):
 
 
 _HELP = {
-    ContactColumn.SLOT: "Place in the array; always shown",
+    ContactColumn.SLOT: "Index in the array; always shown",
     ContactColumn.FORCES: "Along normal and tangents; world axes for netforce [N]",
     ContactColumn.USE: "Share of the friction that the normal force allows: 1 when sliding",
     ContactColumn.DISTANCE: "Between the surfaces [mm]; negative when they penetrate",

@@ -123,7 +123,7 @@ class ControlsPanel:
             for rows, names in by_limb(shown, len(drive.actuators)):
                 self._show_actuator_rows(session, rows, names)
             if not shown:
-                ui.dim_text("No name has this in it")
+                ui.dim_text("No match")
             _show_noise(session)
 
     def _show_settings(self, session: Session) -> None:
@@ -156,13 +156,13 @@ class ControlsPanel:
         """The field, and beside it what selects all that it leaves."""
         label = "Clear###select" if self._selected else "Select###select"
         width = imgui.calc_text_size("Select").x + 2 * imgui.get_style().frame_padding.x
-        room, help_text = imgui.get_style().item_spacing.x, "Show only names that have these words in them"
+        room, help_text = imgui.get_style().item_spacing.x, "Filter by name"
         field = -width - room if selects else -1
         self._filter = ui.filter_field("###filter", "Filter by name", self._filter, field, help_text)
         if not selects:
             return
         imgui.same_line()
-        help_text = "Select no control" if self._selected else "Select all controls of this list"
+        help_text = "Clear selection" if self._selected else "Select all controls of this list"
         if ui.button(
             label, f"{help_text}. Click names to select them one by one: selected controls move together", width
         ):
@@ -246,9 +246,9 @@ def _show_force(session: Session, each: Actuator) -> None:
     if not session.engine.has_contact_list:
         ui.tooltip(f"{session.engine.name.split()[0]} does not report the forces of actuators")
     elif not known:
-        ui.tooltip("Known from the next step on")
+        ui.tooltip("Not available until the next step")
     else:
-        ui.tooltip(f"Force that it made in the last step [{unit}]" + (": all that it can" if at_limit else ""))
+        ui.tooltip(f"Force that it made in the last step [{unit}]" + (" (saturated)" if at_limit else ""))
 
 
 def _show_hold(session: Session) -> None:

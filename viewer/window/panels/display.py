@@ -56,7 +56,7 @@ def _show_lengths(gizmos: GizmoSettings) -> None:
         gizmos.fixed_scale = _slider("m/N", gizmos.fixed_scale, 1e-5, 1.0, "%.5f", "Arrow length per force")
     gizmos.length = _slider("length", gizmos.length, 0.1, 10.0, "%.2f x", "Factor on all arrow lengths")
     gizmos.min_force = _slider(
-        "smallest", gizmos.min_force, 0.0, 10.0, "%.3f N", "Smaller force components draw no arrow"
+        "hide below", gizmos.min_force, 0.0, 10.0, "%.3f N", "Smaller force components draw no arrow"
     )
     help_text = "Arrow length grows with the logarithm of the force: for forces of very different size"
     gizmos.log_length = ui.checkbox("Logarithmic", gizmos.log_length, help_text)
@@ -80,7 +80,7 @@ def _show_looks(gizmos: GizmoSettings) -> None:
         "the one pressed hardest (peak), or their mean",
     )
     help_text = "Gizmos behind geometry stay visible, dimmed"
-    gizmos.see_through = ui.checkbox("See through", gizmos.see_through, help_text)
+    gizmos.see_through = ui.checkbox("Show hidden", gizmos.see_through, help_text)
 
 
 def _slider(label: str, value: float, low: float, high: float, text: str, help_text: str) -> float:

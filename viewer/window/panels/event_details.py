@@ -48,9 +48,9 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
     tracker.curves_wanted_until = monotonic() + _LINGER
     times, z1, z2 = tracker.curves
     if not len(times):
-        ui.paragraph("Run the simulation to see how near pairs are to parting and to meeting.")
+        ui.paragraph("Play to see gap curves.")
         return
-    ui.paragraph("Gaps of the pairs nearest to parting (z1) and to meeting (z2). Crossing 0 is an event.")
+    ui.paragraph("Smallest gap of touching pairs (z1) and of separated pairs (z2). Crossing 0 is an event.")
     eps = tracker.options.eps
     flags = implot.Flags_
     if not implot.begin_plot("##crossing", ImVec2(-1, -1), flags.no_title | flags.no_menus | flags.no_mouse_text):

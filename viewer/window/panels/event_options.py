@@ -116,7 +116,7 @@ class BreakEditor:
         with ui.popup("breaks") as opened:
             if opened:
                 if not tracker.breaks and not limits:
-                    ui.paragraph("Nothing pauses the simulation yet.")
+                    ui.paragraph("No breakpoints.")
                 self._show_list(tracker.breaks, tracker.break_label)
                 self._show_list(limits, lambda limit: limit.text, len(tracker.breaks))
                 imgui.separator()

@@ -31,7 +31,7 @@ _HIGH = 380.0
 """In a narrower window, from this height [px] on, the curves stand below the table."""
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
-_SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "lasted [s]"
+_SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "duration [s]"
 _MOST_LETTERS = 40
 """Of names that should fit; else the least important columns are left out."""
 _COLUMNS = (
@@ -261,7 +261,7 @@ def _show_empty(session: Session, tracker: ContactTracker) -> None:
     elif not tracker.pairs.choice.labels and not tracker.sensors.names and not tracker.pairs.choice.flexes:
         ui.paragraph("Nothing in this scene can collide.")
     else:
-        ui.paragraph("No contact has begun or ended. Contacts that were there from the start are not events.")
+        ui.paragraph("No contact changes yet. Contacts that exist from the start are not events.")
     if untracked := tracker.pairs.choice.untracked:
         ui.paragraph(f"{untracked[0].upper()}{untracked[1:]}.")
 

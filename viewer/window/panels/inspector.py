@@ -126,7 +126,7 @@ def _show_declaration(session: Session, reading: SensorReading) -> None:
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_fixed)
         imgui.table_setup_column("", imgui.TableColumnFlags_.width_stretch)
         _fact("data", " ".join(sensor.fields))
-        _fact("slots (num)", "all that there are" if sensor.virtual else str(sensor.slots))
+        _fact("slots (num)", "unlimited" if sensor.virtual else str(sensor.slots))
         _fact("reduce", str(sensor.reduce))
         _fact("frame", "world" if sensor.frame == "world" else "contact: normal, tangent0, tangent1")
         if sensor.sources:
@@ -234,8 +234,8 @@ def _array_headings(values: Sequence[Column], sources: Sequence[str], room: floa
     longest = max((_value_name(value) for value in values), key=len, default="")
     unit = max((value.unit for value in values), key=len, default="")
     headings = [
-        ui.Heading("index", "000", "Place in the array"),
-        ui.Heading("slot.name", longest, "Which contact, and what of it", left=True),
+        ui.Heading("index", "000", "Index"),
+        ui.Heading("slot.name", longest, "Contact and field", left=True),
         ui.Heading("value", _DIGITS, "In the unit and frame beside it"),
         ui.Heading("unit", unit, "", left=True),
         ui.Heading("frame", "contact", "World axes, or normal, tangent0 and tangent1", left=True),

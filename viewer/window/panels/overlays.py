@@ -202,7 +202,7 @@ def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], Non
     begin_overlay("progress")
     imgui.text_unformatted(text)
     imgui.same_line()
-    if small_button("Cancel", "Stay with the scene that is open"):
+    if small_button("Cancel", "Keep current scene"):
         cancel()
     imgui.end()
 

@@ -138,7 +138,7 @@ def _show_axis_options(settings: PlotSettings) -> None:
             settings.value_high = imgui.input_float("to", settings.value_high)[1]
             tooltip("Upper end")
             if not settings.value_low < settings.value_high:
-                paragraph("The second has to be larger: the axis is linear meanwhile.")
+                paragraph("Max must exceed min; using linear.")
         else:
             help_text = "Rare impacts that are far above the rest leave the plot, with a mark and their value"
             settings.fit_usual = checkbox("cut rare impacts", settings.fit_usual, help_text)

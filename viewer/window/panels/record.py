@@ -81,7 +81,7 @@ class RecordButton:
         settings.record_height = height
         imgui.same_line(0, 2 * em)
         rates = sorted({settings.record_fps, 15.0, 24.0, 25.0, 30.0, 50.0, 60.0})
-        help_text = "Pictures a second; GIF takes at most 50"
+        help_text = "Frames per second; GIF takes at most 50"
         settings.record_fps = ui.choose(
             "frames/s", settings.record_fps, rates, 5 * em, help_text, lambda fps: f"{fps:g}"
         )

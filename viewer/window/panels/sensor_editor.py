@@ -258,7 +258,7 @@ class SensorEditor:
         imgui.same_line()
         if ui.button("Copy MJCF", "Put the element into the clipboard"):
             imgui.set_clipboard_text(contact_element(self.draft.attributes))
-            self.message.set("Copied. It belongs into <sensor>.")
+            self.message.set("Copied. Paste it inside <sensor>.")
         imgui.same_line()
         kept = session.why_not(Change.FILE)
         with ui.disabled(kept is not None or (unchanged and self.editing not in sensor_edits.unsaved)):

@@ -126,13 +126,13 @@ def _show_empty(shell: Shell) -> None:
 
 
 def _show_watched(shell: Shell) -> None:
-    """That all contacts are shown, and what a person may want instead."""
+    """Show that all contacts are shown, and offer sensors instead."""
     settings = shell.app.session.settings
     ui.paragraph("This scene has no contact sensors: all contacts are shown.")
     if ui.button(f"{icons.ICON_FA_PLUS} Make sensors###make", "Choose from the pairs that touch now, or anything else"):
         shell.edit_sensor(None)
     help_text = "Show all contacts of every scene without contact sensors"
-    settings.watch_all = ui.checkbox("Do so always", settings.watch_all, help_text)
+    settings.watch_all = ui.checkbox("Always", settings.watch_all, help_text)
     imgui.spacing()
 
 

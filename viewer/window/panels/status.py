@@ -29,7 +29,7 @@ def show_status(shell: Shell) -> None:
     ignored = dict.fromkeys(name for engine in session.engines for name in engine.ignored)
     ui.tooltip(
         "Engine; renderer and quality. --quality low or high overrides"
-        + (f"\nThis engine does not know: {', '.join(ignored)}" if ignored else "")
+        + (f"\nNot supported by this engine: {', '.join(ignored)}" if ignored else "")
     )
     imgui.same_line(0, 0)
     ui.dim_text(_SEPARATOR)
@@ -48,7 +48,7 @@ def show_status(shell: Shell) -> None:
     if shell.audience is not None and shell.audience.text:
         imgui.same_line(0, 0)
         ui.dim_text(f"{_SEPARATOR}{shell.audience.text}")
-        ui.tooltip("Browsers that watch; pictures a second that they show; from a picture to its sight there")
+        ui.tooltip("Viewers; frames per second; latency")
     if session.history is not None:
         imgui.same_line(0, 0)
         history = session.history

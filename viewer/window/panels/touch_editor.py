@@ -230,7 +230,7 @@ class TouchEditor:
         assert declaration is not None
         if ui.button("Copy MJCF", f"Put the entry into the clipboard:\n{declaration.to_mjcf()}"):
             imgui.set_clipboard_text(declaration.to_mjcf())
-            self.message.set("Copied. It belongs into <custom>.")
+            self.message.set("Copied. Paste it inside <custom>.")
         imgui.begin_disabled(not sensor.modified)
         imgui.same_line()
         with ui.disabled(save is None):
