@@ -35,7 +35,8 @@ class Viewport:
         self.legend_bottom: float | None = None
         """Lower edge of the legend, if it is at the top of the scene."""
         self.occupied: NDArray[np.float64] = np.empty((0, 3))
-        """What moves in the picture, as circles: x, y and radius in the window's coordinates, (n, 3)."""
+        """What moves and touches in the picture, as circles: x, y and radius in the window's coordinates, 0 for contacts,
+        (n, 3)."""
         self._places: dict[str, tuple[int, float]] = {}
         """Place of each overlay, and when it was last seen to be free, on the monotonic clock [s]."""
         self._drag: int | None = None
@@ -74,9 +75,13 @@ class Viewport:
         """Note where in the picture something moves."""
         model, data, geoms = session.engine.model, session.engine.data, session.view.moving_geoms
         x, y, _, height = self.pixels
-        points = data.geom_xpos[geoms]
+        touching = [
+            group.batch.pos[group.batch.filled] for group in session.shown_groups if group.batch.pos is not None
+        ]
+        points = np.concatenate([data.geom_xpos[geoms], *touching])
         pixels, depths = matrices.project(points, self.pixels)
-        radii = model.geom_rbound[geoms] / matrices.pixel_size(points, self.pixels)
+        radii = np.zeros(len(points))
+        radii[: len(geoms)] = model.geom_rbound[geoms] / matrices.pixel_size(points[: len(geoms)], self.pixels)
         places = np.stack([pixels[:, 0] - x, y + height - pixels[:, 1], radii], axis=1)
         scale = imgui.get_io().display_framebuffer_scale.x
         self.occupied = places[depths > 0] / scale + (self.rect[0], self.rect[1], 0.0)
@@ -96,13 +101,15 @@ class Viewport:
         return place
 
     def _covered(self, rect: Rect) -> float:
-        """Return how much of what moves is in a rectangle, in circles of a tenth of the scene's height."""
-        if not len(self.occupied):
-            return 0.0
+        """Return how much of what moves and touches a rectangle covers, from 0 to 2: contacts, and geoms."""
         x, y, radius = self.occupied.T
-        radius = np.minimum(0.7 * radius, 0.1 * (self.rect[3] - self.rect[1]))
-        apart = np.hypot(x - np.clip(x, rect[0], rect[2]), y - np.clip(y, rect[1], rect[3]))
-        return float((apart < radius).sum())
+        height = self.rect[3] - self.rect[1]
+        is_contact = radius == 0.0
+        reach = np.where(is_contact, 0.05 * height, np.minimum(0.7 * radius, 0.1 * height))
+        inside = np.hypot(x - np.clip(x, rect[0], rect[2]), y - np.clip(y, rect[1], rect[3])) < reach
+        parts = (inside[each].mean() if each.any() else 0.0 for each in (is_contact, ~is_contact))
+        # A hundredth more or less is no reason to go elsewhere.
+        return round(float(sum(parts)), 2)
 
     def update(self, dock_space_id: int | None) -> None:
         """Take the place that the docked panels leave free."""

@@ -26,8 +26,8 @@ _MOST_MARKS = 200
 _MARK = 0.5
 """Height of a mark, in lines of text."""
 _DIGITS = "-0000.000"
-_LEGEND, _LEGEND_DIGITS = 0.22, "-0000.0"
-"""Part of the width that the legend takes, and the widest number in it."""
+_LEGEND, _LEGEND_DIGITS, _USUAL_DIGITS = 0.22, "-0000.0", "000.0"
+"""Part of the width that the legend takes, the widest number in it, and the one that there always is room for."""
 _SHADES = 3
 """Strengths that can be told apart, ..."""
 _ALPHAS = (0.0, 0.6, 0.8, 1.0)
@@ -115,8 +115,9 @@ class PlottedCurves:
 
 
 def value_at(history: History, line: Line, time: float) -> float:
-    """A curve's value at the step that is shown at a time [s]; NaN where there is none."""
-    step = history.step_at(time)
+    """A curve's value at the step that is shown at a time [s], or at the newest one that was read; NaN where there is
+    none."""
+    step = min(history.step_at(time), history.curves.stop - 1)
     values = history.curves.values(line.name, line.signal, step, step + 1)
     return float(values[0]) if len(values) else float("nan")
 
@@ -239,7 +240,7 @@ def draw_names(title: str, labels: Sequence[str], colors: Sequence[ImVec4]) -> N
 def legend_width(width: float) -> float:
     """Return the width of the legend beside plots that have this width with it [px]; 0 where there is no room."""
     em = imgui.get_font_size()
-    return min(max(_LEGEND * width, 11 * em), 20 * em) if width >= 34 * em else 0.0
+    return min(max(_LEGEND * width, 13 * em), 20 * em) if width >= 34 * em else 0.0
 
 
 def draw_legend(
@@ -265,20 +266,20 @@ def draw_legend(
     corner, size, line = implot.get_plot_pos(), implot.get_plot_size(), imgui.get_text_line_height()
     draw, now = imgui.get_window_draw_list(), history.time(history.current)
     left, right = corner.x + size.x + 0.6 * line, corner.x + size.x + width - 0.2 * line
-    digits = imgui.calc_text_size(_LEGEND_DIGITS).x
     is_aligned = row >= 0.9 * line
     begin, step = (corner.y, row) if is_aligned else (top if row else corner.y, line)
     count = len(lines) if is_aligned else min(len(lines), max(int((corner.y + size.y - begin) / line) - 1, 0))
     for i, (each, color) in enumerate(zip(lines[:count], colors, strict=False)):
         y = begin + i * step + 0.5 * (step - line)
-        name = fit_text(each.label, right - left - 1.1 * line - digits)
-        middle, ink = y + 0.5 * line, imgui.get_color_u32(color)
-        draw.add_rect_filled(ImVec2(left, middle - 0.1 * line), ImVec2(left + 0.7 * line, middle + 0.1 * line), ink)
-        draw.add_text(ImVec2(left + line, y), imgui.get_color_u32(imgui.Col_.text), name)
         value = value_at(history, each, now)
         number = format_number(value, 1 if each.signal.unit == "N" else 3) if value == value else "-"
         if len(number) > len(_LEGEND_DIGITS):
             number = f"{value:.2g}"
+        digits = imgui.calc_text_size(number if len(number) > len(_USUAL_DIGITS) else _USUAL_DIGITS).x
+        name = fit_text(each.label, right - left - 1.3 * line - digits)
+        middle, ink = y + 0.5 * line, imgui.get_color_u32(color)
+        draw.add_rect_filled(ImVec2(left, middle - 0.1 * line), ImVec2(left + 0.7 * line, middle + 0.1 * line), ink)
+        draw.add_text(ImVec2(left + line, y), imgui.get_color_u32(imgui.Col_.text), name)
         start = ImVec2(right - imgui.calc_text_size(number).x, y)
         draw.add_text(start, imgui.get_color_u32(dim_color()), number)
         if name != each.label and imgui.is_mouse_hovering_rect(ImVec2(left, y), ImVec2(right, y + line)):
