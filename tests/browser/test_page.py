@@ -3,6 +3,7 @@
 import base64
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -476,6 +477,17 @@ def test_ctrl_q_of_one_watcher_leaves_and_the_others_go_on(browser: Any, tmp_pat
         assert served.process.poll() is None
         served.process.send_signal(signal.SIGINT)
         assert served.process.wait(20) == 130
+
+
+def test_a_page_says_that_its_window_was_closed(browser: Any, tmp_path: Path) -> None:
+    with serve("slope", folder=tmp_path) as served:
+        open_page(browser, served.url)
+        served.process.send_signal(signal.SIGINT)
+        assert served.process.wait(20) == 130
+        wait(lambda: "The window was closed" in message(browser))
+        # It says so also after it has tried to come back.
+        time.sleep(2.5)
+        assert "The window was closed" in message(browser)
 
 
 def test_a_server_that_went_away_is_missed_and_found_again(browser: Any, tmp_path: Path) -> None:

@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-from imgui_bundle import imgui
+from imgui_bundle import glfw_utils, imgui
+from imgui_bundle import icons_fontawesome_6 as icons
 
-from .driver import drawing, drive, make_window, wait
+import glfw  # isort: skip
+
+from .driver import drawing, drive, make_window, screenshot, wait
 from .text_room import recorded_text
 
 SCENE = """
@@ -102,5 +105,49 @@ def test_legend_and_notices_get_out_of_the_way_of_what_moves(tmp_path: Path) -> 
                 view.pan(0.001 * (0.5 * (before[0] + before[2]) - x), 0.001 * (0.5 * (before[1] + before[3]) - y))
                 ctx.yield_(1)
             wait(ctx, lambda: covered("##notice0") == 0 and rect("##notice0") != before, 10.0)
+
+    drive(window, test)
+
+
+def test_panels_of_a_narrow_window_are_in_one_drawer(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENE.format('<sensor><contact name="first" body2="one"/></sensor>'))
+    window = make_window(path, steps=300, width=1200, height=800)
+
+    def shown() -> list[str]:
+        found = {panel.title: imgui.internal.find_window_by_name(panel.title) for panel in window.panels}
+        return [title for title, each in found.items() if each is not None and each.active and not each.hidden]
+
+    def resize(ctx: Any, width: int, height: int) -> None:
+        glfw.set_window_size(glfw_utils.glfw_window_hello_imgui(), width, height)
+        wait(ctx, lambda: imgui.get_main_viewport().size.x == width)
+        ctx.yield_(6)
+
+    def test(ctx: Any) -> None:
+        ctx.yield_(5)
+        before = shown()
+        assert {"Sensors", "Inspector"} <= set(before)
+        resize(ctx, 420, 800)
+        assert shown() == []
+        left, _, right, _ = window.viewport.rect
+        assert right - left > 410
+        picture = screenshot(ctx, tmp_path / "closed.png")
+        ctx.item_click("//##drawer/**/" + f"{icons.ICON_FA_BARS} Panels")
+        ctx.yield_(3)
+        assert window.drawer == "Sensors"
+        ctx.item_click("//Panels###panels/##tabs/Display")
+        ctx.yield_(3)
+        assert window.drawer == "Display"
+        assert (screenshot(ctx, tmp_path / "open.png") != picture).any()
+        ctx.key_press(imgui.Key.f4)
+        with recorded_text() as drawn:
+            ctx.yield_(4)
+        assert window.drawer == "Sensors"
+        assert any(each.text == "first" for each in drawn)
+        ctx.key_press(imgui.Key.f4)
+        ctx.yield_(3)
+        assert window.drawer is None
+        resize(ctx, 1200, 800)
+        assert shown() == before
 
     drive(window, test)

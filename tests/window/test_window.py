@@ -467,3 +467,47 @@ def test_a_damaged_settings_file_is_kept_aside_and_the_window_opens_with_the_def
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.strip() == "12"
+
+
+def test_a_served_window_has_a_layout_of_its_own_and_hidden_forces_come_back(tmp_path: Path) -> None:
+    code = """
+from pathlib import Path
+from contact_viewer import open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.settings import Options
+from contact_viewer.window.layout import settings_path
+from contact_viewer.window.main_loop import run_window
+from contact_viewer.window.shell import Audience
+from contact_viewer.window.window import Window
+
+def run(served, hide):
+    window = Window(Application(open_engine("slope"), Options(Path("slope"), frames=4, width=800, height=600)))
+    if served:
+        window.audience = Audience()
+        window.audience.wait = lambda: True
+    start = window.app.start
+    def started(settings):
+        start(settings)
+        gizmos = window.app.session.settings.gizmos
+        seen.append((gizmos.forces, gizmos.cones))
+        gizmos.forces, gizmos.cones = not hide, True
+    window.app.start = started
+    run_window(window)
+
+seen = []
+run(False, True)
+desktop = settings_path().read_bytes()
+run(True, False)
+assert settings_path().read_bytes() == desktop
+assert settings_path(True).exists()
+run(False, False)
+print(seen)
+"""
+    environment = os.environ | {"HOME": str(tmp_path)}
+    environment.pop("XDG_CONFIG_HOME", None)
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert result.returncode == 0, result.stderr
+    # Cones are remembered, hidden forces are not; what is served begins with its own choices.
+    assert result.stdout.strip().endswith("[(True, False), (True, False), (True, True)]")

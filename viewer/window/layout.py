@@ -18,7 +18,8 @@ from .theme import load_fonts
 
 MAIN_DOCK = "MainDockSpace"
 _SETTINGS_FOLDER = hello_imgui.IniFolderType.app_user_config_folder
-_SETTINGS_FILE = f"{TITLE}/window.ini"
+_SETTINGS_FILE, _SERVED_FILE = f"{TITLE}/window.ini", f"{TITLE}/served.ini"
+"""Settings and layout of windows on a display, and of those that are served: pages have other sizes."""
 SAVED = "view_state"
 """Section of the settings file with what the user chose; Hello ImGui keeps the layout in other ones."""
 _SECTION = re.compile(r"^;;;<<<(\w+)>>>;;;\n(.*?)(?=^;;;<<<|\Z)", re.MULTILINE | re.DOTALL)
@@ -37,7 +38,7 @@ _BARS = 95.0
 """Height of menu, playback bar and status [px]."""
 
 
-def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.RunnerParams:
+def window_params(options: Options | None, keeps_settings: bool, is_served: bool = False) -> hello_imgui.RunnerParams:
     """A window without content yet."""
     params = hello_imgui.RunnerParams()
     geometry = hello_imgui.WindowGeometry()
@@ -59,7 +60,7 @@ def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.
     gl.anti_aliasing_samples = 0
     params.renderer_backend_options.open_gl_options = gl
     params.ini_folder_type = _SETTINGS_FOLDER
-    params.ini_filename = _SETTINGS_FILE
+    params.ini_filename = _SERVED_FILE if is_served else _SETTINGS_FILE
     params.ini_filename_use_app_window_title = False
     params.ini_disable = not keeps_settings
     # Whoever runs the window knows better when a frame is needed: see `Idling`.
@@ -69,18 +70,18 @@ def window_params(options: Options | None, keeps_settings: bool) -> hello_imgui.
     return params
 
 
-def settings_path() -> Path:
+def settings_path(is_served: bool = False) -> Path:
     """Return the file that settings and layout are kept in."""
-    return Path(hello_imgui.ini_folder_location(_SETTINGS_FOLDER)) / _SETTINGS_FILE
+    return Path(hello_imgui.ini_folder_location(_SETTINGS_FOLDER)) / (_SERVED_FILE if is_served else _SETTINGS_FILE)
 
 
-def prepare_settings() -> tuple[bool, str | None]:
+def prepare_settings(is_served: bool = False) -> tuple[bool, str | None]:
     """Make sure that the saved settings cannot keep the window from opening: Hello ImGui fails on a damaged file.
 
     Returns True if settings and layout can be kept, and what the user should know of them, if anything. A damaged file
     is renamed: the defaults are used, and nothing is lost.
     """
-    path = settings_path()
+    path = settings_path(is_served)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():

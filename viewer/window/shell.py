@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 import numpy as np
-from imgui_bundle import hello_imgui
+from imgui_bundle import hello_imgui, imgui
 from numpy.typing import NDArray
 
 from ..app.application import Application
@@ -49,6 +49,7 @@ SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
 PLOTS, EVENTS, TOUCH, SENSOR_EDITOR = "Plots", "Events", "Touch", "Sensor editor"
 CONTROLS, COMPARE = "Controls", "Compare"
 """Titles of the dockable windows."""
+_FRAMES_TO_APPEAR = 2
 
 
 class Shell:
@@ -79,8 +80,14 @@ class Shell:
         """Labels in the last picture, and how many there would be if all had room."""
         self.audience: Audience | None = None
         """Who watches where there is no display; None on a display. To be set before the window opens."""
-        self._presented: list[str] | None = None
-        """Titles of the panels that were shown before the presentation; None without one."""
+        self._presented: dict[str, bool] | None = None
+        """Panels that were shown before the presentation: see `_hide_all`; None without one."""
+        self._folded: dict[str, bool] | None = None
+        """Panels that are docked where the window is wide enough: see `_hide_all`; None where it is."""
+        self._due_in_front: list[Any] = []
+        """Frames until panels are to come to the front, and their titles."""
+        self.drawer: str | None = None
+        """Title of the panel that a narrow window shows; None for none."""
         self.params: hello_imgui.RunnerParams | None = None
         """What Hello ImGui runs the window with, until it is closed."""
 
@@ -128,6 +135,9 @@ class Shell:
         self._focus(COMPARE)
 
     def _focus(self, title: str) -> None:
+        if self.is_folded:
+            self.drawer = title
+            return
         window = self.dockable(title)
         window.is_visible = window.focus_window_at_next_frame = True
 
@@ -142,7 +152,10 @@ class Shell:
         self.files.ask(Purpose.SAVE, "Save a page", path.parent, self.app.save_page, (path.suffix,), path.name)
 
     def toggle_panel(self, *names: str) -> None:
-        """Hide these windows if any of them is shown, else show them all."""
+        """Hide these windows if any of them is shown, else show them all; a narrow window shows one."""
+        if self.is_folded:
+            self.drawer = None if self.drawer in names else names[0]
+            return
         windows = [self.dockable(name) for name in names]
         shown = any(window.is_visible for window in windows)
         for window in windows:
@@ -158,22 +171,58 @@ class Shell:
         assert self.params is not None
         window = self.params.imgui_window_params
         if self._presented is None:
-            docked = [each for each in self.params.docking_params.dockable_windows if each.is_visible]
-            self._presented = [each.label for each in docked]
-            for each in docked:
-                each.is_visible = False
+            self._presented = self._hide_all()
         else:
-            for label in self._presented:
-                self.dockable(label).is_visible = True
+            self._show_again(self._presented)
             self._presented = None
         window.show_menu_bar = window.show_status_bar = self._presented is None
 
+    @property
+    def is_folded(self) -> bool:
+        """True if the window is so narrow that all panels are in one drawer."""
+        return self._folded is not None
+
+    def fold(self, narrow: bool) -> None:
+        """Put all panels into one drawer, or dock again those that were shown. Call it once a frame."""
+        if self._due_in_front:
+            frames, *titles = self._due_in_front
+            self._due_in_front = [frames - 1, *titles] if frames else []
+            for title in titles if not frames else ():
+                self.dockable(title).focus_window_at_next_frame = True
+        if narrow is self.is_folded or self.is_presenting or self.params is None:
+            return
+        if self._folded is None:
+            self._folded = self._hide_all()
+        else:
+            self._show_again(self._folded)
+            self._folded = self.drawer = None
+
+    def _hide_all(self) -> dict[str, bool]:
+        """Hide all panels; returns those that were shown, by title: True for those in front of others."""
+        assert self.params is not None
+        docked = [each for each in self.params.docking_params.dockable_windows if each.is_visible]
+        for each in docked:
+            each.is_visible = False
+        windows = {each.label: imgui.internal.find_window_by_name(each.label) for each in docked}
+        return {title: window is not None and not window.hidden for title, window in windows.items()}
+
+    def _show_again(self, panels: dict[str, bool]) -> None:
+        for title in panels:
+            self.dockable(title).is_visible = True
+        # What appears comes to the front: only then others can.
+        self._due_in_front = [_FRAMES_TO_APPEAR, *(title for title, is_in_front in panels.items() if is_in_front)]
+
     def is_panel_shown(self, name: str) -> bool:
+        if self.is_folded:
+            return self.drawer == name
         return bool(self.dockable(name).is_visible)
 
     def reset_layout(self) -> None:
         """Show all panels where they were docked at first."""
         assert self.params is not None
+        if self._folded is not None:
+            self._folded = {panel.title: False for panel in self.panels}
+            return
         for window in self.params.docking_params.dockable_windows:
             self.dockable(window.label).is_visible = True
         self.params.docking_params.layout_reset = True

@@ -35,8 +35,8 @@ class Viewport:
         self.legend_bottom: float | None = None
         """Lower edge of the legend, if it is at the top of the scene."""
         self.occupied: NDArray[np.float64] = np.empty((0, 3))
-        """What moves and touches in the picture, as circles: x, y and radius in the window's coordinates, 0 for contacts,
-        (n, 3)."""
+        """What moves and touches in the picture, as circles: x, y and radius in the window's coordinates, (n, 3).
+        Contacts have no radius."""
         self._places: dict[str, tuple[int, float]] = {}
         """Place of each overlay, and when it was last seen to be free, on the monotonic clock [s]."""
         self._drag: int | None = None

@@ -25,7 +25,7 @@ from .layout import MAIN_DOCK, SAVED, Docks, dock_panels, prepare_settings, wind
 from .opening import check_profile
 from .panels import find_panels
 from .panels.menus import show_help_page, show_menus
-from .panels.overlays import Profiler, show_info, show_legend, show_notices, show_progress
+from .panels.overlays import Drawer, Profiler, show_info, show_legend, show_notices, show_progress
 from .panels.picking import BodyMenu, contact_labels, point_at, show_labels, show_pointed
 from .panels.playback import show_playback
 from .panels.plots import zoom_by_dragging
@@ -35,6 +35,8 @@ from .shell import SENSOR_EDITOR, Shell
 from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
 
+_NARROW = 700.0
+"""Width of a window below which its panels are in one drawer [px]."""
 _USUAL_HEIGHT = 600.0
 """Height of a scene above which gizmos grow with it [px]."""
 
@@ -57,12 +59,13 @@ class Window(Shell):
         self._look, self._docks = Look(), Docks(self.panels)
         self._record_button = RecordButton()
         self._body_menu = BodyMenu()
-        self._profiler = Profiler()
+        self._profiler, self._drawer = Profiler(), Drawer()
         self._outdated = False
         """True if the canvas has another scene's model."""
         self._pointed: Highlight | None = None
         self.guard = Guard(app.notices)
         overlays: dict[str, Callable[[], None]] = {
+            "The drawer": lambda: self._drawer.show(self, self.viewport, self._drawn),
             "The legend": lambda: show_legend(self, self.viewport),
             "The contact under the mouse": lambda: show_pointed(app.session, self._pointed),
             "The progress": self._show_progress,
@@ -74,18 +77,21 @@ class Window(Shell):
             "The body's menu": lambda: self._body_menu.show(self),
             "The file dialog": self.files.show,
         }
+        self._drawn: dict[str, Callable[[], None]] = {}
+        """What draws each panel, by title."""
         self._overlays = [self.guard.part(name, show) for name, show in overlays.items()]
 
     def runner_params(self) -> hello_imgui.RunnerParams:
         """What Hello ImGui needs to run this window."""
         if self.keeps_settings:
-            self.keeps_settings, trouble = prepare_settings()
+            self.keeps_settings, trouble = prepare_settings(self.audience is not None)
             if trouble is not None:
                 self.app.notices.add(trouble, warning=True)
-        params = window_params(self.app.options, self.keeps_settings)
+        params = window_params(self.app.options, self.keeps_settings, self.audience is not None)
         part, calls = self.guard.part, params.callbacks
+        self._drawn = {panel.title: part(panel.title, self._shower(panel.title)) for panel in self.panels}
         playback = part("The playback bar", self._show_playback)
-        dock_panels(params, [(panel, part(panel.title, self._shower(panel.title))) for panel in self.panels], playback)
+        dock_panels(params, [(panel, self._drawn[panel.title]) for panel in self.panels], playback)
         calls.post_init = self._at_ends(self._open)
         calls.post_new_frame = self.guard.call("This frame", self._advance)
         calls.custom_background = self.guard.call("The picture", self._draw)
@@ -130,6 +136,7 @@ class Window(Shell):
         if self.is_presenting:
             # The layout that is kept is the one before.
             self.toggle_presentation()
+        self.fold(False)
         self.app.close()
         # Hello ImGui's parameters hold this window where Python cannot see it: as a pair, neither would ever be freed.
         self.params = None
@@ -159,6 +166,9 @@ class Window(Shell):
         """Once the window exists: settings, everything on the graphics card, the first scene."""
         self.when_open()
         settings = ViewState.from_json(hello_imgui.load_user_pref(SAVED)) if self.keeps_settings else None
+        if settings is not None:
+            # Who has hidden them may have forgotten it by the next time.
+            settings.gizmos.points = settings.gizmos.forces = True
         self.renderer = current_renderer()
         implot.create_context()
         zoom_by_dragging()
@@ -190,6 +200,7 @@ class Window(Shell):
         # From the first frame on: Hello ImGui sets its own theme after it has called `post_init`.
         scale = self._look.update(app.session.settings)
         dock = self.params.docking_params.dock_space_id_from_name(MAIN_DOCK)
+        self.fold(imgui.get_main_viewport().size.x < _NARROW)
         self._docks.update(dock, scale)
         self.viewport.update(dock)
         app.scene_size, app.window_size = self.viewport.pixels[2:], window_pixels()[2:]

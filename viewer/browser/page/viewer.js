@@ -6,7 +6,7 @@ const keyboard = document.querySelector("textarea");
 const message = document.querySelector("#message");
 const picture = canvas.getContext("2d", { alpha: false, desynchronized: true });
 const KEY = 0, JPEG = 2, HEADER = 12;
-const TRY_AGAIN_LATER = 1013;
+const GOING_AWAY = 1001, TRY_AGAIN_LATER = 1013;
 const RETRY = 1000;
 // The window says something every few seconds. Seconds of silence after which the connection is given up: more each time, in
 // case that a picture takes as long.
@@ -22,7 +22,7 @@ let socket = null;
 let decoder = null;
 let underWay = new Map();
 let newest = 0;
-let isLost = true;
+let isLost = true, hasEnded = false;
 let silence = 0, patience = SILENCE;
 let failed = -Infinity;
 let pendingMove = null;
@@ -58,6 +58,7 @@ function connect() {
   let worked = false;
   opened.onopen = () => {
     worked = true;
+    hasEnded = false;
     newest = 0;
     closeDecoder();
     sendSize();
@@ -69,6 +70,7 @@ function connect() {
     else show(event.data);
   };
   opened.onclose = async (event) => {
+    hasEnded ||= event.code === GOING_AWAY;
     lose();
     if (event.code === TRY_AGAIN_LATER) say("Too many are watching. This page waits for its turn…");
     else if (!worked && (await isRefused())) {
@@ -83,7 +85,8 @@ function lose() {
   isLost = true;
   // A picture that it still has would take the words away.
   closeDecoder();
-  say("The connection is lost. It comes back by itself…");
+  say(hasEnded ? "The window was closed. Start contact-viewer again, and open the link that it prints."
+    : "The connection is lost. It comes back by itself…");
 }
 
 // The window goes on for the others, and for this page when it comes back.

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -27,8 +27,12 @@ _GAP, _BETWEEN = 8, 16
 """Between a mark and its text, and between entries in one line [px]."""
 _TALL = 26
 """Height of a scene, in lines of text, from which on each entry has a line of its own; in a lower one they flow."""
+_CORNER, _LEAST_ROOM = 0.4, 20
+"""Part of a low scene's width that the legend takes at most, and what it may take anyhow, in font sizes."""
 _NEWS_SECONDS = 4.0
 """How long a new scale is announced while paused [s]."""
+_UNCOVERED = 0.4
+"""Part of the scene that the drawer leaves free."""
 _NOTICE_LINES = 3
 """Height that is looked at for notices, in lines of text."""
 _FRAMES = 120
@@ -45,7 +49,9 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
     if not entries and not notes:
         return
     left, top, right, bottom = viewport.rect
-    room = 0.0 if bottom - top >= _TALL * imgui.get_text_line_height() else right - left - 4 * _MARGIN
+    # As narrow as a corner beside a robot in the middle.
+    is_low = bottom - top < _TALL * imgui.get_text_line_height()
+    room = max(_CORNER * (right - left), _LEAST_ROOM * imgui.get_font_size()) if is_low else 0.0
     below, above = (left, bottom, 0.0, 1.0), (left, top, 0.0, 0.0)
     # In a low scene contacts are below, the sky is above.
     corners = [above, below] if room else [below, above]
@@ -150,6 +156,49 @@ def _scale_bar(session: Session) -> None:
         help_text = "Let the scale follow the forces again" if locked else "Keep this scale, whatever forces come"
         if small_button(f"{icons.ICON_FA_LOCK if locked else icons.ICON_FA_LOCK_OPEN}###lock", help_text):
             session.force_scale.locked = not locked
+
+
+class Drawer:
+    """Shows one panel of a narrow window over the lower part of the scene, with tabs for the others; while closed, a
+    button that opens it."""
+
+    def __init__(self) -> None:
+        self._title: str | None = None
+        """Panel of the last frame."""
+
+    def show(self, shell: Shell, viewport: Viewport, panels: Mapping[str, Callable[[], None]]) -> None:
+        """Draw it, if the window is narrow. `panels`: what draws each, by title."""
+        if not shell.is_folded or shell.is_presenting:
+            return
+        left, top, right, bottom = viewport.rect
+        if shell.drawer is None:
+            self._title = None
+            imgui.set_next_window_pos(ImVec2(right - _MARGIN, top + _MARGIN), 0, ImVec2(1, 0))
+            begin_overlay("drawer")
+            if small_button(f"{icons.ICON_FA_BARS} Panels", "Show a panel: the window is too narrow for them all"):
+                shell.drawer = next(iter(panels))
+            imgui.end()
+            return
+        imgui.set_next_window_pos(ImVec2(left, top + _UNCOVERED * (bottom - top)))
+        imgui.set_next_window_size(ImVec2(right - left, (1 - _UNCOVERED) * (bottom - top)))
+        flags, tabs, wanted = imgui.WindowFlags_, imgui.TabBarFlags_, shell.drawer
+        fixed = flags.no_move | flags.no_resize | flags.no_collapse | flags.no_docking | flags.no_saved_settings
+        _, stays = imgui.begin("Panels###panels", True, fixed)
+        if imgui.begin_tab_bar("##tabs", tabs.fitting_policy_scroll | tabs.tab_list_popup_button):
+            for title, show in panels.items():
+                is_new = title == wanted != self._title
+                if imgui.begin_tab_item(title, None, imgui.TabItemFlags_.set_selected if is_new else 0)[0]:
+                    if wanted == self._title or is_new:
+                        shell.drawer = title
+                    imgui.begin_child(title)
+                    show()
+                    imgui.end_child()
+                    imgui.end_tab_item()
+            imgui.end_tab_bar()
+        imgui.end()
+        self._title = wanted
+        if not stays:
+            shell.drawer = None
 
 
 def show_notices(notices: Notices, viewport: Viewport) -> None:
