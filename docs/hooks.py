@@ -1,6 +1,10 @@
 """Hooks of the documentation's build: the first page from README, and the command line's reference from its parsers."""
 
 import re
+import shlex
+import subprocess
+import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,18 @@ def on_files(files: Files, config: Any) -> Files:
     readme = _LINK.sub(_from_docs, (ROOT / "README.md").read_text())
     files.append(File.generated(config, "index.md", content=readme))
     files.append(File.generated(config, "reference/command-line.md", content=command_line()))
+    with tempfile.TemporaryDirectory() as folder:
+        for words in gallery():
+            subprocess.run([sys.executable, "-m", "contact_viewer", *words[1:]], cwd=folder, check=True)
+            page = Path(folder, words[-1])
+            files.append(File.generated(config, f"gallery/{page.name}", content=page.read_bytes()))
     return files
+
+
+def gallery() -> list[list[str]]:
+    """Return the commands that write the pages of the gallery, as it names them."""
+    text = (ROOT / "docs" / "gallery.md").read_text()
+    return [shlex.split(command) for command in re.findall(r"`(contact-viewer page [^`]+)`", text)]
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
