@@ -145,6 +145,18 @@ def test_elliptic_cones_creep_until_impratio_is_raised(tmp_path: Path) -> None:
     assert creeps(path, [f"impratio={0.7 * cure.changes[0].value[0]:g}"]) > 0.9e-4
 
 
+def test_what_falls_out_of_a_grip_is_held_by_friction(tmp_path: Path) -> None:
+    path = tmp_path / "grip.xml"
+    text = GRASP.read_text().replace('mass=".5"', 'mass=".5" friction=".1"').replace("_pad", '_pad" friction=".1')
+    path.write_text(text)
+    found = find_cure(path, "drop:box<0.4m", ["friction", "solref"], duration=0.6, key="held")
+    (cure,) = found.singles
+    assert {change.quantity for change in cure.changes} == {"friction"}
+    # Two pads at 20 N carry 4.9 N from a friction of 0.1226 on; a little less lets it fall slowly enough.
+    assert 0.11 < cure.changes[0].value[0] < 0.2
+    assert run_by_hand(path, [str(change) for change in cure.changes], 0.6, 0)[-1][1][4] > 0.4
+
+
 def test_measures_are_those_of_physics(tmp_path: Path) -> None:
     path = tmp_path / "slope.xml"
     path.write_text(SLOPE)

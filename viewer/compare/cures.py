@@ -27,8 +27,8 @@ _PATIENCE = 10.0
 _LEAST_PATIENCE = 30.0
 """... at least so long [s]."""
 _LASTING, _KEPT = 0.3, 0.5
-"""Bodies that pressed each other for this part of the time must still do so, for this part of that: what has fallen out
-of a grip creeps no more."""
+"""Bodies that pressed each other for this part of the time before it happened must do so for this part of that: what
+has fallen out of a grip creeps no more."""
 _ATTEMPTS = 2
 """How often a change may end its process before it counts as one that does not help."""
 

@@ -18,7 +18,9 @@ Rung = tuple[ModelChange, ...]
 Pairs = Collection[tuple[int, int]]
 SUGGESTED = ("friction", "cone", "impratio", "solref", "timestep", "noslip_iterations")
 """What is varied if nothing else is asked for."""
-_UP, _DOWN = (1.25, 1.5, 2.0, 3.0, 5.0), (0.8, 0.65, 0.5, 0.33, 0.2)
+_UP, _DOWN = (1.25, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0), (0.8, 0.65, 0.5, 0.33, 0.2, 0.1)
+_ROUGHEST = 3.0
+"""Largest sliding friction that is tried: beyond, pyramids let things sink."""
 _RUNGS: dict[str, tuple[float, ...]] = {
     "impratio": (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0),
     "noslip_iterations": (1.0, 2.0, 3.0, 5.0, 10.0, 20.0),
@@ -150,7 +152,8 @@ def _default(model: MjModel, pairs: Pairs, kinds: Collection[Kind], quantity: st
             harder = [values for values in _SOLIMP if values > now[0].value]
             return [Ladder(key, tuple(tuple(ModelChange(quantity, each, v) for each in names) for v in harder))]
         if quantity == "friction":
-            up = _scaled(key, now, [_factor(factor) for factor in _UP])
+            most = max(change.value[0] for change in now)
+            up = _scaled(key, now, [_factor(factor) for factor in _UP if factor * most <= _ROUGHEST])
             down = _scaled(key, now, [_factor(factor) for factor in _DOWN])
             return [up, down] if Kind.FORCE in kinds else [up]
         values = [value for value in _RUNGS[quantity] if value > now[0].value[0]]
@@ -199,7 +202,7 @@ def _solrefs(model: MjModel, now: Values) -> list[list[Callable[[Values], Values
     return [
         [lambda v, r=r: (v[0], r) for r in ratios if r > ratio],  # type: ignore[misc]
         [lambda v, t=t: (round_number(t), v[1]) for t in stiffer],  # type: ignore[misc]
-        [lambda v, f=f: (round_number(v[0] * f), v[1]) for f in (1.5, 2.0, 4.0)],  # type: ignore[misc]
+        [lambda v, f=f: (round_number(v[0] * f), v[1]) for f in (1.5, 2.0, 4.0, 8.0)],  # type: ignore[misc]
     ]
 
 
@@ -232,7 +235,7 @@ def _owners(model: MjModel, pairs: Pairs, quantity: str) -> list[str]:
 
 
 def _start(model: MjModel, pairs: Pairs, quantity: str, name: str) -> ModelChange:
-    """Return the value from which a ladder begins: that of the geom or pair; of friction, the one in force."""
+    """Return the value from which a ladder begins: that of the geom or pair; of friction, the smallest in force."""
     size = {"friction": 1, "solref": 2, "solimp": 2}.get(quantity, 1)
     change = ModelChange(quantity, name, (0.0,) * size).now(model)
     geoms, _ = change.places(model)
@@ -241,4 +244,4 @@ def _start(model: MjModel, pairs: Pairs, quantity: str, name: str) -> ModelChang
     sides = np.array([pair for pair in pairs if int(geoms[0]) in pair], int).reshape(-1, 2)
     if not len(sides):
         return change
-    return ModelChange(quantity, name, (float(mix_parameters(model, sides).friction[:, 0].max()),))
+    return ModelChange(quantity, name, (float(mix_parameters(model, sides).friction[:, 0].min()),))

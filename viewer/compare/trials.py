@@ -23,8 +23,8 @@ from .branches import make_branch
 from .ladders import Rung, make_ladders
 from .unwanted import Measure, read_unwanted
 
-_CHUNK = 100
-"""Steps between two looks at what has happened."""
+_CHUNK, _FINE = 100, 20
+"""Steps between two looks at what has happened; and in the run without a change until something has."""
 _BUDGET = 2**30
 """Memory for the history of a recorded run [bytes]."""
 
@@ -125,8 +125,8 @@ class Trials:
 
         Returns:
             `values` of what is unwanted, in SI units; `iterations` of the solver and `steps` for a simulated second;
-            `pairs` that touched, and `presence`, see `Measure`; `trouble`, why the run ended early, empty if it
-            did not.
+            `pairs` that touched and `presence`, see `Measure`, until something unwanted happened; `trouble`, why the
+            run ended early, empty if it did not.
         """
         file: ControllerFile | None = None
         try:
@@ -168,27 +168,31 @@ class Trials:
         measure = Measure(engine, self.unwanted, self.options.start)
         simulation.observers.append(measure)
         left = max(1, round(self.seconds / engine.timestep))
-        began = engine.time
+        began, presence, pairs = engine.time, None, sorted(measure.pairs)
         while left > 0:
+            count = min(left, _FINE if whole and presence is None else _CHUNK)
             try:
-                simulation.step(min(left, _CHUNK))
+                simulation.step(count)
             except UnstableError as error:
                 trouble = error.reason
                 measure.fail()
                 break
-            left -= _CHUNK
-            if not whole and measure.happens():
-                trouble = "ended early"
-                break
+            left -= count
+            if presence is None and measure.happens():
+                presence, pairs = measure.presence(), sorted(measure.pairs)
+                if not whole:
+                    trouble = "ended early"
+                    break
             if link is not None:
                 link.receive()
                 if not link.is_open:
                     os._exit(0)
         seconds = max(engine.time - began, engine.timestep)
-        pairs = sorted(measure.pairs)
         values = [value if value == value and abs(value) != float("inf") else None for value in measure.values()]
         counts = {"iterations": measure.iterations / seconds, "steps": measure.steps / seconds}
-        return {"values": values, **counts, "pairs": pairs, "presence": measure.presence(), "trouble": trouble}
+        if presence is None:
+            presence, pairs = measure.presence(), sorted(measure.pairs)
+        return {"values": values, **counts, "pairs": pairs, "presence": presence, "trouble": trouble}
 
 
 def work(link: Link, message: Message) -> None:
