@@ -4,8 +4,7 @@ import csv
 import html
 import http.server
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,36 +15,18 @@ from contact_viewer.assets import bundled_scenes
 from contact_viewer.page.page_file import PageOptions
 from contact_viewer.render.camera import Eye
 from contact_viewer.session.layers import session_glyphs
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
+from .driver import SOFTWARE, ask, browse, press, ready, show, wait
 from .written import HOSTILE, opened, write, write_shapes
 
-FLAGS = ("--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--window-size=1280,860", "--disable-sync")
-SOFTWARE = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 LOG = """<mujoco><worldbody><geom type="plane" size="1 1 .1"/>
   <body pos="0 0 .1"><freejoint/><geom type="box" size=".2 .2 .1" mass="5"/></body>
   <body pos="0 0 .23"><freejoint/><geom type="capsule" size=".03 .1" mass=".5" euler="90 0 20"/></body>
   </worldbody></mujoco>"""
 """It has no contact sensors: all contacts are shown, with the force on what is lighter."""
 KINDS = ("normal", "tangent0", "tangent1", "total")
-
-
-@contextmanager
-def browse(profile: Path, *flags: str) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for flag in (*FLAGS, *flags, "--disable-background-networking", f"--user-data-dir={profile}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    browser: Any = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-    browser.set_script_timeout(60)
-    try:
-        yield browser
-    finally:
-        browser.quit()
 
 
 @pytest.fixture(scope="module")
@@ -60,26 +41,6 @@ def walker(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("walker") / "walker.html"
     write(path, opened("walker"), 2.0, PageOptions(command="contact-viewer walker --go-to {time}", at=1.0))
     return path
-
-
-def show(browser: Any, path: Path, place: str = "") -> None:
-    """Open a page and wait until all of it is read."""
-    browser.get("about:blank")
-    browser.get(path.as_uri() + place)
-    ready(browser)
-
-
-def ready(browser: Any) -> None:
-    wait(lambda: browser.execute_script("return !!window.contactViewer"))
-    browser.execute_async_script("contactViewer.ready.then(arguments[0], arguments[0])")
-
-
-def ask(browser: Any, script: str, *arguments: object) -> Any:
-    return browser.execute_script(f"return contactViewer.{script}", *arguments)
-
-
-def press(browser: Any, *keys: str) -> None:
-    ActionChains(browser).send_keys(*keys).perform()
 
 
 def csv_of(browser: Any) -> str:
@@ -314,13 +275,3 @@ def test_without_webgl_there_are_poster_curves_events_and_contacts(walker: Path,
         assert ask(browser, "frame()") == 451
         assert csv_of(browser) == walker.with_suffix(".csv").read_text()
         assert ask(browser, "errors") == []
-
-
-def wait(condition: Callable[[], object]) -> None:
-    """Wait until something is so, for half a minute at most."""
-    done = threading.Event()
-    for _ in range(600):
-        if condition():
-            return
-        done.wait(0.05)
-    raise AssertionError("it did not happen in time")

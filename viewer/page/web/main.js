@@ -353,6 +353,7 @@ class Page {
     this.before = 0;
     this.reveal();
     this.markPlay();
+    this.note(this.qualityText());
     this.request();
   }
 
@@ -979,5 +980,6 @@ window.contactViewer = {
   setCamera: (camera) => { Object.assign(page.camera, camera, { chosen: -1 }); page.change(); },
   glyphs: () => page.drawnGlyphs(),
   cost: () => page.cost,
+  range: (curve, from, to) => page.chart.pyramid(page.source.curves[curve]).range(from, to),
   hoverText: () => $("tip").hidden ? "" : $("tip").textContent,
 };
