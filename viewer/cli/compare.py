@@ -37,7 +37,7 @@ folder, with uv or pip.
 
 Steps are compared bit for bit, or within --tolerance: of the first step whose contacts differ, the first link of the
 chain that differs is named: inputs, pair list, contact points, normal or distance, mixed parameters, solved force.
-Between releases 1e-6 counts as no difference, and contacts of one pair may have another order.
+With --mujoco 1e-6 counts as no difference, and contacts of one pair may have another order.
 
 Exit code 0 if the runs are equal, 1 if not, 2 for bad input. Two engines on one scene never agree in every bit: there
 it is 0 unless --tolerance is given."""

@@ -219,4 +219,5 @@ def _joint_names(joints: dict[str, Any], part: str) -> dict[int, str]:
 
 
 def _text(what: str, a: Any, b: Any) -> str:
+    a, b = (value.item() if isinstance(value, np.generic) else value for value in (a, b))
     return f"{what}: {a:.9g} in A, {b:.9g} in B" if f"{a:.9g}" != f"{b:.9g}" else f"{what}: {a!r} in A, {b!r} in B"
