@@ -1,6 +1,7 @@
 """Runs beside the one that is shown, and branches: what they show, how they end, what differs, and what is saved."""
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -276,3 +277,22 @@ def test_a_film_shows_the_run_beside(tmp_path: Path, capsys: pytest.CaptureFixtu
     capsys.readouterr()
     assert main([*command, "--beside", "nothere.xml"]) == 2
     assert "nothere.xml: no such file" in capsys.readouterr().err
+
+
+def test_a_changed_file_is_opened_again_beside(tmp_path: Path) -> None:
+    one, other = write(tmp_path, "one"), write(tmp_path, "other", 0.4)
+    app = open_application(Options(scene=one, paused=True, beside=str(other)))
+    app.start(ViewState(history_megabytes=64))
+    app.session.take_steps(50)
+    settle(app)
+    (before,) = app.beside.entries
+    other.write_text(other.read_text().replace('pos="0 0 0.4"', 'pos="0 0 0.7"'))
+    end = time.monotonic() + 30
+    while app.beside.entries == [before] or app.beside.is_busy:
+        assert time.monotonic() < end
+        app.advance()
+        time.sleep(0.01)
+    (entry,) = app.beside.entries
+    assert entry.run.newest_time == pytest.approx(0.1)
+    assert entry.run.shown.data.qpos[2] == pytest.approx(0.7 - 0.5 * 9.81 * 0.1**2, abs=0.002)
+    app.close()

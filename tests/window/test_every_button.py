@@ -318,7 +318,7 @@ def use_findings(person: Person) -> None:
 def use_compare(person: Person) -> None:
     """The form of a branch, and a branch that is shown, saved, linked, or goes on."""
     window, app = person.window, person.window.app
-    for friction in range(10):
+    for friction in range(8):
         session = person.prepare()
         session.paused = True
         session.simulation.step(150)
@@ -329,6 +329,8 @@ def use_compare(person: Person) -> None:
             app.beside.branch([read_change(f"friction:box={2 + friction}")], 10)
         use_cures(person, found=friction < 2)
         wait(person.ctx, lambda: not app.beside.is_busy)
+        if friction > 4:
+            app.beside.entries[-1].link = "feet0", 1
         person.use_all(COMPARE)
         wait(person.ctx, lambda: app.loader.progress is None and not app.loader.is_busy(app.session.engine))
         for entry in [*app.beside.entries]:

@@ -77,7 +77,8 @@ class Application:
         self.run_saving = RunSaving()
         self.keyframes = Keyframes(self.sensor_edits)
         """Keyframes made in this program, beside those of the scene."""
-        self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers)
+        watches = options is None or options.watch
+        self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers, watches)
         """Runs and branches beside the one that is shown, and their comparison."""
         self.cures = CureSearch(options)
         """What would keep something from happening in the open scene."""

@@ -105,8 +105,9 @@ def _watch_as(session: Session, engine: Engine) -> None:
     watches = [any(sensor.virtual for sensor in each.sensors) for each in (session.engine, engine)]
     if watches == [True, False] and engine.can_watch_all:
         engine.watch_all()
-    modes = {sensor.name: sensor.reduce for sensor in session.engine.sensors if sensor.modified}
-    engine.set_reduce_modes({name: mode for name, mode in modes.items() if engine.sensors.has(name)})
+    known = engine.sensors
+    modes = {sensor.name: sensor.reduce for sensor in session.engine.sensors if known.has(sensor.name)}
+    engine.set_reduce_modes({name: mode for name, mode in modes.items() if known[name].reduce is not mode})
 
 
 @dataclass(eq=False)
@@ -135,8 +136,16 @@ class RunBeside:
 class RunsBeside:
     """Runs and branches that can be shown beside the one of the session, one at a time, and their comparison."""
 
-    def __init__(self, session: Session, notices: Notices, edits: "SensorEdits", controllers: Controllers) -> None:
-        """`edits`: where what is saved into the scene can be undone."""
+    def __init__(
+        self,
+        session: Session,
+        notices: Notices,
+        edits: "SensorEdits",
+        controllers: Controllers,
+        watches: bool = True,
+    ) -> None:
+        """`edits`: undo for what is saved into the scene. `watches`: True to open changed files again."""
+        self._watches = watches
         self._session, self._notices, self._edits, self._controllers = session, notices, edits, controllers
         self.entries: list[RunBeside] = []
         self.shown: RunBeside | None = None
@@ -192,6 +201,8 @@ class RunsBeside:
     def show(self, entry: RunBeside | None) -> None:
         """Show one of the entries in the picture and in the plots, or none."""
         self.shown = entry
+        if entry is not None:
+            _watch_as(self._session, entry.run.engine)
         self._session.simulation.beside[:] = [] if entry is None else [entry.run]
         self._session.simulation.changes += 1
         self.drop_comparison()
@@ -254,7 +265,7 @@ class RunsBeside:
 
     def _take(self, engine: Engine, text: str) -> None:
         entry = RunBeside(make_guest(self._session, engine, run_label(text)), text)
-        entry.watch = FileWatch(engine.files) if engine.files else None
+        entry.watch = FileWatch(engine.files) if engine.files and self._watches else None
         if self._replaces in self.entries:
             self.remove(self._replaces)
         for note in engine.notes:

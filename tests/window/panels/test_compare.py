@@ -153,6 +153,7 @@ def test_a_cure_is_found_and_tried_as_a_branch(tmp_path: Path) -> None:
         ctx.yield_(3)
         ctx.item_click("//Compare/###cure")
         ctx.yield_(2)
+        window.contents["Compare"].cures._seconds = 1.0
         # Gravity along the floor is 0.41 of that across it: below this friction the box slides.
         ctx.item_input_value("//Compare/##limit", "20mm")
         ctx.item_click("//Compare/###search")
