@@ -19,7 +19,7 @@ from .runs import USUAL_DURATION, add_log_arguments, check_run_arguments, open_g
 if TYPE_CHECKING:
     from ..compare.comparison import Comparison
     from ..compare.sides import SimulationSide
-    from ..compare.versions import Bisection, Recorded, VersionSide
+    from ..compare.versions import Recorded, VersionSide
     from ..engines.contract import Engine
 
 _MAX_DURATION = 3600.0
@@ -31,8 +31,8 @@ _EPILOG = """A and B are scenes, saved runs (.cvrun), a scene with --log, SCENE@
 SCENE@mujoco==3.11.0 for those of another release of MuJoCo, from the same start and with the same inputs. Options
 that follow A or B apply to it alone; those before A to both. With one scene, MuJoCo (A) and MotrixSim (B) step it.
 
-With --mujoco FIRST..LAST the published releases between two are bisected for the first that differs from FIRST. All
-of them take each step from the same state: that of the run here. A release is installed once, into the user's cache
+With --mujoco FIRST..LAST the published releases between two are bisected for the first that differs from FIRST. Each
+takes every step from the same state: that of the run here. A release is installed once, into the user's cache
 folder, with uv or pip.
 
 Steps are compared bit for bit, or within --tolerance: of the first step whose contacts differ, the first link of the
@@ -274,74 +274,16 @@ def _record(side: "SimulationSide", seconds: float) -> "Recorded":
 
 def _bisect(arguments: argparse.Namespace, texts: Sequence[str]) -> int:
     """Find the first release of MuJoCo that differs."""
-    from ..compare.versions import TOLERANCE, Bisection, bisect, read_version, releases, version_text
+    from .releases import find_release, read_ends
 
     if len(texts) != 1 or "@" in texts[0] or arguments.output is not None:
         raise UsageError("--mujoco FIRST..LAST takes one scene, without @ENGINE and without -o")
-    ends = [read_version(part) for part in arguments.mujoco.split("..")]
-    if len(ends) != 2 or not ends[0] < ends[1]:
-        raise UsageError(f"--mujoco {arguments.mujoco}: two releases such as 3.5.0..4.0.0")
-    until = arguments.until or "contacts"
+    versions, until = read_ends(arguments.mujoco), arguments.until or "contacts"
     if until not in ("contacts", "state") and not until.startswith("sensor:"):
         raise UsageError(f"--until {until}: contacts, state, or sensor:NAME")
     side = _open(arguments, texts[0], ())
-    versions = releases(ends[0], ends[1])
-    source = side.simulation.source
-    recorded = _record(side, arguments.duration or source.duration or USUAL_DURATION)
-    outcome: Bisection | None = None
-    tolerance = TOLERANCE if arguments.tolerance is None else arguments.tolerance
-    with interruption() as interrupt:
-        for each in bisect(recorded, versions, until, tolerance):
-            if isinstance(each, Bisection):
-                outcome = each
-            elif interrupt.requested:
-                break
-            else:
-                report(each)
-    if outcome is None:
-        return interrupt.exit_code
-    steps = len(recorded.rows["time"])
-    if arguments.json:
-        print(json.dumps(_bisection(outcome, side.label, until, tolerance, steps), indent=2))
-        return _DIFFERENT if outcome.first else 0
-    low = version_text(outcome.low)
-    for trial in sorted(outcome.trials, key=lambda trial: trial.version):
-        verdict = trial.trouble or ("differs" if trial.found else "as before")
-        print(f"MuJoCo {version_text(trial.version)}: {verdict}")
-    if outcome.first is None or outcome.first.found is None:
-        print(
-            f"\n{side.label}: no difference of {until} between {low} and {version_text(outcome.high)} in {steps} steps"
-        )
-        return 0
-    found, before = outcome.first.found, version_text(outcome.before or outcome.low)
-    first = version_text(outcome.first.version)
-    differ = "differ" if until == "contacts" else "differs"
-    print(f"\n{side.label}: {until} {differ} first in MuJoCo {first}; {before} is as {low}")
-    print(f"step {found.step}, at {found.time:.6g} s: {found.link}: {found.text}")
-    print(
-        f"A is MuJoCo {low}, B MuJoCo {first}, both from the same state; differences up to {tolerance:g} count as none"
-    )
-    return _DIFFERENT
-
-
-def _bisection(outcome: "Bisection", label: str, until: str, tolerance: float, steps: int) -> dict[str, Any]:
-    from ..compare.versions import version_text
-
-    trials = [
-        {"version": version_text(each.version), "found": _as_dict(each.found), "trouble": each.trouble or None}
-        for each in outcome.trials
-    ]
-    return {
-        "scene": label,
-        "releases": [version_text(outcome.low), version_text(outcome.high)],
-        "until": until,
-        "tolerance": tolerance,
-        "steps": steps,
-        "before": None if outcome.before is None else version_text(outcome.before),
-        "first": None if outcome.first is None else version_text(outcome.first.version),
-        "found": None if outcome.first is None else _as_dict(outcome.first.found),
-        "trials": trials,
-    }
+    seconds = arguments.duration or side.simulation.source.duration or USUAL_DURATION
+    return find_release(versions, lambda: _record(side, seconds), side.label, until, arguments)
 
 
 def _controller(arguments: argparse.Namespace, failures: list[SceneError]) -> Any:

@@ -18,9 +18,9 @@ from .trials import TrialOptions
 from .unwanted import Unwanted, read_unwanted
 
 _REFINEMENTS = 3
-"""How often the way between the last value that does not help and the first one that does is halved."""
+"""Number of times that the way between the last value without effect and the first one that helps is halved."""
 _DESCENTS = 6
-"""How often a pair of changes is made smaller."""
+"""Number of times that a pair of changes is made smaller."""
 _PAIRS_SHOWN = 3
 _PATIENCE = 10.0
 """A run may take as many times as long as the first one, and ..."""
@@ -30,7 +30,7 @@ _LASTING, _KEPT = 0.3, 0.5
 """Bodies that pressed each other for this part of the time before it happened must do so for this part of that: what
 has fallen out of a grip creeps no more."""
 _ATTEMPTS = 2
-"""How often a change may end its process before it counts as one that does not help."""
+"""Number of processes that a change may end before it counts as one that does not help."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Cure:
 
     changes: Rung
     values: tuple[float, ...]
-    """What was measured of each unwanted thing, in SI units; NaN where that is not known."""
+    """Measured values, one for each unwanted thing, in SI units; NaN where one is not known."""
     iterations: float
     """Iterations of the solver for a simulated second ..."""
     steps: float
@@ -47,9 +47,9 @@ class Cure:
     helps: bool
     """True if nothing unwanted happened in the whole run."""
     trouble: str = ""
-    """Why the run ended early; empty if it did not."""
+    """The reason for which the run ended early, or does not count; empty if there is none."""
     size: float = 0.0
-    """How far up its ladders it is; of a pair the sum."""
+    """Place on its ladder, from 1 on; of a pair the sum."""
 
     @property
     def text(self) -> str:
@@ -64,7 +64,7 @@ class Cure:
 
 @dataclass
 class Cures:
-    """What a search has found so far."""
+    """The results of a search so far."""
 
     unwanted: tuple[Unwanted, ...]
     seconds: float = 0.0
@@ -80,7 +80,7 @@ class Cures:
     complete: bool = False
     """False if the search was ended before its end."""
     parameters: tuple[str, ...] = ()
-    """What was varied."""
+    """Names of the parameters that were varied."""
     touched: bool = True
     """False if nothing pressed where something is watched, without a change."""
 
@@ -97,14 +97,14 @@ class Cures:
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search is."""
+    """The state of a search."""
 
     done: int
     """Runs so far."""
     planned: int
     """Runs that are known to be needed so far."""
     cures: Cures
-    """What was found so far."""
+    """Results so far."""
 
 
 Search = Generator[SearchProgress, None, Cures]
@@ -357,7 +357,7 @@ class _Worker:
     def __init__(self, options: TrialOptions) -> None:
         self.child = Child("contact_viewer.compare.trials", options.as_message())
         self.task: tuple[Rung, int] | None = None
-        """What it works on, and how often that was tried before."""
+        """Change that it works on, and the number of attempts before this one."""
         self.seconds = 0.0
         """Simulated time of a run [s]."""
         self._since = time.monotonic()

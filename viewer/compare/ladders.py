@@ -17,7 +17,7 @@ Rung = tuple[ModelChange, ...]
 """One value of a parameter, of all geoms and pairs that have it."""
 Pairs = Collection[tuple[int, int]]
 SUGGESTED = ("friction", "cone", "impratio", "solref", "timestep", "noslip_iterations")
-"""What is varied if nothing else is asked for."""
+"""Parameters that are varied if none are given."""
 _UP, _DOWN = (1.25, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0), (0.8, 0.65, 0.5, 0.33, 0.2, 0.1)
 _ROUGHEST = 3.0
 """Largest sliding friction that is tried: beyond, pyramids let things sink."""
@@ -45,7 +45,7 @@ class Ladder:
     """Values of one parameter, each farther from the present value than the one before."""
 
     key: str
-    """What is varied, such as `friction` or `impratio`."""
+    """Parameter, such as `friction` or `impratio`."""
     rungs: tuple[Rung, ...]
     now: Rung = ()
     """The present values, where values between two rungs make sense; else empty."""
@@ -62,7 +62,7 @@ def make_ladders(model: MjModel, pairs: Pairs, kinds: Collection[Kind], wanted: 
             bounds, `friction:box=0.5:2`, or one value, `cone=elliptic`. Without any, those in SUGGESTED.
 
     Raises:
-        SceneError: The scene lacks one of them, or there is nothing to try.
+        SceneError: The scene lacks a parameter, or there is nothing to try.
     """
     ladders = [ladder for text in wanted or SUGGESTED for ladder in _ladders(model, pairs, kinds, text)]
     if wanted and not any(ladder.rungs for ladder in ladders):

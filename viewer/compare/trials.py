@@ -36,9 +36,9 @@ class TrialOptions:
     scene: str
     """File or bundled scene; a saved run (.cvrun) is continued from its first step with its inputs."""
     avoid: tuple[str, ...]
-    """What must not happen: see `read_unwanted`."""
+    """Texts for `read_unwanted`: things that must not happen."""
     vary: tuple[str, ...] = ()
-    """What to vary: see `make_ladders`."""
+    """Parameters to vary, as `make_ladders` takes them; without any, the suggested ones."""
     duration: float | None = None
     """Simulated time [s]; without one 5, or all of a saved run or log."""
     start: float = 0.0
@@ -120,7 +120,7 @@ class Trials:
 
         Args:
             changes: What differs.
-            link: To whoever waits for it; the run is ended where nobody does.
+            link: To the process that waits for the result; where that has ended, this one ends too.
             whole: False to end it as soon as something unwanted happens.
 
         Returns:

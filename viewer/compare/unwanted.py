@@ -31,7 +31,7 @@ _LEAST = 0.1
 
 
 class Kind(StrEnum):
-    """What may happen to a sensor, geom or body."""
+    """Things that may happen to a sensor, geom or body."""
 
     SLIP = "slip"
     """The way that touching surfaces move along each other, by their poses [m]."""
@@ -266,7 +266,7 @@ class _Target:
         return float(place[2])
 
     def find(self, data: MjData) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-        """Return the contacts, and for which of them the normal points towards the first side."""
+        """Return the contacts, (k,), and a mask that is true where the normal points to the first side."""
         if self._matcher is not None:
             matches = self._matcher.match(data)
             return matches.contacts, matches.flipped
@@ -293,7 +293,7 @@ class _Target:
 
 
 class _Ways:
-    """How far and how fast the surfaces of the pairs of a target have moved along each other."""
+    """Ways and speeds at which surfaces of a target have moved along others."""
 
     def __init__(self, model: MjModel, target: _Target) -> None:
         self.slip, self.creep = 0.0, math.nan
@@ -303,7 +303,7 @@ class _Ways:
         """Times and ways since the contact began, of each pair."""
 
     def add(self, samples: PairSamples | None, times: Values, lead: int) -> None:
-        """Add samples, with their times; the first `lead` of them were added before."""
+        """Add samples, with their times; the first `lead` were added before."""
         if samples is not None:
             self._add(samples, times, lead)
         for key, (seen, _) in self._tracks.items():

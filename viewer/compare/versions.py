@@ -55,7 +55,7 @@ def version_text(version: Version) -> str:
 def releases(low: Version, high: Version) -> list[Version]:
     """Return the published releases between two, ascending, that can be installed for this Python.
 
-    Raises SceneError where the package index cannot be reached, or has none of them.
+    Raises SceneError where the package index cannot be reached, or lacks one of the two.
     """
     with _pip() as pip:
         done = _run([*pip, "index", "versions", "mujoco", *_QUIET])
@@ -282,7 +282,7 @@ class VersionProcess:
         """Return the next message: a step, `end`, or `error` with one line."""
         try:
             if not self._connection.poll(_SILENCE):
-                return {"error": f"gave no sign of life for {_SILENCE:g} s"}
+                return {"error": f"sent no step for {_SILENCE:g} s"}
             found: dict[str, Any] = worker.unpack(self._connection.recv())
         except (EOFError, OSError):
             with suppress(subprocess.TimeoutExpired):
@@ -389,12 +389,12 @@ class VersionTrial:
     found: Divergence | None
     """The first difference, and its link of the chain; None if there is none."""
     trouble: str = ""
-    """Why it could not take the steps; empty if it could."""
+    """The reason for which it could not take the steps; empty if it could."""
 
 
 @dataclass
 class Bisection:
-    """What came of the search for the first release that differs."""
+    """The outcome of a search for the first release that differs."""
 
     low: Version
     high: Version

@@ -102,7 +102,7 @@ def unpack(value: Any) -> Any:
 
 
 def main() -> None:
-    """Take the steps of one request with the MuJoCo that is found first, and send each of them."""
+    """Take the steps of one request with the MuJoCo that is found first, and send each step."""
     connection = Connection(int(sys.argv[1]))
     try:
         request = unpack(connection.recv())
