@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById("ui-" + id);
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 // Quality from best to fastest: size of the shadow's map by number, samples a pixel, pixels by CSS pixel.
 const LEVELS = [[2, 4, 2], [1, 4, 2], [0, 4, 2], [0, 0, 2], [0, 0, 1], [0, 0, 0.7], [0, 0, 0.5]];
-const TOO_SLOW = 42, SHOWN_ROWS = 200, SHOWN_EVENTS = 400, MOST_LINES = 60, MOST_BARS = 16;
+const TOO_SLOW = 42, SHOWN_ROWS = 200, SHOWN_EVENTS = 400, MOST_SENSORS = 400, MOST_LINES = 60, MOST_BARS = 16;
 const EVENTS = { begin: "begins", end: "ends", slip_begin: "slides", slip_end: "holds", creep_begin: "creeps", creep_end: "creeps no more" };
 const MARKS = {
   previous: "M4 3h2v10H4zM13 3v10L6.5 8z", back: "M11 3v10L4.5 8z", play: "M4 2.5v11L13.5 8z", pause: "M4 3h3v10H4zM9 3h3v10H9z",
@@ -225,7 +225,7 @@ class Page {
   showSensors() {
     const { sensors } = this.manifest;
     const list = $("sensor-list");
-    this.sensorRows = sensors.map((sensor, i) => {
+    this.sensorRows = sensors.slice(0, MOST_SENSORS).map((sensor, i) => {
       const row = make("label"), box = make("input"), swatch = make("i"), value = make("span", "", "number");
       box.type = "checkbox";
       box.checked = true;
@@ -237,6 +237,7 @@ class Page {
       list.append(row);
       return { box, swatch, value };
     });
+    if (sensors.length > MOST_SENSORS) list.append(make("p", `and ${sensors.length - MOST_SENSORS} more, which are shown and hidden with all`, "quiet"));
     if (!sensors.length) list.append(make("p", "This scene has no contact sensors.", "quiet"));
     if (sensors.length > 3) {
       const row = make("div", "", "row");

@@ -269,7 +269,7 @@ class Scene {
       if (this.groups.some((group) => group.shape === name)) this.setShape(name, make());
     this.locals = this.order.map((geom) => ({ turn: turnOf(...geom.quat), pos: geom.pos, body: geom.body }));
     this.endless = this.order.flatMap((geom, i) => geom.type === "plane" && !(geom.size[0] > 0 && geom.size[1] > 0) ? [i] : []);
-    this.casters = this.groups.filter((group) => !group.isFlat && !group.shape.startsWith("field") && !group.clear);
+    this.casters = this.groups.filter((group) => !group.isFlat && !group.shape.startsWith("field"));
   }
 
   putStill(geom, out, at) {
@@ -488,7 +488,7 @@ class Scene {
       const isBelow = group.isFlat && this.isBelow(group.first, camera);
       gl.uniform1f(set("backside"), group.isFlat ? 0.3 : 1);
       gl.uniform4f(set("haze"), ...ground.haze, endless ? this.model.reach * 0.98 : 0);
-      gl[isOpen || group.clear ? "disable" : "enable"](gl.CULL_FACE);
+      gl[isOpen ? "disable" : "enable"](gl.CULL_FACE);
       gl[group.isFlat || group.clear ? "enable" : "disable"](gl.BLEND);
       gl.depthMask(!group.clear && !isBelow);
       this.drawGroup(group);
