@@ -1,9 +1,19 @@
 """One key leaves the scene alone, and brings the panels back as they were."""
 
+import re
+import runpy
 from pathlib import Path
 from typing import Any
 
-from imgui_bundle import glfw_utils, imgui
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import open_engine
+from contact_viewer.app.application import Application
+from contact_viewer.assets import bundled_scene
+from contact_viewer.settings import Options
+from contact_viewer.window.window import Window
+from imgui_bundle import ImVec2, glfw_utils, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 import glfw  # isort: skip
@@ -149,5 +159,109 @@ def test_panels_of_a_narrow_window_are_in_one_drawer(tmp_path: Path) -> None:
         assert window.drawer is None
         resize(ctx, 1200, 800)
         assert shown() == before
+
+    drive(window, test)
+
+
+class Actions:
+    """Clicks and keys of a user, counted."""
+
+    def __init__(self, ctx: Any) -> None:
+        self._ctx, self.count = ctx, 0
+
+    def click(self, place: tuple[float, float]) -> None:
+        self.count += 1
+        self._ctx.mouse_move_to_pos(ImVec2(*place))
+        self._ctx.mouse_click(0)
+        self._ctx.yield_(4)
+
+    def press(self, key: int) -> None:
+        self.count += 1
+        self._ctx.key_press(key)
+        self._ctx.yield_(4)
+
+
+@pytest.mark.parametrize("has_sensors", [True, False])
+def test_jobs_of_a_new_user_take_few_actions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_sensors: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, bundled = tmp_path / "walker.xml", bundled_scene("walker")
+    assert bundled is not None
+    text = bundled.path.read_text()
+    path.write_text(text if has_sensors else re.sub(r"<sensor>.*?</sensor>", "", text, flags=re.DOTALL))
+    control = runpy.run_path(str(bundled.path.with_suffix(".py")))["control"]
+    window = Window(Application(open_engine(path, control=control), Options(path, width=1280, height=720, paused=True)))
+    window.keeps_settings = False
+
+    def rows(ctx: Any, panel: str) -> dict[float, list[str]]:
+        """Texts in sight, from left to right, by the height of their line."""
+        with recorded_text() as drawn:
+            ctx.yield_(2)
+            drawn.clear()
+            ctx.yield_(2)
+        lines: dict[float, dict[float, str]] = {}
+        for each in sorted(drawn, key=lambda each: each.rect[1]):
+            if panel in each.panel and each.in_sight:
+                # A button's text stands a little above that of a cell.
+                y = next((y for y in lines if abs(y - each.rect[1]) < 5), each.rect[1])
+                lines.setdefault(y, {})[each.rect[0]] = each.text
+        return {y: [line[x] for x in sorted(line)] for y, line in lines.items()}
+
+    def tab(title: str) -> tuple[float, float]:
+        rect = imgui.internal.find_window_by_name(title).dc.dock_tab_item_rect
+        return 0.5 * (rect.min.x + rect.max.x), 0.5 * (rect.min.y + rect.max.y)
+
+    def slid_ways() -> dict[str, float]:
+        """How far the points of each foot that touch have moved in the steps so far, by their velocity [m]."""
+        engine = open_engine(path, control=control)
+        model, data, speed = engine.model, engine.data, np.zeros(6)
+        ways = {"left_foot": 0.0, "right_foot": 0.0}
+        for _ in range(window.app.session.history.last):  # type: ignore[union-attr]
+            engine.step()
+            for name in ways:
+                body = int(model.geom(name).bodyid[0])
+                mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, speed, 0)
+                at = [c.pos for c in data.contact if model.geom(name).id in c.geom]
+                speeds = [np.linalg.norm((speed[3:] + np.cross(speed[:3], pos - data.xpos[body]))[:2]) for pos in at]
+                ways[name] += model.opt.timestep * max(speeds, default=0.0)
+        return ways
+
+    def test(ctx: Any) -> None:
+        session, user = window.app.session, Actions(ctx)
+        for _ in range(45):
+            session.take_steps(20)
+            ctx.yield_(1)
+        # Which foot slips?
+        user.click(tab("Bodies"))
+        assert user.count <= 2
+        shown = [line for line in rows(ctx, "Bodies").values() if {"left_foot", "right_foot"} & set(line)]
+        ways = {name: float(line[-1]) for line in shown for name in line[:2] if name.endswith("_foot")}
+        assert ways
+        truth = slid_ways()
+        slipping = max(ways, key=lambda name: ways[name])
+        assert ways[slipping] > 1.0
+        # What creeps, and what slides too shortly for an event, is in the truth alone.
+        assert 0.1 * truth[slipping] < 1e-3 * ways[slipping] < 1.1 * truth[slipping]
+        # When? With the events in front, a click on one goes there.
+        user.click(tab("Events"))
+        lines = {y: line for y, line in rows(ctx, "Events").items() if any("_foot" in text for text in line)}
+        y, line = next(iter(lines.items()))
+        user.count = 0
+        user.click((window.viewport.rect[0] + 40.0, y + 5.0))
+        assert user.count == 1
+        assert session.paused
+        # What slides is known to slide a tenth of a second later.
+        assert 0.0 <= session.engine.time - float(line[0]) + 0.003 < 0.15
+        user.count = 0
+        user.press(imgui.Key.f5)
+        assert user.count == 1
+        assert window.viewport.rect[0] < 2
+        user.count = 0
+        user.press(imgui.Key.mod_shift | imgui.Key.f9)
+        assert user.count == 1
+        assert session.settings.record_last == 10.0
+        assert window.app.recorder.is_busy
+        window.app.recorder.stop()
 
     drive(window, test)

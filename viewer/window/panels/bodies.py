@@ -5,11 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from imgui_bundle import imgui
 
+from ...mjmodel.pair_motion import pair_key
 from ...mjmodel.pressing import PressingPair, describe_relation, find_pressing_pairs, find_start_touches
 from ...mjmodel.types import MjModel
+from ...sensors.friction import ContactState
 from ...session.session import Session
 from .. import widgets as ui
 from ..shell import Dock, Panel, Shell
+from ..theme import warning_color
 from .explanations import show_exclude_entries, show_forces
 
 _DIGITS = "-0000.000"
@@ -21,6 +24,10 @@ _PAIRS = (
     ui.Heading("normal [N]", _DIGITS, "Sum of the normal forces of their contacts"),
     *(ui.Heading(f"{axis} [N]", _DIGITS, "Force on the second body, world axes") for axis in "xyz"),
     ui.Heading("contacts", "contacts", "How many"),
+    ui.Heading(
+        "moves", "slides 00.0 mm/s", "How the surfaces move against each other at the step that is shown", left=True
+    ),
+    ui.Heading("slid [mm]", _DIGITS, "How far they have slid so far, all times of sliding together"),
 )
 _START = (
     ui.Heading("body", "", "", left=True),
@@ -44,8 +51,7 @@ class BodiesPanel:
         if session.diagnostics is None:
             ui.paragraph("Forces on bodies need MuJoCo and one environment.")
             return
-        self._show_forces(session)
-        ui.heading("Who presses on whom")
+        ui.heading("Who presses on whom, and slides")
         pairs = find_pressing_pairs(session.engine.model, session.engine.contact_data())
         if not pairs:
             ui.paragraph("Nothing touches now.")
@@ -56,7 +62,9 @@ class BodiesPanel:
                     ui.number_cell(value)
                 imgui.table_next_column()
                 ui.text_right(str(pair.count))
+                _show_motion(session, pair)
             imgui.end_table()
+        self._show_forces(session)
         self._show_start(shell)
 
     def _show_forces(self, session: Session) -> None:
@@ -104,6 +112,24 @@ def _begin(name: str, headings: Sequence[ui.Heading], pairs: Sequence[PressingPa
         return False
     ui.table_headings(headings)
     return True
+
+
+def _show_motion(session: Session, pair: PressingPair) -> None:
+    """How two bodies move against each other now, and how far they have slid."""
+    friction, time = session.events.friction if session.events is not None else None, session.state_time
+    keys = [int(pair_key(session.engine.model, np.array(side))) for side in pair.sides if min(side) >= 0]
+    known = {} if friction is None else friction.motions
+    motions = [[motion for motion in known.get(key, ()) if motion.begin <= time] for key in keys]
+    now = [motion for each in motions for motion in each if time < motion.end]
+    imgui.table_next_column()
+    if now:
+        motion = max(now, key=lambda motion: motion.speed)
+        word = "slides" if motion.state is ContactState.SLIDING else "creeps"
+        imgui.text_colored(warning_color(), f"{word} {1e3 * motion.speed:.3g} mm/s")
+        ui.tooltip("Largest speed since it began")
+    # Of a foot of several geoms the one that slid farthest.
+    ways = [sum(motion.distance for motion in each if motion.state is ContactState.SLIDING) for each in motions]
+    ui.number_cell(1e3 * max(ways, default=0.0))
 
 
 def _show_names(shell: Shell, pair: PressingPair) -> None:

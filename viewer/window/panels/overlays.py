@@ -33,8 +33,6 @@ _NEWS_SECONDS = 4.0
 """How long a new scale is announced while paused [s]."""
 _UNCOVERED = 0.4
 """Part of the scene that the drawer leaves free."""
-_NOTICE_LINES = 3
-"""Height that is looked at for notices, in lines of text."""
 _FRAMES = 120
 """Frames that the profiler looks back."""
 
@@ -205,15 +203,18 @@ def show_notices(notices: Notices, viewport: Viewport) -> None:
     """Notices at the top of the scene, below a legend that is there, each with a button that dismisses it."""
     notices.drop_expired()
     left, top, right, bottom = viewport.rect
-    above = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2)) + _MARGIN
-    below = bottom - 4 * _MARGIN
-    width, height = 0.5 * (right - left), _NOTICE_LINES * imgui.get_text_line_height()
-    x = (left + right - width) / 2
-    places = [(x, above, x + width, above + height), (x, below - height, x + width, below)]
-    is_below = bool(notices.items) and viewport.free_place("notices", places) == 1
-    y = below if is_below else above
+    above = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2))
+    middle, below = (left + right) / 2, bottom - 2 * _MARGIN
+    corners = [(middle, above, 0.5, 0.0), (right, above, 1.0, 0.0)]
+    if viewport.legend_bottom is not None:
+        # Else the legend is there.
+        corners += [(middle, below, 0.5, 1.0), (right, below, 1.0, 1.0), (left, below, 0.0, 1.0)]
+    if not notices.items:
+        return
+    x, y, pivot, is_below = _free_corner("notice0", viewport, corners)
+    x, y = x + _MARGIN * (1 - 2 * pivot), y + _MARGIN * (1 - 2 * is_below)
     for i, notice in enumerate(list(notices.items)):
-        imgui.set_next_window_pos(ImVec2((left + right) / 2, y), 0, ImVec2(0.5, float(is_below)))
+        imgui.set_next_window_pos(ImVec2(x, y), 0, ImVec2(pivot, is_below))
         imgui.set_next_window_size_constraints(ImVec2(0, 0), ImVec2(0.9 * (right - left), 400))
         imgui.set_next_window_bg_alpha(0.92)
         begin_overlay(f"notice{i}")
