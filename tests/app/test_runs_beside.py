@@ -209,7 +209,12 @@ def test_a_branch_goes_on_as_the_run_and_is_saved_with_undo(tmp_path: Path) -> N
     app.undo()
     assert path.read_text() == before
     app.go_on_with(entry)
-    assert not app.beside.entries
+    (past,) = app.beside.entries
+    assert past.title == "the run before"
+    settle(app, compares=True)
+    assert app.beside.comparison is not None
+    assert app.beside.comparison.first is not None
+    assert app.beside.comparison.first.time == pytest.approx(0.202)
     assert app.session.engine.model.geom_friction[1, 0] == 0.4
     np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
     app.session.take_steps(10)

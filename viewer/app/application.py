@@ -441,15 +441,19 @@ class Application:
         return True
 
     def go_on_with(self, entry: RunBeside) -> None:
-        """Let a branch replace the run that is shown: its steps are the past now, and its values hold from now on."""
+        """Let a branch replace the run that is shown: its steps are the past now, and its values hold from now on. The
+        run before stays beside, as far as it has come."""
         before = self.session
+        if (reason := before.why_not(Change.SCENE)) is not None:
+            self.notices.add(reason, warning=True)
+            return
         session = self.notices.attempt(lambda: branched(before, entry.run))
         if session is None:
             return
         self.controllers.continue_on(session.engines, before.engines)
         self.undo_stack.forget(before.drive)
         self.session = session
-        self.beside.remove(entry)
+        self.beside.replace_by_past(entry, before.simulation)
         self._begin_scene(session.engine.notes)
         self.beside.attach(session, self.controllers, True)
         self.notices.add(f"this run goes on with {entry.title}; its file is as it was")

@@ -40,6 +40,8 @@ _MOST = 8
 """Runs and branches that are kept: they share the memory of one history."""
 _OTHER_ENGINE = 1e-3
 """Tolerance between two engines: they never agree in every bit."""
+_PAST = "the run before"
+"""Name of the run that a branch has replaced."""
 _SLICE = 0.012
 """Longest that a comparison may hold up a frame [s]."""
 
@@ -221,6 +223,13 @@ class RunsBeside:
         self.entries.remove(entry)
         if entry is self.shown:
             self.show(self.entries[-1] if self.entries else None)
+
+    def replace_by_past(self, entry: RunBeside, past: Simulation) -> None:
+        """Keep the run that was shown until now in place of a branch that goes on as the run."""
+        past.beside, past.guest, past.label, past.until = [], True, _PAST, past.newest_time
+        past.observers.clear()
+        self.entries = [each for each in self.entries if each.title != _PAST]
+        self.entries[self.entries.index(entry)] = RunBeside(past, _PAST)
 
     def _distinct(self, entry: RunBeside) -> str:
         """Return the name of an entry, with its start where another branch has the same."""

@@ -134,7 +134,7 @@ def test_a_branch_is_made_saved_and_undone(tmp_path: Path) -> None:
         wait(ctx, lambda: path.read_text() == before and app.session.engine.model.geom_friction[1, 0] == 0.2)
         ctx.item_click("//Compare/0/###go on")
         ctx.yield_(4)
-        assert not app.beside.entries
+        assert [each.title for each in app.beside.entries] == ["the run before"]
         assert app.session.engine.model.geom_friction[1, 0] == 0.9
         np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
 

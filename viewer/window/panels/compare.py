@@ -13,6 +13,7 @@ from ...mjmodel.model_changes import QUANTITIES, ModelChange, actuator_names, re
 from ...mjmodel.names import body_names, geom_names, read_names
 from ...mjmodel.types import MjModel
 from ...render.style import BESIDE_COLOR
+from ...session.simulation import Change
 from .. import widgets as ui
 from ..shell import COMPARE, Dock, Panel, Shell
 from ..theme import dim_color, plain_color, text_tint, warning_color
@@ -277,8 +278,11 @@ def _show_entry(shell: Shell, entry: RunBeside) -> None:
         ui.paragraph(note)
     if not entry.is_branch:
         return
-    if ui.button("Go on with this one###go on", "This branch becomes the run; the scene's file stays as it is"):
-        app.go_on_with(entry)
+    reason = app.session.why_not(Change.SCENE)
+    with ui.disabled(reason is not None):
+        help_text = "This branch becomes the run; the scene's file stays as it is, and the run before stays beside"
+        if ui.button("Go on with this one###go on", reason or help_text):
+            app.go_on_with(entry)
     reason = beside.why_not_save(entry)
     ui.flow(10 * imgui.get_font_size())
     with ui.disabled(reason is not None):
