@@ -27,7 +27,7 @@ from .runs import (
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
-    from ..events.event_log import LogEntry
+    from ..events.event_log import LogEntry, MotionEvent
     from ..mjmodel.pair_selection import PairSelection
     from ..session.simulation import Simulation
 
@@ -184,3 +184,24 @@ def _print_table(entries: "Sequence[LogEntry]", pair_count: int, why: bool = Fal
         if why and isinstance(entry.event, MotionEvent) and entry.event.why:
             row += f"\n{'':14}{entry.event.why}"
         print(row.rstrip())
+    _print_slips([entry.event for entry in entries if isinstance(entry.event, MotionEvent)])
+
+
+def _print_slips(events: "Sequence[MotionEvent]") -> None:
+    """Print how often, how far and how fast each pair slid or crept in the whole run."""
+    found: dict[tuple[str, str], dict[int, MotionEvent]] = {}
+    for event in events:
+        found.setdefault((" × ".join(map(str, event.geoms)), event.kind.partition("_")[0]), {})[id(event.motion)] = (
+            event
+        )
+    if not found:
+        return
+    width = max(len("pair"), *(len(pair) for pair, _ in found))
+    print(f"\n{'pair':{width}}  {'':5}  {'times':>6}  {'way [mm]':>10}  {'speed [m/s]':>12}  {'lasted [s]':>11}")
+    for (pair, kind), motions in sorted(found.items(), key=lambda each: -sum(e.distance for e in each[1].values())):
+        way, speed = sum(each.distance for each in motions.values()), max(each.speed for each in motions.values())
+        ended = [each.motion for each in motions.values() if math.isfinite(each.motion.end)]
+        lasted = (
+            f"{sum(each.end - each.begin for each in ended):11.6f}" if len(ended) == len(motions) else f"{'lasts':>11}"
+        )
+        print(f"{pair:{width}}  {kind:5}  {len(motions):6d}  {1e3 * way:10.3f}  {speed:12.4g}  {lasted}")

@@ -108,6 +108,9 @@ class ContactTracker:
         """Events of the steps since the last flush."""
         self._step_count = 0
         """Number of these steps."""
+        self._begins: list[MotionEvent] = []
+        self._begins_version = -1
+        """Version of the log that they are of."""
         self.select(choice or default_pairs(engine.model))
 
     @property
@@ -163,6 +166,15 @@ class ContactTracker:
         key = int(pair_key(self._engine.model, geoms))
         motion, moving = friction.state_at(key, time), friction.moving_at(time).get(key)
         return explain_pair(self._engine.model, self._engine.contact_data(), key, motion, moving)
+
+    def motions_between(self, start: float, end: float) -> list[MotionEvent]:
+        """Return the begins of slips and creep that last at some time of a span [s]."""
+        log = self.log
+        if self._begins_version != log.version:
+            self._begins_version = log.version
+            events = [entry.event for entry in log if entry.kind in (EventKind.SLIP_BEGIN, EventKind.CREEP_BEGIN)]
+            self._begins = [event for event in events if isinstance(event, MotionEvent)]
+        return [each for each in self._begins if each.motion.begin <= end and each.motion.end >= start]
 
     def sensors_of(self, pair: int) -> tuple[str, ...]:
         """Return the contact sensors that cover a tracked pair, by name."""

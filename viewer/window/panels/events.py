@@ -4,13 +4,14 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
+from time import monotonic
 
 from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...events.breaks import Break, BreakWhen
 from ...events.contact_events import EventKind
-from ...events.event_log import LogEntry
+from ...events.event_log import LogEntry, MotionEvent, merge_bodies
 from ...events.tracker import ContactTracker
 from ...mjmodel.types import MjModel
 from ...recording.table_files import events_as_csv
@@ -31,7 +32,10 @@ _HIGH = 380.0
 """In a narrower window, from this height [px] on, the curves stand below the table."""
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
+_MOST_ASKED = 1000
 _SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "duration [s]"
+_MERGE = 0.3
+"""Least time from one putting together of the events of bodies to the next [s]."""
 _MOST_LETTERS = 40
 """Of names that should fit; else the least important columns are left out."""
 _COLUMNS = (
@@ -45,7 +49,11 @@ _COLUMNS = (
         "Two geoms, with their sensor in parentheses, or a sensor. Click a row to go to that instant",
         left=True,
     ),
-    ui.Heading(_SPEED, "-000.0000", "How fast the surfaces approached; negative when they parted"),
+    ui.Heading(
+        _SPEED,
+        "-000.0000",
+        "How fast the surfaces approached; negative when they parted. Of slip and creep the largest speed",
+    ),
     ui.Heading(_PEAK, "00000.000", "Largest normal force between the two in this contact, or force of the sensor"),
     ui.Heading(_LASTED, "000.000000", "How long the contact lasted; grey while it does"),
 )
@@ -56,6 +64,8 @@ class Who(StrEnum):
 
     ALL = "pairs, sensors"
     PAIRS = "pairs"
+    BODIES = "bodies"
+    """Of pairs, one event where several geoms of a body touch or slip."""
     SENSORS = "sensors"
 
 
@@ -72,6 +82,8 @@ class EventsPanel:
         self._rows = EventRows()
         self._shown: list[EventRow] = []
         self._shown_for: tuple[object, ...] = ()
+        self._merged = -math.inf
+        """When events of bodies were last put together."""
         self._scrolled_to = math.nan
 
     def show(self, shell: Shell) -> None:
@@ -104,9 +116,13 @@ class EventsPanel:
             if not self.text and self.kind is None:
                 return rows
         state = (id(log), log.version, self.text, self.kind, self.who)
-        if state != self._shown_for:
-            self._shown_for = state
-            if self.who is not Who.ALL:
+        late = monotonic() - self._merged < _MERGE and state[2:] == self._shown_for[2:]
+        if state != self._shown_for and not (self.who is Who.BODIES and late):
+            self._shown_for, self._merged = state, monotonic()
+            if self.who is Who.BODIES:
+                merged = merge_bodies(log, tracker.bodies, tracker.pairs.events.contacts)
+                rows = [EventRow(entry, i) for i, entry in enumerate(merged)]
+            elif self.who is not Who.ALL:
                 sensors = self.who is Who.SENSORS
                 rows = [EventRow(entry, i) for i, entry in enumerate(log) if (entry.sensor is not None) is sensors]
             self._shown = [row for row in rows if passes(row, self.text, self.kind)]
@@ -131,7 +147,10 @@ class EventsPanel:
         kinds, help_text = (None, *EventKind), "Begins, ends, or both"
         self.kind = ui.choose("##kind", self.kind, kinds, width, help_text, lambda kind: str(kind or _ALL))
         ui.flow(width)
-        help_text = "Whose events: pairs of geoms by distance, sensors by force; of both, one row a contact"
+        help_text = (
+            "Whose events: pairs of geoms by distance, sensors by force; of both, one row a contact.\n"
+            "bodies: a foot of several geoms touches down once"
+        )
         self.who = ui.choose("##who", self.who, Who, width, help_text)
         ui.flow(5 * em)
         self.breaks.show(session, tracker)
@@ -154,11 +173,17 @@ class EventsPanel:
         flags = imgui.TableFlags_.scroll_y | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
         half = 0.5 * session.engine.timestep
         present = bisect_right(rows, session.engine.time + half, key=lambda row: row.entry.seen) - 1
+        why = _why(rows[present]) if present >= 0 else ""
+        if any(row.entry.motion is not None for row in rows[-_MOST_ASKED:]):
+            # Always two lines, so that rows do not jump.
+            size = ImVec2(0, -2.2 * imgui.get_text_line_height_with_spacing())
+        else:
+            size = ImVec2(0, 0)
         with ui.number_font():
             room = imgui.get_content_region_avail().x - imgui.get_style().scrollbar_size
             names = imgui.calc_text_size("0").x * min(self._rows.longest, _MOST_LETTERS)
             headings = ui.fitting(_COLUMNS, room, (_SPEED, _LASTED, _PEAK), names)
-            if imgui.begin_table("##events", len(headings), flags):
+            if imgui.begin_table("##events", len(headings), flags, size):
                 ui.table_headings(headings)
                 shown = {heading.name for heading in headings}
                 for i in ui.visible_rows(len(rows)):
@@ -167,6 +192,8 @@ class EventsPanel:
                     imgui.pop_id()
                 self._scroll(session.engine.time, rows, present)
                 imgui.end_table()
+        if size.y and why:
+            ui.paragraph(why)
 
     def _scroll(self, now: float, rows: Sequence[EventRow], present: int) -> None:
         """Keep the newest event in sight, unless a person has scrolled away from it; or the one gone back to."""
@@ -210,12 +237,20 @@ class EventsPanel:
             ui.fitted_text(row.text, imgui.get_content_region_avail().x)
         lasting = entry.contact.lasting
         for name, value, decimals, ink in (
-            (_SPEED, entry.approach_speed, 4, color),
+            (_SPEED, entry.approach_speed if entry.motion is None else entry.motion.speed, 4, color),
             (_PEAK, entry.contact.peak_force, 3, color),
             (_LASTED, entry.contact.duration(tracker.time), 6, dim_color() if lasting else color),
         ):
             if name in shown:
                 _cell(value, decimals, ink)
+
+
+def _why(row: EventRow) -> str:
+    """Return why a pair begins to slide or creep; for an end, how far and fast it did."""
+    event = row.entry.event
+    if not isinstance(event, MotionEvent):
+        return ""
+    return event.why or f"{1e3 * event.distance:.3g} mm in {event.duration:.3g} s, at most {event.speed:.3g} m/s."
 
 
 def _draw_mark() -> None:

@@ -10,15 +10,17 @@ import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 from numpy.typing import NDArray
 
+from ...events.event_log import MotionEvent
 from ...render.style import palette_colors, sensor_color
 from ...sensors.curves import Values
+from ...sensors.friction import ContactState
 from ...sensors.signals import Signal
 from ...session.body_curves import BodyCurves
 from ...session.history import History
 from ...session.session import Session
 from ...session.value_axis import Mark
 from ..theme import curve_tint, dim_color, faded, plain_color
-from ..widgets import dim_text, fit_text, format_number, text_right
+from ..widgets import dim_text, fit_text, format_number, literal, text_right
 
 _MOST_READ = 24
 """Curves whose values are listed at the mouse."""
@@ -36,6 +38,9 @@ _SNAP = 6.0
 """A click so near to a begin or end of contact means that instant [px]."""
 _DASH = 6
 """Columns of a dash, and of a gap."""
+_MOTION = 0.22
+"""Height of the line of slip and creep, by that of a row."""
+_MOST_MOTIONS = 500
 _GAP = 0.12
 """Of a row, to either side of its strip."""
 
@@ -392,6 +397,53 @@ def draw_strips(
         for start, stop in pairwise(bounds):
             if shade := int(shades[i, start]):
                 draw.add_rect_filled(ImVec2(x[start], top), ImVec2(max(x[stop], x[start] + 1), bottom), inks[shade])
+
+
+def motion_color(session: Session, event: MotionEvent) -> ImVec4:
+    """The colour of a pair that slides or creeps, as its cone has."""
+    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+    creeps = event.motion.state is ContactState.CREEPING
+    return ImVec4(*(colors.creeping if creeps else colors.sliding)[:3], 1.0)
+
+
+def _rows_of(session: Session, event: MotionEvent) -> tuple[str, ...]:
+    """Names of the curves that a pair belongs to: bodies where these have curves, else sensors."""
+    of_bodies = session.history is not None and isinstance(session.history.curves, BodyCurves)
+    return event.bodies if of_bodies else event.sensors
+
+
+def draw_motions(session: Session, names: Sequence[str]) -> None:
+    """Draw when pairs of some sensors or bodies slide and creep, as a line under the strips of a raster."""
+    limits = implot.get_plot_limits().x
+    if session.events is None or not names:
+        return
+    corner, size = implot.get_plot_pos(), implot.get_plot_size()
+    row, scale = size.y / len(names), size.x / (limits.max - limits.min)
+    rows, draw = {name: i for i, name in enumerate(names)}, implot.get_plot_draw_list()
+    for event in session.events.motions_between(limits.min, limits.max)[-_MOST_MOTIONS:]:
+        motion, ink = event.motion, imgui.get_color_u32(motion_color(session, event))
+        left = corner.x + (motion.begin - limits.min) * scale
+        right = corner.x + (min(motion.end, session.events.time) - limits.min) * scale
+        for i in {rows[name] for name in _rows_of(session, event) if name in rows}:
+            bottom = corner.y + (i + 1 - 0.5 * _GAP) * row
+            first = ImVec2(max(left, corner.x), bottom - max(_MOTION * row, 2.0))
+            draw.add_rect_filled(first, ImVec2(min(max(right, left + 2), corner.x + size.x), bottom), ink)
+
+
+def draw_creep(session: Session, curves: PlottedCurves, name: str, values: NDArray[np.float64]) -> None:
+    """Draw how fast a sensor or body creeps: its slip speed while a pair of it creeps and none slides."""
+    if session.events is None or not len(values):
+        return
+    times = curves.stroke_times
+    creeps, slides = np.zeros(len(times), bool), np.zeros(len(times), bool)
+    for event in session.events.motions_between(float(times[0]), float(times[-1])):
+        if name in _rows_of(session, event):
+            part = creeps if event.motion.state is ContactState.CREEPING else slides
+            part |= (times >= event.motion.begin) & (times < event.motion.end)
+    if (creeps & ~slides).any():
+        colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+        spec = implot.Spec(line_color=ImVec4(*colors.creeping[:3], 1.0), line_weight=2.5)
+        implot.plot_line(literal(f"{name}: creep speed"), times, np.where(creeps & ~slides, values, np.nan), spec)
 
 
 def pointed_step(history: History, name: str) -> int:

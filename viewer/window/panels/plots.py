@@ -26,8 +26,10 @@ from .plot_details import (
     curve_color,
     curves_csv,
     draw_centered,
+    draw_creep,
     draw_legend,
     draw_marks,
+    draw_motions,
     draw_names,
     draw_strips,
     is_net,
@@ -378,6 +380,8 @@ class Plots:
             spec = implot.Spec(line_color=color, line_weight=1.3)
             if len(values):
                 implot.plot_line(literal(line.label), self._curves.stroke_times, values, spec)
+                if line.signal is Signal.SLIP:
+                    draw_creep(session, self._curves, line.name, values)
             if self._beside is not None and self._beside_curves.has(line):
                 times, dashes = self._beside_curves.dashed(line, self._beside.lag)
                 if len(dashes):
@@ -488,6 +492,7 @@ class Plots:
                     values[rows] = other.of_signal(other.high, signal)
                 known = [ImVec4(*BESIDE_COLOR) if row in rows else None for row in range(len(names))]
                 draw_strips(other.times - run.lag, both[0], both[1], known, (0.54, 0.92))
+            draw_motions(session, names)
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()
@@ -506,7 +511,9 @@ class Plots:
             elif imgui.is_mouse_released(0) and abs(travel.x) < 3:
                 session.go_to(pointed_step(history, name) if name else history.step_at(implot.get_plot_mouse_pos().x))
             elif name:
-                imgui.set_tooltip(f"{name}: in contact where filled. Click to go there")
+                imgui.set_tooltip(
+                    f"{name}: in contact where filled; the line below says when it slides or creeps. Click to go there"
+                )
         implot.end_plot()
         return hovered
 
