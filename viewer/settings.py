@@ -179,6 +179,8 @@ class GizmoSettings:
     """True if the forces are of the body itself, without its child bodies."""
     support: bool = False
     """Support polygon and centre of pressure of a robot."""
+    pressure: bool = False
+    """Centre of pressure of each sensor."""
     slip_velocity: bool = False
     """Show the velocity of the surfaces of contacts against each other."""
     dropped: bool = True

@@ -13,6 +13,7 @@ from contact_viewer.recording.film import Film, open_renderer
 from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.schedule import Schedule
 from contact_viewer.render.camera import Eye
+from contact_viewer.render.style import palette_colors
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Quality, ViewState
@@ -129,3 +130,17 @@ def test_a_followed_body_stays_in_the_middle_and_is_seen_from_close_by(body: str
         assert np.hypot(pixel[0, 0] - 320, pixel[0, 1] - 240) < 120
         places.add(tuple(np.round(engine.data.xpos[number], 2)))
     assert len(places) == 4
+
+
+SLOPE = """<mujoco><option gravity="2.5 0 -9.5"/><worldbody><geom name="floor" type="plane" size="9 9 .1"/>
+<body pos="0 0 .05"><freejoint/><geom name="box" type="box" size=".05 .05 .05"/></body></worldbody>
+<sensor><contact name="held" geom1="floor" geom2="box" num="4"/></sensor></mujoco>"""
+
+
+def test_cones_of_what_creeps_have_their_colour_in_a_film(tmp_path: Path) -> None:
+    session = open_ball(tmp_path, SLOPE)
+    session.settings.gizmos.cones = True
+    film(session, Schedule.plan(0.002, 1.0, Fraction(5)))
+    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+    eye = Eye(session.view.matrices(session.engine.model, session.engine.data, (0, 0, *SIZE)), (0, 0, *SIZE), 0.5)
+    np.testing.assert_allclose(session_glyphs(session, eye).cones[:, 16:19], [colors.creeping[:3]] * 4, atol=1e-6)

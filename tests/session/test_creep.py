@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from contact_viewer.engines.registry import open_engine
 from contact_viewer.render.style import palette_colors
 from contact_viewer.sensors.friction import ContactState
+from contact_viewer.session.layer import DrawContext
+from contact_viewer.session.layers import LAYERS
 from contact_viewer.session.session import Session
 from contact_viewer.settings import Palette, ViewState
 
@@ -48,3 +51,18 @@ def test_creep_has_a_colour_of_its_own(palette: Palette, session: Session) -> No
     colors = palette_colors(session.engine.model, palette)
     for other in (colors.sticking, colors.sliding, colors.open):
         assert np.abs(np.subtract(colors.creeping, other))[:3].max() > 0.3
+
+
+def test_the_centre_of_pressure_of_a_sensor_is_where_its_load_is(session: Session) -> None:
+    session.settings.gizmos.pressure = True
+    (layer,) = (each for each in LAYERS if each.flag == "pressure")
+    assert layer.glyphs is not None
+    drawn = layer.glyphs(DrawContext(session))
+    assert drawn is not None
+    model, data, force = session.engine.model, session.engine.data, np.zeros(6)
+    moment, load = np.zeros(3), 0.0
+    for i in range(data.ncon):
+        mujoco.mj_contactForce(model, data, i, force)
+        moment, load = moment + force[0] * data.contact.pos[i], load + force[0]
+    np.testing.assert_allclose(drawn.spheres[0, :3], moment / load, atol=1e-6)
+    assert [entry.text for entry in layer.legend(DrawContext(session))] == ["centre of pressure"]

@@ -42,6 +42,9 @@ class Film:
         self._orbit = orbit
         self._azimuth = float(session.view.camera.azimuth)
         renderer.view = session.view
+        if session.settings.gizmos.cones and session.events is None:
+            # Only who follows every step knows what creeps.
+            session.track_events()
         self._unit = max(renderer.size[1] / _USUAL_HEIGHT, _LEAST_UNIT)
         self._counter = StepCounter(session, schedule, calls if overlay is None else [overlay.sample, *calls])
 

@@ -260,7 +260,7 @@ class Window(Shell):
         labels, wanted = contact_labels(session, self.viewport, matrices)
         self.label_count = len(labels), wanted
         self._take_picture(pixels, whole_window=False, labels=labels)
-        show_labels(self.viewport, labels)
+        show_labels(self.app.session, self.viewport, labels)
         # The scene and, after it, the panels find again what the mouse points at; the next picture shows it.
         self._pointed = session.highlight = (
             None if self.contents[SENSOR_EDITOR].picking else point_at(session, self.viewport, sensor_glyphs, matrices)

@@ -135,7 +135,7 @@ def test_rerun_has_their_arrows(session: Session, tmp_path: Path) -> None:
 def test_what_a_person_can_turn_on_is_as_ever() -> None:
     session = Session(open_engine("slope"), ViewState())
     labels = ["Points", "Forces", "Normal", "Tangents", "Total", "Torque", "Friction cones", "Balance"]
-    labels += ["Forces by kind", "Support", "Slip velocity", "Dropped"]
+    labels += ["Forces by kind", "Support", "Pressure centre", "Slip velocity", "Dropped"]
     assert [layer.label for layer in display_layers(session)] == [*labels, "Labels"]
     assert all(layer.tooltip for layer in display_layers(session))
 

@@ -1,6 +1,8 @@
-"""Draws what a robot stands on: support polygon, centre of pressure, and the centre of mass projected."""
+"""Draws what a robot stands on: support polygon, centres of pressure, and the centre of mass projected."""
 
 from typing import Any
+
+import numpy as np
 
 from ...render.glyphs import GizmoList, Glyphs
 from ...render.shapes import add_polygon
@@ -42,6 +44,35 @@ def _legend(context: DrawContext) -> list[LegendEntry]:
     return [LegendEntry(_PRESSURE, "centre of pressure", False), LegendEntry(color, f"centre of mass, {where}", True)]
 
 
+def _pressures(context: DrawContext) -> Glyphs | None:
+    """A sphere at the centre of pressure of each visible sensor that touches: its contacts weighted by normal force."""
+    centers = []
+    for group in context.session.shown_groups:
+        batch = group.batch
+        if batch.force is None or batch.pos is None or batch.in_world_frame:
+            continue
+        load = np.where(batch.filled, np.maximum(batch.force[..., 0], 0.0), 0.0)
+        load = np.where(np.isfinite(batch.pos).all(axis=-1), load, 0.0)
+        total = load.sum(axis=-1)
+        pressed = total > 0
+        places = np.einsum("ks,ksi->ki", load[pressed], np.nan_to_num(batch.pos[pressed]))
+        centers.append(places / total[pressed][:, np.newaxis])
+    found = np.concatenate(centers) if centers else np.zeros((0, 3))
+    if not len(found):
+        return None
+    radius = context.scale.sizes(found).radius
+    gizmos = GizmoList(float(radius[0]))
+    for place, size in zip(found, radius.tolist(), strict=True):
+        gizmos.draw_sphere(1.6 * size, place, _PRESSURE)
+    return gizmos.take()
+
+
+def _pressure_legend(context: DrawContext) -> list[LegendEntry]:
+    if context.gizmos.support and context.support is not None:
+        return []
+    return [LegendEntry(_PRESSURE, "centre of pressure", False)] if False in context.nets else []
+
+
 LAYERS = [
     Layer(
         "support",
@@ -52,5 +83,12 @@ LAYERS = [
         glyphs=_points,
         geoms=_polygon,
         legend=_legend,
-    )
+    ),
+    Layer(
+        "pressure",
+        "Pressure centre",
+        "Centre of pressure of each sensor: the mean place of its contacts, weighted by their normal force",
+        glyphs=_pressures,
+        legend=_pressure_legend,
+    ),
 ]

@@ -15,8 +15,10 @@ from ...app.recorder import Label
 from ...mjmodel.names import bodies_of, body_names
 from ...render.camera import CameraMatrices
 from ...render.glyphs import Glyphs, pick_glyph
+from ...render.style import palette_colors
 from ...render.view import Pick
 from ...sensors.contacts import ContactBatch
+from ...sensors.friction import ContactState
 from ...session.session import Highlight, Session
 from .. import widgets as ui
 from ..shell import Shell
@@ -33,8 +35,11 @@ _TOGETHER = 2.5
 """Lines that two contacts of a sensor must be apart for a label each."""
 _MOST_PLACES = 50
 """Places of a sensor that are looked at to join a contact with."""
-_Contact = tuple[int, float, float, Sequence[float]]
-"""Number of the sensor, x and y in the picture [px], and force [N]."""
+_MOST_STATES = 30
+"""Sensors of which labels say whether they slide or creep."""
+_WORDS = ("", " creeps", " slides")
+_Contact = tuple[int, float, float, Sequence[float], int]
+"""Number of the sensor, x and y in the picture [px], force [N], and which of `_WORDS` is true of it."""
 _POPUP = "##body"
 
 
@@ -184,9 +189,31 @@ def _wanted_labels(
     unit = session.scale_bar.force
     decimals = min(max(3 - math.floor(math.log10(unit)), 0), 6) if unit > 0 else 2
     strongest = np.argsort(-sizes[seen], kind="stable")
-    columns = (column[seen][strongest].tolist() for column in (places[order], x, y, forces))
+    moves = _motions(session, places[order])
+    columns = (column[seen][strongest].tolist() for column in (places[order], x, y, forces, moves))
     joined = _join_near(zip(*columns, strict=True), reach)
-    return list(dict.fromkeys((right + offset, down, f"{size:.{decimals}f} N", down) for right, down, size in joined))
+    return list(
+        dict.fromkeys(
+            (right + offset, down, f"{size:.{decimals}f} N{_WORDS[move]}", down) for right, down, size, move in joined
+        )
+    )
+
+
+def _motions(session: Session, sensors: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return which of `_WORDS` is true of contacts that are sorted by the numbers of their sensors."""
+    moves = np.zeros(len(sensors), np.intp)
+    friction = None if session.events is None else session.events.friction
+    numbers, firsts = np.unique(sensors, return_index=True)
+    if friction is None or len(numbers) > _MOST_STATES:
+        return moves
+    for number, first in zip(numbers.tolist(), firsts.tolist(), strict=True):
+        cones = session.cones(session.engine.contacts(session.engine.sensors[number].name))
+        if cones is not None:
+            states = cones.states[: int((sensors == number).sum())]
+            moves[first : first + len(states)] = np.select(
+                [states == ContactState.SLIDING, states == ContactState.CREEPING], [2, 1]
+            )
+    return moves
 
 
 def _comparable(batch: ContactBatch) -> NDArray[np.floating[Any]] | None:
@@ -194,21 +221,22 @@ def _comparable(batch: ContactBatch) -> NDArray[np.floating[Any]] | None:
     return batch.force if batch.force_world is None else batch.force_world
 
 
-def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float]]:
-    """Return x, y [px] and size of forces [N], in the order given; contacts that are closer to an earlier one of their
-    sensor than `reach` [px] are one with it, and their forces are summed."""
+def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float, int]]:
+    """Return x, y [px] and size of forces [N], in the order given, and how they move; contacts that are closer to an
+    earlier one of their sensor than `reach` [px] are one with it, and their forces are summed."""
     found: dict[int, list[list[Any]]] = {}
     joined = []
-    for sensor, x, y, (fx, fy, fz) in rows:
+    for sensor, x, y, (fx, fy, fz), move in rows:
         group = found.setdefault(sensor, [])
         for each in group[:_MOST_PLACES]:
             if abs(x - each[1]) < reach and abs(y - each[2]) < reach:
                 each[0], each[3], each[4], each[5] = max(each[0], x), each[3] + fx, each[4] + fy, each[5] + fz
+                each[6] = max(each[6], move)
                 break
         else:
-            group.append(new := [x, x, y, fx, fy, fz])
+            group.append(new := [x, x, y, fx, fy, fz, move])
             joined.append(new)
-    return [(right, y, math.hypot(*force)) for right, _, y, *force in joined]
+    return [(right, y, math.hypot(*force), int(move)) for right, _, y, *force, move in joined]
 
 
 def spread_labels(labels: list[Label], letter: float, line: float, farthest: float = math.inf) -> list[Label]:
@@ -234,14 +262,19 @@ def spread_labels(labels: list[Label], letter: float, line: float, farthest: flo
     return placed
 
 
-def show_labels(viewport: Viewport, labels: list[Label]) -> None:
-    """Labels beside contacts."""
+def show_labels(session: Session, viewport: Viewport, labels: list[Label]) -> None:
+    """Labels beside contacts; of what slides or creeps in the colour that its cone has."""
     if not labels:
         return
     scale = imgui.get_io().display_framebuffer_scale
     draw = imgui.get_background_draw_list()
     left, top, right, bottom = viewport.rect
     draw.push_clip_rect(ImVec2(left, top), ImVec2(right, bottom))
+    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+    inks = {
+        word: imgui.color_convert_float4_to_u32(ImVec4(0.5 + 0.5 * red, 0.5 + 0.5 * green, 0.5 + 0.5 * blue, 1.0))
+        for word, (red, green, blue, _) in zip(_WORDS[1:], (colors.creeping, colors.sliding), strict=True)
+    }
     with ui.number_font():
         middle = 0.5 * imgui.get_text_line_height()
         for x, y, text, contact in labels:
@@ -251,16 +284,17 @@ def show_labels(viewport: Viewport, labels: list[Label]) -> None:
                 ends = ImVec2(place.x - _LABEL_OFFSET, top + contact / scale.y), ImVec2(place.x - 2, place.y + middle)
                 draw.add_line(*ends, _color(0.0, 0.6), 2.5)
                 draw.add_line(*ends, _color(1.0, 0.8), 1.0)
-            _outlined(draw, place, text)
+            word = next((word for word in inks if text.endswith(word)), None)
+            _outlined(draw, place, text, _color(1.0, 1.0) if word is None else inks[word])
     draw.pop_clip_rect()
 
 
-def _outlined(draw: imgui.ImDrawList, place: ImVec2, text: str) -> None:
-    """White text that stays readable on any picture."""
+def _outlined(draw: imgui.ImDrawList, place: ImVec2, text: str, ink: int) -> None:
+    """Text that stays readable on any picture."""
     dark = _color(0.0, 0.75)
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         draw.add_text(ImVec2(place.x + dx, place.y + dy), dark, text)
-    draw.add_text(place, _color(1.0, 1.0), text)
+    draw.add_text(place, ink, text)
 
 
 def _color(grey: float, alpha: float) -> int:
