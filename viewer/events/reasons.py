@@ -127,12 +127,12 @@ def _explain_creep(model: MjModel, data: MjData | None, key: int, motion: Motion
     formula = None if data is None else creep_formula(model, data, key)
     speed = moving.speed if moving is not None else motion.speed
     use = moving.use if moving is not None else motion.at[2] if motion.at else math.nan
-    measured = f"Creeps {_rate(speed)}" + ("" if math.isnan(use) else f" with {100 * use:.0f} % of its friction used")
+    measured = f"Creeps {_rate(speed)}" + ("" if math.isnan(use) else f" with {_percent(use)} of its friction used")
     if formula is None or not formula.holds or formula.use > _HELD:
         return Reason(ReasonKind.MOVES, f"{measured}.", speed, use)
     impratio = needed_impratio(formula)
     text = (
-        f"Creeps {_rate(formula.measured)} inside its cone ({100 * formula.use:.0f} % used): friction acts as a damper"
+        f"Creeps {_rate(formula.measured)} inside its cone ({_percent(formula.use)} used): friction acts as a damper"
         " here."
     )
     if formula.measured > 1.2 * WANTED:
@@ -152,6 +152,10 @@ def _explain_pivot(model: MjModel, data: MjData, key: int, moving: Moving) -> Re
     if len(contacts) == 1 and data.contact.dim[contacts[0]] == 3:
         text += " (condim 3 has no torsional friction)"
     return Reason(ReasonKind.PIVOT, f"{text}.", moving.speed, moving.use)
+
+
+def _percent(use: float) -> str:
+    return f"{100 * use:.0f} %" if use >= 0.005 else "under 1 %"
 
 
 def _rate(speed: float) -> str:

@@ -414,18 +414,21 @@ class Session:
         return cones.with_creep(friction.creeping_at(self.state_time))
 
     def reasons(self, name: str, slot: int | None = None) -> list[str]:
-        """Return why the contacts of a sensor move, or one in a slot: a sentence for each pair that does."""
+        """Return why the contacts of a sensor move, or one in a slot: a sentence for the pairs that do alike."""
         if self.events is None or self.diagnostics is None:
             return []
         geoms = self.details(name).geoms
         pairs = dict.fromkeys(geoms if slot is None else geoms[slot : slot + 1])
-        found = []
+        found: dict[str, list[str]] = {}
         for pair in pairs:
             mixing = self.diagnostics.mixing(*pair)
             reason = None if mixing is None else self.events.explain(np.array(mixing.sides), self.state_time)
             if reason is not None:
-                found.append(reason.text if len(pairs) == 1 else f"{' on '.join(pair)}: {reason.text}")
-        return found
+                found.setdefault(reason.text, []).append(" on ".join(pair))
+        if len(pairs) == 1:
+            return list(found)
+        more = {text: f" and {len(those) - 1} more" if len(those) > 1 else "" for text, those in found.items()}
+        return [f"{those[0]}{more[text]}: {text}" for text, those in found.items()]
 
     def set_reduce(self, name: str, mode: str) -> None:
         """Switch a sensor's reduce mode, in all environments."""

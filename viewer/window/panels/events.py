@@ -25,7 +25,7 @@ from .event_options import BreakEditor, show_tracking_options
 GoTo = Callable[[float], None]
 """Shows the step that ends at a simulation time [s]."""
 
-_ALL = "begin, end"
+_ALL = "all events"
 _WIDE = 900.0
 """From this width [px] on, table and curves stand side by side."""
 _HIGH = 380.0
@@ -42,7 +42,7 @@ _COLUMNS = (
     ui.Heading(
         "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
     ),
-    ui.Heading("event", "begin", "Contact began or ended", left=True),
+    ui.Heading("event", "creep_begin", "Contact, slip or creep began or ended", left=True),
     ui.Heading(
         "pair or sensor",
         "",
@@ -144,7 +144,7 @@ class EventsPanel:
         self.text = ui.filter_field("##filter", "filter names", self.text, 8 * em, help_text)
         width = 7.4 * em
         ui.flow(width)
-        kinds, help_text = (None, *EventKind), "Begins, ends, or both"
+        kinds, help_text = (None, *EventKind), "Begins and ends of contact, of slip or of creep, or all"
         self.kind = ui.choose("##kind", self.kind, kinds, width, help_text, lambda kind: str(kind or _ALL))
         ui.flow(width)
         help_text = (
