@@ -3,9 +3,11 @@
 import csv
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
+import mujoco
 import pytest
 from contact_viewer.cli import main
 
@@ -182,3 +184,28 @@ def test_modia_begins_a_contact_where_the_band_is_passed(drop: Path, capsys: pyt
     assert theirs["time"] - ours["time"] == pytest.approx(2e-4 / ours["approach_speed"], rel=1e-2)
     assert main(["events", *options, "--rule", "other"]) == 2
     assert "choose from surface, modia" in capsys.readouterr().err.replace("'", "")
+
+
+UNEVEN = """<mujoco><option {option}/><worldbody>
+<body pos="-.06 0 .5"><joint type="slide" axis="1 0 0" name="left"/>
+  <geom name="left" type="box" size=".01 .02 .02" mass="2"/></body>
+<body pos=".06 0 .5"><joint type="slide" axis="-1 0 0" name="right"/>
+  <geom name="right" type="box" size=".01 .02 .02" mass=".05"/></body>
+<body name="box" pos="0 0 .5"><freejoint/><geom name="box" type="box" size=".05 .03 .03" mass=".5"/></body></worldbody>
+<actuator><motor joint="left"/><motor joint="right"/></actuator><keyframe><key ctrl="30 30"/></keyframe></mujoco>"""
+
+
+def test_what_an_uneven_grip_takes_is_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = tmp_path / "uneven.xml"
+    scene.write_text(UNEVEN.format(option=""), encoding="utf-8")
+    assert main(["events", str(scene), "--key", "0", "--duration", "4", "--why"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^left × box +creep +1 +\d+\.\d+", out, re.MULTILINE), "the table of the run"
+    (tried,) = re.findall(r'tried: cone="elliptic" impratio="(\S+)" gives', out)
+    model = mujoco.MjModel.from_xml_string(UNEVEN.format(option=f'cone="elliptic" impratio="{tried}"'))
+    data, heights = mujoco.MjData(model), []
+    mujoco.mj_resetDataKeyframe(model, data, 0)
+    for _ in range(2000):
+        mujoco.mj_step(model, data)
+        heights.append(data.body("box").xpos[2])
+    assert (heights[1000] - heights[-1]) / (999 * 0.002) == pytest.approx(1e-5, rel=0.2)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ..session.simulation import Simulation
 
 _SUFFIXES = (".csv", ".json")
+_TRIAL, _MOST_TRIALS = 4.0, 3
+"""Length of a run with a cure [s], and bodies that are tried."""
 _CHUNK = 50
 """Steps between two chances to stop."""
 _EPILOG = """A pair begins contact once it penetrates by more than twice eps, and ends it when it parts; the time of an
@@ -71,7 +73,9 @@ def parser() -> Parser:
     add_run_arguments(parser)
     parser.add_argument("--engine", choices=list(ENGINES), default="mujoco", help="physics engine")
     parser.add_argument("--by-body", action="store_true", help="one event where several geoms of a body touch or slip")
-    parser.add_argument("--why", action="store_true", help="say why each pair slides or creeps; files have it too")
+    parser.add_argument(
+        "--why", action="store_true", help="say why each pair slides or creeps, and try cures; files have it too"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("-o", "--output", metavar="FILE", help="a .csv or .json file")
     return parser
@@ -130,6 +134,8 @@ def run(arguments: argparse.Namespace) -> int:
             sys.stdout.write(events_as_json(entries))
         else:
             _print_table(entries, len(choice.labels), arguments.why)
+            if arguments.why and arguments.engine == "mujoco" and simulation.source.duration is None:
+                _try_cures([entry.event for entry in entries], arguments, min(seconds, _TRIAL))
         report_warnings(engine)
         if trouble:
             report(f"warning: {trouble}; the list ends there")
@@ -137,6 +143,35 @@ def run(arguments: argparse.Namespace) -> int:
         for line in saved:
             print(line)
     return interrupt.exit_code or code
+
+
+def _try_cures(events: "Sequence[object]", arguments: argparse.Namespace, seconds: float) -> None:
+    """Run the scene with the `impratio` that is named for what is held unevenly, then with a better one; print it."""
+    from ..compare.branches import try_impratio
+    from ..engines.registry import open_engines
+    from ..events.event_log import MotionEvent
+    from ..mjmodel.creep import WANTED
+    from ..scene_files.scene import find_scene
+    from ..session.simulation import Simulation
+
+    held: dict[float, MotionEvent] = {}
+    for event in events:
+        if isinstance(event, MotionEvent) and event.reason is not None and event.reason.reason.is_least:
+            held.setdefault(round(event.reason.reason.impratio, 6), event)
+    for event in sorted(held.values(), key=lambda event: -event.distance)[:_MOST_TRIALS]:
+        assert event.reason is not None
+        impratio, speed = event.reason.reason.impratio, WANTED
+        for _ in range(2):
+            impratio *= speed / WANTED
+            engine = open_engines(find_scene(arguments.scene), "mujoco", 1, load_controller(arguments))[0]
+            simulation = Simulation(engine)
+            if arguments.key is not None:
+                simulation.reset(arguments.key)
+            speed = try_impratio(simulation, event.motion.key, impratio, engine.time + seconds)
+            if not abs(speed - WANTED) > 0.2 * WANTED:
+                break
+        pair, made = " × ".join(map(str, event.geoms)), f"{1e6 * speed:.3g} um/s" if speed > 0 else "an unknown speed"
+        print(f'tried: cone="elliptic" impratio="{impratio:.4g}" gives {made} at {pair}')
 
 
 def _choose(engine: "Engine", arguments: argparse.Namespace) -> "PairSelection":
@@ -197,7 +232,7 @@ def _print_slips(events: "Sequence[MotionEvent]") -> None:
     if not found:
         return
     width = max(len("pair"), *(len(pair) for pair, _ in found))
-    print(f"\n{'pair':{width}}  {'':5}  {'times':>6}  {'way [mm]':>10}  {'speed [m/s]':>12}  {'lasted [s]':>11}")
+    print(f"\n{'pair':{width}}  {'':5}  {'times':>6}  {'way [mm]':>10}  {'speed [m/s]':>12}  {'duration [s]':>11}")
     for (pair, kind), motions in sorted(found.items(), key=lambda each: -sum(e.distance for e in each[1].values())):
         way, speed = sum(each.distance for each in motions.values()), max(each.speed for each in motions.values())
         ended = [each.motion for each in motions.values() if math.isfinite(each.motion.end)]

@@ -9,12 +9,16 @@ import numpy as np
 from ..checks.subject import Subject
 from ..engines.contract import Engine
 from ..errors import SceneError
+from ..mjmodel.creep import creep_formula, harden_friction
 from ..mjmodel.model_changes import QUANTITIES, ModelChange, apply_changes
 from ..mjmodel.types import MjModel
 from ..scene_files.scene import LoadedScene
 from ..scene_files.xml_edits import Edit
 from ..session.branch import Branch
 from ..session.simulation import Simulation
+
+_LOOK = 0.02
+"""Time between two looks at how fast a body creeps [s]."""
 
 
 def make_branch(
@@ -54,6 +58,25 @@ def run_branch(branch: Simulation, until: float) -> None:
     count = math.ceil((until - branch.shown.time) / branch.shown.timestep - 1e-6)
     if count > 0:
         branch.step(count)
+
+
+def try_impratio(simulation: Simulation, key: int, impratio: float, until: float) -> float:
+    """Run a scene with elliptic cones; return how fast a body creeps that is held [m/s], the mean over the second half.
+
+    Args:
+        simulation: A run of the scene at its start, whose model is changed.
+        key: A pair that holds the body: see `pair_key`.
+        impratio: The option's value.
+        until: Simulated time at which to end [s].
+    """
+    engine, speeds = simulation.shown, list[float]()
+    harden_friction(engine.model, impratio)
+    half = (engine.time + until) / 2
+    while engine.time < until:
+        simulation.step(max(1, round(_LOOK / engine.timestep)))
+        if engine.time > half and (formula := creep_formula(engine.model, engine.contact_data(), key)) is not None:
+            speeds.append(formula.body)
+    return float(np.mean(speeds)) if speeds else math.nan
 
 
 def describe(changes: Iterable[ModelChange]) -> str:

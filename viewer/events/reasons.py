@@ -44,6 +44,8 @@ class Reason:
     """Friction use."""
     impratio: float = math.nan
     """With elliptic cones, what would make it creep with `WANTED`, or the least that could; NaN where not known."""
+    is_least: bool = False
+    """True if it takes a higher `impratio`, which only a trial finds."""
 
 
 def explain_pair(
@@ -83,16 +85,19 @@ class EventReason:
     @property
     def text(self) -> str:
         """The sentence; of what slides, with its way up to now."""
-        if self._state is None:
-            return explain_slide(self._motion).text
-        return self._creep
+        return self.reason.text
+
+    @property
+    def reason(self) -> Reason:
+        """All that is known of why."""
+        return explain_slide(self._motion) if self._state is None else self._creep
 
     @cached_property
-    def _creep(self) -> str:
+    def _creep(self) -> Reason:
         assert self._state is not None
         # With other options the numbers of the state would mean something else.
         same = _options_of(self._model) == self._options
-        return _explain_creep(self._model, self._state if same else None, self._motion.key, self._motion, None).text
+        return _explain_creep(self._model, self._state if same else None, self._motion.key, self._motion, None)
 
 
 def _options_of(model: MjModel) -> tuple[float, ...]:
@@ -142,7 +147,7 @@ def _explain_creep(model: MjModel, data: MjData | None, key: int, motion: Motion
         else:
             text += f" It takes {cure} or more to make it {_rate(WANTED)}, because its contacts hold it unevenly;"
         text += " more friction or more grip would not help."
-    return Reason(ReasonKind.CREEP, text, formula.measured, formula.use, impratio)
+    return Reason(ReasonKind.CREEP, text, formula.measured, formula.use, impratio, not formula.is_even)
 
 
 def _explain_pivot(model: MjModel, data: MjData, key: int, moving: Moving) -> Reason:

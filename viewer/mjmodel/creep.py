@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import mujoco
 import numpy as np
@@ -19,7 +19,7 @@ _SURE = 0.2
 _EVEN = 1.15
 """Ratio of dampers from which on a body turns in its grip while it creeps."""
 _LEAST = float(mujoco.mjMINIMP)
-_PYRAMIDAL = int(mujoco.mjtCone.mjCONE_PYRAMIDAL)
+_PYRAMIDAL, _ELLIPTIC = int(mujoco.mjtCone.mjCONE_PYRAMIDAL), int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class CreepFormula:
     uneven: float
     """How many times harder one of the geom pairs that hold the body damps its creep than another; 1 where each has a
     single point, about which it turns freely."""
+    body: float
+    """Measured speed of the body that is held, the mean over its contacts [m/s]."""
 
     @property
     def is_even(self) -> bool:
@@ -67,7 +69,7 @@ def creep_formula(model: MjModel, data: MjData, key: int) -> CreepFormula | None
     listed = data.contact
     if not data.ncon or model.opt.noslip_iterations > 0:
         return None
-    able = (listed.efc_address >= 0) & (listed.dim >= 3)
+    able = (listed.efc_address >= 0) & (listed.dim >= 3) & (listed.geom >= 0).all(axis=1)
     pair = np.flatnonzero(able & (pair_key(model, listed.geom) == key))
     if not len(pair):
         return None
@@ -105,9 +107,9 @@ def _held_body(model: MjModel, geoms: NDArray[np.int32], contact: int) -> int:
 
 def _elliptic_speed(
     model: MjModel, data: MjData, pair: NDArray[np.intp], contacts: NDArray[np.intp]
-) -> tuple[float, float]:
-    """Return how fast the body that is held at a pair would creep with elliptic cones and `impratio` 1 [m/s], and
-    `CreepFormula.uneven`: each of its contacts is a damper along its tangents, and along the normals nothing moves."""
+) -> tuple[float, float, float]:
+    """Return `elliptic`, `uneven` and `body` of a `CreepFormula`: each contact of the body that is held at a pair is a
+    damper along its tangents, and along the normals nothing moves."""
     listed = data.contact
     held = _held_body(model, listed.geom, int(pair[0]))
     bodies = model.body_weldid[model.geom_bodyid[listed.geom[contacts]]]
@@ -144,12 +146,17 @@ def _elliptic_speed(
         wrench += side * jacobian[1:].T @ force[1:3]
     twist = np.linalg.lstsq(drag, wrench, rcond=1e-12)[0]
     velocity = twist[:3] + np.cross(twist[3:], arms)
-    velocity -= np.einsum("ki,ki->k", velocity, axes[:, 0])[:, np.newaxis] * axes[:, 0]
+    measured = sides[:, np.newaxis] * relative_velocities(model, data, contacts)[0]
     load = forces[:, 0]
+
+    def mean_speed(velocity: NDArray[np.floating[Any]]) -> float:
+        along = velocity - np.einsum("ki,ki->k", velocity, axes[:, 0])[:, np.newaxis] * axes[:, 0]
+        return float(np.sqrt(((load @ along) ** 2).sum()) / load.sum())
+
     keys, which = np.unique(pair_key(model, listed.geom[contacts]), return_inverse=True)
     sums = np.bincount(which, dampers)
     uneven = float(sums.max() / sums.min()) if len(contacts) > len(keys) else 1.0
-    return float(np.sqrt(((load @ velocity) ** 2).sum()) / load.sum()), uneven
+    return mean_speed(velocity), uneven, mean_speed(measured)
 
 
 def solved_state(data: MjData) -> MjData:
@@ -192,6 +199,11 @@ def _impedance(depth: float, solimp: NDArray[np.float64]) -> float:
             else 1 - (1 - x) ** power / (1 - midpoint) ** (power - 1)
         )
     return least + x * (most - least)
+
+
+def harden_friction(model: MjModel, impratio: float) -> None:
+    """Give a scene elliptic cones and an `impratio`."""
+    model.opt.cone, model.opt.impratio = _ELLIPTIC, impratio
 
 
 def needed_impratio(formula: CreepFormula, wanted: float = WANTED) -> float:
