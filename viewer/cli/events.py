@@ -232,11 +232,11 @@ def _print_slips(events: "Sequence[MotionEvent]") -> None:
     if not found:
         return
     width = max(len("pair"), *(len(pair) for pair, _ in found))
-    print(f"\n{'pair':{width}}  {'':5}  {'times':>6}  {'way [mm]':>10}  {'speed [m/s]':>12}  {'duration [s]':>11}")
+    print(f"\n{'pair':{width}}  {'':5}  {'times':>6}  {'way [mm]':>10}  {'speed [m/s]':>12}  {'duration [s]':>12}")
     for (pair, kind), motions in sorted(found.items(), key=lambda each: -sum(e.distance for e in each[1].values())):
         way, speed = sum(each.distance for each in motions.values()), max(each.speed for each in motions.values())
         ended = [each.motion for each in motions.values() if math.isfinite(each.motion.end)]
         lasted = (
-            f"{sum(each.end - each.begin for each in ended):11.6f}" if len(ended) == len(motions) else f"{'lasts':>11}"
+            f"{sum(each.end - each.begin for each in ended):12.6f}" if len(ended) == len(motions) else f"{'lasts':>12}"
         )
         print(f"{pair:{width}}  {kind:5}  {len(motions):6d}  {1e3 * way:10.3f}  {speed:12.4g}  {lasted}")

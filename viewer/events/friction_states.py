@@ -388,7 +388,10 @@ class FrictionStates:
         """Begin a motion that set in at a row of the block and is certain at another one."""
         key, back = int(self._pairs["key"][column]), max(onset - self._rule.recent, 0)
         motion = Motion(state, key, float(block.times[onset]), float(block.times[row]))
-        motion.at = self._loads(block, onset + 1, column)
+        load, _, _, slid, _ = block.columns[onset, column, MOTION:SLIDES]
+        motion.at = self._loads(
+            block, onset if state is ContactState.SLIDING and slid > 0.5 * load else onset + 1, column
+        )
         motion.before = self._loads(block, back, column) if block.touching[back : onset + 1, column].all() else ()
         lasting = _Lasting(motion, column, block.columns[onset, column, : PATH + 1].copy())
         self._lasting[key, state] = lasting
@@ -399,9 +402,9 @@ class FrictionStates:
         return motion
 
     def _loads(self, block: Block, row: int, column: int) -> tuple[float, ...]:
-        """Return load, shear, friction use and points, the mean of three samples with a load."""
-        rows = block.columns[row : row + STAYS + 2, column, MOTION:SLIDES]
-        rows = rows[rows[:, LOAD] > 0][:3]
+        """Return load, shear, friction use and points: the mean of three samples, of fewer where the load ends."""
+        rows = block.columns[row : row + 3, column, MOTION:SLIDES]
+        rows = rows[: int(np.argmin(np.append(rows[:, LOAD], 0.0) > 0))]
         if not len(rows):
             return ()
         load, shear, used, _, points = rows.mean(axis=0).tolist()
