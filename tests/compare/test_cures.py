@@ -133,6 +133,22 @@ def test_the_documented_cure_is_among_the_first_three_and_right(name: str, tmp_p
     assert len(set(found.singles)) == len({cure.changes[0].quantity for cure in found.singles})
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(8))
+def test_cures_of_random_grips_are_right(seed: int, tmp_path: Path) -> None:
+    random = np.random.default_rng(seed)
+    mass, pad, force, friction = random.uniform([0.1, 0.2, 10, 0.8], [1.5, 2, 60, 1.5])
+    text = GRASP.read_text().replace('mass=".5"', f'mass="{mass}" friction="{friction}"')
+    text = text.replace('mass="1"', f'mass="{pad}"').replace('"20 20"', f'"{force} {force}"').replace("0 40", "0 60")
+    path = tmp_path / "grasp.xml"
+    path.write_text(text)
+    found = find_cure(path, "creep:box>200um/s", duration=1.6, key="held")
+    assert found.happens
+    assert found.singles
+    for cure in [*found.singles, *found.pairs]:
+        assert creeps(path, [str(change) for change in cure.changes]) < 2.2e-4, cure.text
+
+
 def test_elliptic_cones_creep_until_impratio_is_raised(tmp_path: Path) -> None:
     path = tmp_path / "grasp.xml"
     path.write_text(GRASP.read_text().replace("<worldbody>", '<option cone="elliptic"/><worldbody>', 1))

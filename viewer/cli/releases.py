@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from ..app.interruption import interruption
 from .parsing import UsageError
 from .progress import report
 
@@ -48,16 +47,13 @@ def find_release(
     versions, recorded = releases(*ends), record()
     tolerance = TOLERANCE if arguments.tolerance is None else arguments.tolerance
     outcome: Bisection | None = None
-    with interruption() as interrupt:
-        for each in bisect(recorded, versions, until, tolerance):
-            if isinstance(each, Bisection):
-                outcome = each
-            elif interrupt.requested:
-                break
-            else:
-                report(each)
-    if outcome is None:
-        return interrupt.exit_code
+    # Ctrl-C ends the processes of a trial, or an installation, where it is.
+    for each in bisect(recorded, versions, until, tolerance):
+        if isinstance(each, Bisection):
+            outcome = each
+        else:
+            report(each)
+    assert outcome is not None
     about = {"scene": label, "until": until, "tolerance": tolerance, "steps": len(recorded.rows["time"])}
     if arguments.json:
         print(json.dumps({**about, **_document(outcome)}, indent=2))

@@ -1,5 +1,6 @@
 """Steps a scene with other releases of MuJoCo, each in an environment of its own, and finds the first that differs."""
 
+import atexit
 import importlib.metadata
 import os
 import re
@@ -8,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ControlError, EngineError, SceneError, UnstableError
+from ..files import size_text
 from ..mjmodel.declarations import declared_sensors
 from ..mjmodel.matching import ContactMatcher
 from ..processes import describe_signal
@@ -35,6 +38,10 @@ Version = tuple[int, ...]
 _SILENCE = 120.0
 """Longest that a process of another version may take for its next step, or to compile [s]."""
 _INSTALL_SECONDS = 900.0
+_STALE = 3600.0
+"""Age at which a folder of an installation that was cut short is removed [s]."""
+_MOST_BYTES = 2**29
+"""Memory that recorded steps may take."""
 TOLERANCE = 1e-6
 """Difference between releases that counts as none: their compilers round otherwise."""
 
@@ -81,6 +88,9 @@ def library(version: Version) -> str:
         return str(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        for old in folder.parent.glob(".part-*"):
+            if time.time() - old.stat().st_mtime > _STALE:
+                shutil.rmtree(old, ignore_errors=True)
         part = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
     except OSError as error:
         raise SceneError(f"{folder.parent}: cannot be written ({error.strerror})") from None
@@ -136,6 +146,8 @@ def _run(command: Sequence[str]) -> "subprocess.CompletedProcess[str]":
             errors="replace",
             env=environment,
             timeout=_INSTALL_SECONDS,
+            # Ctrl-C in the terminal is for this process, which ends that one.
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 1, "", f"ERROR: took longer than {_INSTALL_SECONDS:g} s")
@@ -186,7 +198,11 @@ def record_steps(simulation: Simulation, seconds: float) -> Recorded:
     """Take steps of a run for some simulated time [s], and return them; fewer where it ends. Raises SceneError."""
     data, rows = simulation.shown.data, dict[str, list[Values]]()
     names = [name for name in (*worker.START, *worker.HELD) if hasattr(data, name)]
-    for _ in range(max(1, round(seconds / simulation.shown.timestep))):
+    steps = max(1, round(seconds / simulation.shown.timestep))
+    size = steps * sum(np.asarray(getattr(data, name)).nbytes for name in names)
+    if size > _MOST_BYTES:
+        raise SceneError(f"the states of {steps} steps take {size_text(size)}: take a shorter --duration")
+    for _ in range(steps):
         start = {name: np.array(getattr(data, name)) for name in names if name in worker.START}
         try:
             simulation.step(1)
@@ -213,6 +229,7 @@ def _scene_text(path: Path | None) -> Path:
     if not sources:
         raise SceneError(f"{path}: was saved without its scene's files, which other versions of MuJoCo compile")
     folder = Path(tempfile.mkdtemp(prefix="contact-viewer-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     for name, content in sources.items():
         target = (folder / name).resolve()
         if not target.is_relative_to(folder.resolve()):
