@@ -14,8 +14,10 @@ from .geometry import drawn_bodies
 from .sections import Sections, small_integers
 
 _POSE_BYTES = 24 * 2**20
-"""Memory of poses and curves from which on every second frame is dropped."""
-_CONTACT_BYTES = 14 * 2**20
+"""Memory of poses and curves from which on every second frame is dropped ..."""
+_MOST_FRAMES = 200_000
+"""... and number of frames from which on it is, too."""
+_CONTACT_BYTES = 16 * 2**20
 """Memory of contacts from which on only every second frame that has them keeps them."""
 _MOST_CURVES = 64
 """Sensors whose curves are kept."""
@@ -108,7 +110,8 @@ class RunRecorder:
             self._pack_poses()
         if number % (self.stride * self.every) == 0 and (rows := self._rows.add(number, NO_FRAME)) is not None:
             self._add_contacts(rows)
-        if len(self._times) * (14 * len(bodies) + 6 * len(self._curve_names)) > _POSE_BYTES:
+        size = len(self._times) * (20 * len(bodies) + 8 * len(self._curve_names))
+        if size > _POSE_BYTES or len(self._times) > _MOST_FRAMES:
             self._halve_frames()
 
     def finish(self, sections: Sections) -> dict[str, Any]:
@@ -332,7 +335,7 @@ class _Contacts(NamedTuple):
     @property
     def size(self) -> int:
         """Bytes, about."""
-        return self.values.nbytes + 12 * len(self.frame)
+        return self.values.nbytes + 33 * len(self.frame)
 
     def kept(self, keep: NDArray[np.bool_]) -> "_Contacts":
         """Return some of the rows."""
