@@ -50,22 +50,19 @@ def measure(
 
 
 @pytest.mark.parametrize(
-    ("period", "drift", "noise", "dropped"),
+    ("offset", "period", "drift", "noise", "dropped"),
     [
-        (FAST, 0.0, 0.0, 0.0),
-        (FAST, 1e-4, 3.0, 0.0),
-        (SLOW, 0.0, 3.0, 0.0),
-        (SLOW, 1e-4, 3.0, 0.1),
-        (SLOW, -1e-4, 0.0, 0.0),
+        (-8.25, FAST, 1e-4, 3.0, 0.0),
+        (1234.567, SLOW, 1e-4, 3.0, 0.1),
+        (3.0, SLOW, -1e-4, 0.0, 0.0),
     ],
 )
-@pytest.mark.parametrize("offset", [1234.567, -8.25])
 def test_the_clock_is_found_to_one_sample(
     offset: float, period: float, drift: float, noise: float, dropped: float
 ) -> None:
     pairs = []
     for foot in range(2):
-        truth = gait(foot, phase=0.3 * foot)
+        truth = gait(foot, 40.0, phase=0.3 * foot)
         pairs.append(
             (truth, measure(truth, offset=offset, period=period, drift=drift, noise=noise, dropped=dropped, seed=foot))
         )
@@ -115,24 +112,24 @@ def test_events_that_only_one_has_are_named() -> None:
 
 
 def test_swapped_curves_are_noticed() -> None:
-    feet = [gait(foot, 30.0, 0.3 * foot) for foot in range(4)]
+    feet = [gait(foot, 15.0, 0.3 * foot) for foot in range(3)]
     measured = [measure(foot, offset=5.0, period=FAST, noise=2.0, seed=i) for i, foot in enumerate(feet)]
     assert find_swap(list(zip(feet, measured, strict=True))) is None
-    order = [1, 0, 2, 3]
+    order = [1, 0, 2]
     swapped = find_swap([(foot, measured[place]) for foot, place in zip(feet, order, strict=True)])
     assert swapped is not None
     assert list(swapped[0]) == order
     assert swapped[2] > 0.9 > swapped[1]
 
 
-@pytest.mark.parametrize("period", [FAST, SLOW])
 @pytest.mark.parametrize(
-    ("gain", "bias", "noise", "most", "step"),
+    ("period", "gain", "bias", "noise", "most", "step"),
     [
-        (2.5, 12.0, 4.0, np.inf, 0.0),
-        (0.08, -1.0, 0.05, np.inf, 0.0),
-        (10.0, 30.0, 2.0, 1100.0, 0.0),
-        (1.0, 0.0, 0.0, np.inf, 0.5),
+        (FAST, 2.5, 12.0, 4.0, np.inf, 0.0),
+        (SLOW, 2.5, 12.0, 4.0, np.inf, 0.0),
+        (FAST, 0.08, -1.0, 0.05, np.inf, 0.0),
+        (SLOW, 10.0, 30.0, 2.0, 1100.0, 0.0),
+        (FAST, 1.0, 0.0, 0.0, np.inf, 0.5),
     ],
 )
 def test_a_device_is_found(period: float, gain: float, bias: float, noise: float, most: float, step: float) -> None:

@@ -1,7 +1,7 @@
 """Sets measured curves beside simulated ones: whose clock runs how, which touchdowns match, how well values agree."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import NamedTuple
 
@@ -21,6 +21,10 @@ _FEWEST, _FEWEST_FOR_DRIFT = 3, 6
 """Touchdowns that have to match for a shift, and for a difference of the clocks' rates ..."""
 _DRIFT_SPAN, _MOST_DRIFT = 5.0, 2e-3
 """... within at least this time [s], and by at most this part."""
+_REFINED, _ROUNDS = 3, 7
+"""Shifts of which the best is chosen after they were refined, and how often the reach is halved."""
+_SCORED = 10_000
+"""Values by which a shift is judged."""
 _TRIED = 12
 """Shifts with most votes that are tried."""
 _GRID = 2**20
@@ -28,7 +32,7 @@ _GRID = 2**20
 _LEAST_CORRELATION = 0.3
 _BETTER = 0.15
 """By how much a mapping has to be better than the one that was given to be named."""
-_MOST_SWAPPED = 5
+_MOST_SWAPPED = 6
 """Curves up to which all mappings are tried; of more, those with two of them swapped."""
 
 
@@ -108,15 +112,13 @@ def align(pairs: Sequence[Pair]) -> Alignment | None:
     """Return the measuring clock's shift and rate: by matching touchdowns, else by cross-correlation; None if neither
     finds one."""
     events = [(touchdowns(simulated), touchdowns(measured)) for simulated, measured in pairs]
-    best: tuple[float, Alignment] | None = None
-    for shift in _voted_shifts(events):
-        found = _fit_clock(events, shift)
-        if found.matched >= _FEWEST:
-            score = _mean_correlation(pairs, found)
-            if best is None or score > best[0]:
-                best = score, found
-    if best is not None and best[0] >= _LEAST_CORRELATION:
-        return _refine(pairs, best[1])
+    tried = [_fit_clock(events, shift) for shift in _voted_shifts(events)]
+    scored = [(_mean_correlation(pairs, each), each) for each in tried if each.matched >= _FEWEST]
+    scored = sorted(scored, key=lambda each: -each[0] * np.sqrt(each[1].matched))[:_REFINED]
+    # Where steps repeat, several shifts are nearly as good.
+    refined = [_refine(pairs, each) for score, each in scored if score >= _LEAST_CORRELATION]
+    if refined:
+        return max(refined, key=lambda each: _mean_correlation(pairs, each))
     correlated = _correlated_shift(pairs)
     if correlated is None:
         return None
@@ -150,15 +152,38 @@ def find_swap(pairs: Sequence[Pair]) -> tuple[tuple[int, ...], float, float] | N
     count = len(pairs)
     if count < 2:
         return None
-    own = align(pairs)
-    given = best = _mean_correlation(pairs, own) if own is not None else 0.0
-    found: tuple[int, ...] | None = None
-    for order in _mappings(count):
-        swapped = [(simulated, pairs[place][1]) for (simulated, _), place in zip(pairs, order, strict=True)]
-        other = align(swapped)
-        if other is not None and (score := _mean_correlation(swapped, other)) > best:
-            best, found = score, order
-    return None if found is None or best < given + _BETTER else (found, given, best)
+    own, summed = align(pairs), align([_sum(pairs)])
+    given = _mean_correlation(pairs, own) if own is not None else 0.0
+    # The sum of all curves is the same under every mapping.
+    best: tuple[float, tuple[int, ...]] | None = None
+    for clock in (own, summed):
+        if clock is None:
+            continue
+        fits = np.array([[_mean_correlation([(ours, theirs)], clock) for _, theirs in pairs] for ours, _ in pairs])
+        for order in _mappings(count):
+            score = float(fits[np.arange(count), order].mean())
+            if best is None or score > best[0]:
+                best = score, order
+    if best is None or best[0] < given + _BETTER:
+        return None
+    order = best[1]
+    other = align([(ours, pairs[place][1]) for (ours, _), place in zip(pairs, order, strict=True)])
+    if other is None:
+        return None
+    score = _mean_correlation([(ours, pairs[place][1]) for (ours, _), place in zip(pairs, order, strict=True)], other)
+    return (order, given, score) if score >= given + _BETTER else None
+
+
+def _sum(pairs: Sequence[Pair]) -> Pair:
+    """Return the sums of all simulated and of all measured curves, where all are known."""
+    sums = []
+    for side in (0, 1):
+        curves = [pair[side] for pair in pairs]
+        times = max(curves, key=lambda curve: curve.period).times
+        values = sum((sample(curve, times) for curve in curves), np.zeros(len(times)))
+        known = np.isfinite(values)
+        sums.append(Curve(times[known], values[known]))
+    return sums[0], sums[1]
 
 
 def correlation(first: Numbers, second: Numbers) -> float:
@@ -175,7 +200,7 @@ def sample(curve: Curve, times: Numbers) -> Numbers:
 
 def _mappings(count: int) -> list[tuple[int, ...]]:
     same = tuple(range(count))
-    if count <= _MOST_SWAPPED - 1:
+    if count <= _MOST_SWAPPED:
         return [order for order in permutations(same) if order != same]
     swaps = []
     for a in range(count):
@@ -186,9 +211,13 @@ def _mappings(count: int) -> list[tuple[int, ...]]:
     return swaps
 
 
-def _common(simulated: Curve, aligned: Curve) -> tuple[Numbers, Numbers]:
-    """Return both values where both are known, at the times of the one with fewer values."""
+def _common(simulated: Curve, aligned: Curve, most: int | None = None) -> tuple[Numbers, Numbers]:
+    """Return both values where both are known, at times of the one with fewer values, `most` at most."""
     slow, fast = (aligned, simulated) if aligned.period >= simulated.period else (simulated, aligned)
+    if most is not None and len(slow.times) > most:
+        every = -(-len(slow.times) // most)
+        slow_values = Curve(slow.times[::every], slow.values[::every])
+        aligned, slow = (slow_values, slow_values) if slow is aligned else (aligned, slow_values)
     other = sample(fast, slow.times)
     known = np.isfinite(other) & np.isfinite(slow.values)
     found = slow.values[known], other[known]
@@ -199,7 +228,7 @@ def _mean_correlation(pairs: Sequence[Pair], alignment: Alignment) -> float:
     scores = []
     for simulated, measured in pairs:
         aligned = alignment.apply(measured)
-        ours, theirs = _common(simulated, aligned)
+        ours, theirs = _common(simulated, aligned, _SCORED)
         # A short overlap fits easily.
         span = min(np.ptp(simulated.times), np.ptp(aligned.times))
         overlap = min(simulated.times[-1], aligned.times[-1]) - max(simulated.times[0], aligned.times[0])
@@ -300,17 +329,20 @@ def _correlated_shift(pairs: Sequence[Pair]) -> float | None:
 
 
 def _refine(pairs: Sequence[Pair], found: Alignment) -> Alignment:
-    """Return an alignment moved by less than two of the slower values to where the curves correlate best."""
+    """Return an alignment whose ends are moved by less than two of the slower values to where the curves correlate
+    best."""
     reach = 2.0 * max(max(curve.period for curve in pair) for pair in pairs)
+    start, stop = min(pair[1].times[0] for pair in pairs), max(pair[1].times[-1] for pair in pairs)
+    has_drift = stop - start >= _DRIFT_SPAN
 
-    def score(move: float) -> float:
-        moved = Alignment(found.offset + move, found.drift, found.method, found.matched)
-        return _mean_correlation(pairs, moved)
+    def moved(first: float, last: float) -> Alignment:
+        slope = (last - first) / (stop - start) if stop > start else 0.0
+        return replace(found, offset=found.offset + first - slope * start, drift=found.drift + slope)
 
-    moves = np.linspace(-reach, reach, 33)
-    for _ in range(2):
-        scores = [score(float(move)) for move in moves]
-        best = float(moves[int(np.argmax(scores))])
-        width = float(moves[1] - moves[0])
-        moves = np.linspace(best - width, best + width, 17)
-    return Alignment(found.offset + best, found.drift, found.method, found.matched)
+    first = last = 0.0
+    for _ in range(_ROUNDS):
+        moves = np.linspace(-reach, reach, 5)
+        ends = [(first + a, last + b) for a in moves for b in (moves if has_drift else [a + first - last])]
+        first, last = max(ends, key=lambda end: _mean_correlation(pairs, moved(*end)))
+        reach *= 0.5
+    return moved(first, last)

@@ -59,11 +59,12 @@ class DeviceFit:
 
     def table(self) -> tuple[tuple[float, float, float], ...]:
         """Return the rows of a lookup table: force [N], output, noise as a part of the output."""
-        level = self.noise / abs(self.typical) if self.typical else 0.0
-        level = min(level, 1.0)
+        level = min(self.noise / abs(self.typical), 1.0) if self.typical else 0.0
         top = self.saturation
         reach = 2.0 * self.largest if top is None else (top - self.bias) / self.gain
-        return ((0.0, self.bias, level), (reach, self.bias + self.gain * reach, level))
+        ends = (0.0, self.bias), (reach, self.bias + self.gain * reach)
+        low, high = (tuple(float(f"{value:.6g}") for value in (*end, level)) for end in ends)
+        return (low[0], low[1], low[2]), (high[0], high[1], high[2])
 
 
 def fit_device(force: Curve, measured: Curve, alignment: Alignment) -> DeviceFit:

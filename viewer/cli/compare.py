@@ -12,6 +12,7 @@ from ..app.interruption import interruption
 from ..engines.registry import ENGINES
 from ..errors import SceneError
 from ..files import PartFile
+from . import measured
 from .parsing import Parser, UsageError, add_control_arguments, load_controller, number
 from .progress import report, report_warnings, work_through
 from .runs import USUAL_DURATION, add_log_arguments, check_run_arguments, open_given_log, report_notes
@@ -38,6 +39,9 @@ folder, with uv or pip.
 Steps are compared bit for bit, or within --tolerance: of the first step whose contacts differ, the first link of the
 chain that differs is named: inputs, pair list, contact points, normal or distance, mixed parameters, solved force.
 With --mujoco 1e-6 counts as no difference, and contacts of one pair may have another order.
+
+With a file of measured data in place of B, --map says which column a sensor's force is compared with. Clocks are
+aligned by matching touchdowns, else by correlation.
 
 Exit code 0 if the runs are equal, 1 if not, 2 for bad input. Two engines on one scene never agree in every bit: there
 it is 0 unless --tolerance is given."""
@@ -81,6 +85,7 @@ def parser() -> Parser:
             "compare slope slope --set friction:box_on_slope=0.3  # one parameter",
             "compare quadruped --seed 1 quadruped --seed 2        # options follow their run",
             "compare scene.xml --mujoco 3.5.0..4.0.0              # which release changed the contacts?",
+            "compare run.cvrun walk.mcap --map left=/ft.wrench.force.z   # what the robot measured",
         ),
     )
     parser.add_argument("scene", metavar="A [B]", help="scene, saved run, or SCENE@ENGINE; options follow each")
@@ -117,6 +122,7 @@ def parser() -> Parser:
         "-o", "--output", metavar="FILE", help="both runs' forces in every step: .csv, .npz or .parquet"
     )
     parser.add_argument("--sensor", action="append", default=[], metavar="NAME", help="only this sensor; repeatable")
+    measured.add_arguments(parser)
     parser.common = frozenset(parser._option_string_actions)
     parser.add_argument("--key", metavar="NAME|N", help="start from a keyframe")
     parser.add_argument(
@@ -137,6 +143,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ..compare.comparison import Comparison
     from ..recording.data_file import check_data_path
 
+    if measured.is_measured(arguments):
+        return measured.run(arguments)
     output = None if arguments.output is None else Path(arguments.output)
     if output is not None and output.suffix.lower() not in _SUFFIXES:
         raise UsageError(f"{output}: unknown suffix {output.suffix!r}; a table is written as {', '.join(_SUFFIXES)}")
