@@ -1,5 +1,6 @@
 """Cures are found, are the documented ones, and are right when they are tried in bare MuJoCo."""
 
+import contextlib
 import json
 import os
 import signal
@@ -263,9 +264,10 @@ def test_a_controller_starts_again_in_every_run(tmp_path: Path) -> None:
 
 
 def test_closing_a_search_ends_its_processes(tmp_path: Path) -> None:
+    before = _children()
     search = search_cures(TrialOptions("pile", ("slip:shaft>1mm",), duration=60.0), jobs=2)
     next(search)
-    children = {int(pid) for pid in os.listdir("/proc") if pid.isdigit() and _parent(pid) == os.getpid()}
+    children = _children() - before
     assert children
     began = time.monotonic()
     search.close()
@@ -273,11 +275,14 @@ def test_closing_a_search_ends_its_processes(tmp_path: Path) -> None:
     assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
 
 
-def _parent(pid: str) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
-    except OSError:
-        return 0
+def _children() -> set[int]:
+    """Return the processes that this one has started."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1]) == os.getpid():
+                found.add(int(folder.name))
+    return found
 
 
 def test_ctrl_c_ends_a_search_cleanly() -> None:
