@@ -1,7 +1,7 @@
 // Contacts as spheres and arrows: their sizes, what draws them, and the one under the pointer.
 
 const BAR = 100, LIFT = 1.05, SHAFT_PER_SPHERE = 0.44, SPHERE = [6, 15], SHAFT = [3.2, 5], NEAREST_TO_ENDLESS = 0.3;
-const HIDDEN_ARROWS = 0.45, HIDDEN_SPHERES = 0.3, IN_FRONT = 1.1, DIMMED = 0.3, BRIGHT_SIZE = 1.4, BRIGHT_LIGHT = 0.3;
+const HIDDEN_ARROWS = 0.45, HIDDEN_SPHERES = 0.3, IN_FRONT = 1.1, DIMMED = 0.3, BRIGHT_SIZE = 1.4, BRIGHT_LIGHT = 0.3, INSET = 6, MARK = 15, MARK_STEP = 9;
 
 const bounded = (size, pixel, unit, [low, high]) => clamp(size, Math.max(low * unit, low) * pixel, Math.max(high * unit, low) * pixel);
 
@@ -27,7 +27,24 @@ class Glyphs {
     glyphs.depth = Math.max(BAR * unit * pixel, scale.reach || 0);
     for (const [row, pos] of rows) glyphs.add(row, pos);
     if (highlight) glyphs.highlight(highlight);
+    glyphs.marks = glyphs.arrows.flatMap((arrow) => glyphs.mark(arrow));
     return glyphs;
+  }
+
+  // Two white heads at the edge of the picture, where an arrow that begins in it goes on.
+  mark({ start, vector, nearer }) {
+    const { camera, unit } = this, [across, up] = [camera.width, camera.height].map((size) => 1 - 2 * INSET * unit / size), m = camera.toClip;
+    const edges = (p) => {
+      const [x, y, w] = [0, 1, 3].map((i) => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
+      return [across * w + x, across * w - x, up * w + y, up * w - y, w - 1e-9];
+    };
+    const inside = edges(start), rest = edges(plus(start, vector));
+    if (rest.every((v) => v >= 0) || !inside.every((v) => v > 0)) return [];
+    const share = Math.min(...inside.map((v, i) => rest[i] < 0 ? v / (v - rest[i]) : 1)), tip = plus(start, vector, share);
+    const measure = camera.pixelSize(tip) * unit, along = unit3(vector, length(vector) / measure);
+    return [MARK, MARK + MARK_STEP].map((back) => ({
+      start: plus(tip, along, -back), width: MARK * measure, vector: along.map((v) => MARK * v), nearer: IN_FRONT * nearer, color: [1, 1, 1, 1],
+    }));
   }
 
   add(row, pos) {
@@ -142,30 +159,35 @@ class GizmoDrawer {
   draw(glyphs, size) {
     const gl = this.gl, { camera } = glyphs, [arrows, spheres] = this.kinds;
     const nearer = IN_FRONT * glyphs.arrows.reduce((most, arrow) => Math.max(most, arrow.nearer), 0);
-    this.upload(arrows, glyphs.arrows, (a) => [...a.start, a.width, ...a.vector, a.nearer, ...a.color]);
+    const arrow = (a) => [...a.start, a.width, ...a.vector, a.nearer, ...a.color];
+    this.upload(arrows, glyphs.arrows, arrow);
     this.upload(spheres, glyphs.spheres, (s) => [...s.pos, s.radius, ...s.color, nearer]);
     gl.enable(gl.DEPTH_TEST);
     gl.enable(gl.BLEND);
     gl.enable(gl.CULL_FACE);
     gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ZERO, gl.ONE);
+    const draw = (kind, hidden) => {
+      if (!kind.rows) return;
+      const { program, array } = kind.drawn[hidden];
+      program.use();
+      gl.uniformMatrix4fv(program.at("view"), false, new Float32Array(camera.view));
+      gl.uniformMatrix4fv(program.at("projection"), false, new Float32Array(camera.projection));
+      gl.uniform1f(program.at("orthographic"), camera.orthographic ? 1 : 0);
+      gl.uniform1f(program.at("pixel_size"), 2 / (camera.projection[5] * size[1]));
+      gl.uniform2f(program.at("depth_range"), 0.5, 0.5);
+      gl.uniform1f(program.at("opacity"), hidden ? kind.opacity : 1);
+      gl.bindVertexArray(array);
+      gl.drawElementsInstanced(gl.TRIANGLES, kind.count, gl.UNSIGNED_SHORT, 0, kind.rows);
+    };
     // Parts behind geometry first, dimmed: what is in front then covers them.
     for (const hidden of [1, 0]) {
       gl.depthFunc(hidden ? gl.GREATER : gl.LEQUAL);
       gl.depthMask(!hidden);
-      for (const kind of this.kinds) {
-        if (!kind.rows) continue;
-        const { program, array } = kind.drawn[hidden];
-        program.use();
-        gl.uniformMatrix4fv(program.at("view"), false, new Float32Array(camera.view));
-        gl.uniformMatrix4fv(program.at("projection"), false, new Float32Array(camera.projection));
-        gl.uniform1f(program.at("orthographic"), camera.orthographic ? 1 : 0);
-        gl.uniform1f(program.at("pixel_size"), 2 / (camera.projection[5] * size[1]));
-        gl.uniform2f(program.at("depth_range"), 0.5, 0.5);
-        gl.uniform1f(program.at("opacity"), hidden ? kind.opacity : 1);
-        gl.bindVertexArray(array);
-        gl.drawElementsInstanced(gl.TRIANGLES, kind.count, gl.UNSIGNED_SHORT, 0, kind.rows);
-      }
+      for (const kind of this.kinds) draw(kind, hidden);
     }
+    gl.depthFunc(gl.ALWAYS);
+    this.upload(arrows, glyphs.marks, arrow);
+    draw(arrows, 0);
     gl.depthMask(true);
     gl.depthFunc(gl.LEQUAL);
     gl.bindVertexArray(null);

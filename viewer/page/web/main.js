@@ -949,6 +949,7 @@ class Page {
     const at = (p) => { const found = picture.project(p); return found ? { x: found[0], y: found[1] } : { x: NaN, y: NaN }; };
     return {
       width: picture.width, height: picture.height,
+      marks: glyphs.marks.map((each) => at(plus(each.start, each.vector))),
       spheres: glyphs.spheres.map((each) => ({ sensor: each.sensor, slot: each.slot, ...at(each.pos) })),
       tips: glyphs.arrows.map((each) => ({ sensor: each.sensor, slot: each.slot, kind: each.kind, ...at(plus(each.start, each.vector)) })),
     };
