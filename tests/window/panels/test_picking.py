@@ -42,7 +42,7 @@ def test_pointing_and_clicking(tmp_path: Path) -> None:
 
 
 def test_labels_stand_beside_contacts(tmp_path: Path) -> None:
-    window = make_window("slope", steps=300)
+    window = make_window("stack", steps=300)
     app = window.app
 
     def test(ctx: Any) -> None:

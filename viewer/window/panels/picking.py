@@ -285,11 +285,11 @@ def show_labels(session: Session, viewport: Viewport, labels: list[Label]) -> No
                 draw.add_line(*ends, _color(0.0, 0.6), 2.5)
                 draw.add_line(*ends, _color(1.0, 0.8), 1.0)
             word = next((word for word in inks if text.endswith(word)), None)
-            _outlined(draw, place, text, _color(1.0, 1.0) if word is None else inks[word])
+            _outlined(draw, place, _color(1.0, 1.0) if word is None else inks[word], text)
     draw.pop_clip_rect()
 
 
-def _outlined(draw: imgui.ImDrawList, place: ImVec2, text: str, ink: int) -> None:
+def _outlined(draw: imgui.ImDrawList, place: ImVec2, ink: int, text: str) -> None:
     """Text that stays readable on any picture."""
     dark = _color(0.0, 0.75)
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
