@@ -1,4 +1,4 @@
-# run, test, docs, test-one, test-torch, test-warp, test-long, test-ray, test-versions, dev, bench, lint, format, clean: each sets up what it needs.
+# run, test, docs, test-one, test-torch, test-warp, test-matrix, test-long, test-ray, test-versions, dev, bench, lint, format, clean: each sets up what it needs.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -17,7 +17,7 @@ ONLY ?=
 SCENES ?= 5000
 SOURCES := pyproject.toml $(shell find viewer shaders scenes docs/rules -type f -not -name '*.pyc')
 
-.PHONY: run test docs test-one test-torch test-warp test-long test-ray test-versions dev bench lint format clean
+.PHONY: run test docs test-one test-torch test-warp test-matrix test-long test-ray test-versions dev bench lint format clean
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
@@ -57,6 +57,10 @@ test-torch: $(TORCH)/.torch
 # A batch on mujoco_warp, on the processor: its kernels take minutes to compile.
 test-warp: $(WARP)/.warp
 	ARRAY_LIBRARIES=warp WARP_CACHE_PATH="$(CURDIR)/$(WARP)/kernels" $(WARP)/bin/python tests/run.py -s tests/passive/test_warp.py
+
+# The wheel on several versions of Python and MuJoCo, a smoke of every command on each. Takes a quarter of an hour.
+test-matrix: $(VENV)/.test
+	$(BIN)/python tests/matrix.py
 
 # To work on the source: an editable install and the tools. See CONTRIBUTING.md.
 dev: $(DEV)/.dev
