@@ -6,6 +6,10 @@ const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const LEVELS = [[2, 4, 2], [1, 4, 2], [0, 4, 2], [0, 0, 2], [0, 0, 1], [0, 0, 0.7], [0, 0, 0.5]];
 const TOO_SLOW = 42, SHOWN_ROWS = 200, SHOWN_EVENTS = 400, MOST_SENSORS = 400, MOST_LINES = 60, MOST_BARS = 16;
 const EVENTS = { begin: "begins", end: "ends", slip_begin: "slides", slip_end: "holds", creep_begin: "creeps", creep_end: "creeps no more" };
+const LINE_COLORS = [
+  [0.98, 0.6, 0.22], [0.25, 0.8, 0.94], [0.76, 0.6, 0.99], [0.96, 0.86, 0.32], [0.98, 0.5, 0.8], [0.66, 0.42, 0.24], [0.22, 0.62, 0.6], [0.8, 0.24, 0.8],
+  [0.62, 0.7, 0.18], [0.48, 0.54, 0.62],
+];
 const MARKS = {
   previous: "M4 3h2v10H4zM13 3v10L6.5 8z", back: "M11 3v10L4.5 8z", play: "M4 2.5v11L13.5 8z", pause: "M4 3h3v10H4zM9 3h3v10H9z",
   step: "M5 3v10l6.5-5z", next: "M10 3h2v10h-2zM3 3v10l6.5-5z",
@@ -746,6 +750,7 @@ class Page {
     $("camera").value = this.camera.chosen;
     if (this.commandText) this.commandText.textContent = this.manifest.command.replaceAll("{time}", this.timeText());
     this.showValues();
+    this.showLines();
     this.markEvent();
     this.showContacts();
   }
@@ -758,6 +763,8 @@ class Page {
       if (value.textContent !== text) { value.textContent = text; value.classList.toggle("idle", !(found > 0)); }
     });
   }
+
+  showLines() { for (const { text, curve } of this.lineTexts || []) text.textContent = shortText(curve.values[this.frame], 4); }
 
   // The last event up to now.
   markEvent() {
@@ -883,7 +890,7 @@ class Page {
 
   colorOf(curve, n) {
     const isLight = document.documentElement.dataset.theme !== "dark", own = this.manifest.sensors[curve.sensor]?.color;
-    return readable(own || this.manifest.sensors[n % Math.max(this.manifest.sensors.length, 1)]?.color || [0.5, 0.6, 0.7], isLight);
+    return readable(own || LINE_COLORS[n % LINE_COLORS.length], isLight);
   }
 
   drawCurves() {
@@ -895,6 +902,15 @@ class Page {
     const lines = (kind?.curves || []).filter(visible).slice(0, MOST_LINES).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
     const bars = this.source.curves.filter((curve) => curve.kind === "found" && visible(curve)).slice(0, MOST_BARS).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
     this.lines = lines;
+    // Lines that no sensor of the list stands for are named below.
+    this.lineTexts = lines.filter(({ curve }) => curve.sensor < 0).slice(0, 24).map(({ curve, color }) => {
+      const entry = make("span"), swatch = make("i"), text = make("span", "", "number");
+      swatch.style.background = color;
+      entry.append(swatch, curve.name, text);
+      return { entry, text, curve };
+    });
+    $("lines").replaceChildren(...this.lineTexts.map(({ entry }) => entry));
+    this.showLines();
     const plot = $("plot"), base = innerHeight < 560 && innerWidth >= 600 ? 100 : innerWidth <= 560 ? 120 : innerWidth >= 1700 ? 190 : 150;
     plot.style.height = base + Math.min(bars.length, innerHeight < 560 ? 5 : MOST_BARS) * ROW + "px";
     chart.draw(lines, innerHeight < 560 ? bars.slice(0, 5) : bars, kind?.unit || "");
