@@ -4,11 +4,9 @@ import base64
 import gzip
 import hashlib
 import html
-import os
 import re
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from ..assets import shader_source
@@ -18,8 +16,6 @@ _SHADERS = ("sphere", "arrow")
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; img-src data:; base-uri 'none'; form-action 'none'"
 )
-_DEVELOPMENT = "CONTACT_VIEWER_PAGE_WEB"
-"""Environment variable with a folder of page.html, page.css and *.js to take in place of the package's."""
 _LOADER = "loader.js"
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$', re.MULTILINE)
 _STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\n")}
@@ -79,8 +75,7 @@ def _ported(name: str) -> str:
 @cache
 def _sources() -> tuple[str, str, str, str]:
     """Return the markup, the styles, the script, which is one scope, and the script that unpacks it."""
-    changed = os.environ.get(_DEVELOPMENT)
-    folder = Path(changed) if changed else files(__package__).joinpath("web")
+    folder = files(__package__).joinpath("web")
     names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js") and each.name != _LOADER)
     names.sort(key=lambda name: name == "main.js")
     texts = [folder.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css", _LOADER, *names)]
