@@ -60,9 +60,9 @@ def test_forces_are_written_beside_their_bodies_once(tmp_path: Path) -> None:
     session.simulation.step(500)
     session_glyphs(session)
     labels = force_labels(session, SIZE)
-    assert [force for _, _, force in labels] == pytest.approx([5 * 9.81, 2 * 9.81], rel=0.01)
+    assert [force for *_, force, _ in labels] == pytest.approx([5 * 9.81, 2 * 9.81], rel=0.01)
     eye = session.usual_eye
-    for (x, y, _), place in zip(labels, ((0, 0.6, 0), (0, -0.6, 0)), strict=True):
+    for (x, y, *_), place in zip(labels, ((0, 0.6, 0), (0, -0.6, 0)), strict=True):
         pixel, _ = eye.matrices.project(np.array([place], float), eye.viewport)
         width, height = eye.viewport[2:]
         expected = pixel[0, 0] * SIZE[0] / width, (height - pixel[0, 1]) * SIZE[1] / height

@@ -77,8 +77,10 @@ def test_an_error_anywhere_in_a_panel_becomes_a_notice(sabotage: Sabotage) -> No
         app.session.settings.gizmos.labels = True
         app.session.step_once()
         for name in list(sabotage.parts):
-            if name in ("Sensor editor", "Controls", "Events", "Touch", "Bodies", "Findings"):
-                window.dockable(name).focus_window_at_next_frame = True
+            if name in ("Sensor editor", "Controls", "Events", "Touch", "Bodies", "Findings", "Compare"):
+                # Some are hidden at first.
+                dockable = window.dockable(name)
+                dockable.is_visible = dockable.focus_window_at_next_frame = True
                 ctx.yield_(2)
             if name == "The file dialog":
                 window.choose_scene()

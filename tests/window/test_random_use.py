@@ -16,7 +16,7 @@ from imgui_bundle import ImVec2, glfw_utils, imgui
 from imgui_bundle.imgui import test_engine
 
 from ..render.gl_state import gl_error
-from .driver import call_in_frame, drive, make_window
+from .driver import call_in_frame, drawing, drive, make_window
 
 import glfw  # isort: skip
 
@@ -85,7 +85,8 @@ def use_at_random(seconds: float, folder: Path, seed: int) -> int:
             done.append(act(ctx, window, chance))
             assert not window.guard.failures, (done[-12:], window.guard.failures)
             if len(done) % 200 == 0:
-                assert call_in_frame(window, ctx, gl_error) is None
+                with drawing():
+                    assert call_in_frame(window, ctx, gl_error) is None
                 window.app.notices.items.clear()
         window.app.recorder.stop()
 

@@ -146,10 +146,10 @@ class Overlay:
         width, height = self.scene_size
         image = Image.fromarray(scene)
         draw = ImageDraw.Draw(image)
-        for x, y, force in labels:
+        for x, y, force, count in labels:
             # Numbers that change with every picture cannot be read: places are new, texts wait.
-            nearest = min(shown, key=lambda each: abs(each[0] - x) + abs(each[1] - y), default=(x, y, force))
-            text = force_words(nearest[2])
+            nearest = min(shown, key=lambda each: abs(each[0] - x) + abs(each[1] - y), default=(x, y, force, count))
+            text = force_words(*nearest[2:])
             wide, half = text_width(text, font), 0.7 * _TALK_LABEL * _FONT_SIZE * u
             for left in (x + gap, x - 3 * gap - wide):
                 box = left, y - half, left + wide, y + half

@@ -18,8 +18,8 @@ _MOST = 8
 _WORDS = {"sticking": "cone: sticks", "sliding": "cone: slips"}
 """Legend entries that are no arrows, in words for those who see them for the first time."""
 
-ForceLabel = tuple[float, float, float]
-"""x and y in the picture [px], and the force [N]."""
+ForceLabel = tuple[float, float, float, int]
+"""x and y in the picture [px], the force [N], and the number of contacts that it is the sum of."""
 
 
 def talk_gizmos(gizmos: GizmoSettings) -> GizmoSettings:
@@ -87,12 +87,16 @@ def force_labels(session: Session, size: tuple[int, int]) -> list[ForceLabel]:
         strongest = int(np.argmax(np.where(left_over, strengths, -1.0)))
         near = left_over & (np.hypot(x - x[strongest], y - y[strongest]) < reach)
         left_over &= ~near
-        labels.append((float(x[near].max()), float(y[near].mean()), float(np.linalg.norm(forces[near].sum(axis=0)))))
+        force = float(np.linalg.norm(forces[near].sum(axis=0)))
+        labels.append((float(x[near].max()), float(y[near].mean()), force, int(near.sum())))
     return labels
 
 
-def force_words(force: float) -> str:
-    """Return a force with its unit, in as few digits as can be read while it changes."""
+def force_words(force: float, count: int = 1) -> str:
+    """Return a force with its unit, in as few digits as can be read while it changes; `count` contacts have it."""
+    if count > 1:
+        # Each of them has an arrow of its own.
+        return f"{force_words(force)} in {count}"
     if force >= 1000:
         return f"{force / 1000:.1f} kN"
     return f"{force:.0f} N" if force >= 10 else f"{force:.1f} N" if force >= 0.1 else f"{1000 * force:.0f} mN"

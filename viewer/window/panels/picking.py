@@ -192,11 +192,12 @@ def _wanted_labels(
     moves = _motions(session, places[order])
     columns = (column[seen][strongest].tolist() for column in (places[order], x, y, forces, moves))
     joined = _join_near(zip(*columns, strict=True), reach)
-    return list(
-        dict.fromkeys(
-            (right + offset, down, f"{size:.{decimals}f} N{_WORDS[move]}", down) for right, down, size, move in joined
-        )
+    parts = (f" in {count}" if count > 1 else "" for *_, count in joined)
+    texts = (
+        f"{size:.{decimals}f} N{part}{_WORDS[move]}" for (_, _, size, move, _), part in zip(joined, parts, strict=True)
     )
+    labels = ((x + offset, y, text, y) for (x, y, *_), text in zip(joined, texts, strict=True))
+    return list(dict.fromkeys(labels))
 
 
 def _motions(session: Session, sensors: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -221,9 +222,9 @@ def _comparable(batch: ContactBatch) -> NDArray[np.floating[Any]] | None:
     return batch.force if batch.force_world is None else batch.force_world
 
 
-def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float, int]]:
-    """Return x, y [px] and size of forces [N], in the order given, and how they move; contacts that are closer to an
-    earlier one of their sensor than `reach` [px] are one with it, and their forces are summed."""
+def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float, int, int]]:
+    """Return x, y [px] and size of forces [N], in the order given, how they move, and number of contacts; those closer
+    to an earlier one of their sensor than `reach` [px] are one with it, and their forces are summed."""
     found: dict[int, list[list[Any]]] = {}
     joined = []
     for sensor, x, y, (fx, fy, fz), move in rows:
@@ -231,12 +232,12 @@ def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, floa
         for each in group[:_MOST_PLACES]:
             if abs(x - each[1]) < reach and abs(y - each[2]) < reach:
                 each[0], each[3], each[4], each[5] = max(each[0], x), each[3] + fx, each[4] + fy, each[5] + fz
-                each[6] = max(each[6], move)
+                each[6], each[7] = max(each[6], move), each[7] + 1
                 break
         else:
-            group.append(new := [x, x, y, fx, fy, fz, move])
+            group.append(new := [x, x, y, fx, fy, fz, move, 1])
             joined.append(new)
-    return [(right, y, math.hypot(*force), int(move)) for right, _, y, *force, move in joined]
+    return [(right, y, math.hypot(*force), int(move), int(count)) for right, _, y, *force, move, count in joined]
 
 
 def spread_labels(labels: list[Label], letter: float, line: float, farthest: float = math.inf) -> list[Label]:
