@@ -14,6 +14,7 @@ What a program can use; `help(contact_viewer.launch)` explains one of them:
     SceneError                       raised for a scene that cannot be opened, with one line that says why
     check(model, data)               what is wrong with the contacts of a scene: a list of Finding
     find_cure(scene, avoid)          the smallest change of a scene after which something does not happen
+    audit(term, model)               what is wrong with a contact function of your own: an AuditReport
     metrics                          contacts over time to times, slip, peaks and impulses
     sweep(scenes, seeds)             many runs to tables
     show(run)                        a run in a notebook: its page in a frame
@@ -30,6 +31,7 @@ from .version import __version__
 if TYPE_CHECKING:
     from . import gymnasium as gymnasium
     from . import metrics
+    from .audits.audit import AuditReport, audit
     from .checks.check import check
     from .checks.finding import Finding
     from .compare.cures import find_cure
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from .touch.device import TouchSensor
 
 __all__ = [
+    "AuditReport",
     "BatchViewer",
     "ContactBatch",
     "ContactEvent",
@@ -59,6 +62,7 @@ __all__ = [
     "SceneError",
     "TouchSensor",
     "__version__",
+    "audit",
     "check",
     "find_cure",
     "launch",
@@ -71,6 +75,7 @@ __all__ = [
     "sweep",
 ]
 _HOMES = {
+    "AuditReport": ".audits.audit",
     "BatchViewer": ".passive.batch",
     "ContactBatch": ".sensors.contacts",
     "ContactEvent": ".events.contact_events",
@@ -81,6 +86,7 @@ _HOMES = {
     "SceneError": ".errors",
     "Finding": ".checks.finding",
     "TouchSensor": ".touch.device",
+    "audit": ".audits.audit",
     "check": ".checks.check",
     "find_cure": ".compare.cures",
     "launch": ".passive.launch",

@@ -17,6 +17,7 @@ from typing import TextIO
 COMMANDS = {
     "scenes": "list the bundled scenes",
     "check": "find what is wrong with the contacts of scenes, and mend it",
+    "audit": "find what is wrong with a contact function of your own",
     "inspect": "describe every contact sensor's array",
     "compare": "set two runs side by side: the first step that differs, and why",
     "cure": "find the smallest change after which something does not happen",

@@ -1,0 +1,240 @@
+"""Audits of contact functions: published mistakes are named, repaired ones pass, and anything else is one line."""
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import contact_viewer
+import mujoco
+import numpy as np
+import pytest
+from contact_viewer import SceneError
+from contact_viewer.cli import main
+from contact_viewer.engines.registry import open_engine
+
+from .terms import BIPED, CASES, FEET, SLOT, Case, first_column, make_model, net_force_is_contact
+
+
+def audit(case: Case, term: Any) -> contact_viewer.AuditReport:
+    return contact_viewer.audit(term, make_model(case.scene, case.geom), case.role, **case.options)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_published_mistake_is_named_and_its_repair_passes(case: Case) -> None:
+    found = audit(case, case.wrong)
+    assert [finding.cause for finding in found.findings] == [case.cause], str(found)
+    repaired = audit(case, case.right)
+    assert repaired.ok, str(repaired)
+
+
+def test_neither_model_nor_its_values_change() -> None:
+    model = make_model(BIPED)
+    before = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    after = before.copy()
+    mujoco.mj_saveModel(model, None, before)
+    contact_viewer.audit(first_column, model, "contact", **FEET)
+    mujoco.mj_saveModel(model, None, after)
+    assert (before == after).all()
+
+
+def test_reads_are_named_slots_together_and_by_output() -> None:
+    report = contact_viewer.audit(first_column, make_model(BIPED), "contact", **FEET)
+    assert report.reads_by_output == (("left.slot*.force.normal",), ("right.slot*.force.normal",))
+
+    def of_all(model: Any, data: Any) -> Any:
+        return data.xpos[model.body("left_foot").id][2] + data.cfrc_ext[3, 5] > len(data.contact.dist)
+
+    report = contact_viewer.audit(of_all, make_model(BIPED), "contact", **FEET)
+    assert {"xpos[left_foot].z", "cfrc_ext[left_foot].force.z"} == set(report.reads)
+
+
+def test_table_has_the_truth_of_every_situation() -> None:
+    report = contact_viewer.audit(first_column, make_model(BIPED), "contact", **FEET)
+    rows = {row.situation: row for row in report.table if row.output == "left"}
+    assert {"standing", "in the air", "upside down", "sliding"} <= rows.keys()
+    assert all(row.agreement > 0.99 for row in rows.values())
+    late = contact_viewer.audit(lambda model, data: np.zeros(2, bool), make_model(BIPED), "contact", **FEET)
+    assert {row.situation: row for row in late.table}["standing"].missed == 1.0
+
+
+@pytest.mark.parametrize(("change", "cause"), [(lambda force: force / 9.81, "unit"), (lambda force: -force, "sign")])
+def test_forces_are_told_apart(change: Any, cause: str) -> None:
+    def load(sensordata: Any) -> Any:
+        return change(np.stack([_normal(sensordata, 0), _normal(sensordata, 4 * SLOT)], -1))
+
+    report = contact_viewer.audit(load, make_model(BIPED), "force", **FEET)
+    assert [finding.cause for finding in report.findings] == [cause]
+
+
+class Late:
+    """Contact of the call before."""
+
+    def __init__(self) -> None:
+        self.before = np.zeros(2, bool)
+
+    def __call__(self, data: Any) -> Any:
+        before, self.before = self.before, net_force_is_contact(data.sensordata)
+        return before
+
+
+class Latch(Late):
+    """Contact that never ends, and outlasts the reset."""
+
+    def __call__(self, data: Any) -> Any:
+        self.before = self.before | net_force_is_contact(data.sensordata)
+        return self.before
+
+    def reset(self) -> None:
+        self.before[:] = False
+
+
+class NoReset(Latch):
+    def reset(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(("term", "cause"), [(Latch, "latch"), (NoReset, "reset")])
+def test_mistakes_of_state_are_named(term: Any, cause: str) -> None:
+    report = contact_viewer.audit(term, make_model(BIPED), "contact", **FEET)
+    assert [finding.cause for finding in report.findings] == [cause]
+
+
+def test_unknown_mistake_is_a_symptom_with_what_it_reads() -> None:
+    def low(model: Any, data: Any) -> Any:
+        return [data.xpos[model.body(name).id][2] < 0.05 for name in ("left_foot", "right_foot")]
+
+    (finding,) = contact_viewer.audit(low, make_model(BIPED), "contact", **FEET).findings
+    assert finding.cause == ""
+    assert "xpos[left_foot].z" in finding.text
+
+
+def test_jax_terms_are_called_with_arrays_of_jax() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+
+    def feet_contact(sensordata: Any) -> Any:
+        return jnp.stack([sensordata[:, 13 * i + 3] > 1.0 for i in range(4)], axis=-1)
+
+    report = contact_viewer.audit(feet_contact, "quadruped")
+    assert [finding.cause for finding in report.findings] == ["column"]
+    assert "of JAX" in report.understood
+
+
+def test_environments_and_calls_are_understood() -> None:
+    def feet_contact(env: Any) -> Any:
+        return env.unwrapped.data.sensordata[[1, 14, 27, 40]] > 1.0
+
+    def above(values: Any, threshold: float) -> Any:
+        return values[[1, 14, 27, 40]] > threshold
+
+    assert contact_viewer.audit(feet_contact, "quadruped").ok
+    assert contact_viewer.audit(above, "quadruped", "contact", call="f(data.sensordata, 0.5)").ok
+
+
+def _normal(sensordata: Any, start: int) -> Any:
+    return sensordata[..., [start + SLOT * slot + 1 for slot in range(4)]].sum(-1)
+
+
+def _raises(data: Any) -> Any:
+    return data.sensordata[10000]
+
+
+def _hangs(data: Any) -> Any:
+    while True:
+        pass
+
+
+def _moves(data: Any) -> Any:
+    data.qpos[0] += 1.0
+    return [True] * 4
+
+
+def _changes_shape(data: Any) -> Any:
+    return [True] * (4 if data.time < 0.2 else 3)
+
+
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        (_raises, r"_raises raised IndexError: .* \(test_audit.py, line \d+\)"),
+        (_hangs, "did not end within 1 s"),
+        (_moves, "changes the state"),
+        (_changes_shape, "returned shapes"),
+        (lambda data: "yes", "returned str"),
+        (lambda data: exit(3), "ended the program"),
+        (lambda one, two: one, "takes"),
+    ],
+)
+def test_what_cannot_be_audited_is_one_line(term: Any, message: str) -> None:
+    with pytest.raises(SceneError, match=message) as error:
+        contact_viewer.audit(term, "quadruped", "contact", limit=1.0)
+    assert "\n" not in str(error.value)
+
+
+TERMS = """
+import os
+def feet_contact(data):
+    print("hello")
+    return data.sensordata[[1, 14, 27, 40]] > 1.0
+def wrong_column(data):
+    return data.sensordata[[3, 16, 29, 42]] > 1.0
+def dies(data):
+    os._exit(7)
+"""
+
+
+def test_command_says_what_it_found_and_saves_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("terms.py").write_text(TERMS)
+    assert main(["audit", "quadruped", "terms.py:feet_contact"]) == 0
+    assert "hello" not in capfd.readouterr().out
+    wrong = ["audit", "quadruped", "terms.py:wrong_column", "--as", "contact", "--save-run", "runs", "--junit", "a.xml"]
+    assert main([*wrong, "--json"]) == 1
+    report = json.loads(capfd.readouterr().out)
+    assert report["findings"][0]["cause"] == "column"
+    assert len(ElementTree.parse("a.xml").findall(".//failure")) == 1
+    # The saved run is the situation: the engine takes the same steps from its first state.
+    engine = open_engine(Path("runs/wrong_column-column.cvrun"))
+    engine.step(50)
+    assert engine.time > 0
+    assert main(["audit", "quadruped", "terms.py:dies", "--as", "contact"]) == 2
+    assert "ended its process (code 7)" in capfd.readouterr().err
+    assert main(["audit", "quadruped", "terms.py:feet"]) == 2
+
+
+PLUGIN_TEST = """
+import numpy as np, pytest
+def right(data):
+    return data.sensordata[[1, 14, 27, 40]] > 1.0
+def wrong(data):
+    return data.sensordata[[3, 16, 29, 42]] > 1.0
+def test_right(contact_truth):
+    contact_truth("quadruped").assert_contact(right)
+def test_wrong(contact_truth):
+    contact_truth("quadruped").assert_contact(wrong)
+def test_reads(contact_truth):
+    contact_truth("quadruped").assert_reads(wrong, "*.force.normal", role="contact")
+def test_never(contact_truth):
+    contact_truth("quadruped").assert_never("peak above 20 N")
+"""
+
+
+def test_pytest_fixture_fails_with_the_cause_and_the_run(tmp_path: Path) -> None:
+    (tmp_path / "test_terms.py").write_text(PLUGIN_TEST)
+    plugin = ["-p", "contact_viewer.audits.pytest_plugin", "-p", "no:cacheprovider"]
+    example = str(Path(__file__).parents[2] / "examples" / "audit")
+    command = [sys.executable, "-m", "pytest", "-q", *plugin, ".", example]
+    alone = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, **alone}, capture_output=True, text=True, check=False
+    )
+    assert "3 failed, 5 passed" in done.stdout, done.stdout
+    assert "the wrong column of the sensor's array" in done.stdout
+    assert "wrong-column.cvrun" in done.stdout
+    assert "reads foot_FL.slot0.force.tangent1" in done.stdout
+    assert ", above 20 N" in done.stdout

@@ -1,0 +1,508 @@
+"""Runs a term through situations and keeps its values beside the truth of every step."""
+
+import copy
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ..mjmodel.names import body_names, read_names, sensor_names
+from ..mjmodel.types import MjData, MjModel
+from .situations import Situation, Stage
+from .term import Caller, TermError
+from .truth import Recording, Targets, Values, make_targets, sensor_side
+
+_FEET = re.compile(r"foot|feet|toe|ankle_roll|sole", re.IGNORECASE)
+_SNAPSHOTS, _SNAPSHOTS_EACH = 18, 3
+"""States that are kept to find what a term reads: in all, and with the same targets in contact."""
+_RAISE = 37.0
+"""What is added to values that are the same in all states."""
+_APART = 25
+"""Control steps between two such states."""
+
+
+@dataclass
+class Evidence:
+    """Values of a term and the truth, at every control step of every situation."""
+
+    model: MjModel
+    targets: Targets
+    weight: float
+    """Of the robot [N]."""
+    timestep: float
+    every: int
+    """Physics steps of a control step."""
+    situations: list[str]
+    where: NDArray[np.intp]
+    """Situation of each control step, (n,)."""
+    values: Values
+    """What the term said, (n, ...)."""
+    truth: dict[str, Values]
+    """Truth at the last physics step of each control step, (n, targets, ...), by name."""
+    physics: dict[str, Values]
+    """Truth at every physics step, (n, every, targets, ...): force and whether it touches."""
+    snapshots: list[MjData]
+    pressed: NDArray[np.bool_]
+    """Targets that are pressed in each of these states, (snapshots, targets)."""
+    mirrored: Values | None = None
+    """What the term says of these states with the opposite sign of all forces, (snapshots, outputs)."""
+    states: list[Values] = field(default_factory=list)
+    """States from which physics steps of each situation start, with what was put in, (steps, size)."""
+
+    @property
+    def control_dt(self) -> float:
+        """Time from one control step to the next [s]."""
+        return self.every * self.timestep
+
+    def starts(self) -> NDArray[np.bool_]:
+        """True in the first control step of a situation, (n,)."""
+        return np.append(True, self.where[1:] != self.where[:-1])
+
+    def blocks(self) -> Iterable[slice]:
+        """Control steps of each situation."""
+        edges = [*np.flatnonzero(self.starts()).tolist(), len(self.where)]
+        return [slice(a, b) for a, b in pairwise(edges)]
+
+
+def gather(stage: Stage, caller: Caller, targets: Targets, situations: Iterable[Situation], every: int) -> Evidence:
+    """Run a term through situations. Raises TermError for a term that raises or takes too long."""
+    model, data = stage.model, stage.data
+    names: list[str] = []
+    where: list[int] = []
+    values: list[Values] = []
+    recording = Recording(model, targets)
+    kept_rows: list[int] = []
+    chosen = _Snapshots()
+    all_states: list[Values] = []
+    row = -1
+    for situation in situations:
+        name, count = situation.name, Counter(each.partition(" (")[0] for each in names)[situation.name]
+        names.append(f"{name} ({count + 1})" if count else name)
+        caller.restart()
+        inputs: list[list[Any]] = []
+        found: list[Values] = []
+        states: list[Values] = []
+        begun = False
+        for step, _ in enumerate(stage.run(situation)):
+            # Terms of Gymnasium's kind read cfrc_ext, which a step alone leaves empty.
+            mujoco.mj_rnePostConstraint(model, data)
+            recording.add(data)
+            row += 1
+            states.append(stage.state.copy())
+            caller.physics_step(data)
+            if (step + 1) % every:
+                continue
+            before = data.qpos.copy(), data.qvel.copy()
+            if caller.takes_rows:
+                inputs.append(caller.inputs(data))
+            else:
+                found.append(caller.value(data))
+            if not (np.array_equal(before[0], data.qpos) and np.array_equal(before[1], data.qvel)):
+                raise TermError(f"{caller.name} changes the state of the simulation, which a term must leave alone")
+            begun = True
+            kept_rows.append(row)
+            where.append(len(names) - 1)
+            chosen.offer(data, recording, len(kept_rows))
+        if inputs:
+            found = list(caller.rows(inputs))
+        if not begun:
+            names.pop()
+            continue
+        if any(each.shape != found[0].shape for each in found) or (values and found[0].shape != values[0].shape):
+            raise TermError(
+                f"{caller.name} returned shapes {', '.join(sorted({str(each.shape) for each in found + values[:1]}))}"
+            )
+        values += found
+        all_states.append(np.array(states))
+    if not values:
+        raise TermError("the scene is unstable from its first step: nothing can be said about the term")
+    arrays, rows = recording.arrays(), np.array(kept_rows)
+    history = rows[:, np.newaxis] - np.arange(every)[::-1]
+    return Evidence(
+        model=model,
+        targets=targets,
+        weight=stage.weight,
+        timestep=float(model.opt.timestep),
+        every=every,
+        situations=names,
+        where=np.array(where),
+        values=np.array(values),
+        truth={name: array[rows] for name, array in arrays.items()},
+        physics={name: arrays[name][history] for name in ("force", "touching", "normal")},
+        snapshots=chosen.taken,
+        pressed=np.array(chosen.pressed),
+        states=all_states,
+    )
+
+
+class _Snapshots:
+    """States with as many different sets of targets in contact as there are."""
+
+    def __init__(self) -> None:
+        self.taken: list[MjData] = []
+        self.pressed: list[NDArray[np.bool_]] = []
+        self._counts: Counter[bytes] = Counter()
+        self._last: dict[bytes, int] = {}
+
+    def offer(self, data: MjData, recording: Recording, step: int) -> None:
+        """Keep a copy of a state if it is a new kind."""
+        force = recording._rows["normal"][-1]
+        kind = (np.concatenate([force > 1.0, [recording._rows["elsewhere"][-1].any()]])).tobytes()
+        if (
+            len(self.taken) < _SNAPSHOTS
+            and self._counts[kind] < _SNAPSHOTS_EACH
+            and step - self._last.get(kind, -_APART) >= _APART
+        ):
+            self._counts[kind] += 1
+            self._last[kind] = step
+            self.taken.append(copy.copy(data))
+            self.pressed.append(force > 1.0)
+
+
+def infer_targets(stage: Stage, count: int, against: str) -> Targets:
+    """Choose as many targets as a term has outputs: those of contact sensors, or what the robot stands on.
+
+    `count`: 0 for one number for all. Raises TermError if none fit.
+    """
+    model = stage.model
+    sensors: dict[bytes, str] = {}
+    for sensor, name in enumerate(sensor_names(model)):
+        side = sensor_side(model, sensor)
+        if side is not None:
+            sensors.setdefault(side.tobytes(), name)
+    stood = _stood_on(stage)
+    names = body_names(model)
+    feet = [names[body] for body in stood]
+    by_sensor = list(sensors.values())
+    masks = {name: np.frombuffer(side, bool) for side, name in sensors.items()}
+    standing_sensors = [
+        name for name in by_sensor if any(masks[name][model.geom_bodyid == body].any() for body in stood)
+    ]
+    by_name = [
+        names[body] for body in range(1, model.nbody) if _FEET.search(names[body]) and (model.geom_bodyid == body).any()
+    ]
+    choices: list[Sequence[str]] = [standing_sensors, by_sensor, feet, by_name]
+    for choice in choices:
+        if choice and (len(choice) == count or count == 0):
+            return make_targets(model, choice, against)
+    known = ", ".join(feet or by_sensor or by_name) or "nothing that is known"
+    raise TermError(f"the term has {count} outputs, and the robot stands on {known}: name what they are about with of")
+
+
+def _stood_on(stage: Stage) -> list[int]:
+    """Bodies that touch the floor while the robot stands, in the model's order."""
+    model, data = stage.model, stage.data
+    situation = next(iter(stage.situations()))
+    found: set[int] = set()
+    for step, _ in enumerate(stage.run(situation)):
+        if step % 20 == 10:
+            for first, second in data.contact.geom:
+                if first >= 0 and second >= 0 and stage.static[first] != stage.static[second]:
+                    found.add(int(model.geom_bodyid[second if stage.static[first] else first]))
+    return sorted(found)
+
+
+# ---------------------------------------------------------------------------------------------------------- reads
+
+_PARTS = {
+    3: ("x", "y", "z"),
+    4: ("w", "x", "y", "z"),
+    6: ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z"),
+}
+_VELOCITY = ("rotation.x", "rotation.y", "rotation.z", "velocity.x", "velocity.y", "velocity.z")
+_BY_BODY = (
+    "xpos",
+    "xquat",
+    "xmat",
+    "xipos",
+    "ximat",
+    "cfrc_ext",
+    "cfrc_int",
+    "cvel",
+    "cacc",
+    "subtree_com",
+    "subtree_linvel",
+    "xfrc_applied",
+)
+_BY_GEOM, _BY_SITE = ("geom_xpos", "geom_xmat"), ("site_xpos", "site_xmat")
+_FLAT = (
+    "qpos",
+    "qvel",
+    "qacc",
+    "ctrl",
+    "act",
+    "actuator_force",
+    "actuator_length",
+    "actuator_velocity",
+    "qfrc_applied",
+    "qfrc_constraint",
+    "qfrc_actuator",
+    "qfrc_bias",
+    "time",
+)
+
+
+@dataclass(frozen=True)
+class Read:
+    """A named value on which some outputs of a term depend."""
+
+    name: str
+    outputs: frozenset[int]
+    """Places in the flattened value of the term."""
+    sensor: str = ""
+    """Contact sensor that it belongs to."""
+    field: str = ""
+    """Its column there, such as `force.normal`."""
+    addresses: tuple[int, ...] = ()
+    """Places in sensordata."""
+    body: int = -1
+    """Body that it belongs to; -1 for none."""
+
+
+def find_reads(caller: Caller, evidence: Evidence) -> list[Read]:
+    """Find on which values a term depends, by replacing them in real states by those of others.
+
+    All slots of a field, and all contacts of the list, are replaced together.
+    """
+    if len(evidence.snapshots) < 2:
+        return []
+    attribution = _Attribution(caller, evidence)
+    if not caller.stateful:
+        evidence.mirrored = np.array([attribution.mirrored(i) for i in range(len(evidence.snapshots))])
+    return attribution.reads()
+
+
+class _Attribution:
+    def __init__(self, caller: Caller, evidence: Evidence) -> None:
+        self.model, self._snapshots = evidence.model, evidence.snapshots
+        self._caller = caller.fresh()
+        self._scratch = mujoco.MjData(self.model)
+        n = len(self._snapshots)
+        # Neighbours in the list differ in their contacts; both directions show an "any" and an "all".
+        pairs = [(i, (i + shift) % n) for shift in (1, n // 2, n - 1) for i in range(n)]
+        self._pairs = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))[:36]
+        self._baseline: dict[int, Values] = {}
+        self._air = int(np.argmin([each.ncon for each in self._snapshots]))
+        """State with the fewest contacts."""
+
+    def mirrored(self, place: int) -> Values:
+        """Value in a state whose sensors and forces have the opposite sign."""
+        mujoco.mj_copyData(self._scratch, self.model, self._snapshots[place])
+        for name in ("sensordata", "cfrc_ext", "efc_force"):
+            getattr(self._scratch, name)[:] *= -1
+        if self._caller.takes_rows:
+            return self._caller.rows([self._caller.inputs(self._scratch)])[0].ravel()
+        return self._caller.value(self._scratch).ravel()
+
+    def reads(self) -> list[Read]:
+        found: list[Read] = []
+        if self._caller.takes_rows:
+            plan = self._caller._plan
+            assert plan is not None
+            for place, name in enumerate(plan.names):
+                array = name if name in _BY_BODY + _BY_GEOM + _BY_SITE + _FLAT else "sensordata"
+                found += self._row_reads(place, array)
+            return found
+        if self._replaced("sensordata", ...):
+            for name, sensor, column, addresses in sensor_units(self.model):
+                index = list(addresses)
+                self._add(found, Read(name, frozenset(), sensor, column, addresses), "sensordata", index)
+        for array in (*_BY_BODY, *_BY_GEOM, *_BY_SITE, *_FLAT):
+            if array != "time" and getattr(self._scratch, array).size == 0:
+                continue
+            if array == "time":
+                outputs = self._changes(lambda data, donor: setattr(data, "time", data.time + 0.4))
+                found += [Read("time", outputs)] if outputs else []
+            elif self._replaced(array, ...):
+                self._array_reads(found, array)
+        self._contact_reads(found)
+        return found
+
+    def _array_reads(self, found: list[Read], array: str) -> None:
+        shape = np.shape(getattr(self._scratch, array))
+        names = _row_names(self.model, array, shape[0])
+        for row in range(shape[0]):
+            parts = _part_names(array, shape)
+            body = row if array in _BY_BODY else int(self.model.geom_bodyid[row]) if array in _BY_GEOM else -1
+            if not self._replaced(array, row):
+                continue
+            for part, label in enumerate(parts):
+                place = (row, part) if len(shape) > 1 else (row,)
+                name = f"{array}[{names[row]}]" + (f".{label}" if label else "")
+                self._add(found, Read(name, frozenset(), body=body), array, place)
+
+    def _contact_reads(self, found: list[Read]) -> None:
+        def far(data: MjData, donor: MjData) -> None:
+            data.contact.dist[:] = 1.0
+
+        def near(data: MjData, donor: MjData) -> None:
+            data.contact.dist[:] = -0.01
+
+        def other_geoms(data: MjData, donor: MjData) -> None:
+            data.contact.geom[:] = np.roll(np.arange(2 * data.ncon).reshape(-1, 2) % max(self.model.ngeom, 1), 1)
+            for name, column in (("geom1", 0), ("geom2", 1)):
+                getattr(data.contact, name)[:] = data.contact.geom[:, column]
+
+        def no_force(data: MjData, donor: MjData) -> None:
+            data.efc_force[:] = 0.0
+
+        def strong(data: MjData, donor: MjData) -> None:
+            data.efc_force[:] = 1e3
+
+        def turned(data: MjData, donor: MjData) -> None:
+            data.contact.frame[:] = np.roll(data.contact.frame, 3, axis=1)
+
+        def moved(data: MjData, donor: MjData) -> None:
+            data.contact.pos[:] += 1.0
+
+        for label, changes in (
+            ("geoms", (other_geoms,)),
+            ("dist", (far, near)),
+            ("force", (no_force, strong)),
+            ("frame", (turned,)),
+            ("pos", (moved,)),
+        ):
+            read = Read(f"contact list: {label}", frozenset())
+            outputs = frozenset().union(*(self._changes(change) for change in changes))
+            if outputs:
+                found.append(Read(read.name, outputs))
+
+    def _replaced(self, array: str, place: Any) -> frozenset[int]:
+        """Outputs that change with some values of an array: those of another state, or others than all states have."""
+
+        def copied(data: MjData, donor: MjData) -> None:
+            getattr(data, array)[place] = getattr(donor, array)[place]
+
+        def raised(data: MjData, donor: MjData) -> None:
+            getattr(data, array)[place] += _RAISE
+
+        return self._changes(copied) or self._changes(raised)
+
+    def _add(self, found: list[Read], read: Read, array: str, place: Any) -> None:
+        outputs = self._replaced(array, place)
+        if outputs:
+            found.append(Read(read.name, outputs, read.sensor, read.field, read.addresses, read.body))
+
+    def _changes(self, change: Any) -> frozenset[int]:
+        """Outputs of the term that a change of states has an effect on."""
+        outputs: set[int] = set()
+        for mine, theirs in self._pairs:
+            if mine not in self._baseline:
+                self._baseline[mine] = self._value(mine, None, None)
+            try:
+                value = self._value(mine, theirs, change)
+            except (TermError, IndexError, ValueError) as error:
+                if isinstance(error, TermError) and "did not end" in str(error):
+                    raise
+                continue
+            differs = ~np.isclose(value, self._baseline[mine], rtol=1e-9, atol=1e-12, equal_nan=True)
+            differs = np.asarray(differs.any(axis=0)) if self._caller.stateful else differs
+            outputs |= set(np.flatnonzero(differs.ravel()).tolist())
+            if len(outputs) == differs.size:
+                break
+        return frozenset(outputs)
+
+    def _value(self, mine: int, theirs: int | None, change: Any) -> Values:
+        mujoco.mj_copyData(self._scratch, self.model, self._snapshots[mine])
+        if change is not None:
+            change(self._scratch, self._snapshots[theirs if theirs is not None else mine])
+        caller = self._caller
+        if not caller.stateful:
+            return caller.value(self._scratch)
+        caller.renew()
+        # Air, the state, and air again: what counts steps, waits for a change or keeps a value shows it.
+        air = self._snapshots[self._air]
+        return np.stack([caller.probe(data).ravel() for data in (air, air, self._scratch, self._scratch, air)])
+
+    def _row_reads(self, place: int, array: str) -> list[Read]:
+        """The same for a term of arrays, with all replacements in one call."""
+        if array == "sensordata":
+            units = [
+                Read(name, frozenset(), sensor, column, addresses)
+                for name, sensor, column, addresses in sensor_units(self.model)
+            ]
+            places: list[Any] = [list(unit.addresses) for unit in units]
+        else:
+            shape = np.shape(getattr(self._scratch, array))
+            names, parts = _row_names(self.model, array, shape[0]), _part_names(array, shape)
+            units, places = [], []
+            for row in range(shape[0]):
+                for part, label in enumerate(parts):
+                    units.append(
+                        Read(
+                            f"{array}[{names[row]}]" + (f".{label}" if label else ""),
+                            frozenset(),
+                            body=row if array in _BY_BODY else -1,
+                        )
+                    )
+                    places.append((row, part) if len(shape) > 1 else (row,))
+        base = [self._caller.inputs(data) for data in self._snapshots]
+        before = self._caller.rows(base)
+        outputs: list[set[int]] = [set() for _ in units]
+        raised = [
+            _RAISE * all(np.array_equal(each[place][where], base[0][place][where]) for each in base) for where in places
+        ]
+        for mine, theirs in self._pairs:
+            changed = []
+            for where, more in zip(places, raised, strict=True):
+                inputs = [np.array(each) if isinstance(each, np.ndarray) else each for each in base[mine]]
+                inputs[place][where] = base[theirs][place][where] + more
+                changed.append(inputs)
+            values = self._caller.rows(changed)
+            differs = ~np.isclose(values, before[mine], rtol=1e-6, atol=1e-9, equal_nan=True)
+            for found, each in zip(outputs, differs.reshape(len(units), -1), strict=True):
+                found |= set(np.flatnonzero(each).tolist())
+        return [
+            Read(unit.name, frozenset(found), unit.sensor, unit.field, unit.addresses, unit.body)
+            for unit, found in zip(units, outputs, strict=True)
+            if found
+        ]
+
+
+def _row_names(model: MjModel, array: str, rows: int) -> list[str]:
+    kind = "body" if array in _BY_BODY else "geom" if array in _BY_GEOM else "site" if array in _BY_SITE else ""
+    if not kind:
+        return [str(row) for row in range(rows)]
+    return [name or str(row) for row, name in enumerate(read_names(model, kind))]
+
+
+def _part_names(array: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    if len(shape) < 2:
+        return ("",)
+    if array in ("cvel", "cacc"):
+        return _VELOCITY
+    if array == "xfrc_applied":
+        return (*_PARTS[6][3:], *_PARTS[6][:3])
+    return _PARTS.get(shape[1], tuple(str(part) for part in range(shape[1])))
+
+
+def sensor_units(model: MjModel) -> list[tuple[str, str, str, tuple[int, ...]]]:
+    """Named values of sensordata that are replaced together: name, contact sensor, column, and places."""
+    from ..sensors.layout import ContactLayout
+
+    units: list[tuple[str, str, str, tuple[int, ...]]] = []
+    used: set[int] = set()
+    for name, sensor in ContactLayout.for_model(model).sensors.items():
+        groups: dict[str, list[int]] = {}
+        for columns, layout in sensor.parts:
+            for offset, column in enumerate(layout.columns):
+                slot, _, rest = column.partition(".")
+                groups.setdefault(rest if slot.startswith("slot") else column, []).append(columns.start + offset)
+        for column, addresses in groups.items():
+            slots = "slot0" if len(addresses) == 1 else "slot*"
+            units.append((f"{name}.{slots}.{column}", name, column, tuple(addresses)))
+            used.update(addresses)
+    for index, name in enumerate(sensor_names(model)):
+        start, length = int(model.sensor_adr[index]), int(model.sensor_dim[index])
+        parts = _PARTS.get(length) if length in (3, 4) else None
+        for part in range(length):
+            if start + part not in used:
+                label = f"{name}.{parts[part]}" if parts else name if length == 1 else f"{name}.{part}"
+                units.append((label, "", "", (start + part,)))
+    return units
