@@ -138,6 +138,8 @@ def test_names_stay_text_and_folders_stay_away(tmp_path: Path) -> None:
     assert page.manifest["sensors"][0]["name"] == HOSTILE
     assert page.manifest["geoms"][0]["name"] == HOSTILE
     assert "secret-folder" not in page.text
+    for name in page.manifest["sections"]:
+        assert b"secret-folder" not in page.content(name), name
     assert page.manifest["command"] == "contact-viewer shapes.xml --go-to {time}"
 
 
