@@ -119,6 +119,10 @@ class Options:
     """Sensors that start visible; all when empty."""
     channels: tuple[str, ...] = ()
     """Names or patterns of quantities of the model that are kept as channels."""
+    data: Path | None = None
+    """File of measured data that is shown beside the run."""
+    maps: tuple[str, ...] = ()
+    """Which of its columns belongs to which sensor, as `--map` has it."""
     reduce: Reduce | None = None
     """Reduce mode that every shown sensor starts with."""
     width: int = 1600

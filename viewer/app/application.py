@@ -32,6 +32,7 @@ from .controllers import Controllers
 from .cure_search import CureSearch
 from .findings import Findings
 from .keyframes import Keyframes
+from .measured_data import MeasuredData
 from .notices import Notices
 from .recorder import Label, Recorder, RunSaving
 from .runs_beside import RunBeside, RunsBeside
@@ -82,6 +83,8 @@ class Application:
         """Runs and branches beside the one that is shown, and their comparison."""
         self.cures = CureSearch(options)
         """What would keep something from happening in the open scene."""
+        self.measured = MeasuredData(self.notices)
+        """Measured data beside the open run."""
         self.findings = Findings(self.sensor_edits)
         """Findings of the contact rules in the open scene."""
         self.gizmos = GizmoList()
@@ -117,6 +120,7 @@ class Application:
         busy = (
             self.recorder.is_busy
             or self.findings.is_running
+            or self.measured.is_busy
             or outdated
             or self.run_saving.is_busy
             or self.beside.is_busy
@@ -132,6 +136,8 @@ class Application:
             self.session.settings = settings
         self._begin_scene()
         self.beside.attach(self.session, self.controllers, True)
+        if self.options is not None and self.options.data is not None:
+            self.measured.open(self.options.data, self.options.maps)
         if self.options is not None and self.options.go_to is not None:
             self.session.run_to(self.options.go_to)
 
@@ -142,6 +148,7 @@ class Application:
         session = self.session
         self._poll_controllers()
         self.findings.poll()
+        self.measured.poll(session)
         if self.recorder.retaking:
             self.recorder.show_next()
         else:
@@ -157,6 +164,7 @@ class Application:
         """Stop opening scenes, and complete what is being recorded or saved. Safe twice."""
         self.loader.close()
         self.findings.close()
+        self.measured.close()
         self.beside.close()
         self.cures.close()
         self._save_last_run()

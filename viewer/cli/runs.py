@@ -100,6 +100,8 @@ def read_options(arguments: argparse.Namespace, **more: Any) -> Options:
         scene=find_scene(arguments.scene),
         sensors=tuple(arguments.sensor),
         channels=tuple(given.get("channel", ())),
+        data=None if given.get("data_file") is None else Path(given["data_file"]).expanduser(),
+        maps=tuple(given.get("map", ())),
         reduce=Reduce(arguments.reduce) if arguments.reduce else None,
         quality=Quality(given.get("quality", Quality.AUTO)),
         log=None if log is None else Path(log),

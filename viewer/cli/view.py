@@ -45,6 +45,10 @@ def parser() -> Parser:
     )
     group.add_argument("--no-reload", action="store_true", help="do not reload the scene when its files change")
     group.add_argument("--no-watch", action="store_true", dest="no_reload", help=argparse.SUPPRESS)
+    group.add_argument("--data", dest="data_file", metavar="FILE", help="show measured data beside the run, in Plots")
+    group.add_argument(
+        "--map", action="append", default=[], metavar="SENSOR=COLUMN", help="with --data: the column of a sensor"
+    )
     group.add_argument("--paused", action="store_true", help="start paused")
     group.add_argument("--go-to", type=number(0, 1e6), metavar="S", help="start paused at this simulated time [s]")
     group.add_argument("--size", type=pixel_size(240, 16384), metavar="WxH", help="window size [px]; default: 1600x900")

@@ -38,6 +38,7 @@ _SHORTEST_LOOK = 1e-3
 """After a change the next step is looked at; then, without one, after this time, and twice as long each time [s]."""
 _WRITTEN, _CHECKED, _VALUES = int(Word.WRITTEN), int(Word.CHECKED), int(Word.VALUES)
 _TROUBLE, _TROUBLE_ROW = int(Word.TROUBLE), int(Word.TROUBLE_ROW)
+_pack, _SIZE = VALUE.pack_into, VALUE.size
 _BAD = tuple(int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}")) for name in ("QACC", "QVEL", "QPOS"))
 """Plain numbers take half the time."""
 Send = Callable[[dict[str, Any]], bool]
@@ -127,7 +128,7 @@ class ValueWriter:
             channel = self._channels[name] = self._shared.add_channel(ChannelName(name, unit))
         count = self._count
         try:
-            VALUE.pack_into(self._values, count % MOST_VALUES * VALUE.size, rows, channel, time, value)
+            _pack(self._values, count % MOST_VALUES * _SIZE, rows, channel, time, value)
         except struct.error:
             raise TypeError(f"plot takes a number, and {name} is {value!r}") from None
         # Last, so that the window never sees a value that is not complete.

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from ..app.application import Application
 from ..assets import is_bundled
 from ..render.view import Pick
+from ..scene_files.data_files import DATA_SUFFIXES
 from ..scene_files.log_files import LOG_SUFFIXES
 from ..scene_files.scene import SUFFIXES
 from ..session.simulation import Change
@@ -123,6 +125,16 @@ class Shell:
         folder = app.working_folder if path is None or is_bundled(path) else path.parent
         suffixes = tuple(dict.fromkeys((*SUFFIXES, *LOG_SUFFIXES)))
         self.files.ask(Purpose.OPEN, "Open beside", folder, lambda path: self.open_beside(str(path)), suffixes)
+
+    def choose_data(self) -> None:
+        """Show the dialog that adds measured data to the run."""
+        app, path = self.app, self.app.session.engine.path
+        folder = app.working_folder if path is None or is_bundled(path) else path.parent
+        self.files.ask(Purpose.OPEN, "Add data", folder, self._add_data, DATA_SUFFIXES)
+
+    def _add_data(self, path: Path) -> None:
+        self.app.measured.open(path)
+        self._focus(PLOTS)
 
     def open_beside(self, text: str) -> None:
         """Open a scene, run, log or engine beside, and show what is compared."""

@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from contact_viewer.channels.channel import BOOLEAN, ChannelName, Samples
+from contact_viewer.sensors.signals import Signal
 from imgui_bundle import imgui
 
-from ..driver import drive, make_window, screenshot
+from ..driver import drive, make_window, screenshot, wait
 
 
 def test_a_quantity_of_the_model_is_chosen_and_pauses_the_scene(tmp_path: Path) -> None:
@@ -44,5 +46,45 @@ def test_a_quantity_of_the_model_is_chosen_and_pauses_the_scene(tmp_path: Path) 
         ctx.yield_(2)
         session.model_channels.drop("joint position/trunk z")
         assert not session.simulation.channels.limits
+
+    drive(window, test)
+
+
+def test_measured_data_are_aligned_and_shown_beside_the_sensors(tmp_path: Path) -> None:
+    window = make_window("bounce")
+    app = window.app
+    session = app.session
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        session.engine.data.qvel[2] = rng.uniform(0.5, 2.0)
+        session.take_steps(int(rng.integers(150, 300)))
+    history = session.history
+    assert history is not None
+    while not history.curves.update():
+        pass
+    sensor = history.curves.names[0]
+    steps = np.arange(history.curves.stop)
+    truth = history.curves.values(sensor, Signal.MAGNITUDE, 0, len(steps))
+    times = history.times(steps)
+    rows = zip(times - 3.25, 2.0 * np.nan_to_num(truth), strict=True)
+    data = tmp_path / "data.csv"
+    data.write_text("time,raw\n" + "".join(f"{time!r},{value!r}\n" for time, value in np.array(list(rows)).tolist()))
+
+    def test(ctx: Any) -> None:
+        app.measured.open(data)
+        wait(ctx, lambda: "measured/raw" in session.simulation.channels)
+        ctx.item_click("//Plots/**/###measured")
+        ctx.yield_(2)
+        app.measured.choose(session, sensor, "raw")
+        wait(ctx, lambda: f"measured/{sensor}" in session.simulation.channels)
+        ctx.item_click("//**/Align")
+        ctx.yield_(2)
+        screenshot(ctx, tmp_path / "measured.png")
+        assert app.measured.offset == pytest.approx(3.25, abs=0.002)
+        channel = session.simulation.channels[f"measured/{sensor}"]
+        assert channel.times[0] == pytest.approx(times[0], abs=0.003)
+        assert any("correlation 1.00" in notice.text for notice in app.notices.items)
+        app.measured.open(tmp_path / "none.csv")
+        wait(ctx, lambda: any("no such file" in notice.text for notice in app.notices.items))
 
     drive(window, test)

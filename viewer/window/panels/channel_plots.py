@@ -14,6 +14,7 @@ from ...session.session import Session
 from ...session.value_axis import few_ticks, value_range
 from ...settings import PlotSettings
 from .. import widgets as ui
+from ..shell import Shell
 from ..theme import curve_tint, faded, plain_color
 from ..widgets import format_number, literal
 from .plot_details import draw_names
@@ -23,6 +24,8 @@ _LOW_LINES = 6.5
 """Height of a plot, in lines of text, below which its value axis has few numbers."""
 _STRIP = 0.35
 """Half the height of a strip of a channel that is true or false, by its row."""
+_MOST_SENSORS = 24
+"""Sensors that can be given a measured column in the popup."""
 _CLICK = 3.0
 """Longest way of the mouse in a click [px]."""
 
@@ -165,6 +168,53 @@ def _show_menu(session: Session, channels: Sequence[Channel]) -> None:
     for name in names:
         if name in session.model_channels.chosen and imgui.menu_item_simple(f"Remove {literal(name)}"):
             session.model_channels.drop(name)
+
+
+def show_measured(shell: Shell) -> None:
+    """Show the button of measured data, if there are some, with the sensors and their columns while it is open."""
+    app = shell.app
+    measured, session = app.measured, app.session
+    if measured.path is None:
+        return
+    text = f"{100 * measured.progress:.0f} %" if measured.is_busy else "data"
+    ui.flow(4 * imgui.get_font_size())
+    if ui.button(
+        f"{icons.ICON_FA_RULER} {text}###measured", f"Measured data of {measured.path.name}: columns, alignment"
+    ):
+        imgui.open_popup("measured")
+    with ui.popup("measured") as opened:
+        if not opened:
+            return
+        ui.dim_text(literal(measured.path.name))
+        if measured.is_busy:
+            imgui.same_line()
+            if ui.small_button("Cancel", "Stop reading the file"):
+                measured.cancel()
+            return
+        em = imgui.get_font_size()
+        names: list[str | None] = [None, *(column.name for column in measured.columns)]
+        rates = {column.name: column.rate for column in measured.columns}
+        for i, sensor in enumerate(session.engine.sensors.names[:_MOST_SENSORS]):
+            imgui.push_id(i)
+            mapping = measured.mappings.get(sensor)
+            now = None if mapping is None else mapping.column
+            help_text = "Column that measured the force of this sensor"
+            column = ui.choose(
+                f"{literal(sensor)}###column", now, names, 16 * em, help_text, lambda name: _column_text(name, rates)
+            )
+            if column != now:
+                measured.choose(session, sensor, column)
+            imgui.pop_id()
+        if ui.button("Align", "By matching touchdowns, else by correlation, of all steps that are kept"):
+            app.notices.attempt(lambda: measured.align(session))
+        imgui.same_line()
+        shift = ui.number_field("shift [s]", measured.offset, 8 * em, "%.4f", "Simulated time at the data's time 0")
+        if shift is not None:
+            measured.shift(session, shift)
+
+
+def _column_text(name: str | None, rates: dict[str, float]) -> str:
+    return "none" if name is None else f"{literal(name)} ({rates[name]:.0f} Hz)"
 
 
 class ChannelChooser:

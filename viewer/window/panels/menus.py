@@ -123,6 +123,8 @@ def _show_file(shell: Shell) -> None:
             ui.menu_item(engine.label, partial(shell.open_beside, name))
             ui.tooltip(f"The same scene, stepped by {engine.label} beside this run")
         imgui.end_menu()
+    ui.menu_item("Add data...", shell.choose_data, enabled=app.session.history is not None)
+    ui.tooltip("Show measured data beside the run, in Plots: CSV, Parquet, NPZ, HDF5, or recordings of ROS 2")
     ui.menu_item("Reload", app.reload, "Ctrl+L", enabled=can_open)
     ui.menu_item("Save run...", shell.choose_run, "Ctrl+S", enabled=app.session.history is not None)
     ui.tooltip("Keep every step of the history in one file, which shows the same steps anywhere")

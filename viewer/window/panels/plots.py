@@ -18,7 +18,7 @@ from ...settings import PlotSettings, ValueAxis
 from ..shell import PLOTS, Dock, Panel, Shell
 from ..theme import dim_color, faded, plain_color
 from ..widgets import button, checkbox, choose, dim_text, flow, literal, number_font, paragraph, popup, tooltip
-from .channel_plots import ChannelChooser, Frame, show_channels
+from .channel_plots import ChannelChooser, Frame, show_channels, show_measured
 from .plot_details import (
     Line,
     PlottedCurves,
@@ -216,6 +216,7 @@ class Plots:
             self._fit(session.settings.plots)
         flow(2 * imgui.get_font_size())
         self._chooser.show(session)
+        show_measured(shell)
         if session.settings.plots.axis is not axis:
             self._zoomed.clear()
         curves = history.curves
