@@ -32,10 +32,12 @@ class Camera {
 
   // The picture's camera, for a size [CSS px], where bodies are.
   picture(width, height, turns, places) {
-    let [right, up, ahead] = this.axes, fovy = this.fovy, distance = this.distance, place = plus(this.lookat, ahead, -distance), focus = this.lookat;
+    let [right, up, ahead] = this.axes, fovy = this.fovy, distance = this.distance,
+      place = plus(this.lookat, ahead, -distance), focus = this.lookat;
     const fixed = this.manifest.cameras[this.chosen];
     if (fixed) {
-      const own = turnOf(...fixed.quat), t = fixed.body < 0 ? [1, 0, 0, 0, 1, 0, 0, 0, 1] : turns.subarray(9 * fixed.body, 9 * fixed.body + 9);
+      const own = turnOf(...fixed.quat), t = fixed.body < 0 ? [1, 0, 0, 0, 1, 0, 0, 0,
+        1] : turns.subarray(9 * fixed.body, 9 * fixed.body + 9);
       const at = fixed.body < 0 ? [0, 0, 0] : places.subarray(3 * fixed.body, 3 * fixed.body + 3);
       const turn = (v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
       [right, up, ahead] = [0, 1, 2].map((c) => turn([own[c], own[3 + c], own[6 + c]].map((v) => c === 2 ? -v : v)));
@@ -44,15 +46,18 @@ class Camera {
       distance = Math.max(dot(plus(this.manifest.center || this.lookat, place, -1), ahead), 0.1 * this.size);
       focus = plus(place, ahead, distance);
     }
-    const far = Math.max(this.far || 0, distance + 12 * this.size), near = clamp(this.near || 0.01 * distance, 0.002 * distance, 0.03 * distance);
+    const far = Math.max(this.far || 0, distance + 12 * this.size),
+      near = clamp(this.near || 0.01 * distance, 0.002 * distance, 0.03 * distance);
     const slope = this.orthographic && !fixed ? 0.5 * fovy : Math.tan(0.5 * fovy * Math.PI / 180);
     const tall = this.orthographic && !fixed ? slope : near * slope, orthographic = !!this.orthographic && !fixed;
     const view = viewMatrix(place, right, up, ahead.map((v) => -v));
-    const projection = boxProjection(-tall * width / height, tall * width / height, -tall, tall, near, far, orthographic);
+    const projection = boxProjection(-tall * width / height, tall * width / height, -tall, tall, near, far,
+      orthographic);
     const perPixel = orthographic ? 2 * slope / height : 2 * slope / height;
     const wide = slope * width / height;
     return {
-      view, projection, toClip: product(projection, view), place, ahead, right, up, focus, distance, fovy, orthographic, width, height, perPixel,
+      view, projection, toClip: product(projection, view), place, ahead, right, up, focus, distance, fovy,
+        orthographic, width, height, perPixel,
       // Ways of the sky's corners: turned alone.
       skyFromClip: new Float64Array([
         ...right.map((v) => v * wide), 0, ...up.map((v) => v * slope), 0, ...ahead, 0, 0, 0, 0, 1,
@@ -65,7 +70,8 @@ class Camera {
       project(p) {
         const m = this.toClip, w = m[3] * p[0] + m[7] * p[1] + m[11] * p[2] + m[15];
         if (w < 1e-12) return null;
-        const x = (m[0] * p[0] + m[4] * p[1] + m[8] * p[2] + m[12]) / w, y = (m[1] * p[0] + m[5] * p[1] + m[9] * p[2] + m[13]) / w;
+        const x = (m[0] * p[0] + m[4] * p[1] + m[8] * p[2] + m[12]) / w,
+          y = (m[1] * p[0] + m[5] * p[1] + m[9] * p[2] + m[13]) / w;
         return [(0.5 + 0.5 * x) * width, (0.5 - 0.5 * y) * height, dot(plus(p, place, -1), ahead)];
       },
     };

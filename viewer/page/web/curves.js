@@ -73,7 +73,8 @@ class Chart {
 
   zoom(factor, time) {
     const [low, high] = this.whole, least = Math.min(8 * this.source.manifest.timestep, high - low);
-    const span = clamp((this.to - this.from) * factor, least, high - low), share = (time - this.from) / (this.to - this.from);
+    const span = clamp((this.to - this.from) * factor, least, high - low),
+      share = (time - this.from) / (this.to - this.from);
     this.from = clamp(time - share * span, low, high - span);
     this.to = this.from + span;
   }
@@ -100,7 +101,8 @@ class Chart {
 
   // `lines`: curves with a colour; `bars`: those whose values above zero make a bar, below.
   draw(lines, bars, unitName) {
-    const { canvas, source, look } = this, width = canvas.clientWidth, ratio = Math.min(window.devicePixelRatio || 1, 2);
+    const { canvas, source, look } = this, width = canvas.clientWidth, ratio = Math.min(window.devicePixelRatio || 1,
+      2);
     const height = canvas.clientHeight;
     if (!width || !height) return;
     this.plotWidth = Math.max(width - GUTTER - 10, 10);
@@ -111,17 +113,20 @@ class Chart {
     c.scale(ratio, ratio);
     c.font = look.font;
     this.bars = bars;
-    const below = 20, rasterTop = height - below - bars.length * ROW, top = 8, bottom = (bars.length ? rasterTop - 8 : height - below);
+    const below = 20, rasterTop = height - below - bars.length * ROW, top = 8,
+      bottom = (bars.length ? rasterTop - 8 : height - below);
     this.rasterTop = rasterTop;
     const edges = this.columns(), count = edges.length - 1, step = this.plotWidth / count;
     const ranges = lines.map((line) => {
       const pyramid = this.pyramid(line.curve), low = new Float32Array(count), high = new Float32Array(count);
-      for (let i = 0; i < count; i++) [low[i], high[i]] = edges[i] < edges[i + 1] ? pyramid.range(edges[i], edges[i + 1]) : [NaN, NaN];
+      for (let i = 0; i < count; i++) [low[i], high[i]] = edges[i] < edges[i + 1]
+        ? pyramid.range(edges[i], edges[i + 1]) : [NaN, NaN];
       return { low, high };
     });
     // The axis holds what is usual; what lies far above is marked.
     const highs = ranges.flatMap((r) => Array.from(r.high).filter((v) => v === v)).sort((a, b) => a - b);
-    const most = highs.length ? highs[highs.length - 1] : 1, usual = highs.length ? 1.25 * highs[Math.floor(0.985 * (highs.length - 1))] : 1;
+    const most = highs.length ? highs[highs.length - 1] : 1,
+      usual = highs.length ? 1.25 * highs[Math.floor(0.985 * (highs.length - 1))] : 1;
     let least = Math.min(0, ...ranges.map((r) => r.low.reduce((a, b) => b < a ? b : a, 0)));
     let upper = most > 2.2 * usual && usual > 0 ? usual : most;
     if (upper <= least) upper = least + 1;
@@ -137,9 +142,11 @@ class Chart {
       c.strokeStyle = look.grid;
       c.beginPath(); c.moveTo(GUTTER, y); c.lineTo(GUTTER + this.plotWidth, y); c.stroke();
       c.fillStyle = look.quiet;
-      c.fillText(Math.abs(mark) >= 1e5 ? mark.toExponential(0).replace("+", "") : mark.toFixed(digits).replace("-", "−"), GUTTER - 6, y);
+      c.fillText(Math.abs(mark) >= 1e5 ? mark.toExponential(0).replace("+", "")
+        : mark.toFixed(digits).replace("-", "−"), GUTTER - 6, y);
     }
-    const [times, timeStep] = ticks(this.from, this.to, this.plotWidth / 90), timeDigits = clamp(-Math.floor(Math.log10(timeStep) + 1e-9), 0, 6);
+    const [times, timeStep] = ticks(this.from, this.to, this.plotWidth / 90),
+      timeDigits = clamp(-Math.floor(Math.log10(timeStep) + 1e-9), 0, 6);
     c.textAlign = "center";
     for (const time of times) {
       const x = Math.round(this.placeOf(time)) + 0.5;
@@ -171,7 +178,8 @@ class Chart {
         let last = NaN;
         for (let i = 0; i < count; i++) {
           if (low[i] !== low[i]) { if (edges[i] < edges[i + 1]) last = NaN; continue; }
-          const x = GUTTER + (i + 0.5) * step, from = last < low[i] ? low[i] : high[i], to = from === low[i] ? high[i] : low[i];
+          const x = GUTTER + (i + 0.5) * step, from = last < low[i] ? low[i] : high[i],
+            to = from === low[i] ? high[i] : low[i];
           c[last === last ? "lineTo" : "moveTo"](x, yOf(Math.min(from, upper * 2)));
           c.lineTo(x, yOf(Math.min(to, upper * 2)));
           last = to;
@@ -203,7 +211,8 @@ class Chart {
       const pyramid = this.pyramid(curve);
       for (let i = 0; i < count;) {
         // Fewer steps than pixels: what was, is until the next step.
-        const [low, high] = edges[i] < edges[i + 1] ? pyramid.range(edges[i], edges[i + 1]) : edges[i] > 0 ? pyramid.range(edges[i] - 1, edges[i]) : [0, 0];
+        const [low, high] = edges[i] < edges[i + 1] ? pyramid.range(edges[i], edges[i + 1]) : edges[i] > 0
+          ? pyramid.range(edges[i] - 1, edges[i]) : [0, 0];
         let j = i + 1;
         if (high > 0) {
           c.globalAlpha = low > 0 ? 1 : 0.55;

@@ -1,9 +1,11 @@
 // Contacts as spheres and arrows: their sizes, what draws them, and the one under the pointer.
 
 const BAR = 100, LIFT = 1.05, SHAFT_PER_SPHERE = 0.44, SPHERE = [6, 15], SHAFT = [3.2, 5], NEAREST_TO_ENDLESS = 0.3;
-const HIDDEN_ARROWS = 0.45, HIDDEN_SPHERES = 0.3, IN_FRONT = 1.1, DIMMED = 0.3, BRIGHT_SIZE = 1.4, BRIGHT_LIGHT = 0.3, INSET = 6, MARK = 15, MARK_STEP = 9;
+const HIDDEN_ARROWS = 0.45, HIDDEN_SPHERES = 0.3, IN_FRONT = 1.1, DIMMED = 0.3, BRIGHT_SIZE = 1.4, BRIGHT_LIGHT = 0.3,
+  INSET = 6, MARK = 15, MARK_STEP = 9;
 
-const bounded = (size, pixel, unit, [low, high]) => clamp(size, Math.max(low * unit, low) * pixel, Math.max(high * unit, low) * pixel);
+const bounded = (size, pixel, unit, [low, high]) => clamp(size, Math.max(low * unit, low) * pixel,
+  Math.max(high * unit, low) * pixel);
 
 // Everything drawn of the contacts of a frame. `shown`: by sensor; `layers`: points, normal, tangents, total, torque.
 class Glyphs {
@@ -14,15 +16,18 @@ class Glyphs {
   }
 
   static of(source, frame, camera, unit, shown, layers, highlight) {
-    const { scale, palette } = source.manifest, glyphs = new Glyphs(source, camera, unit, shown, layers, scale, palette);
+    const { scale, palette } = source.manifest, glyphs = new Glyphs(source, camera, unit, shown,
+      layers, scale, palette);
     const [from, to] = source.rows(frame), rows = [];
     for (let row = from; row < to; row++) {
       if (!(source.rowFlags[row] & FILLED) || !shown[source.rowSensor[row]]) continue;
       const pos = source.vector("pos", row);
       if (pos && pos.every((v) => Math.abs(v) < 1e15)) rows.push([row, pos]);
     }
-    const middle = (axis) => { const v = rows.map(([, pos]) => pos[axis]).sort((a, b) => a - b), h = v.length >> 1; return v.length % 2 ? v[h] : 0.5 * (v[h - 1] + v[h]); };
-    const anchor = rows.length ? [0, 1, 2].map(middle) : camera.focus, pixel = Math.max(camera.pixelSize(anchor), 1e-12);
+    const middle = (axis) => { const v = rows.map(([, pos]) => pos[axis]).sort((a, b) => a - b), h = v.length >> 1;
+      return v.length % 2 ? v[h] : 0.5 * (v[h - 1] + v[h]); };
+    const anchor = rows.length ? [0, 1, 2].map(middle) : camera.focus,
+      pixel = Math.max(camera.pixelSize(anchor), 1e-12);
     glyphs.sphere = bounded(scale.sphere * unit * pixel, pixel, unit, SPHERE);
     glyphs.depth = Math.max(BAR * unit * pixel, scale.reach || 0);
     for (const [row, pos] of rows) glyphs.add(row, pos);
@@ -33,17 +38,20 @@ class Glyphs {
 
   // Two white heads at the edge of the picture, where an arrow that begins in it goes on.
   mark({ start, vector, nearer }) {
-    const { camera, unit } = this, [across, up] = [camera.width, camera.height].map((size) => 1 - 2 * INSET * unit / size), m = camera.toClip;
+    const { camera, unit } = this, [across, up] = [camera.width,
+      camera.height].map((size) => 1 - 2 * INSET * unit / size), m = camera.toClip;
     const edges = (p) => {
       const [x, y, w] = [0, 1, 3].map((i) => m[i] * p[0] + m[4 + i] * p[1] + m[8 + i] * p[2] + m[12 + i]);
       return [across * w + x, across * w - x, up * w + y, up * w - y, w - 1e-9];
     };
     const inside = edges(start), rest = edges(plus(start, vector));
     if (rest.every((v) => v >= 0) || !inside.every((v) => v > 0)) return [];
-    const share = Math.min(...inside.map((v, i) => rest[i] < 0 ? v / (v - rest[i]) : 1)), tip = plus(start, vector, share);
+    const share = Math.min(...inside.map((v, i) => rest[i] < 0 ? v / (v - rest[i]) : 1)),
+      tip = plus(start, vector, share);
     const measure = camera.pixelSize(tip) * unit, along = unit3(vector, length(vector) / measure);
     return [MARK, MARK + MARK_STEP].map((back) => ({
-      start: plus(tip, along, -back), width: MARK * measure, vector: along.map((v) => MARK * v), nearer: IN_FRONT * nearer, color: [1, 1, 1, 1],
+      start: plus(tip, along, -back), width: MARK * measure, vector: along.map((v) => MARK * v),
+        nearer: IN_FRONT * nearer, color: [1, 1, 1, 1],
     }));
   }
 
@@ -56,7 +64,8 @@ class Glyphs {
     const arrow = (kind, start, axis, signed, color) => {
       const size = signed / Math.max(1 - signed * dot(axis, away), NEAREST_TO_ENDLESS);
       const vector = axis.map((v) => v * size), longest = Math.max(...vector.map(Math.abs));
-      if (longest > 1e-15 && longest < 1e15) this.arrows.push({ ...owner, kind, start, vector, width, color, nearer: Math.max(Math.abs(size), this.depth) });
+      if (longest > 1e-15 && longest < 1e15) this.arrows.push({ ...owner, kind, start, vector, width, color,
+        nearer: Math.max(Math.abs(size), this.depth) });
     };
     const whole = (kind, vector, factor, color) => {
       const size = vector && length(vector);
@@ -69,11 +78,13 @@ class Glyphs {
     if (layers.total || net) whole(net ? "net" : "total", source.world("force", row), perNewton, palette.total);
     if (!net && force) {
       // Force on object 2, as the window draws it; a sensor that lists its objects the other way round is turned.
-      const sign = flags & TURNED ? -1 : 1, normal = source.vector("normal", row)?.map((v) => sign * v), t0 = source.vector("tangent0", row)?.map((v) => sign * v);
+      const sign = flags & TURNED ? -1 : 1, normal = source.vector("normal", row)?.map((v) => sign * v),
+        t0 = source.vector("tangent0", row)?.map((v) => sign * v);
       const t1 = source.tangent1(row), along = [force[0], force[1], sign * force[2]];
       if (normal && t0) {
         const lifted = plus(pos, normal, LIFT * radius);
-        [["normal", pos, normal, palette.normal, layers.normal], ["tangent0", lifted, t0, palette.tangent0, layers.tangents],
+        [["normal", pos, normal, palette.normal, layers.normal],
+          ["tangent0", lifted, t0, palette.tangent0, layers.tangents],
           ["tangent1", lifted, t1, palette.tangent1, layers.tangents]].forEach(([kind, start, axis, color, on], i) => {
           if (on && Math.abs(along[i]) >= smallest) arrow(kind, start, axis, along[i] * perNewton, color);
         });
@@ -110,8 +121,10 @@ class Glyphs {
     for (const each of this.arrows) {
       const a = camera.project(each.start), b = camera.project(plus(each.start, each.vector));
       if (!a || !b) continue;
-      const dx = b[0] - a[0], dy = b[1] - a[1], t = clamp(((x - a[0]) * dx + (y - a[1]) * dy) / Math.max(dx * dx + dy * dy, 1e-9), 0, 1);
-      offer(Math.hypot(a[0] + t * dx - x, a[1] + t * dy - y) - 0.5 * each.width / camera.pixelSize(each.start), a[2] + t * (b[2] - a[2]), each);
+      const dx = b[0] - a[0], dy = b[1] - a[1],
+        t = clamp(((x - a[0]) * dx + (y - a[1]) * dy) / Math.max(dx * dx + dy * dy, 1e-9), 0, 1);
+      offer(Math.hypot(a[0] + t * dx - x, a[1] + t * dy - y) - 0.5 * each.width / camera.pixelSize(each.start),
+        a[2] + t * (b[2] - a[2]), each);
     }
     return best && best.owner;
   }
@@ -122,17 +135,22 @@ const unit3 = (vector, size) => vector.map((v) => v / size);
 class GizmoDrawer {
   constructor(gl, shaders) {
     this.gl = gl;
-    const shaft = [-1, 0, 0, 1, 0, 0, 1, 1, 0, -1, 1, 0, -1, 0, 1, 1, 0, 1, 0, 1, 1], square = [-1, -1, 1, -1, 1, 1, -1, 1];
+    const shaft = [-1, 0, 0, 1, 0, 0, 1, 1, 0, -1, 1, 0, -1, 0, 1, 1, 0, 1, 0, 1, 1],
+      square = [-1, -1, 1, -1, 1, 1, -1, 1];
     this.kinds = [
-      this.kind(shaders, "arrow", 3, shaft, [0, 1, 2, 0, 2, 3, 4, 5, 6], [["origin", 4], ["span", 4], ["color", 4]], HIDDEN_ARROWS),
-      this.kind(shaders, "sphere", 2, square, [0, 1, 2, 0, 2, 3], [["sphere", 4], ["color", 4], ["nearer", 1]], HIDDEN_SPHERES),
+      this.kind(shaders, "arrow", 3, shaft, [0, 1, 2, 0, 2, 3, 4, 5, 6], [["origin", 4], ["span", 4], ["color", 4]],
+        HIDDEN_ARROWS),
+      this.kind(shaders, "sphere", 2, square, [0, 1, 2, 0, 2, 3], [["sphere", 4], ["color", 4], ["nearer", 1]],
+        HIDDEN_SPHERES),
     ];
   }
 
   kind(shaders, stem, width, corners, triangles, columns, opacity) {
-    const gl = this.gl, hide = (text) => text.replace("\n", "\n#define HIDDEN\n"), row = columns.reduce((sum, [, size]) => sum + size, 0);
+    const gl = this.gl, hide = (text) => text.replace("\n", "\n#define HIDDEN\n"),
+      row = columns.reduce((sum, [, size]) => sum + size, 0);
     const texts = [shaders[stem + ".vert"], shaders[stem + ".frag"]];
-    const make = (data, target) => { const buffer = gl.createBuffer(); gl.bindBuffer(target, buffer); if (data) gl.bufferData(target, data, gl.STATIC_DRAW); return buffer; };
+    const make = (data, target) => { const buffer = gl.createBuffer(); gl.bindBuffer(target, buffer);
+      if (data) gl.bufferData(target, data, gl.STATIC_DRAW); return buffer; };
     const instances = gl.createBuffer(), mesh = make(new Float32Array(corners), gl.ARRAY_BUFFER);
     const drawn = texts.map((_, hidden) => {
       const program = compile(gl, ...(hidden ? texts.map(hide) : texts)), array = gl.createVertexArray();
@@ -198,7 +216,8 @@ class GizmoDrawer {
     glyphs.forEach((glyph, i) => data.set(numbers(glyph), kind.row * i));
     kind.rows = glyphs.length;
     gl.bindBuffer(gl.ARRAY_BUFFER, kind.instances);
-    if (data.length > kind.room) { kind.room = 2 * data.length; gl.bufferData(gl.ARRAY_BUFFER, 4 * kind.room, gl.DYNAMIC_DRAW); }
+    if (data.length > kind.room) { kind.room = 2 * data.length; gl.bufferData(gl.ARRAY_BUFFER, 4 * kind.room,
+      gl.DYNAMIC_DRAW); }
     if (data.length) gl.bufferSubData(gl.ARRAY_BUFFER, 0, data);
   }
 }

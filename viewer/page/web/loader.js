@@ -2,7 +2,8 @@
 (async () => {
   const packed = document.getElementById("cv-script").textContent, script = document.createElement("script");
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  script.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  script.textContent = await new Response(unpacked).text();
   document.body.append(script);
 })().catch(() => {
   const failure = document.getElementById("ui-failure");

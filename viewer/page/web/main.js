@@ -5,19 +5,28 @@ const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 // Quality from best to fastest: size of the shadow's map by number, samples a pixel, pixels by CSS pixel.
 const LEVELS = [[2, 4, 2], [1, 4, 2], [0, 4, 2], [0, 0, 2], [0, 0, 1], [0, 0, 0.7], [0, 0, 0.5]];
 const TOO_SLOW = 42, SHOWN_ROWS = 200, SHOWN_EVENTS = 400, MOST_SENSORS = 400, MOST_LINES = 60, MOST_BARS = 16;
-const EVENTS = { begin: "begins", end: "ends", slip_begin: "slides", slip_end: "holds", creep_begin: "creeps", creep_end: "creeps no more" };
+const NO_WEBGL =
+  "This browser has no WebGL 2: the scene stays the picture of the start. Curves, events and tables work.";
+const EVENTS = { begin: "begins", end: "ends", slip_begin: "slides", slip_end: "holds", creep_begin: "creeps",
+  creep_end: "creeps no more" };
 const LINE_COLORS = [
-  [0.98, 0.6, 0.22], [0.25, 0.8, 0.94], [0.76, 0.6, 0.99], [0.96, 0.86, 0.32], [0.98, 0.5, 0.8], [0.66, 0.42, 0.24], [0.22, 0.62, 0.6], [0.8, 0.24, 0.8],
+  [0.98, 0.6, 0.22], [0.25, 0.8, 0.94], [0.76, 0.6, 0.99], [0.96, 0.86, 0.32], [0.98, 0.5, 0.8], [0.66, 0.42, 0.24],
+    [0.22, 0.62, 0.6], [0.8, 0.24, 0.8],
   [0.62, 0.7, 0.18], [0.48, 0.54, 0.62],
 ];
 const MARKS = {
-  previous: "M4 3h2v10H4zM13 3v10L6.5 8z", back: "M11 3v10L4.5 8z", play: "M4 2.5v11L13.5 8z", pause: "M4 3h3v10H4zM9 3h3v10H9z",
+  previous: "M4 3h2v10H4zM13 3v10L6.5 8z", back: "M11 3v10L4.5 8z", play: "M4 2.5v11L13.5 8z",
+    pause: "M4 3h3v10H4zM9 3h3v10H9z",
   step: "M5 3v10l6.5-5z", next: "M10 3h2v10h-2zM3 3v10l6.5-5z",
 };
 const KEYS = [
-  ["Space", "play or pause"], ["← →", "one step"], ["Shift ← →", "ten steps"], ["N, Shift N", "next, previous event"], ["− =", "slower, faster"],
-  ["Backspace", "to the start"], ["C", "contact points"], ["F", "contact forces"], ["P", "components or total"], ["S", "shadows"],
-  ["[ ]", "camera of the scene"], ["Home", "camera as at first"], ["Esc", "let go"], ["Drag", "orbit"], ["Right drag", "pan (two fingers)"],
+  ["Space", "play or pause"], ["← →", "one step"], ["Shift ← →", "ten steps"],
+    ["N, Shift N", "next, previous event"],
+    ["− =", "slower, faster"],
+  ["Backspace", "to the start"], ["C", "contact points"], ["F", "contact forces"], ["P", "components or total"],
+    ["S", "shadows"],
+  ["[ ]", "camera of the scene"], ["Home", "camera as at first"], ["Esc", "let go"], ["Drag", "orbit"],
+    ["Right drag", "pan (two fingers)"],
   ["Wheel", "zoom (pinch)"], ["Click", "pin a contact, copy its numbers"],
 ];
 
@@ -29,8 +38,10 @@ function make(tag, text = "", className = "") {
 }
 
 function drawing(path, size = 16, color = "currentColor") {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), shape = document.createElementNS(svg.namespaceURI, "path");
-  for (const [name, value] of [["viewBox", "0 0 16 16"], ["width", size], ["height", size], ["aria-hidden", "true"]]) svg.setAttribute(name, value);
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"),
+    shape = document.createElementNS(svg.namespaceURI, "path");
+  for (const [name, value] of [["viewBox", "0 0 16 16"], ["width", size], ["height", size],
+    ["aria-hidden", "true"]]) svg.setAttribute(name, value);
   shape.setAttribute("d", path);
   shape.setAttribute("fill", color);
   svg.append(shape);
@@ -69,11 +80,13 @@ class Page {
     this.poster = document.getElementById("cv-poster");
     this.showTexts();
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    matchMedia("(prefers-color-scheme: dark)").addEventListener?.("change", (event) => this.setTheme(event.matches ? "dark" : "light"));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener?.("change",
+      (event) => this.setTheme(event.matches ? "dark" : "light"));
   }
 
   async open() {
-    const { source } = this, { sections } = this.manifest, size = Object.values(sections).reduce((sum, each) => sum + each.bytes, 0);
+    const { source } = this, { sections } = this.manifest, size = Object.values(sections)
+      .reduce((sum, each) => sum + each.bytes, 0);
     let read = 0;
     const section = source.file.section.bind(source.file);
     source.file.section = async (name) => {
@@ -116,23 +129,27 @@ class Page {
     const { manifest } = this, { versions } = manifest, last = manifest.frames.count;
     document.title = manifest.title;
     $("title").textContent = manifest.title;
-    $("subtitle").textContent = [manifest.program !== manifest.title && manifest.program, `${last.toLocaleString("en")} ${manifest.frames.stride > 1 ? "frames" : "steps"}`,
+    $("subtitle").textContent = [manifest.program !== manifest.title && manifest.program,
+      `${last.toLocaleString("en")} ${manifest.frames.stride > 1 ? "frames" : "steps"}`,
       `${shortText(1e3 * manifest.timestep)} ms a step`, versions.engine].filter(Boolean).join(" · ");
-    $("versions").textContent = [`contact-viewer ${versions.viewer}`, versions.engine, versions.mujoco && !versions.engine?.includes("MuJoCo") && `pictures and arrays: MuJoCo ${versions.mujoco}`]
+    $("versions").textContent = [`contact-viewer ${versions.viewer}`, versions.engine,
+      versions.mujoco && !versions.engine?.includes("MuJoCo") && `pictures and arrays: MuJoCo ${versions.mujoco}`]
       .filter(Boolean).join(" · ");
     for (const note of manifest.notes || []) $("notes").append(make("li", note));
     $("notes").hidden = !manifest.notes?.length;
     if (manifest.command) {
       const code = make("code"), copy = make("button", "Copy");
       copy.type = "button";
-      copy.onclick = () => copyText(code.textContent).then((done) => this.say(done ? "Copied the command." : "Copying is not allowed here."));
+      copy.onclick = () => copyText(code.textContent).then((done) => this.say(done ? "Copied the command."
+        : "Copying is not allowed here."));
       $("command").append(make("span", "Open this step in contact-viewer:", "quiet"), code, copy);
       this.commandText = code;
     }
     for (const name of ["previous", "back", "play", "step", "next"]) $(name).append(drawing(MARKS[name]));
     for (const speed of SPEEDS) $("speed").append(Object.assign(make("option", `${speed} ×`), { value: speed }));
     $("speed").value = 1;
-    $("camera").append(...[["free camera", -1], ...manifest.cameras.map((each, i) => [each.name, i])].map(([name, i]) => Object.assign(make("option", name), { value: i })));
+    $("camera").append(...[["free camera", -1], ...manifest.cameras.map((each, i) => [each.name,
+      i])].map(([name, i]) => Object.assign(make("option", name), { value: i })));
     $("camera").hidden = !manifest.cameras.length;
     for (const [keys, does] of KEYS) {
       const line = make("div"), kinds = make("span");
@@ -140,7 +157,8 @@ class Page {
       line.append(kinds, make("span", does));
       $("help").append(line);
     }
-    $("keys").onclick = () => { $("help").hidden = !$("help").hidden; $("keys").setAttribute("aria-expanded", String(!$("help").hidden)); };
+    $("keys").onclick = () => { $("help").hidden = !$("help").hidden;
+      $("keys").setAttribute("aria-expanded", String(!$("help").hidden)); };
     $("theme").onclick = () => this.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark");
     $("download").disabled = $("copy").disabled = true;
     this.showLayers();
@@ -168,7 +186,8 @@ class Page {
     clearTimeout(this.noteTimer);
     $("quality").textContent = text;
     $("quality").hidden = !text;
-    this.noteTimer = milliseconds && setTimeout(() => { this.noteTimer = 0; this.note(this.qualityText()); }, milliseconds);
+    this.noteTimer = milliseconds && setTimeout(() => { this.noteTimer = 0; this.note(this.qualityText()); },
+      milliseconds);
   }
 
   showLayers() {
@@ -190,7 +209,8 @@ class Page {
     this.markLayers();
   }
 
-  markLayers() { for (const { button, state } of this.layerButtons) button.setAttribute("aria-pressed", String(!!state())); }
+  markLayers() { for (const { button, state } of this.layerButtons) button.setAttribute("aria-pressed",
+    String(!!state())); }
 
   split() {
     const { layers } = this;
@@ -206,11 +226,13 @@ class Page {
       line.append(drawing(path, 16, rgb(color)), make("span", text));
       legend.append(line);
     };
-    const arrow = "M0 7h9V4.2L16 8l-7 3.8V9H0z", shown = sensors.filter((_, i) => this.shown[i]), net = shown.some((s) => s.net), own = shown.some((s) => !s.net);
+    const arrow = "M0 7h9V4.2L16 8l-7 3.8V9H0z", shown = sensors.filter((_, i) => this.shown[i]),
+      net = shown.some((s) => s.net), own = shown.some((s) => !s.net);
     if (layers.points) entry("contact", palette.point, "M8 4a4 4 0 1 0 .01 0z");
     if (layers.forces) {
       if (layers.normal && own) entry("normal force", palette.normal, arrow);
-      if (layers.tangents && own) { entry("tangent 0", palette.tangent0, arrow); entry("tangent 1", palette.tangent1, arrow); }
+      if (layers.tangents && own) { entry("tangent 0", palette.tangent0, arrow);
+        entry("tangent 1", palette.tangent1, arrow); }
       if (layers.total || net) entry(layers.total ? "total force" : "net force", palette.total, arrow);
       if (layers.torque) entry("torque", palette.torque, arrow);
       const line = make("div", "", "bar"), bar = make("i");
@@ -241,7 +263,8 @@ class Page {
       list.append(row);
       return { box, swatch, value };
     });
-    if (sensors.length > MOST_SENSORS) list.append(make("p", `and ${sensors.length - MOST_SENSORS} more, which are shown and hidden with all`, "quiet"));
+    if (sensors.length > MOST_SENSORS) list.append(make("p",
+      `and ${sensors.length - MOST_SENSORS} more, which are shown and hidden with all`, "quiet"));
     if (!sensors.length) list.append(make("p", "This scene has no contact sensors.", "quiet"));
     if (sensors.length > 3) {
       const row = make("div", "", "row");
@@ -263,12 +286,14 @@ class Page {
     const { events } = this.source, list = $("events").querySelector("ol");
     this.firstEvent = -1;
     if (!events.length) list.replaceWith(make("p", "No contact begins or ends in this run.", "quiet"));
-    $("events-title").append(make("span", events.length ? " " + (events.length + (this.manifest.events.left_out || 0)) : "", "quiet"));
+    $("events-title").append(make("span", events.length ? " " + (events.length + (this.manifest.events.left_out
+      || 0)) : "", "quiet"));
   }
 
   // Some events before and after one: all of a long run would make the page slow.
   listEvents(at) {
-    const { events } = this.source, first = this.firstEvent = Math.max(at - SHOWN_EVENTS / 4, 0), end = this.endEvent = Math.min(first + SHOWN_EVENTS, events.length);
+    const { events } = this.source, first = this.firstEvent = Math.max(at - SHOWN_EVENTS / 4, 0),
+      end = this.endEvent = Math.min(first + SHOWN_EVENTS, events.length);
     const row = (text, frame, time, why) => {
       const item = make("li"), button = make("button");
       button.type = "button";
@@ -279,9 +304,11 @@ class Page {
       return item;
     };
     const rows = events.slice(first, end).map((event) =>
-      row(`${event.geom1} × ${event.geom2} ${EVENTS[event.kind] || event.kind}`, event.frame, event.time.toFixed(this.digits), event.why));
+      row(`${event.geom1} × ${event.geom2} ${EVENTS[event.kind] || event.kind}`, event.frame,
+        event.time.toFixed(this.digits), event.why));
     const left = events.length - end + (this.manifest.events.left_out || 0);
-    $("events").querySelector("ol").replaceChildren(...first ? [row(`${first} earlier`, events[first - 1].frame, "…")] : [], ...rows,
+    $("events").querySelector("ol").replaceChildren(...first ? [row(`${first} earlier`, events[first - 1].frame, "…")]
+      : [], ...rows,
       ...left ? [row(`${left} later`, events[Math.min(end, events.length - 1)].frame, "…")] : []);
     this.eventRows = rows;
   }
@@ -327,11 +354,14 @@ class Page {
     $("copy").onclick = () => this.copyRows();
     $("download").onclick = () => this.download();
     document.addEventListener("keydown", (event) => this.key(event));
-    document.addEventListener("click", (event) => { if (event.detail && event.target.closest?.("button")) event.target.closest("button").blur(); });
-    addEventListener("hashchange", () => { const time = this.askedTime(); if (time !== null) { this.pause(); this.go(source.frameAt(time)); } });
+    document.addEventListener("click",
+      (event) => { if (event.detail && event.target.closest?.("button")) event.target.closest("button").blur(); });
+    addEventListener("hashchange", () => { const time = this.askedTime();
+      if (time !== null) { this.pause(); this.go(source.frameAt(time)); } });
     addEventListener("resize", () => this.resized());
     if (window.ResizeObserver) new ResizeObserver(() => this.resized()).observe($("scene"));
-    if (window.IntersectionObserver) new IntersectionObserver(([{ isIntersecting }]) => { this.tableHidden = !isIntersecting; this.showContacts(); }).observe($("contacts"));
+    const see = ([{ isIntersecting }]) => { this.tableHidden = !isIntersecting; this.showContacts(); };
+    if (window.IntersectionObserver) new IntersectionObserver(see).observe($("contacts"));
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.afterPrint());
     this.started = true;
@@ -378,7 +408,8 @@ class Page {
   }
 
   goToEvent(way) {
-    const { events } = this.source, found = way > 0 ? events.find((e) => e.frame > this.frame) : events.findLast((e) => e.frame < this.frame);
+    const { events } = this.source, found = way > 0 ? events.find((e) => e.frame > this.frame)
+      : events.findLast((e) => e.frame < this.frame);
     this.pause();
     if (found) this.go(found.frame); else this.say(way > 0 ? "No later event." : "No earlier event.");
   }
@@ -399,9 +430,12 @@ class Page {
     const jump = (count) => { this.pause(); this.go(this.frame + count * (shiftKey ? 10 : 1)); };
     const layer = this.layerButtons.find((each) => each.key.toLowerCase() === key);
     const acts = {
-      " ": () => this.toggle(), ArrowLeft: () => jump(-1), ArrowRight: () => jump(1), n: () => this.goToEvent(shiftKey ? -1 : 1),
-      "-": () => this.faster(-1), "=": () => this.faster(1), "+": () => this.faster(1), Backspace: () => { this.pause(); this.go(0); },
-      Home: () => { this.camera.reset(); this.change(); }, "[": () => this.nextCamera(-1), "]": () => this.nextCamera(1),
+      " ": () => this.toggle(), ArrowLeft: () => jump(-1), ArrowRight: () => jump(1),
+        n: () => this.goToEvent(shiftKey ? -1 : 1),
+      "-": () => this.faster(-1), "=": () => this.faster(1), "+": () => this.faster(1),
+        Backspace: () => { this.pause(); this.go(0); },
+      Home: () => { this.camera.reset(); this.change(); }, "[": () => this.nextCamera(-1),
+        "]": () => this.nextCamera(1),
       Escape: () => { this.camera.chosen = -1; this.unpin(); this.change(); }, "?": () => $("keys").click(),
     };
     const act = acts[key] || layer && (() => { layer.act(); this.change(); this.showLegend(); });
@@ -438,7 +472,8 @@ class Page {
       this.clock += Math.min(passed / 1000, 0.25) * this.speed;
       const frame = this.source.frameAt(this.clock);
       if (frame !== this.frame) { this.frame = frame; this.dirty = true; }
-      if (this.clock >= this.source.time(this.source.count - 1)) { this.frame = this.source.count - 1; this.pause(); this.dirty = true; }
+      if (this.clock >= this.source.time(this.source.count - 1)) { this.frame = this.source.count - 1; this.pause();
+        this.dirty = true; }
     }
     if (this.dirty) {
       if (this.lastDrawn && passed && passed < 1500) this.measure(passed);
@@ -456,7 +491,8 @@ class Page {
   // When nothing moves, the picture is drawn as well as it can be.
   settle() {
     clearTimeout(this.settleTimer);
-    if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0); this.note(this.qualityText()); } }, 500);
+    if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0);
+      this.note(this.qualityText()); } }, 500);
   }
 
   measure(passed) {
@@ -467,14 +503,17 @@ class Page {
     if (median < TOO_SLOW || this.level === LEVELS.length - 1) return;
     this.level = Math.min(this.level + (median > 250 ? 3 : median > 110 ? 2 : 1), LEVELS.length - 1);
     // On a usual screen some levels are the same.
-    while (this.level < LEVELS.length - 1 && this.ratio(this.level) === this.ratio(this.level - 1) && LEVELS[this.level][1] === LEVELS[this.level - 1][1] && this.level > 3) this.level++;
+    while (this.level < LEVELS.length - 1 && this.ratio(this.level) === this.ratio(this.level - 1)
+      && LEVELS[this.level][1] === LEVELS[this.level - 1][1] && this.level > 3) this.level++;
     this.note(this.qualityText());
   }
 
   qualityText() {
     const [shadow, samples, ratio] = LEVELS[this.level];
-    const parts = [!shadow && "no shadows", !samples && "no smooth edges", ratio < 1 && `${100 * ratio} % of the pixels`].filter(Boolean);
-    return this.level && this.playing | this.dragging && parts.length ? `While it moves: ${parts.join(", ")}, to keep up` : "";
+    const parts = [!shadow && "no shadows", !samples && "no smooth edges",
+      ratio < 1 && `${100 * ratio} % of the pixels`].filter(Boolean);
+    return this.level && this.playing | this.dragging && parts.length
+      ? `While it moves: ${parts.join(", ")}, to keep up` : "";
   }
 
   ratio(level) { return Math.min(window.devicePixelRatio || 1, LEVELS[level][2]); }
@@ -482,8 +521,9 @@ class Page {
   openScene() {
     const canvas = $("canvas");
     let gl = null;
-    try { gl = canvas.getContext("webgl2", { antialias: false, alpha: true, depth: true, powerPreference: "high-performance" }); } catch { /* none */ }
-    if (!gl) return this.withoutPicture("This browser has no WebGL 2: the scene stays the picture of the start. Curves, events and tables work.");
+    try { gl = canvas.getContext("webgl2", { antialias: false, alpha: true, depth: true,
+      powerPreference: "high-performance" }); } catch { /* none */ }
+    if (!gl) return this.withoutPicture(NO_WEBGL);
     canvas.addEventListener("webglcontextlost", (event) => {
       event.preventDefault();
       this.scene = this.gizmos = null;
@@ -492,7 +532,8 @@ class Page {
     this.gl = gl;
     // Drawn by the processor: what costs most waits until nothing moves.
     const about = gl.getExtension("WEBGL_debug_renderer_info");
-    if (about && /SwiftShader|llvmpipe|Basic Render|Software/i.test(gl.getParameter(about.UNMASKED_RENDERER_WEBGL))) this.level = 2;
+    const name = about ? gl.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
+    if (/SwiftShader|llvmpipe|Basic Render|Software/i.test(name)) this.level = 2;
     this.scene = new Scene(gl, sceneModel(this.manifest));
     this.gizmos = new GizmoDrawer(gl, this.manifest.shaders);
     this.listenToScene(canvas);
@@ -508,23 +549,29 @@ class Page {
   async readGeometry() {
     const { source, manifest, scene } = this, { pace } = source.file;
     for (let i = 0; i < manifest.textures.length; i++) {
-      const { section, type, width, mime } = manifest.textures[i], bytes = await source.file.section(section), options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
+      const { section, type, width, mime } = manifest.textures[i], bytes = await source.file.section(section),
+        options = { premultiplyAlpha: "none", colorSpaceConversion: "none" };
       const whole = new Blob([bytes], { type: mime });
       const parts = type === "2d" ? [await createImageBitmap(whole, options)]
-        : await Promise.all([0, 1, 2, 3, 4, 5].map((face) => createImageBitmap(whole, 0, face * width, width, width, options)));
+        : await Promise.all([0, 1, 2, 3, 4, 5].map((face) => createImageBitmap(whole, 0, face * width,
+          width, width, options)));
       scene.setTexture(i, parts);
       await pace();
     }
     for (let i = 0; i < manifest.meshes.length; i++) {
-      const { low, step, vertices, texcoord } = manifest.meshes[i], packed = await source.file.section(`mesh${i}_v`), corners = await source.file.section(`mesh${i}_t`);
+      const { low, step, vertices, texcoord } = manifest.meshes[i], packed = await source.file.section(`mesh${i}_v`),
+        corners = await source.file.section(`mesh${i}_t`);
       const triangles = new Uint32Array(corners.length), count = corners.length / 3;
       for (let j = 0; j < count; j++) for (let k = 0; k < 3; k++) triangles[3 * j + k] = corners[k * count + j];
       const points = new Float32Array(3 * vertices);
-      for (let axis = 0; axis < 3; axis++) for (let j = 0; j < vertices; j++) points[3 * j + axis] = low[axis] + step[axis] * packed[axis * vertices + j];
-      scene.setShape("mesh" + i, await meshShape(points, triangles, texcoord ? await source.file.section(`mesh${i}_uv`) : null, 0.76, pace));
+      for (let axis = 0; axis < 3; axis++) for (let j = 0; j < vertices;
+        j++) points[3 * j + axis] = low[axis] + step[axis] * packed[axis * vertices + j];
+      scene.setShape("mesh" + i, await meshShape(points, triangles, texcoord ? await source.file.section(`mesh${i}_uv`)
+        : null, 0.76, pace));
     }
     for (let i = 0; i < manifest.hfields.length; i++) {
-      const { rows, cols, size } = manifest.hfields[i], heights = Float32Array.from(await source.file.section("hfield" + i), (h) => size[2] * h / 65535);
+      const { rows, cols, size } = manifest.hfields[i],
+        heights = Float32Array.from(await source.file.section("hfield" + i), (h) => size[2] * h / 65535);
       scene.setShape("field" + i, await fieldShape(heights, rows, cols, size, pace));
     }
   }
@@ -540,7 +587,8 @@ class Page {
   draw(level) {
     const { source } = this;
     if (!this.scene || !this.hasGeometry || !this.revealed && !source.hasContacts) return;
-    const canvas = $("canvas"), [width, height] = this.size, [shadow, samples] = LEVELS[level], ratio = this.ratio(level);
+    const canvas = $("canvas"), [width, height] = this.size, [shadow, samples] = LEVELS[level],
+      ratio = this.ratio(level);
     if (!width || !height) return;
     const size = [Math.max(Math.round(width * ratio), 1), Math.max(Math.round(height * ratio), 1)], gl = this.gl;
     if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
@@ -548,7 +596,8 @@ class Page {
     const picture = this.picture = this.camera.picture(width, height, source.turns, source.places);
     const frame = this.frameBuffer(samples, size), ground = this.ground();
     this.scene.draw(source.turns, source.places, picture, frame, size, this.shadows ? shadow : 0, ground);
-    this.glyphs = Glyphs.of(source, this.frame, picture, this.unit, this.shown, this.layers, this.pinned || this.pointed);
+    this.glyphs = Glyphs.of(source, this.frame, picture, this.unit, this.shown, this.layers,
+      this.pinned || this.pointed);
     this.gizmos.draw(this.glyphs, size);
     if (frame) {
       gl.bindFramebuffer(gl.READ_FRAMEBUFFER, frame);
@@ -561,7 +610,8 @@ class Page {
 
   ground() {
     const sky = this.manifest.sky || [[0.03, 0.03, 0.035], [0.07, 0.07, 0.075]];
-    const haze = this.manifest.haze || sky[1], glares = document.documentElement.dataset.theme === "dark" && dot(haze, [0.3, 0.6, 0.1]) > 0.5;
+    const haze = this.manifest.haze || sky[1], glares = document.documentElement.dataset.theme === "dark"
+      && dot(haze, [0.3, 0.6, 0.1]) > 0.5;
     return { high: sky[0], low: sky[1], haze, light: glares ? 0.8 : 1 };
   }
 
@@ -572,10 +622,12 @@ class Page {
     if (made) { gl.deleteFramebuffer(made.frame); made.parts.forEach((part) => gl.deleteRenderbuffer(part)); }
     const frame = gl.createFramebuffer();
     gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
-    const parts = [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]].map(([format, place]) => {
+    const parts = [[gl.RGBA8, gl.COLOR_ATTACHMENT0], [gl.DEPTH_COMPONENT24, gl.DEPTH_ATTACHMENT]].map(([format,
+      place]) => {
       const part = gl.createRenderbuffer();
       gl.bindRenderbuffer(gl.RENDERBUFFER, part);
-      gl.renderbufferStorageMultisample(gl.RENDERBUFFER, Math.min(samples, gl.getParameter(gl.MAX_SAMPLES)), format, ...size);
+      gl.renderbufferStorageMultisample(gl.RENDERBUFFER, Math.min(samples, gl.getParameter(gl.MAX_SAMPLES)), format,
+        ...size);
       gl.framebufferRenderbuffer(gl.FRAMEBUFFER, place, gl.RENDERBUFFER, part);
       return part;
     });
@@ -584,7 +636,8 @@ class Page {
   }
 
   // Sizes are read here alone: asking for them makes the browser lay out the page.
-  resized() { this.size = [$("scene").clientWidth, $("scene").clientHeight]; this.sizeBar(); this.change(); clearTimeout(this.sizeTimer); this.sizeTimer = setTimeout(() => this.drawCurves(), 60); }
+  resized() { this.size = [$("scene").clientWidth, $("scene").clientHeight]; this.sizeBar(); this.change();
+    clearTimeout(this.sizeTimer); this.sizeTimer = setTimeout(() => this.drawCurves(), 60); }
 
   print() {
     this.themeBefore = document.documentElement.dataset.theme;
@@ -625,7 +678,8 @@ class Page {
       const height = canvas.clientHeight, dx = (here[0] - last[0]) / height, dy = (here[1] - last[1]) / height;
       moved += Math.abs(dx) + Math.abs(dy);
       if (touches.size === 2) {
-        const other = [...touches].find(([id]) => id !== event.pointerId)[1], gap = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]);
+        const other = [...touches].find(([id]) => id !== event.pointerId)[1],
+          gap = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]);
         this.camera.zoom(Math.log(Math.max(gap(here), 1) / Math.max(gap(last), 1)) / ZOOM);
         this.camera.pan(0.5 * dx, 0.5 * dy);
       } else if (start === 2 || event.shiftKey) this.camera.pan(dx, dy);
@@ -647,8 +701,10 @@ class Page {
     canvas.addEventListener("pointerleave", () => { if (!this.dragging) this.point(null); });
     canvas.addEventListener("wheel", (event) => {
       event.preventDefault();
-      const box = canvas.getBoundingClientRect(), x = 2 * (event.clientX - box.left) / box.width - 1, y = 1 - 2 * (event.clientY - box.top) / box.height;
-      this.camera.zoom(-clamp(event.deltaY * (event.deltaMode ? 30 : 1), -300, 300) / 2000, [x, y], box.width / box.height);
+      const box = canvas.getBoundingClientRect(), x = 2 * (event.clientX - box.left) / box.width - 1,
+        y = 1 - 2 * (event.clientY - box.top) / box.height;
+      this.camera.zoom(-clamp(event.deltaY * (event.deltaMode ? 30 : 1), -300, 300) / 2000, [x, y],
+        box.width / box.height);
       this.reveal();
       this.change();
     }, { passive: false });
@@ -667,13 +723,15 @@ class Page {
     $("canvas").classList.toggle("pointed", !!owner);
     if (!this.pinned) {
       $("tip").hidden = !owner;
-      if (owner && event) { $("tip").replaceChildren(...this.contactTexts(owner.row, owner.kind)); this.placeTip(event); }
+      if (owner && event) { $("tip").replaceChildren(...this.contactTexts(owner.row, owner.kind));
+        this.placeTip(event); }
       if (before?.sensor !== owner?.sensor || before?.slot !== owner?.slot) this.change();
     }
   }
 
   placeTip(event) {
-    const box = $("scene").getBoundingClientRect(), tip = $("tip"), x = event.clientX - box.left, y = event.clientY - box.top;
+    const box = $("scene").getBoundingClientRect(), tip = $("tip"), x = event.clientX - box.left,
+      y = event.clientY - box.top;
     const left = x + 16 + tip.offsetWidth > box.width ? x - 14 - tip.offsetWidth : x + 16;
     tip.style.left = clamp(left, 6, Math.max(box.width - tip.offsetWidth - 6, 6)) + "px";
     tip.style.top = clamp(y - 12, 6, Math.max(box.height - tip.offsetHeight - 6, 6)) + "px";
@@ -703,29 +761,36 @@ class Page {
   movePin() {
     if (!this.pinned) return;
     const row = this.rowOf(this.pinned);
-    $("tip").replaceChildren(...row < 0 ? [make("b", this.manifest.sensors[this.pinned.sensor].name), document.createTextNode(`\nslot ${this.pinned.slot}: no contact now`)] : this.contactTexts(row));
+    $("tip").replaceChildren(...row < 0 ? [make("b", this.manifest.sensors[this.pinned.sensor].name),
+      document.createTextNode(`\nslot ${this.pinned.slot}: no contact now`)] : this.contactTexts(row));
   }
 
   rowOf({ sensor, slot }) {
     const { source } = this, [from, to] = source.rows(this.frame);
-    for (let row = from; row < to; row++) if (source.rowSensor[row] === sensor && source.rowSlot[row] === slot && source.rowFlags[row] & FILLED) return row;
+    for (let row = from; row < to; row++) if (source.rowSensor[row] === sensor && source.rowSlot[row] === slot
+      && source.rowFlags[row] & FILLED) return row;
     return -1;
   }
 
   contactTexts(row) {
-    const { source, manifest } = this, net = source.rowFlags[row] & IN_WORLD, names = net ? ["x", "y", "z"] : ["normal", "tangent 0", "tangent 1"];
-    const lines = [], between = this.pairText(row), force = source.along("force", row), torque = source.along("torque", row);
+    const { source, manifest } = this, net = source.rowFlags[row] & IN_WORLD,
+      names = net ? ["x", "y", "z"] : ["normal", "tangent 0", "tangent 1"];
+    const lines = [], between = this.pairText(row), force = source.along("force", row),
+      torque = source.along("torque", row);
     const put = (name, value, unitName) => lines.push(`${name.padEnd(11)}${shortText(value).padStart(13)} ${unitName}`);
     if (between) lines.push(between);
     if (force) { names.forEach((name, i) => put(name, force[i], "N")); put("total", length(force), "N"); }
-    if (torque?.some((v) => v)) names.forEach((name, i) => put("torque " + (net ? name : ["n", "t0", "t1"][i]), torque[i], "N m"));
+    if (torque?.some((v) => v)) names.forEach((name, i) => put("torque " + (net ? name : ["n", "t0", "t1"][i]),
+      torque[i], "N m"));
     if (source.columns.dist) put("distance", source.columns.dist[source.rowValue[row]], "m");
     source.vector("pos", row)?.forEach((value, i) => put("position " + "xyz"[i], value, "m"));
-    return [make("b", `${manifest.sensors[source.rowSensor[row]].name}, slot ${source.rowSlot[row]}`), document.createTextNode("\n" + lines.join("\n"))];
+    return [make("b", `${manifest.sensors[source.rowSensor[row]].name}, slot ${source.rowSlot[row]}`),
+      document.createTextNode("\n" + lines.join("\n"))];
   }
 
   pairText(row) {
-    const { source, manifest } = this, { geoms } = manifest.contacts, pair = [geoms[source.rowGeom1[row]], geoms[source.rowGeom2[row]]].filter(Boolean);
+    const { source, manifest } = this, { geoms } = manifest.contacts,
+      pair = [geoms[source.rowGeom1[row]], geoms[source.rowGeom2[row]]].filter(Boolean);
     return pair.join(" × ");
   }
 
@@ -740,7 +805,8 @@ class Page {
     $("timeline").setAttribute("aria-valuetext", `${this.timeText()} seconds`);
     const width = source.time(source.count - 1).toFixed(this.digits).length;
     $("time").textContent = this.timeText().padStart(width) + " s";
-    $("number").textContent = "step " + String(source.steps[this.frame]).padStart(String(source.steps[source.count - 1]).length);
+    const digits = String(source.steps[source.count - 1]).length;
+    $("number").textContent = "step " + String(source.steps[this.frame]).padStart(digits);
     if (this.chart) {
       if (this.playing && this.chart.follow(this.time)) this.drawCurves();
       this.moveCursor();
@@ -759,37 +825,44 @@ class Page {
     if (!this.curveOf) return;
     this.sensorRows.forEach(({ value }, i) => {
       const force = this.curveOf.force[i]?.values[this.frame], found = this.curveOf.found[i]?.values[this.frame];
-      const text = `${found > 0 ? found : 0}/${this.manifest.sensors[i].slots}` + (force !== undefined ? `${(force !== force ? "–" : force.toFixed(2)).padStart(9)} N` : "");
+      const text = `${found > 0 ? found : 0}/${this.manifest.sensors[i].slots}` + (force !== undefined
+        ? `${(force !== force ? "–" : force.toFixed(2)).padStart(9)} N` : "");
       if (value.textContent !== text) { value.textContent = text; value.classList.toggle("idle", !(found > 0)); }
     });
   }
 
-  showLines() { for (const { text, curve } of this.lineTexts || []) text.textContent = shortText(curve.values[this.frame], 4); }
+  showLines() { for (const { text, curve } of this.lineTexts
+    || []) text.textContent = shortText(curve.values[this.frame], 4); }
 
   // The last event up to now.
   markEvent() {
     const { events } = this.source;
     if (!events?.length || this.firstEvent === undefined) return;
     let low = -1, high = events.length - 1;
-    while (low < high) { const middle = (low + high + 1) >> 1; if (events[middle].frame <= this.frame) low = middle; else high = middle - 1; }
+    while (low < high) { const middle = (low + high + 1) >> 1; if (events[middle].frame <= this.frame) low = middle;
+      else high = middle - 1; }
     const is = low < 0 ? 0 : low;
     if (this.firstEvent < 0 || is < this.firstEvent || is >= this.endEvent) this.listEvents(is);
     else if (low === this.markedEvent) return;
-    this.eventRows.forEach((row, i) => i + this.firstEvent === low ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current"));
+    this.eventRows.forEach((row, i) => i + this.firstEvent === low ? row.setAttribute("aria-current", "true")
+      : row.removeAttribute("aria-current"));
     this.markedEvent = low;
     const now = performance.now();
     if (this.playing && now - (this.scrolledAt || 0) < 700) return;
     this.scrolledAt = now;
     const box = $("events").querySelector(".scroll"), row = this.eventRows[is - this.firstEvent], top = row.offsetTop;
-    if (top < box.scrollTop || top > box.scrollTop + box.clientHeight - 28) box.scrollTop = top - 0.5 * box.clientHeight;
+    const isSeen = top >= box.scrollTop && top <= box.scrollTop + box.clientHeight - 28;
+    if (!isSeen) box.scrollTop = top - 0.5 * box.clientHeight;
   }
 
   tableColumns() {
-    const { source } = this, has = (name) => source.columns[name], vector = (prefix, i) => (row) => source.vector(prefix, row)[i];
+    const { source } = this, has = (name) => source.columns[name],
+      vector = (prefix, i) => (row) => source.vector(prefix, row)[i];
     const own = ["normal", "tangent0", "tangent1"], columns = [];
     const local = (prefix, i) => (row) => source.rowFlags[row] & IN_WORLD ? NaN : source.vector(prefix, row, own)[i];
     if (has("force_normal")) columns.push(["total", "N", (row) => length(source.along("force", row))]);
-    ["normal", "tangent 0", "tangent 1"].forEach((name, i) => has("force_normal") && columns.push([name, "N", local("force", i)]));
+    ["normal", "tangent 0", "tangent 1"].forEach((name, i) => has("force_normal")
+      && columns.push([name, "N", local("force", i)]));
     if (has("dist")) columns.push(["distance", "m", (row) => source.columns.dist[source.rowValue[row]]]);
     if (has("pos_x")) "xyz".split("").forEach((name, i) => columns.push([name, "m", vector("pos", i)]));
     return columns;
@@ -801,18 +874,21 @@ class Page {
     if (!this.tableOf) {
       this.tableOf = this.tableColumns();
       const heading = make("tr");
-      heading.append(make("th", "sensor"), make("th", "slot", "number"), make("th", "between"), ...this.tableOf.map(([name, unitName]) => make("th", `${name} [${unitName}]`, "number")));
+      heading.append(make("th", "sensor"), make("th", "slot", "number"), make("th", "between"),
+        ...this.tableOf.map(([name, unitName]) => make("th", `${name} [${unitName}]`, "number")));
       table.tHead.append(heading);
     }
     const [from, to] = source.rows(this.frame), rows = [];
-    for (let row = from; row < to; row++) if (source.rowFlags[row] & FILLED && this.shown[source.rowSensor[row]]) rows.push(row);
+    for (let row = from; row < to; row++) if (source.rowFlags[row] & FILLED
+      && this.shown[source.rowSensor[row]]) rows.push(row);
     const body = table.tBodies[0], most = this.playing ? 24 : SHOWN_ROWS, shown = rows.slice(0, most);
     while (body.rows.length > shown.length) body.deleteRow(-1);
     shown.forEach((row, n) => {
       let line = body.rows[n];
       if (!line) {
         line = body.insertRow();
-        for (let i = 0; i < 3 + this.tableOf.length; i++) line.insertCell().className = i > 2 || i === 1 ? "number" : "";
+        for (let i = 0; i < 3 + this.tableOf.length; i++) line.insertCell().className = i > 2 || i === 1 ? "number"
+          : "";
         line.onpointerenter = () => { this.point(line.owner); };
         line.onpointerleave = () => this.point(null);
       }
@@ -826,18 +902,22 @@ class Page {
       this.tableOf.forEach(([, , read], i) => { line.cells[3 + i].textContent = shortText(read(row)); });
     });
     const every = this.manifest.contacts.every, at = this.source.contactFrame(this.frame) * every;
-    $("contacts-at").textContent = `${rows.length ? "" : "none "}at ${source.time(at).toFixed(this.digits)} s` + (rows.length > most ? `, first ${most} of ${rows.length}` : "");
+    const left = rows.length > most ? `, first ${most} of ${rows.length}` : "";
+    $("contacts-at").textContent = `${rows.length ? "" : "none "}at ${source.time(at).toFixed(this.digits)} s${left}`;
   }
 
   copyRows() {
     const [from, to] = this.source.rows(this.frame);
-    copyText(this.source.csvHeading + this.source.csvLines(from, to)).then((done) => this.say(done ? `Copied ${to - from} rows as CSV, all digits.` : "Copying is not allowed here."));
+    copyText(this.source.csvHeading + this.source.csvLines(from,
+      to)).then((done) => this.say(done ? `Copied ${to - from} rows as CSV, all digits.`
+        : "Copying is not allowed here."));
   }
 
   csv() { return this.source.csvHeading + this.source.csvLines(0, this.manifest.contacts.rows); }
 
   async download() {
-    const { source, manifest } = this, { rows } = manifest.contacts, parts = [source.csvHeading], pace = makePacer(), button = $("download");
+    const { source, manifest } = this, { rows } = manifest.contacts, parts = [source.csvHeading], pace = makePacer(),
+      button = $("download");
     button.disabled = true;
     for (let row = 0; row < rows; row += 256) {
       parts.push(source.csvLines(row, Math.min(row + 256, rows)));
@@ -862,8 +942,10 @@ class Page {
     this.curveOf = { force: {}, found: {} };
     for (const curve of curves) {
       if (curve.kind in this.curveOf) this.curveOf[curve.kind][curve.sensor] = curve;
-      const name = { force: "contact force", found: "contacts", touch: "touch sensors" }[curve.kind] || (curve.kind === "channel" ? "channels" : curve.kind), key = `${name}|${curve.unit}`;
-      if (!kinds.has(key)) kinds.set(key, { name: curve.unit && curve.kind !== "found" ? `${name} [${curve.unit}]` : name, unit: curve.unit, curves: [] });
+      const name = { force: "contact force", found: "contacts", touch: "touch sensors" }[curve.kind]
+        || (curve.kind === "channel" ? "channels" : curve.kind), key = `${name}|${curve.unit}`;
+      if (!kinds.has(key)) kinds.set(key, { name: curve.unit && curve.kind !== "found" ? `${name} [${curve.unit}]`
+        : name, unit: curve.unit, curves: [] });
       kinds.get(key).curves.push(curve);
     }
     this.kinds = [...kinds.values()];
@@ -878,11 +960,15 @@ class Page {
     $("whole").onclick = () => { [chart.from, chart.to] = chart.whole; this.drawCurves(); };
     const timeOf = (event) => chart.timeAt(event.clientX - plot.getBoundingClientRect().left);
     let scrubbing = false;
-    plot.addEventListener("pointerdown", (event) => { scrubbing = true; plot.setPointerCapture?.(event.pointerId); this.pause(); this.go(this.source.frameAt(timeOf(event))); });
-    plot.addEventListener("pointermove", (event) => { if (scrubbing) this.go(this.source.frameAt(timeOf(event))); this.plotTip(event, timeOf(event)); });
+    plot.addEventListener("pointerdown", (event) => { scrubbing = true; plot.setPointerCapture?.(event.pointerId);
+      this.pause(); this.go(this.source.frameAt(timeOf(event))); });
+    plot.addEventListener("pointermove", (event) => { if (scrubbing) this.go(this.source.frameAt(timeOf(event)));
+      this.plotTip(event, timeOf(event)); });
     for (const name of ["pointerup", "pointercancel"]) plot.addEventListener(name, () => { scrubbing = false; });
     plot.addEventListener("pointerleave", () => { $("plot-tip").hidden = true; });
-    plot.addEventListener("wheel", (event) => { if (event.ctrlKey || event.shiftKey || !chart.isWhole || event.deltaY < 0) { event.preventDefault(); chart.zoom(Math.exp(clamp(event.deltaY || event.deltaX, -200, 200) / 300), timeOf(event)); this.drawCurves(); } }, { passive: false });
+    plot.addEventListener("wheel", (event) => { if (event.ctrlKey || event.shiftKey || !chart.isWhole
+      || event.deltaY < 0) { event.preventDefault(); chart.zoom(Math.exp(clamp(event.deltaY || event.deltaX,
+        -200, 200) / 300), timeOf(event)); this.drawCurves(); } }, { passive: false });
     plot.addEventListener("dblclick", () => $("whole").click());
     this.drawCurves();
     this.showMoment(true);
@@ -899,8 +985,10 @@ class Page {
     const style = getComputedStyle(document.documentElement), of = (name) => style.getPropertyValue("--" + name).trim();
     chart.look = { grid: of("grid"), quiet: of("quiet"), warn: of("warn"), font: `11.5px ${of("digits")}` };
     const kind = this.kinds[+$("kind").value || 0], visible = (curve) => curve.sensor < 0 || this.shown[curve.sensor];
-    const lines = (kind?.curves || []).filter(visible).slice(0, MOST_LINES).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
-    const bars = this.source.curves.filter((curve) => curve.kind === "found" && visible(curve)).slice(0, MOST_BARS).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
+    const lines = (kind?.curves || []).filter(visible).slice(0,
+      MOST_LINES).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
+    const bars = this.source.curves.filter((curve) => curve.kind === "found" && visible(curve)).slice(0,
+      MOST_BARS).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
     this.lines = lines;
     // Lines that no sensor of the list stands for are named below.
     this.lineTexts = lines.filter(({ curve }) => curve.sensor < 0).slice(0, 24).map(({ curve, color }) => {
@@ -911,10 +999,12 @@ class Page {
     });
     $("lines").replaceChildren(...this.lineTexts.map(({ entry }) => entry));
     this.showLines();
-    const plot = $("plot"), base = innerHeight < 560 && innerWidth >= 600 ? 100 : innerWidth <= 560 ? 120 : innerWidth >= 1700 ? 190 : 150;
+    const plot = $("plot"), base = innerHeight < 560 && innerWidth >= 600 ? 100 : innerWidth <= 560 ? 120
+      : innerWidth >= 1700 ? 190 : 150;
     plot.style.height = base + Math.min(bars.length, innerHeight < 560 ? 5 : MOST_BARS) * ROW + "px";
     chart.draw(lines, innerHeight < 560 ? bars.slice(0, 5) : bars, kind?.unit || "");
-    plot.setAttribute("aria-label", `${kind?.name || "Curves"} of ${lines.length} lines over time; the values of this instant are beside the sensors.`);
+    plot.setAttribute("aria-label",
+      `${kind?.name || "Curves"}: ${lines.length} lines over time; the values of this instant are beside the sensors.`);
     this.drawMarks();
     this.moveCursor();
   }
@@ -942,15 +1032,22 @@ class Page {
   }
 
   plotTip(event, time) {
-    const tip = $("plot-tip"), box = $("plot").getBoundingClientRect(), frame = this.source.frameAt(time), x = event.clientX - box.left, y = event.clientY - box.top;
-    const bar = Math.floor((y - this.chart.rasterTop) / ROW), texts = [`${this.source.time(frame).toFixed(this.digits)} s`];
+    const nameOf = (curve) => this.manifest.sensors[curve.sensor]?.name ?? curve.name;
+    const tip = $("plot-tip"), box = $("plot").getBoundingClientRect(), frame = this.source.frameAt(time),
+      x = event.clientX - box.left, y = event.clientY - box.top;
+    const bar = Math.floor((y - this.chart.rasterTop) / ROW),
+      texts = [`${this.source.time(frame).toFixed(this.digits)} s`];
     if (bar >= 0 && bar < this.chart.bars.length) {
       const { curve } = this.chart.bars[bar], found = curve.values[frame];
-      texts.push(`${this.manifest.sensors[curve.sensor]?.name ?? curve.name}  ${found > 0 ? found + " in contact" : "no contact"}`);
-    } else for (const { curve } of this.lines.filter(({ curve }) => curve.values[frame]).slice(0, 10)) texts.push(`${(this.manifest.sensors[curve.sensor]?.name ?? curve.name).padEnd(12)} ${shortText(curve.values[frame])}`);
+      texts.push(`${nameOf(curve)}  ${found > 0 ? found + " in contact" : "no contact"}`);
+    } else {
+      const lines = this.lines.filter(({ curve }) => curve.values[frame]).slice(0, 10);
+      for (const { curve } of lines) texts.push(`${nameOf(curve).padEnd(12)} ${shortText(curve.values[frame])}`);
+    }
     tip.textContent = texts.join("\n");
     tip.hidden = false;
-    tip.style.left = clamp(x + 14 + tip.offsetWidth > box.width ? x - 12 - tip.offsetWidth : x + 14, 0, Math.max(box.width - tip.offsetWidth, 0)) + "px";
+    tip.style.left = clamp(x + 14 + tip.offsetWidth > box.width ? x - 12 - tip.offsetWidth : x + 14, 0,
+      Math.max(box.width - tip.offsetWidth, 0)) + "px";
     tip.style.top = clamp(y - tip.offsetHeight - 8, -40, box.height) + "px";
   }
 
@@ -962,12 +1059,14 @@ class Page {
     this.draw(this.level);
     const { picture, glyphs } = this;
     if (!glyphs) return null;
-    const at = (p) => { const found = picture.project(p); return found ? { x: found[0], y: found[1] } : { x: NaN, y: NaN }; };
+    const at = (p) => { const found = picture.project(p); return found ? { x: found[0], y: found[1] } : { x: NaN,
+      y: NaN }; };
     return {
       width: picture.width, height: picture.height,
       marks: glyphs.marks.map((each) => at(plus(each.start, each.vector))),
       spheres: glyphs.spheres.map((each) => ({ sensor: each.sensor, slot: each.slot, ...at(each.pos) })),
-      tips: glyphs.arrows.map((each) => ({ sensor: each.sensor, slot: each.slot, kind: each.kind, ...at(plus(each.start, each.vector)) })),
+      tips: glyphs.arrows.map((each) => ({ sensor: each.sensor, slot: each.slot, kind: each.kind,
+        ...at(plus(each.start, each.vector)) })),
     };
   }
 }

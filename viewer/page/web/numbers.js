@@ -16,13 +16,15 @@ function shortText(value, digits = 6) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   if (size === Infinity) return value < 0 ? "−∞" : "∞";
-  const text = size < 1e-4 || size >= 10 ** Math.max(digits, 6) ? value.toExponential(digits - 1) : String(+value.toPrecision(digits));
+  const text = size < 1e-4 || size >= 10 ** Math.max(digits, 6) ? value.toExponential(digits - 1)
+    : String(+value.toPrecision(digits));
   return text.replace("-", "−").replace(/e\+?/, " e").replace(" e-", " e−");
 }
 
 // A force as people write it: 50 mN, 2 kN.
 function forceText(newtons) {
-  const [name, size] = [["kN", 1e3], ["N", 1], ["mN", 1e-3], ["µN", 1e-6]].find((each) => Math.abs(newtons) >= 0.9995 * each[1]) || ["µN", 1e-6];
+  const [name, size] = [["kN", 1e3], ["N", 1], ["mN", 1e-3],
+    ["µN", 1e-6]].find((each) => Math.abs(newtons) >= 0.9995 * each[1]) || ["µN", 1e-6];
   return newtons ? `${+(newtons / size).toPrecision(3)} ${name}` : "0 N";
 }
 

@@ -36,7 +36,8 @@ void main() {
   // A flat texture lies on the side of the shape that looks this way: so many times, or so many times in two metres.
   vec3 side = abs(normal);
   bool isTop = side.z >= max(side.x, side.y);
-  vec2 p = isTop ? local.xy : side.x > side.y ? local.yz : local.xz, h = isTop ? size.xy : side.x > side.y ? size.yz : size.xz;
+  vec2 p = isTop ? local.xy : side.x > side.y ? local.yz : local.xz;
+  vec2 h = isTop ? size.xy : side.x > side.y ? size.yz : size.xz;
   vec2 half_turns = mapping.w > 0.5 ? mapping.xy * p * vec2(1.0, -1.0) + 1.0
     : mapping.xy * (mapping.z > 0.5 ? h + p * vec2(1.0, -1.0) : 1.0 + p / h * vec2(1.0, -1.0));
   texel = kind == 1 ? vec3(0.5 * half_turns, 0.0) : kind == 2 ? vec3(coordinate, 0.0) : local * mapping.xyz;
@@ -105,8 +106,8 @@ void main() {
     float front = max(dot(n, to), 0.0);
     float seen = e.w > 0.5 && shadowTexel > 0.0 && front > 0.0 ? lit() : 1.0;
     sum += base.rgb * (strength * e.rgb + strength * seen * front * c.rgb);
-    if (shine.y > 0.0 && front > 0.0)
-      gloss += strength * seen * shine.y * d.rgb * pow(max(dot(n, normalize(to + toEye)), 0.0), max(128.0 * shine.z, 1.0));
+    float bright = pow(max(dot(n, normalize(to + toEye)), 0.0), max(128.0 * shine.z, 1.0));
+    if (shine.y > 0.0 && front > 0.0) gloss += strength * seen * shine.y * bright * d.rgb;
   }
   vec3 color = sum + gloss;
   if (haze.w > 0.0) color = mix(color, haze.rgb, smoothstep(0.35, 1.0, distance(eye, place) / haze.w));
@@ -152,7 +153,8 @@ function compile(gl, vertex, fragment) {
     program,
     use() {
       if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
-        throw new Error("a shader was refused: " + gl.getProgramInfoLog(program) + gl.getAttachedShaders(program).map((s) => gl.getShaderInfoLog(s)));
+        throw new Error("a shader was refused: " + gl.getProgramInfoLog(program)
+          + gl.getAttachedShaders(program).map((shader) => gl.getShaderInfoLog(shader)));
       gl.useProgram(program);
       this.use = () => gl.useProgram(program);
     },
@@ -165,7 +167,8 @@ function sceneModel(manifest) {
   const reach = 40 * (manifest.extent || 1);
   const geoms = manifest.geoms.map((geom) => {
     const [a, b, c] = geom.size, { type } = geom, mesh = manifest.meshes[geom.mesh];
-    const shape = { box: "box", plane: "plane", cylinder: "cylinder", mesh: "mesh" + geom.mesh, hfield: "field" + geom.hfield }[type] || "ball";
+    const shape = { box: "box", plane: "plane", cylinder: "cylinder", mesh: "mesh" + geom.mesh,
+      hfield: "field" + geom.hfield }[type] || "ball";
     const radius = type === "sphere" ? a : type === "capsule" ? a + b : type === "cylinder" ? Math.hypot(a, b)
       : mesh ? 0.5 * 65535 * length(mesh.step) : Math.hypot(a, b, c);
     return { ...geom, shape, radius };
@@ -200,7 +203,8 @@ class Scene {
 
   image(target, pixels, width, height) {
     const gl = this.gl;
-    if (pixels instanceof Uint8Array) gl.texImage2D(target, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
+    if (pixels instanceof Uint8Array) gl.texImage2D(target, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE,
+      pixels);
     else gl.texImage2D(target, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
   }
 
@@ -265,10 +269,12 @@ class Scene {
     this.stillBuffer = this.buffer(gl.ARRAY_BUFFER, still);
     let first = 0;
     for (const group of this.groups) { group.first = first; first += group.geoms.length; }
-    for (const [name, make] of [["box", boxShape], ["ball", ballShape], ["cylinder", cylinderShape], ["plane", planeShape]])
+    for (const [name, make] of [["box", boxShape], ["ball", ballShape], ["cylinder", cylinderShape],
+      ["plane", planeShape]])
       if (this.groups.some((group) => group.shape === name)) this.setShape(name, make());
     this.locals = this.order.map((geom) => ({ turn: turnOf(...geom.quat), pos: geom.pos, body: geom.body }));
-    this.endless = this.order.flatMap((geom, i) => geom.type === "plane" && !(geom.size[0] > 0 && geom.size[1] > 0) ? [i] : []);
+    this.endless = this.order.flatMap((geom, i) => geom.type === "plane" && !(geom.size[0] > 0 && geom.size[1] > 0)
+      ? [i] : []);
     this.casters = this.groups.filter((group) => !group.isFlat && !group.shape.startsWith("field"));
   }
 
@@ -284,7 +290,8 @@ class Scene {
     out.set(geom.rgba, at + 4);
     out.set([material.emission || 0, material.specular ?? 0.5, material.shininess ?? 0.5, 0], at + 8);
     if (material.texture >= 0 && this.model.textures[material.texture].type === "2d") {
-      out.set([repeat[0], /^(plane|box)$/.test(geom.type) ? repeat[1] : -repeat[1], material.uniform || isMesh ? 1 : 0, geom.type === "plane" && !(a > 0 && b > 0) ? 1 : 0], at + 12);
+      out.set([repeat[0], /^(plane|box)$/.test(geom.type) ? repeat[1] : -repeat[1], material.uniform || isMesh ? 1 : 0,
+        geom.type === "plane" && !(a > 0 && b > 0) ? 1 : 0], at + 12);
     } else out.set(material.uniform || isMesh ? [1, 1, 1, 0] : [1 / own[0], 1 / own[1], 1 / own[2], 0], at + 12);
   }
 
@@ -316,7 +323,8 @@ class Scene {
       const at = 12 * i;
       if (body < 0) {
         for (let r = 0; r < 3; r++) {
-          rows[at + 4 * r] = turn[3 * r]; rows[at + 4 * r + 1] = turn[3 * r + 1]; rows[at + 4 * r + 2] = turn[3 * r + 2];
+          rows[at + 4 * r] = turn[3 * r]; rows[at + 4 * r + 1] = turn[3 * r + 1];
+            rows[at + 4 * r + 2] = turn[3 * r + 2];
           rows[at + 4 * r + 3] = pos[r];
         }
         return;
@@ -361,7 +369,8 @@ class Scene {
     for (const each of lights) {
       let place = each.pos, direction = unit(each.dir);
       if (each.body >= 0) {
-        const t = turns.subarray(9 * each.body, 9 * each.body + 9), turn = (v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
+        const t = turns.subarray(9 * each.body, 9 * each.body + 9),
+          turn = (v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
         direction = turn(direction);
         place = plus(turn(place), places.subarray(3 * each.body, 3 * each.body + 3));
       }
@@ -377,10 +386,13 @@ class Scene {
     const { place, direction, each } = this.shadowLight, rows = this.rows, depths = [];
     // The middle of the picture, as far away as what moves.
     for (let i = 0, step = Math.ceil(this.order.length / 100); i < this.order.length; i += step)
-      if (this.order[i].body >= 0) depths.push(dot(plus([rows[12 * i + 3], rows[12 * i + 7], rows[12 * i + 11]], camera.place, -1), camera.ahead));
-    const seen = depths.filter((depth) => depth > 0).sort((a, b) => a - b), depth = seen.length ? seen[seen.length >> 1] : camera.distance;
+      if (this.order[i].body >= 0) depths.push(dot(plus([rows[12 * i + 3], rows[12 * i + 7], rows[12 * i + 11]],
+        camera.place, -1), camera.ahead));
+    const seen = depths.filter((depth) => depth > 0).sort((a, b) => a - b),
+      depth = seen.length ? seen[seen.length >> 1] : camera.distance;
     const middle = plus(camera.place, camera.ahead, depth), reach = 1.6 * camera.height * camera.pixelSize(middle);
-    const side = unit(cross(direction, Math.abs(direction[2]) < 0.9 ? [0, 0, 1] : [0, 1, 0])), up = cross(side, direction);
+    const side = unit(cross(direction, Math.abs(direction[2]) < 0.9 ? [0, 0, 1] : [0, 1, 0])),
+      up = cross(side, direction);
     let low = [Infinity, Infinity], high = [-Infinity, -Infinity];
     for (const group of this.casters)
       for (let i = group.first; i < group.first + group.geoms.length; i++) {
@@ -392,7 +404,8 @@ class Scene {
           low[k] = Math.min(low[k], s - radius); high[k] = Math.max(high[k], s + radius);
         });
       }
-    low = low.map((v) => isFinite(v) ? Math.max(v, -reach) : -reach); high = high.map((v) => isFinite(v) ? Math.min(v, reach) : reach);
+    low = low.map((v) => isFinite(v) ? Math.max(v, -reach) : -reach); high = high.map((v) => isFinite(v) ? Math.min(v,
+      reach) : reach);
     // Steps of size and place: edges do not swim while things move.
     const half = 2 ** (Math.ceil(4 * Math.log2(0.55 * Math.max(high[0] - low[0], high[1] - low[1], 0.05 * reach))) / 4);
     const grid = half / 64, at = [0, 1].map((k) => Math.round(0.5 * (low[k] + high[k]) / grid) * grid);
@@ -403,7 +416,8 @@ class Scene {
         viewMatrix(plus(center, direction, -back), side, up, direction.map((v) => -v)));
     }
     // Of a lamp: towards what is in view, as wide as that takes, within its cone.
-    const gap = plus(center, place, -1), far = Math.max(length(gap), 1e-3), to = unit(gap), right = unit(cross(to, Math.abs(to[2]) < 0.99 ? [0, 0, 1] : [0, 1, 0]));
+    const gap = plus(center, place, -1), far = Math.max(length(gap), 1e-3), to = unit(gap),
+      right = unit(cross(to, Math.abs(to[2]) < 0.99 ? [0, 0, 1] : [0, 1, 0]));
     const near = Math.max(far - 4 * half, 0.05 * far), wide = Math.min(near * 1.3 * half / far, near * 3);
     return product(boxProjection(-wide, wide, -wide, wide, near, far + 8 * half),
       viewMatrix(place, right, cross(right, to), to.map((v) => -v)));
@@ -419,8 +433,10 @@ class Scene {
       gl.texStorage2D(gl.TEXTURE_2D, 1, gl.DEPTH_COMPONENT24, size, size);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_MODE, gl.COMPARE_REF_TO_TEXTURE);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_COMPARE_FUNC, gl.LEQUAL);
-      for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
-      for (const side of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, side, gl.LINEAR);
+      for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, side,
+        gl.CLAMP_TO_EDGE);
+      for (const side of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, side,
+        gl.LINEAR);
       gl.bindFramebuffer(gl.FRAMEBUFFER, frame);
       gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, texture, 0);
       this.shadowMap = { texture, frame, size };
@@ -484,7 +500,8 @@ class Scene {
       gl.activeTexture(gl.TEXTURE1);
       gl.bindTexture(gl.TEXTURE_CUBE_MAP, group.kind === 3 && texture || this.whiteCube);
       gl.uniform1i(set("kind"), texture ? group.kind : 0);
-      const isOpen = group.isFlat || group.shape.startsWith("field"), endless = group.isFlat && group.geoms.some((g) => !(g.size[0] > 0 && g.size[1] > 0));
+      const isOpen = group.isFlat || group.shape.startsWith("field"), endless = group.isFlat && group.geoms.some((g) =>
+        !(g.size[0] > 0 && g.size[1] > 0));
       const isBelow = group.isFlat && this.isBelow(group.first, camera);
       gl.uniform1f(set("backside"), group.isFlat ? 0.3 : 1);
       gl.uniform4f(set("haze"), ...ground.haze, endless ? this.model.reach * 0.98 : 0);

@@ -52,11 +52,13 @@ function ballShape() {
 }
 
 function cylinderShape() {
-  return turned([[0, -1, 0, 0, -1], [1, -1, 0, 0, -1], [1, -1, 0, 1, 0], [1, 1, 0, 1, 0], [1, 1, 0, 0, 1], [0, 1, 0, 0, 1]]);
+  return turned([[0, -1, 0, 0, -1], [1, -1, 0, 0, -1], [1, -1, 0, 1, 0], [1, 1, 0, 1, 0], [1, 1, 0, 0, 1],
+    [0, 1, 0, 0, 1]]);
 }
 
 function planeShape() {
-  return shape([-1, -1, 0, 0, 0, 0, 1, 1, -1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, -1, 1, 0, 0, 0, 0, 1], [0, 1, 2, 0, 2, 3]);
+  return shape([-1, -1, 0, 0, 0, 0, 1, 1, -1, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 1, -1, 1, 0, 0, 0, 0, 1],
+    [0, 1, 2, 0, 2, 3]);
 }
 
 // A height field: its surface and four walls down to the base. Heights in metres, row by row.
@@ -117,9 +119,12 @@ async function meshShape(points, triangles, coordinates, crease, pace) {
   for (let point = 0; point < count; point++) {
     const groups = [];
     for (let i = first[point]; i < first[point + 1]; i++) {
-      const corner = around[i], face = corner - corner % 3, x = normals[face], y = normals[face + 1], z = normals[face + 2];
+      const corner = around[i], face = corner - corner % 3, x = normals[face], y = normals[face + 1],
+        z = normals[face + 2];
       const size = Math.sqrt(x * x + y * y + z * z);
-      let group = groups.find((g) => x * g.x + y * g.y + z * g.z >= crease * size * Math.sqrt(g.x * g.x + g.y * g.y + g.z * g.z));
+      const meets = (g) =>
+        x * g.x + y * g.y + z * g.z >= crease * size * Math.sqrt(g.x * g.x + g.y * g.y + g.z * g.z);
+      let group = groups.find(meets);
       if (!group) groups.push(group = { x: 0, y: 0, z: 0, corners: [] });
       group.x += x; group.y += y; group.z += z;
       group.corners.push(corner);
@@ -135,7 +140,8 @@ async function meshShape(points, triangles, coordinates, crease, pace) {
             vertices = wider;
             if (uv) { const widened = new Float32Array(2 * uv.length); widened.set(uv); uv = widened; }
           }
-          vertices.set([points[3 * vertex], points[3 * vertex + 1], points[3 * vertex + 2], 0, group.x / size, group.y / size, group.z / size], 7 * made);
+          vertices.set([points[3 * vertex], points[3 * vertex + 1], points[3 * vertex + 2], 0, group.x / size,
+            group.y / size, group.z / size], 7 * made);
           if (uv) { uv[2 * made] = coordinates[vertex]; uv[2 * made + 1] = coordinates[count + vertex]; }
           own.set(vertex, made++);
         }

@@ -43,14 +43,16 @@ async function fromBase64(text, size, pace) {
 async function checksum(bytes, pace) {
   let sum = -1;
   for (let i = 0; i < bytes.length;) {
-    for (const end = Math.min(i + (1 << 17), bytes.length); i < end; i++) sum = CHECKSUMS[(sum ^ bytes[i]) & 255] ^ (sum >>> 8);
+    for (const end = Math.min(i + (1 << 17), bytes.length); i < end;
+      i++) sum = CHECKSUMS[(sum ^ bytes[i]) & 255] ^ (sum >>> 8);
     await pace();
   }
   return ~sum >>> 0;
 }
 
 async function unzip(bytes, size, pace) {
-  const out = new Uint8Array(size), reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
+  const out = new Uint8Array(size),
+    reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")).getReader();
   let at = 0;
   for (;;) {
     const { value, done } = await reader.read();
@@ -63,14 +65,16 @@ async function unzip(bytes, size, pace) {
   return at === size ? out : null;
 }
 
-const ARRAYS = { i4: Int32Array, i2: Int16Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array, f4: Float32Array, f8: Float64Array };
+const ARRAYS = { i4: Int32Array, i2: Int16Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array, f4: Float32Array,
+  f8: Float64Array };
 
 // Bytes of values from planes of their lowest bytes, second bytes, ...
 async function unplane(bytes, width, pace) {
   const count = bytes.length / width, out = new Uint8Array(bytes.length);
   for (let i = 0; i < count;) {
     const end = Math.min(i + (1 << 16), count);
-    for (let k = 0; k < width; k++) for (let j = i, from = k * count + i, to = i * width + k; j < end; j++, from++, to += width) out[to] = bytes[from];
+    for (let k = 0; k < width; k++) for (let j = i, from = k * count + i, to = i * width + k; j < end;
+      j++, from++, to += width) out[to] = bytes[from];
     i = end;
     await pace();
   }
@@ -103,7 +107,8 @@ class PageFile {
     try {
       this.manifest = JSON.parse(element.textContent);
     } catch { throw new Damaged("This file is damaged: the description of the run cannot be read."); }
-    if (this.manifest.format !== 1) throw new Damaged(`This page has format ${this.manifest.format}, which its own script cannot read.`);
+    const { format } = this.manifest;
+    if (format !== 1) throw new Damaged(`This page has format ${format}, which its own script cannot read.`);
     this.pace = makePacer();
   }
 
@@ -112,7 +117,8 @@ class PageFile {
   // A section as it was written: an array, JSON, or the bytes of a picture.
   async section(name) {
     const about = this.manifest.sections[name], element = document.getElementById("cv-" + name), { pace } = this;
-    const damaged = () => new Damaged(`This file is damaged: section “${name}” is incomplete or was changed. Save the run's page again.`);
+    const damaged = () => new Damaged(
+      `This file is damaged: section “${name}” is incomplete or was changed. Save the run's page again.`);
     if (!about || !element) throw damaged();
     const packed = await fromBase64(element.textContent, about.bytes, pace);
     element.remove();
@@ -147,13 +153,15 @@ class FileSource {
   async readMotion() {
     const { file } = this;
     [this.times, this.steps, this.positions, this.quaternions] = [
-      await file.section("times"), await file.section("steps"), await file.section("positions"), await file.section("quaternions"),
+      await file.section("times"), await file.section("steps"), await file.section("positions"),
+        await file.section("quaternions"),
     ];
   }
 
   async readCurves() {
     const values = await this.file.section("curves");
-    this.curves = this.manifest.curves.map((curve, i) => ({ ...curve, values: values.subarray(i * this.count, (i + 1) * this.count) }));
+    this.curves = this.manifest.curves.map((curve, i) => ({ ...curve, values: values.subarray(i * this.count,
+      (i + 1) * this.count) }));
     this.events = await this.file.section("events");
     this.findings = this.file.has("findings") ? await this.file.section("findings") : [];
   }
@@ -167,7 +175,8 @@ class FileSource {
     ];
     [this.rowGeom1, this.rowGeom2] = [await read("row_geom1"), await read("row_geom2")];
     const values = await read("values"), total = contacts.values, rows = contacts.rows;
-    this.columns = Object.fromEntries(contacts.columns.map((name, i) => [name, values.subarray(i * total, (i + 1) * total)]));
+    this.columns = Object.fromEntries(contacts.columns.map((name, i) => [name,
+      values.subarray(i * total, (i + 1) * total)]));
     this.firstRow = new Uint32Array(counts.length + 1);
     for (let i = 0; i < counts.length; i++) this.firstRow[i + 1] = this.firstRow[i] + counts[i];
     // Values stand sensor by sensor and slot by slot: there they change little from step to step.
@@ -206,7 +215,8 @@ class FileSource {
     for (let body = 0; body < this.bodies; body++) {
       for (let i = 0; i < 3; i++) places[3 * body + i] = step * positions[(3 * body + i) * count + frame];
       const at = 4 * body * count + frame;
-      const turn = turnOf(quaternions[at], quaternions[at + count], quaternions[at + 2 * count], quaternions[at + 3 * count]);
+      const turn = turnOf(quaternions[at], quaternions[at + count], quaternions[at + 2 * count],
+        quaternions[at + 3 * count]);
       for (let i = 0; i < 9; i++) turns[9 * body + i] = turn[i];
     }
   }

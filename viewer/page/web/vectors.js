@@ -41,7 +41,8 @@ function boxProjection(left, right, bottom, top, near, far, orthographic) {
   out[0] = (orthographic ? 2 : 2 * near) / w;
   out[5] = (orthographic ? 2 : 2 * near) / h;
   if (orthographic) {
-    out[10] = -2 / d; out[12] = -(right + left) / w; out[13] = -(top + bottom) / h; out[14] = -(far + near) / d; out[15] = 1;
+    out[10] = -2 / d; out[12] = -(right + left) / w; out[13] = -(top + bottom) / h; out[14] = -(far + near) / d;
+      out[15] = 1;
   } else {
     out[8] = (right + left) / w; out[9] = (top + bottom) / h; out[10] = -(far + near) / d; out[11] = -1;
     out[14] = -2 * far * near / d;
