@@ -216,3 +216,33 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
             viewer.env = 4
     with pytest.raises(ValueError, match="at least 1"):
         launch_batch(model, 0)
+
+
+def see_bad_environments(ctx: Any, window: Window) -> Any:
+    session = window.app.session
+    wait(ctx, lambda: session.history is not None and session.history.last > 20)
+    wait(ctx, lambda: session.paused)
+    ctx.yield_(3)
+    assert session.history is not None
+    notices = [notice.text for notice in window.app.notices.items]
+    finite = bool(np.isfinite(session.engine.data.qpos).all())
+    session.paused = False
+    return notices, session.history.last, finite
+
+
+def test_environments_that_went_bad_are_named(tmp_path: Path) -> None:
+    theirs = OtherEngine()
+    driven = DrivenBatch(theirs.model, see_bad_environments, tmp_path)
+    step = 0
+    while driven.viewer.is_running():
+        theirs.step()
+        step += 1
+        qpos = theirs.batch("qpos")
+        if step > 400:
+            qpos[[0, 2], 2] = np.nan
+        driven.viewer.sync(qpos=qpos, qvel=theirs.batch("qvel"), time=theirs.batch("time"))
+        time.sleep(0.002)
+    notices, last, finite = driven.finish()
+    assert any("the positions of environments 0, 2 are no numbers" in text for text in notices)
+    assert finite
+    assert last >= 20

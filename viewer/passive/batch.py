@@ -1,6 +1,7 @@
 """The half of a batch's viewer that lives in the user's process: copies the rows of one environment, and goes on."""
 
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import Any
 
 import mujoco
@@ -13,6 +14,8 @@ from .served import WINDOW_MODULE
 from .shared_memory import DEFAULT_RING, EXTRA, SharedMemory, Word
 from .viewer import LoopViewer
 
+_CHECK_SECONDS = 0.1
+"""Between two looks at the positions of all environments [s]."""
 _OTHERS = ("act", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "eq_active", "userdata")
 """Arrays of an mjData that a program may hand over besides those that are named."""
 
@@ -59,6 +62,8 @@ class BatchViewer(LoopViewer):
         self.num_envs = int(num_envs)
         self._beside_size = EXTRA + int(model.nsensordata)
         self._steps, self._env = 0, 0
+        self._next_check, self._bad = 0.0, set[int]()
+        """When to look for environments that went bad [s], and those that were found."""
         self._copied = mujoco.MjData(model)
         """Data into which the shown environment is copied: referred to here too, as a program refers to its own."""
         request = {"batch": True, **(request or {})}
@@ -109,6 +114,21 @@ class BatchViewer(LoopViewer):
         if sensordata is not None:
             rows.beside[EXTRA:] = self._row("sensordata", sensordata, env, (self._model.nsensordata,))
         super().sync()
+        if monotonic() >= self._next_check:
+            self._next_check = monotonic() + _CHECK_SECONDS
+            self._check(qpos)
+
+    def _check(self, qpos: Any) -> None:
+        """Let the window name the environments whose positions are no numbers, once each."""
+        # Where the array has sums, nothing else leaves its device.
+        whole = qpos if hasattr(qpos, "sum") else np.asarray(qpos.numpy() if hasattr(qpos, "numpy") else qpos)
+        sums = whole.sum(-1)
+        sums = sums.detach().double().cpu() if hasattr(sums, "detach") else sums
+        bad = np.flatnonzero(~np.isfinite(np.asarray(sums, np.float64)))
+        new = [env for env in bad.tolist() if env not in self._bad]
+        self._bad = set(bad.tolist())
+        if new:
+            self._link.send({"bad": new})
 
     def plot(self, name: str, value: Any, unit: str = "") -> None:
         """Add a value of the present time to a curve in the Plots panel: see `PassiveViewer.plot`.

@@ -25,6 +25,7 @@ from ..app.application import Application, open_application
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.mujoco.batch import BatchEngine, BatchState
 from ..engines.mujoco.engine import MujocoEngine
+from ..engines.mujoco.failures import first_bad
 from ..errors import SceneError
 from ..mjmodel.state import STATE
 from ..processes import Link, Message, run_child
@@ -38,6 +39,8 @@ from .loop_steps import LoopSteps
 from .shared_memory import EXTRA, SharedMemory, Word, write_values
 from .window_loop import WindowLoop, open_engine, read_model
 
+_SHOWN_BAD = 10
+"""Environments that went bad that a notice names."""
 _TRIES = 100
 """How often the last steps are asked for, where a change of the model has to be learnt before they are taken."""
 Run = Callable[[Window], None]
@@ -171,6 +174,13 @@ def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
     """Do what the loop's program has asked for: hide panels, set camera and visual options, save the run."""
     if "save_run" in message:
         _save_run(window.app, loop, str(message["save_run"]), int(message.get("episodes", 1)))
+    if bad := message.get("bad"):
+        names = ", ".join(map(str, bad[:_SHOWN_BAD])) + (
+            f" and {len(bad) - _SHOWN_BAD} more" if len(bad) > _SHOWN_BAD else ""
+        )
+        text = f"the positions of environment{'s' * (len(bad) > 1)} {names} are no numbers any more"
+        window.app.notices.add(text, warning=True)
+        window.app.session.paused = True
     if "show" in message:
         _show(window, loop, message["show"])
     view = window.app.session.view
@@ -240,6 +250,8 @@ class BatchLoop(WindowLoop):
         self.environments = int(shared.words[Word.ENVIRONMENTS])
         self._last: tuple[int, float] | None = None
         """Environment and time [s] of the last row."""
+        self._is_bad = False
+        """True if the last row was no state."""
         self.when_switched: Callable[[], None] = lambda: None
         """Called when the first state of another environment has arrived."""
 
@@ -261,6 +273,16 @@ class BatchLoop(WindowLoop):
                 continue
             self.versions.use(row.version)
             state = row.state[: self._size]
+            model = self._engine.model
+            qpos, qvel = np.split(state[1 : 1 + model.nq + model.nv], [model.nq])
+            if (bad := first_bad(model, qpos, qvel)) is not None:
+                # The steps before stay; rows that are no states are left out.
+                if not self._is_bad:
+                    time = 0.0 if self._last is None else self._last[1]
+                    self.arrivals.trouble = f"{bad} after {time:.3f} s, in environment {int(env)}"
+                self._is_bad = True
+                continue
+            self._is_bad = False
             self._engine.arrive(BatchState(state, row.state[self._size + EXTRA :] if said else None))
             before, self._last = self._last, (int(env), float(state[0]))
             if before is None or before[0] != env:
