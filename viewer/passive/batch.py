@@ -113,10 +113,11 @@ class BatchViewer(LoopViewer):
         rows.beside[0], rows.beside[1] = env, sensordata is not None
         if sensordata is not None:
             rows.beside[EXTRA:] = self._row("sensordata", sensordata, env, (self._model.nsensordata,))
-        super().sync()
-        if monotonic() >= self._next_check:
+        # Before the window can hold the loop: of the shown environment, it sees so itself.
+        if monotonic() >= self._next_check or not np.isfinite(self._data.qpos).all():
             self._next_check = monotonic() + _CHECK_SECONDS
             self._check(qpos)
+        super().sync()
 
     def _check(self, qpos: Any) -> None:
         """Let the window name the environments whose positions are no numbers, once each."""
