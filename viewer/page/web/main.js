@@ -844,8 +844,9 @@ class Page {
     const is = low < 0 ? 0 : low;
     if (this.firstEvent < 0 || is < this.firstEvent || is >= this.endEvent) this.listEvents(is);
     else if (low === this.markedEvent) return;
-    this.eventRows.forEach((row, i) => i + this.firstEvent === low ? row.setAttribute("aria-current", "true")
-      : row.removeAttribute("aria-current"));
+    this.markedRow?.removeAttribute("aria-current");
+    this.markedRow = this.eventRows[low - this.firstEvent];
+    this.markedRow?.setAttribute("aria-current", "true");
     this.markedEvent = low;
     const now = performance.now();
     if (this.playing && now - (this.scrolledAt || 0) < 700) return;
