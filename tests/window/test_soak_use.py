@@ -119,7 +119,7 @@ def use_for(whole: float, folder: Path) -> list[int]:
 
 
 @pytest.mark.timeout(1500)
-@pytest.mark.parametrize(("whole", "growth"), [(480.0, 45), pytest.param(3600.0, 60, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("whole", "growth"), [(240.0, 45), pytest.param(3600.0, 60, marks=pytest.mark.long)])
 def test_use_leaves_memory_flat_and_no_gl_error(whole: float, growth: int, tmp_path: Path) -> None:
     """In a process of its own, as a user's window is: other tests leave pieces of memory behind. `growth` in MB."""
     run = f"from {__name__} import use_for; memory = use_for({whole}, Path({str(tmp_path)!r}))"
