@@ -1,1 +1,1 @@
-"""The face of the application: Hello ImGui, keys, layout, panels."""
+"""The window: Hello ImGui, keys, layout, panels."""

@@ -1,4 +1,4 @@
-"""Lets a person choose a file or a folder, drawn by ImGui alone: no helper program is needed."""
+"""Let the user choose a file or a folder, drawn by ImGui alone: no external dialog program is needed."""
 
 import os
 import time
@@ -15,19 +15,19 @@ from . import widgets as ui
 from .theme import dim_color, warning_color
 
 _SIZE, _CHANGED = "0000.0 MB", "0000-00-00 00:00"
-"""The widest texts of two columns."""
+"""Widest texts of the columns size and date."""
 _POPUP = "###files"
 
 
 class Purpose(StrEnum):
-    """What is chosen, as the button that ends the dialog says it."""
+    """Kind of choice; its value is the label of the button that confirms it."""
 
     OPEN = "Open"
-    """A file that exists."""
+    """Choose a file that exists."""
     SAVE = "Save"
-    """A file that may exist."""
+    """Choose a file that may exist."""
     FOLDER = "Choose"
-    """A folder that exists."""
+    """Choose a folder that exists."""
 
 
 @dataclass(frozen=True)
@@ -36,25 +36,25 @@ class Entry:
 
     path: Path
     text: str
-    """Its name, as far as it can be shown: a file's name may be any bytes."""
+    """Name as far as it can be shown: the name of a file may be any bytes."""
     is_folder: bool
     size: int
-    """Of a file [bytes]."""
+    """Size of a file [bytes]."""
     changed: float
-    """When it was changed last [s since 1970]."""
+    """Time of the last change [s since 1970]."""
 
 
 class FileDialog:
-    """A dialog over the window; at most one is open."""
+    """File dialog over the window; at most one is open."""
 
     def __init__(self) -> None:
         self.folder = Path(os.sep)
         self.entries: list[Entry] = []
-        """What is in the folder, as far as it is asked for."""
+        """Files and folders in the folder, before the filters."""
         self.name = ""
-        """What is typed: a name, a path, or a part of names."""
+        """Typed text: a name, a path, or a part of names."""
         self.trouble = ""
-        """Why the last choice was not possible."""
+        """Reason why the last choice was not possible; empty if it was."""
         self._purpose = Purpose.OPEN
         self._title = ""
         self._suffixes: tuple[str, ...] = ()
@@ -71,9 +71,15 @@ class FileDialog:
         suffixes: tuple[str, ...] = (),
         name: str = "",
     ) -> None:
-        """Open the dialog in a folder, or the nearest that exists; `then` is called with what was chosen.
+        """Open the dialog in a folder, or in the nearest one above it that exists.
 
-        `suffixes`: of the files that are listed at first; all without any. `name`: of the file, at first.
+        Args:
+            purpose: Kind of choice.
+            title: Title of the dialog.
+            folder: Folder that is listed first.
+            then: Called with the chosen path.
+            suffixes: Suffixes of the files that are listed at first; all files if empty.
+            name: File name that is filled in at first.
         """
         self._purpose, self._title, self._then, self._suffixes = purpose, title, then, suffixes
         self.name, self._every_file, self._typed, self._replaces = name, not suffixes, False, False
@@ -84,7 +90,7 @@ class FileDialog:
         self._wanted = True
 
     def show(self) -> None:
-        """The dialog, while it is open. Call it once a frame."""
+        """Draw the dialog while it is open. Call it once a frame."""
         if self._wanted:
             self._wanted = False
             imgui.open_popup(_POPUP)
@@ -101,7 +107,7 @@ class FileDialog:
             imgui.end_popup()
 
     def go_to(self, folder: Path) -> None:
-        """List another folder; if it cannot be read, say why and stay."""
+        """List another folder; if it cannot be read, show the reason and stay."""
         try:
             entries = [entry for item in os.scandir(folder) if (entry := _entry(item)) is not None]
         except OSError as error:
@@ -114,7 +120,7 @@ class FileDialog:
             self.name, self._typed = "", False
 
     def shown(self) -> list[Entry]:
-        """The entries that pass the filters."""
+        """Return the entries that pass the filters."""
         part = self.name.casefold() if self._typed and self._purpose is Purpose.OPEN else ""
         return [entry for entry in self.entries if self._passes(entry) and part in entry.text.casefold()]
 
@@ -202,12 +208,12 @@ class FileDialog:
         imgui.same_line()
         label = "Replace" if self._replaces else str(self._purpose)
         if ui.button(f"{label}###accept", "Enter does the same", width) or entered:
-            self._take()
+            self._confirm()
         if self.trouble:
             ui.paragraph(self.trouble, warning_color())
 
-    def _take(self) -> None:
-        """What is typed or selected: a path, a name in the folder, or a part of the only name that has it."""
+    def _confirm(self) -> None:
+        """Accept the typed or selected path, a name in the folder, or a part that only one listed name contains."""
         if not self.name.strip():
             if self._purpose is Purpose.FOLDER:
                 self._accept(self.folder)
@@ -220,7 +226,7 @@ class FileDialog:
         self._accept(path)
 
     def _accept(self, path: Path) -> None:
-        """End the dialog with a path, if it is what was asked for."""
+        """Close the dialog with a path, if it fits the purpose; else show the reason, or list the folder."""
         try:
             is_folder, exists = path.is_dir(), path.exists()
         except OSError as error:
@@ -249,7 +255,7 @@ def _exists(path: Path) -> bool:
 
 
 def _entry(item: "os.DirEntry[str]") -> Entry | None:
-    """An entry of a folder; None for what is neither a file nor a folder, or is gone."""
+    """Return an entry of a folder; None if it is neither a file nor a folder, or does not exist any more."""
     try:
         status = item.stat()
         is_folder = item.is_dir()

@@ -1,4 +1,4 @@
-"""Turns a scene into pictures of the whole window on an exact time base, without a display."""
+"""Film the whole window on an exact time base, without a display."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -22,15 +22,15 @@ from .shell import Audience
 from .window import Window
 
 _FIRST_FRAMES = 6
-"""Frames until panels have found their places."""
+"""Frames until all panels have been laid out."""
 _USUAL_HEIGHT = 1080
-"""Height of a window whose text has its usual size [px]: in larger ones it grows with them."""
+"""Window height up to which text has its usual size [px]; in higher windows it grows with them."""
 _CHUNK = 100
-"""Steps between two chances to stop, where no picture comes for long."""
+"""Steps after which `None` is yielded while no frame is due, so that the caller can stop."""
 
 
 class WindowFilm:
-    """The pictures of a video of one window. Use it as a context: the window is open for so long."""
+    """Frames of a video of one window. The window is open while this context is."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class WindowFilm:
         """Prepare a window of the size of the application's options.
 
         Args:
-            app: What the window shows.
-            schedule: Which step each frame shows.
-            panels: Titles of the panels that are open, in any case of letters; None for all.
-            ui_scale: Factor on text and panels; None for the one that suits the size.
+            app: Application that the window shows.
+            schedule: Step that each frame shows.
+            panels: Titles of the panels that are open, in upper or lower case; None for all.
+            ui_scale: Factor on text and panels; None for one that suits the window's height.
 
         Raises:
             RecordingError: A panel is unknown.
@@ -90,13 +90,13 @@ class WindowFilm:
 
     @property
     def renderer(self) -> str:
-        """What draws: the OpenGL renderer's name."""
+        """Name of the OpenGL renderer."""
         return self._window.renderer
 
     def pictures(self, first: int = 0) -> Iterator[Picture | None]:
-        """Pictures of the frames from `first` on; None now and then, where many steps lie before a picture.
+        """Yield the frames from `first` on; None now and then where many steps lie before a frame.
 
-        Raises what ended the window.
+        Raises the error that ended the window.
         """
         pace = self._pace
         # From the start: the forces of all frames choose the scale, also of those that are not drawn.
@@ -117,7 +117,7 @@ class WindowFilm:
             yield self._draw()
 
     def _advance(self, target: int) -> None:
-        """Take the steps up to one without a picture."""
+        """Simulate up to a step without drawing a frame."""
         session = self._app.session
         self._pace.target = target
         session.advance(float("inf"))
@@ -126,7 +126,7 @@ class WindowFilm:
             session.history.curves.update()
 
     def _eye(self) -> Eye:
-        """What the window sees the scene with, now."""
+        """Return the camera of the window as it is now."""
         session = self._app.session
         last = session.force_scale.last
         assert last is not None
@@ -143,12 +143,12 @@ class WindowFilm:
 
 
 class _ScheduledPace(Pace):
-    """Takes the steps that a frame shows, however long they take."""
+    """Run the steps up to the one that a frame shows, however long they take."""
 
     def __init__(self, schedule: Schedule) -> None:
         super().__init__(float(schedule.speed))
         self.taken = self.target = 0
-        """Steps since the start: taken, and due."""
+        """Steps since the start: those done, and those due."""
 
     def advance(self, step: Callable[[int], None], timestep: float, budget: float) -> int:
         count, self.taken = self.target - self.taken, self.target
@@ -162,7 +162,7 @@ class _ScheduledPace(Pace):
 
 
 class _Camera(Audience):
-    """Sees each frame of the window."""
+    """Keep the pixels of the last frame."""
 
     def __init__(self) -> None:
         self.picture: Picture | None = None

@@ -1,4 +1,4 @@
-"""Keeps an error in one part of the window from the rest of it: the error becomes a notice, and the frame goes on."""
+"""Contain an error in one part of the window: it becomes a notice, and the frame goes on."""
 
 import time
 import traceback
@@ -15,17 +15,18 @@ _MOST_KEPT = 100
 
 
 class Guard:
-    """Calls parts of the window so that no exception crosses the C++ frames around them."""
+    """Wrap parts of the window so that no exception crosses the C++ frames around them."""
 
     def __init__(self, notices: Notices) -> None:
         self._notices = notices
         self._reported: dict[str, float] = {}
-        """When a failure was reported, by its text, on the monotonic clock [s]."""
+        """Time at which a failure was reported last, by its text, on the monotonic clock [s]."""
         self.failures: list[Exception] = []
-        """What went wrong so far, oldest first."""
+        """Newest errors, oldest first."""
 
     def part(self, name: str, draw: Callable[[], None]) -> Callable[[], None]:
-        """A call inside a frame. Whatever ImGui had open when it failed, or left open otherwise, is closed again."""
+        """Return a guarded call that draws controls. ImGui windows, tables and the like that it leaves open are
+        closed."""
 
         def guarded() -> None:
             state, window = imgui.internal.ErrorRecoveryState(), imgui.internal.get_current_window()
@@ -47,7 +48,7 @@ class Guard:
         return guarded
 
     def call(self, name: str, act: Callable[[], None]) -> Callable[[], None]:
-        """A call outside a frame, or one that draws no controls."""
+        """Return a guarded call that draws no controls, or runs outside a frame."""
 
         def guarded() -> None:
             self.attempt(name, act)
@@ -55,7 +56,7 @@ class Guard:
         return guarded
 
     def attempt(self, name: str, act: Callable[[], None]) -> bool:
-        """Do something that draws no controls; False if it failed."""
+        """Call something that draws no controls; return False if it failed."""
         try:
             act()
         except Exception as error:
@@ -64,7 +65,7 @@ class Guard:
         return True
 
     def report(self, name: str, error: Exception) -> None:
-        """Say that a part of the window failed."""
+        """Add a notice that a part of the window failed; not the same again within 30 s."""
         self.failures = [*self.failures, error][-_MOST_KEPT:]
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         text = f"{name} failed, the scene goes on ({reason})"
@@ -75,7 +76,8 @@ class Guard:
 
 
 def _recover(state: imgui.internal.ErrorRecoveryState, window: imgui.internal.Window) -> None:
-    """Close what was opened since a state inside a window; raises if there is something, unless asserts are off."""
+    """Close what was opened in a window since a state was stored. Raises RuntimeError if there was something, unless
+    asserts are off."""
     # It would close the menu bar too, whose content is a part of the window.
     in_menu_bar, window.dc.menu_bar_appending = window.dc.menu_bar_appending, False
     try:
@@ -85,7 +87,7 @@ def _recover(state: imgui.internal.ErrorRecoveryState, window: imgui.internal.Wi
 
 
 def _close_plots() -> None:
-    """ImPlot may have plots open that ImGui knows nothing of."""
+    """Close open plots, which ImGui's own recovery does not know."""
     if implot.get_current_context() is None:
         return
     if implot.internal.get_current_plot() is not None:
@@ -97,7 +99,7 @@ def _close_plots() -> None:
 
 @contextmanager
 def _without_asserts() -> Iterator[None]:
-    """ImGui's recovery raises, shows and logs each thing that it closes: not again."""
+    """Turn off the asserts, tooltips and log of ImGui's recovery: the error is reported already."""
     io = imgui.get_io()
     io.config_error_recovery_enable_assert = False
     io.config_error_recovery_enable_debug_log = io.config_error_recovery_enable_tooltip = False

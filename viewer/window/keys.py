@@ -1,4 +1,4 @@
-"""Keys: one table that acts on key presses and is shown as help."""
+"""Keys of the window: one table that acts on key presses and is shown as help."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +16,11 @@ Key = imgui.Key
 
 @dataclass(frozen=True)
 class Binding:
-    """A key and what it does."""
+    """Key with its action and its description."""
 
     key: imgui.Key
     text: str
-    """The key as people write it."""
+    """Name of the key as the help shows it."""
     does: str
     act: Callable[[Shell], object]
     ctrl: bool = False
@@ -29,7 +29,7 @@ class Binding:
 
 
 def copy_state(shell: Shell) -> None:
-    """Copy the present state as a `<key>` element, named as none of the scene is."""
+    """Copy the present state to the clipboard as a `<key>` element with a name that the scene does not have."""
     app = shell.app
     imgui.set_clipboard_text(app.keyframes.state(app.session).element())
     app.notices.add("copied the state as a <key> element")
@@ -167,7 +167,7 @@ _MOVING_KEYS = (
     *(Key.left_arrow, Key.right_arrow, Key.up_arrow, Key.down_arrow, Key.tab, Key.space, Key.enter),
     *(Key.home, Key.end, Key.page_up, Key.page_down, Key.escape),
 )
-"""Keys that move through panels and menus, once the user has begun to; otherwise they are those of the scene."""
+"""Keys that move through panels and menus once the user has entered them; otherwise they act on the scene."""
 _MOUSE = (
     ("Left drag", "Orbit"),
     ("Right drag", "Pan (Shift: in the horizontal plane)"),
@@ -199,7 +199,7 @@ def handle_keys(shell: Shell) -> None:
 
 
 def allow_keyboard() -> None:
-    """Let menus and panels be used by keyboard alone; to be called once."""
+    """Turn on keyboard navigation of menus and panels; to be called once."""
     io = imgui.get_io()
     io.config_flags |= imgui.ConfigFlags_.nav_enable_keyboard.value
     io.config_nav_escape_clear_focus_window = True
@@ -209,7 +209,7 @@ def allow_keyboard() -> None:
 
 
 def keep_keys() -> None:
-    """Keep arrows, Space and the like for the scene, until the user moves through panels: call it once a frame."""
+    """Keep arrows, Space and the like for the scene until the user moves through panels. Call it once a frame."""
     io = imgui.get_io()
     if io.want_text_input or io.key_ctrl or io.nav_visible:
         return
@@ -219,7 +219,7 @@ def keep_keys() -> None:
 
 
 def _is_ours(key: imgui.Key) -> bool:
-    """Return True unless a key has just moved through panels, or closed something there."""
+    """Return True if a key is for the scene: it has not just moved through panels, or closed something there."""
     return key not in _MOVING_KEYS or imgui.internal.get_key_owner(key) == _owner()
 
 
@@ -235,7 +235,7 @@ def go_to_menus() -> None:
 
 
 def go_to_panel(shell: Shell, direction: int) -> None:
-    """Give the next panel the focus, or with -1 the one before, also one that is behind another."""
+    """Give the focus to the next panel, or with -1 to the one before, including tabs behind others."""
     titles = [panel.title for panel in shell.panels if shell.is_panel_shown(panel.title)]
     if shell.is_presenting or not titles:
         return
@@ -255,7 +255,7 @@ def _focus(window: Any, layer: imgui.internal.NavLayer = imgui.internal.NavLayer
 
 
 def _close_top(shell: Shell) -> bool:
-    """Close the menu, list, popup or dialog that was opened last, or the help; False if there is none."""
+    """Close the menu, list, popup or dialog that was opened last, or the help; return False if none is open."""
     opened = imgui.get_current_context().open_popup_stack
     if opened.size():
         level = opened.size() - 1
@@ -270,7 +270,7 @@ def _close_top(shell: Shell) -> bool:
 
 
 def show_help(shell: Shell) -> None:
-    """The help window, while it is open."""
+    """Draw the help window while it is open."""
     if not shell.help_shown:
         return
     center = imgui.get_main_viewport().get_center()

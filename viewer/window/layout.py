@@ -1,4 +1,4 @@
-"""Lays out the window around the panels: size, OpenGL, saved layout, and where each panel is docked at first."""
+"""Lay out the window: size, OpenGL, saved layout, and the dock of each panel."""
 
 import json
 import os
@@ -19,27 +19,27 @@ from .theme import load_fonts
 MAIN_DOCK = "MainDockSpace"
 _SETTINGS_FOLDER = hello_imgui.IniFolderType.app_user_config_folder
 _SETTINGS_FILE, _SERVED_FILE = f"{TITLE}/window.ini", f"{TITLE}/served.ini"
-"""Settings and layout of windows on a display, and of those that are served: pages have other sizes."""
+"""Files for settings and layout of windows on a display, and of served ones, which have other sizes."""
 SAVED = "view_state"
-"""Section of the settings file with what the user chose; Hello ImGui keeps the layout in other ones."""
+"""Section of the settings file with the user's choices; Hello ImGui keeps the layout in other sections."""
 _SECTION = re.compile(r"^;;;<<<(\w+)>>>;;;\n(.*?)(?=^;;;<<<|\Z)", re.MULTILINE | re.DOTALL)
 _DOCK = re.compile(
     r" *Dock(?:Space|Node) +ID=(?P<id>\w+)(?: Parent=(?P<parent>\w+))?(?: Window=\w+)?"
     r"(?: Pos=-?\d+,-?\d+ Size=[1-9]\d*,[1-9]\d*| SizeRef=\d+,\d+)(?P<split> Split=[XY])?(?: \w+=\w+)*"
 )
 _LEFT_PART, _RIGHT_PART, _BOTTOM_PART = 0.15, 0.20, 0.32
-"""Parts of the window that panels take at first ..."""
+"""Parts of the window that docked panels take at first, within the sizes below."""
 _LEFT_SIZES, _RIGHT_SIZES, _BOTTOM_SIZES = (230.0, 300.0), (345.0, 460.0), (250.0, 420.0)
-"""... but at least, for they would not be readable, and at most, for the scene needs it more [px]."""
+"""Smallest and largest size of each dock at first [px]: panels stay readable, and the scene keeps its room."""
 _LEAST_HEIGHT, _MOST_HEIGHT = 230.0, 0.5
-"""Height that panels keep in a window that was made smaller [px], and part of its height that they take at most."""
+"""Height that panels keep in a window that was made smaller [px], and largest part of its height that they take."""
 _SETTLED = 3
 _BARS = 95.0
-"""Height of menu, playback bar and status [px]."""
+"""Height of menu bar, playback bar and status bar together [px]."""
 
 
 def window_params(options: Options | None, keeps_settings: bool, is_served: bool = False) -> hello_imgui.RunnerParams:
-    """A window without content yet."""
+    """Return Hello ImGui's parameters for a window without content."""
     params = hello_imgui.RunnerParams()
     geometry = hello_imgui.WindowGeometry()
     geometry.size = (options.width, options.height) if options else (Options.width, Options.height)
@@ -63,7 +63,7 @@ def window_params(options: Options | None, keeps_settings: bool, is_served: bool
     params.ini_filename = _SERVED_FILE if is_served else _SETTINGS_FILE
     params.ini_filename_use_app_window_title = False
     params.ini_disable = not keeps_settings
-    # Whoever runs the window knows better when a frame is needed: see `Idling`.
+    # `Idling` decides when a frame is needed.
     params.fps_idling.enable_idling = False
     params.callbacks.default_icon_font = hello_imgui.DefaultIconFont.font_awesome6
     params.callbacks.load_additional_fonts = load_fonts
@@ -76,10 +76,10 @@ def settings_path(is_served: bool = False) -> Path:
 
 
 def prepare_settings(is_served: bool = False) -> tuple[bool, str | None]:
-    """Make sure that the saved settings cannot keep the window from opening: Hello ImGui fails on a damaged file.
+    """Check the saved settings before Hello ImGui reads them: a damaged file would keep the window from opening.
 
-    Returns True if settings and layout can be kept, and what the user should know of them, if anything. A damaged file
-    is renamed: the defaults are used, and nothing is lost.
+    Returns True if settings and layout can be saved, and a text for the user about them, if there is one. A damaged
+    file is renamed, so nothing is lost, and the defaults are used.
     """
     path = settings_path(is_served)
     try:
@@ -126,7 +126,7 @@ def _are_trees(layout: str) -> bool:
 
 
 def _first_size(total: float, part: float, bounds: tuple[float, float]) -> float:
-    """Width or height of panels in a window so large [px]."""
+    """Return the width or height of a dock in a window of a total size [px]."""
     return min(max(part * total, bounds[0]), bounds[1])
 
 
@@ -135,7 +135,7 @@ def dock_panels(
     panels: Sequence[tuple[Panel, Callable[[], None]]],
     playback: Callable[[], None],
 ) -> None:
-    """Put panels, with what shows each, and the playback bar into the window."""
+    """Dock the panels, each with the function that draws it, and the playback bar."""
     split = hello_imgui.DockingSplit
     width, height = params.app_window_params.window_geometry.size
     left = _first_size(width, _LEFT_PART, _LEFT_SIZES)
@@ -158,9 +158,9 @@ def dock_panels(
 
 
 class Docks:
-    """Keeps panels readable, and the scene in sight, when the window or its text is given another size.
+    """Keep panels readable, and the scene in sight, when the size of the window or of its text changes.
 
-    A layout that was saved in a large window opens in a small one; what a person drags stays as it is otherwise.
+    A layout that was saved in a large window may open in a small one. Otherwise sizes stay as the user dragged them.
     """
 
     def __init__(self, panels: Sequence[Panel]) -> None:
@@ -170,7 +170,7 @@ class Docks:
         self._frames = 0
 
     def update(self, dock_space_id: int | None, scale: float) -> None:
-        """Call it once a frame; `scale` is the size of text by its usual one."""
+        """Adapt the docks. Call it once a frame; `scale` is the size of text relative to its usual one."""
         central = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
         root = imgui.internal.dock_builder_get_node(dock_space_id) if dock_space_id else None
         if central is None or root is None or root.size.x <= 1:
@@ -192,7 +192,7 @@ class Docks:
 
 
 def _side(node: Any, central: Any) -> Any | None:
-    """The largest part of the window that holds a panel, and not the scene; None if the panel floats."""
+    """Return the largest part of the window that contains a panel and not the scene; None if the panel floats."""
     while node.parent_node is not None:
         if _holds(node.parent_node, central):
             return node
@@ -201,7 +201,7 @@ def _side(node: Any, central: Any) -> Any | None:
 
 
 def _holds(node: Any, other: Any) -> bool:
-    """True if one part of the window is inside another."""
+    """Return True if one part of the window is inside another."""
     x, y = other.pos.x + 0.5 * other.size.x, other.pos.y + 0.5 * other.size.y
     return bool(0 <= x - node.pos.x < node.size.x and 0 <= y - node.pos.y < node.size.y)
 

@@ -1,4 +1,4 @@
-"""Runs a window until it is closed: draws the frames in which something changes, and closes it in order."""
+"""Run a window until it is closed: draw the frames in which something changes, and close it in order."""
 
 import time
 from collections.abc import Callable
@@ -17,33 +17,35 @@ import glfw  # isort: skip
 from ..app.application import Application
 
 _LAST_FRAMES = 3
-"""Frames that show what closing waits for."""
+"""Frames that show the notice of what closing waits for."""
 _LINGER = 1.0
-"""Time for which frames are drawn after the last change [s]: tooltips appear late, and lists move."""
+"""Time for which frames are drawn after the last change [s]: tooltips appear late, and lists still scroll."""
 _LEAST_FRAMES = 8
-"""Frames that are drawn after it in any case: a window of another size takes some until all is in its place."""
+"""Fewest frames after a change: a resized window needs some until everything is in its place."""
 _PERIOD = 0.1
-"""How often the application is asked whether something has changed [s]. Input wakes the window at once."""
+"""Longest time between two checks whether something has changed [s]; input wakes the window at once."""
 
 
 class Idling:
-    """Lets a paused, untouched window sleep. Call `wait` before each frame."""
+    """Let a paused, untouched window sleep. Call `wait` before each frame."""
 
     def __init__(self, app: Application, sleep: Callable[[float], bool] | None = None) -> None:
-        """`sleep` waits for input, for some time at the most [s], and is True if there was any; by default, that of the
-        display."""
+        """Watch an application. `sleep` waits for input for at most a time [s] and returns True if there was any; None
+        for
+        the input of the display.
+        """
         self._app = app
         self._sleep = sleep or _sleep
         self._seen: tuple[object, ...] = ()
-        """What was there in the last frame."""
+        """State that the last frame was drawn from."""
         self._awake_until = 0.0
-        """On the monotonic clock [s]."""
+        """Time until which frames are drawn, on the monotonic clock [s]."""
         self._frames_due = 0
         self.drawn_always = app.options is not None and app.options.frames is not None
-        """True if a number of frames is to be drawn, whatever is in them."""
+        """True if a given number of frames is to be drawn, whether they change or not."""
 
     def wait(self) -> bool:
-        """True if a frame is to be drawn now; else some time has passed, and the caller asks again."""
+        """Return True if a frame is to be drawn now; else wait a while and return False."""
         if self.drawn_always or self._is_changed():
             self._stay_awake()
         if time.monotonic() < self._awake_until or self._frames_due > 0:
@@ -57,7 +59,7 @@ class Idling:
         self._awake_until, self._frames_due = time.monotonic() + _LINGER, _LEAST_FRAMES
 
     def _is_changed(self) -> bool:
-        """True if there is input, or the picture is another than in the last frame."""
+        """Return True if there is input, or the frame would differ from the last one."""
         session = self._app.session
         history = session.history
         seen = (
@@ -75,19 +77,20 @@ class Idling:
 
 
 def _sleep(seconds: float) -> bool:
-    """Wait for an event of the display; perhaps one that ImGui does not see: the window was uncovered or closed."""
+    """Wait for an event of the display; return True if one came, also one that ImGui ignores, such as an uncovered
+    window."""
     began = time.monotonic()
     glfw.wait_events_timeout(seconds)
     return time.monotonic() - began < seconds
 
 
 def open_window(options: Options) -> None:
-    """Open a scene in a window, until it is closed."""
+    """Open a scene in a window, and return when it is closed."""
     run_window(Window(open_application(options)))
 
 
 def run_window(window: Window) -> None:
-    """Run a window until it is closed. Raises what ended it otherwise, after closing it in order."""
+    """Run a window until it is closed. Raises the error that ended it, after closing it in order."""
     # Not `hello_imgui.run`: it first looks through the call stack for a tutorial, which takes as long as a frame.
     render, params = hello_imgui.manual_render, window.runner_params()
     # Ctrl-C, or a closed terminal, ends it after the present frame, half of which could not be closed.

@@ -1,4 +1,4 @@
-"""Opens windows, also without a display (GLFW's null platform, drawn by EGL), and says in one line why one fails."""
+"""Open windows, also without a display (GLFW's null platform, drawn by EGL), and report a failure in one line."""
 
 import ctypes
 import os
@@ -20,7 +20,7 @@ from ..processes import redirect_stderr
 
 _IOErrorHandler = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _handler: Any = None
-"""Kept while the program runs: X11 has only its address."""
+"""Reference that keeps the handler alive: X11 has only its address."""
 _NO_DISPLAY = (
     "no display to open a window on; `contact-viewer SCENE --serve`, in Python `serve=True`, shows it in a browser, "
     "`contact-viewer record SCENE` makes a video"
@@ -41,7 +41,7 @@ class DisplayError(SceneError):
 
 
 def failed_window(error: RuntimeError) -> Exception:
-    """What to raise of an error that the window's libraries ended it with: one line if it is an assertion of theirs."""
+    """Return the exception for an error of the window's libraries: a DisplayError of one line if it is an assertion."""
     text = str(error)
     if "IM_ASSERT" not in text:
         return error
@@ -51,7 +51,7 @@ def failed_window(error: RuntimeError) -> Exception:
 
 @contextmanager
 def only_window() -> Iterator[None]:
-    """For as long as a window is open. Its libraries have one a process: a second would end the program."""
+    """Hold the lock for the only window of this process. The window's libraries would crash with a second one."""
     if not _window.acquire(blocking=False):
         raise DisplayError("this program has a window already, and can have one at a time: close it, or start another")
     try:
@@ -61,7 +61,7 @@ def only_window() -> Iterator[None]:
 
 
 def check_profile() -> None:
-    """Raises DisplayError if the window that was opened is none that MuJoCo can draw in."""
+    """Raise DisplayError if MuJoCo cannot draw in the OpenGL context of the window."""
     if glfw.get_window_attrib(glfw_utils.glfw_window_hello_imgui(), glfw.OPENGL_PROFILE) == glfw.OPENGL_CORE_PROFILE:
         raise DisplayError(_CORE_PROFILE)
 
@@ -70,12 +70,11 @@ def check_profile() -> None:
 def opening_window(
     when_lost: Callable[[], None] = lambda: None, *, needs_display: bool = True
 ) -> Iterator[Callable[[], None]]:
-    """Turns failures to open a window into DisplayError. Call what it yields once the window is open.
+    """Turn failures to open a window into DisplayError. Yields a function to call once the window is open.
 
-    If the display goes away later, `when_lost` may still save what can be saved; then the program ends.
-
-    Until then the window libraries' own messages are held back: they go to standard error if the window opens, and
-    give the reason if it does not.
+    Until then messages of the window's libraries are held back. They go to standard error if the window opens; if it
+    does not, they give the reason. If the display is lost later, `when_lost` is called to save data, and the program
+    ends.
     """
     has_display = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     if needs_display and sys.platform.startswith("linux") and not has_display:
@@ -115,7 +114,8 @@ def opening_window(
 
 
 def _handle_lost_display(when_lost: Callable[[], None]) -> None:
-    """X11 ends a program whose display is gone, with a message of its own; it calls this handler first."""
+    """Call `when_lost` if the display is lost. X11 then ends the program with a message of its own; this handler comes
+    first."""
     global _handler
     if sys.platform.startswith("linux") and os.environ.get("DISPLAY"):
         with suppress(OSError, AttributeError):
@@ -124,7 +124,8 @@ def _handle_lost_display(when_lost: Callable[[], None]) -> None:
 
 
 def _leave(when_lost: Callable[[], None]) -> int:
-    """Nothing that draws can be called any more, and X11 allows no return: so no cleaning up, and no traceback."""
+    """Save what can be saved and exit at once: nothing can be drawn any more, and X11 does not allow its handler to
+    return."""
     with suppress(Exception):
         when_lost()
     os.write(2, b"contact-viewer: the display is gone\n")
@@ -132,7 +133,7 @@ def _leave(when_lost: Callable[[], None]) -> int:
 
 
 def use_null_display() -> None:
-    """Let the windows that this process opens be on no display; to be called before OpenGL is used."""
+    """Open the windows of this process without a display; to be called before OpenGL is used."""
     if not sys.platform.startswith("linux"):
         raise SceneError("serving a window needs Linux")
     # PyOpenGL binds itself to one library when it is first imported.
@@ -144,21 +145,21 @@ def use_null_display() -> None:
 
 
 def focus() -> None:
-    """Let the open window have the keyboard and the mouse, as no window manager will."""
+    """Give keyboard focus to the open window: without a display no window manager does."""
     window = glfw_utils.glfw_window_hello_imgui()
     glfw.show_window(window)
     glfw.focus_window(window)
 
 
 class Surface:
-    """What an open window draws on. GLFW gives it the size that the window has at first, and never another."""
+    """Drawing surface of an open window without a display: GLFW keeps it at the first size of the window."""
 
     def __init__(self) -> None:
         self._own: Any = None
         self._size: tuple[int, int] | None = None
 
     def fit(self) -> None:
-        """Give it the size of the window. Call it before a frame is drawn, with the window's context current."""
+        """Resize the surface to the window. Call it before a frame is drawn, with the window's context current."""
         size = glfw.get_framebuffer_size(glfw_utils.glfw_window_hello_imgui())
         if size == self._size:
             return

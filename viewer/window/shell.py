@@ -1,4 +1,4 @@
-"""The window as panels know it: its state, and what they can have it do."""
+"""The window as panels know it: its state, and the actions that it offers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,29 +22,29 @@ from .file_dialog import FileDialog, Purpose
 
 
 class Audience:
-    """Those who watch the window from elsewhere, in place of a display."""
+    """Remote viewers of the window, in place of a display."""
 
     @property
     def text(self) -> str:
-        """How many watch, and how well, for the status bar."""
+        """Number of viewers and quality of their connection, for the status bar."""
         return ""
 
     def sleep(self, seconds: float) -> bool:
-        """Wait for input, for some time at the most; True if there is any."""
+        """Wait for input for at most a time [s]; return True if there is any."""
         return True
 
     def wait(self) -> bool:
-        """Wait until the next frame is due; False if its picture would be for nobody."""
+        """Wait until the next frame is due; return False if no viewer would see it."""
         return True
 
     def before_frame(self) -> None:
-        """Give the window its input."""
+        """Pass pending input to the window."""
 
     def leave(self) -> None:
-        """Let the one go whose input came last: the window goes on for the others."""
+        """Disconnect the viewer whose input came last; the window stays open for the others."""
 
     def after_frame(self, read: Callable[[], NDArray[np.uint8]]) -> None:
-        """Show them what was drawn. `read` gives it, RGB, (height, width, 3)."""
+        """Send the frame to the viewers. `read` returns its pixels, RGB, (height, width, 3)."""
 
 
 SENSORS, INSPECTOR, DISPLAY = "Sensors", "Inspector", "Display"
@@ -55,64 +55,64 @@ _FRAMES_TO_APPEAR = 2
 
 
 class Shell:
-    """The window, as far as panels know it."""
+    """State and actions of the window that panels use."""
 
     def __init__(self, app: Application, panels: "Sequence[Panel]") -> None:
         self.app = app
-        """What the window draws, and what a user can do with it."""
+        """Application that the window draws and controls."""
         self.panels = panels
         """All panels, in the order of the View menu."""
         self.contents: dict[str, Any] = {panel.title: panel.make() for panel in panels}
         """Content of each panel, by title."""
         self.files = FileDialog()
-        """Where files and folders are chosen."""
+        """Dialog in which files and folders are chosen."""
         self.help_shown = False
-        """True if the keys are shown."""
+        """True if the help on keys is shown."""
         self.help_page: str | None = None
         """Title of the page that the Help menu has opened."""
         self.info_shown = False
-        """True if figures of the simulation are shown."""
+        """True if the simulation info is shown."""
         self.profiler_shown = False
-        """True if it is shown where a frame's time goes."""
+        """True if the profiler is shown."""
         self.renderer = ""
-        """What draws: the OpenGL renderer's name."""
+        """Name of the OpenGL renderer."""
         self.quality = str(Quality.AUTO)
-        """Quality in force, low or high."""
+        """Rendering quality in use, low or high."""
         self.label_count = 0, 0
-        """Labels in the last picture, and how many there would be if all had room."""
+        """Number of labels in the last frame, and number that there would be with room for all."""
         self.audience: Audience | None = None
-        """Who watches where there is no display; None on a display. To be set before the window opens."""
+        """Remote viewers, of a window without a display; None on a display. To be set before the window opens."""
         self._presented: dict[str, bool] | None = None
-        """Panels that were shown before the presentation: see `_hide_all`; None without one."""
+        """Panels to show after the presentation, as `_hide_all` returns them; None outside a presentation."""
         self._folded: dict[str, bool] | None = None
-        """Panels that are docked where the window is wide enough: see `_hide_all`; None where it is."""
+        """Panels to dock once the window is wide enough, as `_hide_all` returns them; None while it is."""
         self._due_in_front: list[Any] = []
-        """Frames until panels are to come to the front, and their titles."""
+        """Frames until panels are brought to the front, followed by their titles."""
         self.drawer: str | None = None
         """Title of the panel that a narrow window shows; None for none."""
         self.params: hello_imgui.RunnerParams | None = None
-        """What Hello ImGui runs the window with, until it is closed."""
+        """Parameters that Hello ImGui runs the window with; None once it is closed."""
 
     def edit_sensor(self, name: str | None) -> None:
-        """Show a sensor in the editor, or a new one."""
+        """Show a sensor in the editor; None for a new one."""
         self.contents[SENSOR_EDITOR].begin(self.app.session, name)
         self._focus(SENSOR_EDITOR)
 
     def edit_new_sensor(self, pick: Pick) -> None:
-        """Show a new sensor of what was picked in the scene in the editor."""
+        """Show a new sensor in the editor, for the geom or body that was picked in the scene."""
         self.edit_sensor(None)
         self.contents[SENSOR_EDITOR].begin_at(self.app.session, pick)
 
     def make_for_bodies(self) -> None:
-        """Make a sensor for each body that touches now."""
+        """Make a sensor for each body that touches something now."""
         self.contents[SENSOR_EDITOR].make_for_bodies(self.app)
 
     def show_all_contacts(self) -> None:
-        """Make a sensor of all contacts, which the editor then shows."""
+        """Make a sensor of all contacts, and show it in the editor."""
         self.contents[SENSOR_EDITOR].show_all_contacts(self.app)
 
     def choose_scene(self) -> None:
-        """Show the dialog that opens a scene, unless another program steps this one."""
+        """Show the dialog that opens a scene, if the source of the run allows another one."""
         session = self.app.session
         if session.why_not(Change.SCENE) is None:
             path = session.engine.path
@@ -137,12 +137,12 @@ class Shell:
         self._focus(PLOTS)
 
     def open_beside(self, text: str) -> None:
-        """Open a scene, run, log or engine beside, and show what is compared."""
+        """Open a scene, run, log or engine beside, and show the Compare panel."""
         self.app.notices.attempt(lambda: self.app.beside.open(text))
         self._focus(COMPARE)
 
     def branch_here(self, quantity: str = "", name: str = "") -> None:
-        """Show the form of a branch from the step that is shown, for a quantity of an object if one is given."""
+        """Show the form for a branch from the shown step; `quantity` and `name` of an object fill it in."""
         self.contents[COMPARE].form.begin(quantity, name)
         self._focus(COMPARE)
 
@@ -154,17 +154,17 @@ class Shell:
         window.is_visible = window.focus_window_at_next_frame = True
 
     def choose_run(self) -> None:
-        """Ask where to save the run."""
+        """Show the dialog that saves the run."""
         path = self.app.next_run
         self.files.ask(Purpose.SAVE, "Save the run", path.parent, self.app.save_run, (path.suffix,), path.name)
 
     def choose_page(self) -> None:
-        """Ask where to save a page of the run."""
+        """Show the dialog that saves a page of the run."""
         path = self.app.next_page
         self.files.ask(Purpose.SAVE, "Save a page", path.parent, self.app.save_page, (path.suffix,), path.name)
 
     def toggle_panel(self, *names: str) -> None:
-        """Hide these windows if any of them is shown, else show them all; a narrow window shows one."""
+        """Hide these panels if one of them is shown, else show all of them; a narrow window shows the first."""
         if self.is_folded:
             self.drawer = None if self.drawer in names else names[0]
             return
@@ -179,7 +179,7 @@ class Shell:
         return self.params is not None and self._presented is not None
 
     def toggle_presentation(self) -> None:
-        """Hide all panels, menu and status bar, or bring back those that were shown."""
+        """Hide all panels, menu and status bar, or show those again that were hidden."""
         assert self.params is not None
         window = self.params.imgui_window_params
         if self._presented is None:
@@ -191,11 +191,11 @@ class Shell:
 
     @property
     def is_folded(self) -> bool:
-        """True if the window is so narrow that all panels are in one drawer."""
+        """True if the window is so narrow that its panels share one drawer."""
         return self._folded is not None
 
     def fold(self, narrow: bool) -> None:
-        """Put all panels into one drawer, or dock again those that were shown. Call it once a frame."""
+        """Move all panels into the drawer of a narrow window, or dock them again. Call it once a frame."""
         if self._due_in_front:
             frames, *titles = self._due_in_front
             self._due_in_front = [frames - 1, *titles] if frames else []
@@ -210,7 +210,7 @@ class Shell:
             self._folded = self.drawer = None
 
     def _hide_all(self) -> dict[str, bool]:
-        """Hide all panels; returns those that were shown, by title: True for those in front of others."""
+        """Hide all panels. Returns the titles of those that were shown: True for those in front of others."""
         assert self.params is not None
         docked = [each for each in self.params.docking_params.dockable_windows if each.is_visible]
         for each in docked:
@@ -230,7 +230,7 @@ class Shell:
         return bool(self.dockable(name).is_visible)
 
     def reset_layout(self) -> None:
-        """Show all panels where they were docked at first."""
+        """Show all panels, docked as at first."""
         assert self.params is not None
         if self._folded is not None:
             self._folded = {panel.title: False for panel in self.panels}
@@ -250,7 +250,8 @@ class Shell:
         geometry.full_screen_mode = modes.full_monitor_work_area if windowed else modes.no_full_screen
 
     def leave(self) -> None:
-        """Close the window; of one that is served, let only the user go who asks for it."""
+        """Close the window; a served one stays open for its other viewers, and only the one who asked is
+        disconnected."""
         self.quit() if self.audience is None else self.audience.leave()
 
     def quit(self) -> None:
@@ -259,13 +260,13 @@ class Shell:
             self.params.app_shall_exit = True
 
     def dockable(self, name: str) -> Any:
-        """Hello ImGui's window of a panel, by title."""
+        """Return Hello ImGui's dockable window of a panel, by title."""
         assert self.params is not None
         return self.params.docking_params.dockable_window_of_name(name)
 
 
 class Dock(StrEnum):
-    """Where a panel is docked at first."""
+    """Dock of a panel at first."""
 
     LEFT = "Left"
     LEFT_BELOW = "LeftBelow"
@@ -274,7 +275,7 @@ class Dock(StrEnum):
 
 
 class Content(Protocol):
-    """What a panel shows, with the state that only it needs."""
+    """Content of a panel, with the state that only it needs."""
 
     def show(self, shell: Shell) -> None:
         """Draw the content."""
@@ -288,10 +289,10 @@ class Panel:
     title: str
     dock: Dock
     make: Callable[[], Content]
-    """Makes the content, once for a window."""
+    """Factory of the content, called once per window."""
     key: str | None = None
-    """Key that shows and hides it, as the View menu names it."""
+    """Key that shows and hides the panel, as the View menu writes it."""
     least_width: float = 230.0
-    """Width that it keeps in a window that was made smaller [px]."""
+    """Width that the panel keeps in a window that was made smaller [px]."""
     most_width: float = 0.3
-    """Part of the window's width that it takes at most after the window's size has changed."""
+    """Largest part of the window's width that the panel takes after the window's size has changed."""

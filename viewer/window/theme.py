@@ -1,4 +1,4 @@
-"""Look of the window: neutral greys, two type faces. Saturated colour belongs to contacts alone."""
+"""Look of the window: neutral greys, two typefaces. Saturated colour is for contacts alone."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,15 @@ NUMBER_SIZE = 14.0
 _TEXT_FACE = "fonts/Roboto/Roboto-Regular.ttf"
 _NUMBER_FACE = "fonts/Inconsolata-Medium.ttf"
 _WARNING = imgui.Col_.plot_histogram
-"""Where the style has the colour of warnings: no panel draws a histogram."""
+"""Entry of the style that holds the colour of warnings: no panel draws a histogram."""
 
 
 @dataclass
 class Fonts:
-    """Faces that panels switch between."""
+    """Typefaces that panels switch between."""
 
     number: imgui.ImFont | None = None
-    """Fixed width, for everything that changes while one looks at it."""
+    """Fixed-width typeface, for values that change while they are shown."""
 
 
 FONTS = Fonts()
@@ -27,7 +27,7 @@ FONTS = Fonts()
 
 @dataclass(frozen=True)
 class _Greys:
-    """Steps from the background to the text, and the two notes that are not grey."""
+    """Grey levels from the background to the text, and the colour of warnings."""
 
     window: float
     popup: float
@@ -47,19 +47,19 @@ _GREYS = {
 
 
 def load_fonts() -> None:
-    """Load the faces; Hello ImGui calls this once the window exists."""
+    """Load the typefaces; Hello ImGui calls this once the window exists."""
     hello_imgui.load_font_ttf_with_font_awesome_icons(_TEXT_FACE, FONT_SIZE)
     FONTS.number = hello_imgui.load_font(_NUMBER_FACE, NUMBER_SIZE)
 
 
 class Look:
-    """What the window looks like, kept up with the settings."""
+    """Look of the window, updated from the settings."""
 
     def __init__(self) -> None:
         self._applied: tuple[object, ...] = ()
 
     def update(self, settings: ViewState) -> float:
-        """Apply what has changed; call it before every frame. Size of the text, by its usual one."""
+        """Apply changed settings; call it before every frame. Returns the size of text relative to its usual one."""
         # Of the screen: 2 on one with twice as many dots an inch. Hello ImGui has found it out.
         style = imgui.get_style()
         dots = style.font_scale_dpi
@@ -74,7 +74,7 @@ class Look:
 
 
 def apply_theme(theme: Theme, scale: float = 1.0) -> None:
-    """Set every colour and measure of ImGui's style; `scale`: factor on measures."""
+    """Set every colour and size of ImGui's style; `scale` is a factor on sizes."""
     greys = _GREYS[theme]
     base = hello_imgui.ImGuiTheme_.darcula_darker if theme is Theme.DARK else hello_imgui.ImGuiTheme_.white_is_white
     hello_imgui.apply_theme(base)
@@ -127,7 +127,7 @@ def apply_theme(theme: Theme, scale: float = 1.0) -> None:
 
 
 def _style_plots(scale: float) -> None:
-    """Plots as dense as the rest of the window, with room for half a number beside each end of the time axis."""
+    """Make plots as dense as the rest of the window, with room for half a number beside each end of the time axis."""
     style = implot.get_style()
     style.plot_padding = ImVec2(14 * scale, 4 * scale)
     style.label_padding = ImVec2(4 * scale, 2 * scale)
@@ -137,12 +137,12 @@ def _style_plots(scale: float) -> None:
 
 
 def dim_color() -> ImVec4:
-    """Secondary text."""
+    """Return the colour of secondary text."""
     return imgui.get_style().color_(imgui.Col_.text_disabled)
 
 
 def plain_color() -> ImVec4:
-    """Ordinary text."""
+    """Return the colour of ordinary text."""
     return imgui.get_style().color_(imgui.Col_.text)
 
 
@@ -157,7 +157,7 @@ def faded(color: ImVec4, alpha: float) -> ImVec4:
 
 
 def text_tint(rgba: tuple[float, float, float, float]) -> ImVec4:
-    """A contact colour made readable as text on the theme's background."""
+    """Return a contact colour that is readable as text on the theme's background."""
     is_light = imgui.get_style().color_(imgui.Col_.window_bg).x > 0.5
     factor, lift = (0.62, 0.0) if is_light else (1.0, 0.25)
     red, green, blue = (factor * c + lift * (1 - c) for c in rgba[:3])
@@ -165,7 +165,7 @@ def text_tint(rgba: tuple[float, float, float, float]) -> ImVec4:
 
 
 def curve_tint(rgba: tuple[float, float, float, float]) -> ImVec4:
-    """A sensor's colour made visible as a thin line on the theme's background."""
+    """Return a sensor's colour that is visible as a thin line on the theme's background."""
     is_light = imgui.get_style().color_(imgui.Col_.window_bg).x > 0.5
     factor = 0.72 if is_light else 1.0
     return ImVec4(factor * rgba[0], factor * rgba[1], factor * rgba[2], 1.0)

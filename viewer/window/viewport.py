@@ -1,4 +1,4 @@
-"""The scene's place in the window: its rectangle, and the mouse over it."""
+"""Part of the window that shows the scene: its rectangle, and the mouse over it."""
 
 import time
 from collections.abc import Sequence
@@ -19,28 +19,28 @@ from ..session.simulation import Change
 _WHEEL_ZOOM = 0.05
 LEFT, RIGHT, MIDDLE = 0, 1, 2
 Rect = tuple[float, float, float, float]
-"""Left, top, right, bottom in the window's coordinates."""
+"""Left, top, right, bottom in window coordinates."""
 _PATIENCE = 0.6
-"""How long an overlay may hide what moves before it goes elsewhere [s]."""
+"""Time for which an overlay may hide moving geoms before it moves elsewhere [s]."""
 CLICK_TRAVEL = 4.0
-"""A press that moves less than this is a click, not a drag [px]."""
+"""Mouse travel below which a press is a click, not a drag [px]."""
 
 
 class Viewport:
-    """The part of the window that panels leave to the scene."""
+    """Part of the window that panels leave to the scene."""
 
     def __init__(self) -> None:
         self.rect = (0.0, 0.0, 1.0, 1.0)
-        """Left, top, right, bottom in the window's coordinates."""
+        """Left, top, right, bottom in window coordinates."""
         self.legend_bottom: float | None = None
-        """Lower edge of the legend, if it is at the top of the scene."""
+        """Lower edge of the legend if it is at the top of the scene, in window coordinates; else None."""
         self.occupied: NDArray[np.float64] = np.empty((0, 3))
-        """What moves and touches in the picture, as circles: x, y and radius in the window's coordinates, (n, 3).
-        Contacts have no radius."""
+        """Moving geoms and contacts in view, as circles: x, y and radius in window coordinates, (n, 3). Contacts have
+        radius 0."""
         self._places: dict[str, tuple[int, float]] = {}
-        """Place of each overlay, and when it was last seen to be free, on the monotonic clock [s]."""
+        """Position of each overlay, and when it was last seen to be free, on the monotonic clock [s]."""
         self._drag: int | None = None
-        """Button of a drag that began over the scene."""
+        """Mouse button of a drag that began over the scene; None if there is none."""
 
     @property
     def hovered(self) -> bool:
@@ -58,21 +58,21 @@ class Viewport:
 
     @property
     def mouse_pixel(self) -> tuple[float, float]:
-        """Where the mouse is in framebuffer pixels, from the bottom left as OpenGL counts."""
+        """Position of the mouse in framebuffer pixels, from the bottom left as OpenGL counts."""
         io = imgui.get_io()
         scale = io.display_framebuffer_scale
         return io.mouse_pos.x * scale.x, (io.display_size.y - io.mouse_pos.y) * scale.y
 
     @property
     def dragging(self) -> bool:
-        """True if a drag that began over the scene goes on."""
+        """True while a drag that began over the scene goes on."""
         if self._drag is None:
             return False
         travel = imgui.get_mouse_drag_delta(self._drag, 0.0)
         return abs(travel.x) + abs(travel.y) > CLICK_TRAVEL
 
     def look_at_moving(self, session: Session, matrices: CameraMatrices) -> None:
-        """Note where in the picture something moves."""
+        """Update `occupied` from the moving geoms and the contacts of the shown sensors."""
         model, data, geoms = session.engine.model, session.engine.data, session.view.moving_geoms
         x, y, _, height = self.pixels
         touching = [
@@ -87,8 +87,10 @@ class Viewport:
         self.occupied = places[depths > 0] / scale + (self.rect[0], self.rect[1], 0.0)
 
     def free_place(self, name: str, rects: Sequence[Rect]) -> int:
-        """Return which of some places for an overlay hides least of what moves: the last one until that has been
-        covered for a while, then the first of the best."""
+        """Return the index of the rectangle for an overlay that hides fewest moving geoms and contacts. The last one is
+        kept
+        until it has been covered for a while.
+        """
         now = time.monotonic()
         place, seen = self._places.get(name, (0, -np.inf))
         covered = [self._covered(rect) for rect in rects]
@@ -101,7 +103,7 @@ class Viewport:
         return place
 
     def _covered(self, rect: Rect) -> float:
-        """Return how much of what moves and touches a rectangle covers, from 0 to 2: contacts, and geoms."""
+        """Return how much of the moving geoms and contacts a rectangle covers, from 0 to 2."""
         x, y, radius = self.occupied.T
         height = self.rect[3] - self.rect[1]
         is_contact = radius == 0.0
@@ -112,7 +114,7 @@ class Viewport:
         return round(float(sum(parts)), 2)
 
     def update(self, dock_space_id: int | None) -> None:
-        """Take the place that the docked panels leave free."""
+        """Update the rectangle to what the docked panels leave free."""
         node = imgui.internal.dock_builder_get_central_node(dock_space_id) if dock_space_id else None
         if node is not None:
             left, top = node.pos.x, node.pos.y
@@ -120,7 +122,8 @@ class Viewport:
 
     @property
     def pixels(self) -> tuple[int, int, int, int]:
-        """x, y, width, height in framebuffer pixels, from the bottom left as OpenGL counts."""
+        """Rectangle of the scene as x, y, width, height in framebuffer pixels, from the bottom left as OpenGL
+        counts."""
         io = imgui.get_io()
         scale = io.display_framebuffer_scale
         left, top, right, bottom = self.rect
@@ -129,7 +132,7 @@ class Viewport:
         return x, y, max(width, 1), max(height, 1)
 
     def handle_mouse(self, session: Session, scene_pass: Any) -> None:
-        """Camera, selection and perturbation with the mouse."""
+        """Move the camera, select and perturb with the mouse."""
         io = imgui.get_io()
         _, top, _, bottom = self.rect
         view, engine = session.view, session.engine
@@ -150,14 +153,15 @@ class Viewport:
                     view.begin_perturb(engine.model, engine.data, scene_pass, translate=button == RIGHT)
 
     def pick(self, session: Session, scene_pass: Any) -> Pick | None:
-        """What is drawn under the mouse."""
+        """Return the geom and body under the mouse; None if there is none."""
         left, top, right, bottom = self.rect
         aspect = max(right - left, 1.0) / max(bottom - top, 1.0)
         engine = session.engine
         return session.view.pick(engine.model, engine.data, scene_pass, *self._mouse_place(), aspect)
 
     def _zoom_center(self, session: Session, scene_pass: Any) -> NDArray[np.float64]:
-        """What the wheel zooms to: the surface under the mouse, or where there is none, as far away as the centre."""
+        """Return the point to zoom to: the surface under the mouse, else a point as far away as the centre of the
+        view."""
         pick = self.pick(session, scene_pass)
         if pick is not None:
             return pick.point
@@ -167,7 +171,7 @@ class Viewport:
         return point_at_depth(eye, x, y, session.view.focus)
 
     def _mouse_place(self) -> tuple[float, float]:
-        """The mouse in fractions of the scene's picture, from its lower left corner."""
+        """Return the position of the mouse as fractions of the scene's width and height, from its lower left corner."""
         io = imgui.get_io()
         left, top, right, bottom = self.rect
         return (io.mouse_pos.x - left) / max(right - left, 1.0), (bottom - io.mouse_pos.y) / max(bottom - top, 1.0)
@@ -201,15 +205,18 @@ class Viewport:
 
 
 def window_pixels() -> tuple[int, int, int, int]:
-    """The whole window in the framebuffer: left, bottom, width, height [px]."""
+    """Return left, bottom, width and height of the whole window in the framebuffer [px]."""
     io = imgui.get_io()
     scale = io.display_framebuffer_scale
     return 0, 0, max(round(io.display_size.x * scale.x), 1), max(round(io.display_size.y * scale.y), 1)
 
 
 def undo_odd_scale() -> None:
-    """Call it when a frame begins. On X11 a window has as many pixels as it is large; ImGui asks for both sizes, one
-    after the other. If it is resized in between, their quotient would be the scale of text and pictures."""
+    """Restore a scale of 1 on X11, where a pixel of the window is one of the framebuffer. Call it when a frame begins.
+
+    ImGui asks for both sizes one after the other. If the window is resized in between, their quotient would scale text
+    and pictures.
+    """
     scale = imgui.get_io().display_framebuffer_scale
     if (scale.x, scale.y) != (1.0, 1.0) and glfw.get_platform() == glfw.PLATFORM_X11:
         imgui.get_io().display_framebuffer_scale = imgui.get_main_viewport().framebuffer_scale = ImVec2(1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Text, numbers, buttons and tables that several panels draw alike."""
+"""Text, numbers, buttons and tables that several panels share."""
 
 import re
 from collections import Counter
@@ -23,18 +23,18 @@ _OVERLAY = (
     | imgui.WindowFlags_.no_move
 )  # fmt: skip
 Measure = Callable[[str], float]
-"""Width of a text."""
+"""Function that returns the width of a text."""
 
 _PLACES = (0.5, 0.75, 0.25, 1.0, 0.0)
-"""Where names are cut, as a part of what stays of them: the first by which most of those that differ still do."""
+"""Positions of the ellipsis in a shortened name, as a part of the letters that are kept, in order of preference."""
 
 _KIND = re.compile(r"(^| )(?:geom|body|subtree|site) (?=\S)")
 
 
 def shorten(text: str, room: float, measure: Measure, place: float = _PLACES[0]) -> str:
-    """The text if it is no wider than `room`, else with an ellipsis for a part of it.
+    """Return a text that is at most `room` wide, with an ellipsis for the part that was cut.
 
-    A pair first loses the kinds of the two, such as `geom`, then a part of each of the names.
+    A pair first loses the kinds of its two objects, such as `geom`, then a part of each name.
     """
     if measure(text) <= room:
         return text
@@ -50,14 +50,14 @@ def shorten(text: str, room: float, measure: Measure, place: float = _PLACES[0])
 
 
 def without_kinds(text: str) -> str:
-    """Names without `geom` and the like before them."""
+    """Return names without the kinds before them, such as `geom`."""
     return _KIND.sub(r"\1", text)
 
 
 def shorten_all(texts: Sequence[str], fit: Callable[[str, float], str]) -> list[str]:
-    """Texts of one list, each shortened; those that differ read differently, unless there is no room for that.
+    """Return the texts of a list, shortened so that different ones stay different if there is room for that.
 
-    `fit` shortens one of them, at a place.
+    `fit` shortens one text, with the ellipsis at a position.
     """
     shown = {text: fit(text, _PLACES[0]) for text in texts}
     if len(set(shown.values())) < len(shown):
@@ -82,13 +82,15 @@ def _cut(text: str, room: float, measure: Measure, place: float) -> str:
 
 
 def _keep(text: str, count: int, place: float) -> str:
-    """So many letters of a text, and an ellipsis for the others."""
+    """Return the first and last letters of a text, `count` in total, with an ellipsis between them."""
     head = round(place * count)
     return f"{text[:head]}…{text[len(text) - (count - head) :]}"
 
 
 def format_number(value: float, decimals: int = 3) -> str:
-    """A value whose text keeps its width while it changes: fixed decimals, exponents only at the extremes."""
+    """Return a value as text whose width stays the same while the value changes: fixed decimals, exponents only at the
+    extremes.
+    """
     size = abs(value)
     if value != value:
         return "-"
@@ -100,25 +102,25 @@ def format_number(value: float, decimals: int = 3) -> str:
 
 
 def number_font() -> AbstractContextManager[object]:
-    """Text in the fixed-width face."""
+    """Draw text in the fixed-width typeface within a `with` block."""
     return imgui_ctx.push_font(FONTS.number, NUMBER_SIZE)
 
 
 def text_color(color: ImVec4) -> AbstractContextManager[object]:
-    """Text in a colour."""
+    """Draw text in a colour within a `with` block."""
     return imgui_ctx.push_style_color(imgui.Col_.text, color)
 
 
 @contextmanager
 def disabled(off: bool) -> Iterator[None]:
-    """Controls that a person cannot use if `off`; their tooltips still show."""
+    """Disable controls within a `with` block if `off`; their tooltips still show."""
     imgui.begin_disabled(off)
     yield
     imgui.end_disabled()
 
 
 def text_right(text: str, color: ImVec4 | None = None, right: float | None = None) -> None:
-    """Right-aligned text that ends at `right` (window coordinates), or at the end of the cell or window."""
+    """Draw text that ends at `right` (window coordinates), or at the end of the cell or window."""
     if right is None:
         right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
     imgui.set_cursor_pos_x(max(imgui.get_cursor_pos_x(), right - imgui.calc_text_size(text).x))
@@ -129,7 +131,7 @@ def text_right(text: str, color: ImVec4 | None = None, right: float | None = Non
 
 
 def number_cell(value: float, color: ImVec4 | None = None, decimals: int = 3) -> None:
-    """A right-aligned number in the next column of a table."""
+    """Draw a right-aligned number in the next column of a table."""
     imgui.table_next_column()
     text_right(format_number(value, decimals), color)
 
@@ -140,7 +142,7 @@ def dim_text(text: str) -> None:
 
 
 def paragraph(text: str, color: ImVec4 | None = None) -> None:
-    """Text wrapped at the panel's edge, dim unless it has a colour."""
+    """Draw text wrapped at the panel's edge, in the dim colour unless another is given."""
     with text_color(color or dim_color()):
         imgui.push_text_wrap_pos(0.0)
         imgui.text_unformatted(text)
@@ -148,35 +150,35 @@ def paragraph(text: str, color: ImVec4 | None = None) -> None:
 
 
 def tooltip(text: str | Callable[[], str]) -> None:
-    """What the last item does, shown when the mouse rests on it; a function where it takes long to say."""
+    """Show a tooltip while the mouse rests on the last item; pass a function if the text is slow to make."""
     if imgui.is_item_hovered(_FOR_TOOLTIP):
         imgui.set_tooltip((text if isinstance(text, str) else text()).replace("%", "%%"))
 
 
 def literal(text: str) -> str:
-    """A name as part of a label or of an id: shown as it is, where ImGui would hide what follows `##`.
+    """Return a name to use in a label or an id: ImGui would hide what follows `##`.
 
-    A carriage return, which ImGui does not draw, parts each `#` from the next.
+    A carriage return, which ImGui does not draw, separates each `#` from the next.
     """
     return text.replace("#", "#\r")
 
 
 def button(label: str, help_text: str, width: float = 0.0) -> bool:
-    """A button with a tooltip; True if it was pressed."""
+    """Draw a button with a tooltip; return True if it was pressed."""
     pressed = imgui.button(label, ImVec2(width, 0))
     tooltip(help_text)
     return pressed
 
 
 def small_button(label: str, help_text: str) -> bool:
-    """A button as high as text, with a tooltip; True if it was pressed."""
+    """Draw a button as high as text, with a tooltip; return True if it was pressed."""
     pressed = imgui.small_button(label)
     tooltip(help_text)
     return pressed
 
 
 def icon_button(icon: str, label: str) -> bool:
-    """A square button as high as a field; True if it was pressed. `label` is its id."""
+    """Draw a square button as high as a field, with `label` as its id; return True if it was pressed."""
     size = imgui.get_frame_height()
     # The padding of text would leave too little room for icons.
     with imgui_ctx.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, imgui.get_style().frame_padding.y)):
@@ -184,7 +186,7 @@ def icon_button(icon: str, label: str) -> bool:
 
 
 def eye_button(shown: bool, what: str, color: ImVec4) -> bool:
-    """An eye, open if something is shown in the scene, that a click hides or shows; True if it is to be shown."""
+    """Draw an eye, open if `shown`, that a click opens or closes; return the new state."""
     with text_color(color), imgui_ctx.push_style_color(imgui.Col_.button, NO_COLOR):
         pressed = imgui.small_button(f"{icons.ICON_FA_EYE if shown else icons.ICON_FA_EYE_SLASH}###visible")
     tooltip(f"Hide {what}" if shown else f"Show {what}")
@@ -192,33 +194,33 @@ def eye_button(shown: bool, what: str, color: ImVec4) -> bool:
 
 
 def right_of_line(width: float) -> None:
-    """Continue the line at its right end, with an item whose text is so wide [px]."""
+    """Continue the line at its right end, for an item whose text has a width [px]."""
     imgui.same_line()
     room = imgui.get_content_region_avail().x - width - 2 * imgui.get_style().frame_padding.x
     imgui.set_cursor_pos_x(imgui.get_cursor_pos_x() + max(room, 0.0))
 
 
 def slots_text(slots: int) -> str:
-    """How many slots an array has, in words."""
+    """Return a number of slots in words."""
     return "1 slot" if slots == 1 else f"{slots} slots"
 
 
 def flow(width: float) -> None:
-    """Continue the line with an item of a width [px], or begin the next line where there is no room for it."""
+    """Continue the line with an item of a width [px], or begin the next line if there is no room for it."""
     imgui.same_line()
     if imgui.get_content_region_avail().x < width:
         imgui.new_line()
 
 
 def checkbox(label: str, on: bool, help_text: str) -> bool:
-    """A box with a tooltip; True if it is checked."""
+    """Draw a checkbox with a tooltip; return True if it is checked."""
     on = imgui.checkbox(label, on)[1]
     tooltip(help_text)
     return on
 
 
 def fitted_text(text: str, width: float) -> None:
-    """Text cut to a width [px]; where it is cut, its tooltip is the whole."""
+    """Draw text cut to a width [px]; if it is cut, the tooltip has all of it."""
     fitted = fit_text(text, width)
     imgui.text_unformatted(fitted)
     if fitted != text:
@@ -226,29 +228,29 @@ def fitted_text(text: str, width: float) -> None:
 
 
 def fit_text(text: str, width: float) -> str:
-    """The text, or what of it fits into a width [px]: see `short_names`."""
+    """Return a text shortened to a width [px]: see `shorten`."""
     return _fit_text(text, 0.5, width, imgui.get_font_size())
 
 
 def fit_texts(texts: Sequence[str], width: float) -> list[str]:
-    """What of each text of a list fits into a width [px]; different ones read differently."""
+    """Return the texts of a list shortened to a width [px]; different ones stay different if there is room for that."""
     size = imgui.get_font_size()
     return shorten_all(texts, lambda text, place: _fit_text(text, place, width, size))
 
 
 def combo_text(text: str, width: float) -> str:
-    """What of a text fits into a list's field that is so wide [px], beside its arrow."""
+    """Return a text shortened to fit into a closed list of a width [px], beside its arrow."""
     return fit_text(text, width - imgui.get_frame_height() - 2 * imgui.get_style().frame_padding.x)
 
 
 @lru_cache(4096)
 def _fit_text(text: str, place: float, width: float, font_size: float) -> str:
-    """In the face of the moment: each size has one."""
+    """Return a shortened text in the present font, whose size is part of the cache's key."""
     return shorten(text, width, lambda part: float(imgui.calc_text_size(part).x), place)
 
 
 def heading(text: str) -> None:
-    """A section title inside a panel."""
+    """Draw a section title inside a panel."""
     imgui.spacing()
     imgui.separator_text(literal(text))
 
@@ -262,9 +264,16 @@ def choose(
     name: Callable[[T], str] = str,
     preview: str | None = None,
 ) -> T:
-    """A list to choose one of some values.
+    """Draw a list to choose one of some values; return the chosen one.
 
-    `help_text`: its tooltip, or those of the values. `preview`: what it shows while it is closed, if not the value.
+    Args:
+        label: ImGui's label.
+        value: Value that is chosen now.
+        values: Values to choose from.
+        width: Width of the closed list [px].
+        help_text: Tooltip, or one for each value.
+        name: Function that returns the text of a value.
+        preview: Text of the closed list; None for that of the value.
     """
     imgui.set_next_item_width(width)
     if not imgui.begin_combo(label, literal(name(value) if preview is None else preview)):
@@ -283,13 +292,13 @@ def choose(
 def menu_item(
     label: str, act: Callable[[], object], key: str | None = None, on: bool = False, enabled: bool = True
 ) -> None:
-    """An entry of a menu, which does something when it is chosen; with a mark if it is `on`."""
+    """Draw an entry of a menu that calls `act` when it is chosen, with a check mark if it is `on`."""
     if imgui.menu_item_simple(label, key, on, enabled):
         act()
 
 
 def number_field(label: str, value: float, width: float, form: str, help_text: str) -> float | None:
-    """A field for a number; what was typed once Enter is pressed, else None."""
+    """Draw a field for a number; return the typed one when Enter is pressed, else None."""
     imgui.set_next_item_width(width)
     entered, value = imgui.input_double(label, value, 0.0, 0.0, form, imgui.InputTextFlags_.enter_returns_true)
     tooltip(help_text)
@@ -297,7 +306,7 @@ def number_field(label: str, value: float, width: float, form: str, help_text: s
 
 
 def filter_field(label: str, hint: str, text: str, width: float, help_text: str) -> str:
-    """A field for words that names must have; what is typed: see `has_words`."""
+    """Draw a field for words to filter names by; return the typed text, for `has_words`."""
     imgui.set_next_item_width(width)
     text = imgui.input_text_with_hint(label, hint, text)[1]
     tooltip(help_text)
@@ -305,13 +314,13 @@ def filter_field(label: str, hint: str, text: str, width: float, help_text: str)
 
 
 def has_words(name: str, text: str) -> bool:
-    """True if all words of a text are in a name, in either case."""
+    """Return True if a name contains all words of a text, in upper or lower case."""
     name = name.lower()
     return all(word in name for word in text.lower().split())
 
 
 def visible_rows(count: int, height: float = -1.0) -> Iterator[int]:
-    """Numbers of the rows, out of many, that are scrolled into view; `height` of a row [px] if it is known."""
+    """Yield the numbers of the rows that are scrolled into view; `height` of a row [px] if it is known."""
     clipper = imgui.ListClipper()
     clipper.begin(count, height)
     while clipper.step():
@@ -319,20 +328,20 @@ def visible_rows(count: int, height: float = -1.0) -> Iterator[int]:
 
 
 class Heading(NamedTuple):
-    """The heading of a table's column."""
+    """Heading of a table's column."""
 
     name: str
-    """What the column holds, and below it the unit."""
+    """Text of the heading, with the unit in a second line."""
     widest: str | float | None
-    """Its width [px], or a text as wide as what it holds; empty: it takes the room that is left; None: it fits what it
-    holds."""
+    """Width [px], or a text as wide as the content; empty: the column takes the room that is left; None: it fits its
+    content."""
     help_text: str = ""
     left: bool = False
-    """True if it is left-aligned, as text is; numbers are not."""
+    """True if the column is left-aligned, as text is; numbers are right-aligned."""
 
     @property
     def width(self) -> float:
-        """At least [px]; 0 where it depends on what the column holds."""
+        """Least width of the column [px]; 0 if it depends on the content."""
         if not isinstance(self.widest, str):
             return self.widest or 0.0
         return max(imgui.calc_text_size(text).x for text in (self.name, self.widest)) if self.widest else 0.0
@@ -342,9 +351,9 @@ _STRETCHES, _FIXED = imgui.TableColumnFlags_.width_stretch, imgui.TableColumnFla
 
 
 def table_headings(headings: Sequence[Heading], colors: Mapping[str, ImVec4] | None = None, frozen: int = 0) -> None:
-    """Set up the columns of a table and show their headings, dim but for those in `colors`.
+    """Set up the columns of a table and show their headings, dim unless they have a colour in `colors`.
 
-    `frozen`: columns that do not scroll sideways.
+    `frozen`: number of columns that do not scroll sideways.
     """
     imgui.table_setup_scroll_freeze(frozen, 1)
     for heading in headings:
@@ -373,9 +382,17 @@ def table_rows(
     frozen: int = 0,
     height: float = -1.0,
 ) -> Iterator[int]:
-    """Draw a table whose rows the caller fills: yields the numbers of those, out of many, that are scrolled into view.
+    """Draw a table whose rows the caller fills: yield the numbers of the rows that are scrolled into view.
 
-    `colors`, `frozen`: see `table_headings`. `height`: of a row [px] if it is known.
+    Args:
+        table: ImGui's id of the table.
+        headings: Columns of the table.
+        count: Number of rows.
+        flags: ImGui's table flags.
+        size: Outer size [px]; None for the room that is left.
+        colors: Colours of headings by name; the others are dim.
+        frozen: Number of columns that do not scroll sideways.
+        height: Height of a row [px]; -1 if it is not known.
     """
     if imgui.begin_table(table, len(headings), flags, size or ImVec2(0, 0)):
         table_headings(headings, colors, frozen)
@@ -388,9 +405,9 @@ def table_rows(
 def fitting(
     headings: Sequence[Heading], room: float, least_important: Sequence[str], names: float = 0.0
 ) -> list[Heading]:
-    """Headings without as many of the least important ones as do not fit into a width [px].
+    """Return the headings without the least important ones that do not fit into a width [px].
 
-    `names`: room for what is in the column that takes what is left [px].
+    `names`: room for the column that takes the width that is left [px].
     """
     padding = 2 * imgui.get_style().cell_padding.x
     kept = list(headings)
@@ -402,7 +419,7 @@ def fitting(
 
 @contextmanager
 def popup(name: str, above: bool = False) -> Iterator[bool]:
-    """A popup in which fields and buttons stand out; True if it is open. `above`: it stands on the last item."""
+    """Draw a popup in a `with` block, which is given True while it is open. `above`: place it above the last item."""
     if above and imgui.is_popup_open(name):
         low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
         # On the side of the window where it has room.
@@ -421,7 +438,7 @@ def popup(name: str, above: bool = False) -> Iterator[bool]:
 
 
 class Message:
-    """What an editor last did, or why it could not."""
+    """Result of an editor's last action, or the reason why it failed."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -432,7 +449,7 @@ class Message:
         self.text, self.failed = text, failed
 
     def attempt(self, action: Callable[[], T]) -> T | None:
-        """The result of something that may be refused; then None, and the text is the reason."""
+        """Return the result of an action; if it raises SceneError or ValueError, show the reason and return None."""
         self.set("")
         try:
             return action()
@@ -446,5 +463,5 @@ class Message:
 
 
 def begin_overlay(name: str) -> None:
-    """Begin a small window over the scene that cannot be moved, as large as its content. `imgui.end` ends it."""
+    """Begin a small window over the scene, as large as its content, that cannot be moved. `imgui.end` ends it."""
     imgui.begin(f"##{name}", None, _OVERLAY)

@@ -1,4 +1,4 @@
-"""Shows the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
+"""Show the application in a window: Hello ImGui's callbacks, the scene, and the panels around it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -36,32 +36,32 @@ from .theme import FONT_SIZE, Look
 from .viewport import Viewport, undo_odd_scale, window_pixels
 
 _NARROW = 700.0
-"""Width of a window below which its panels are in one drawer [px]."""
+"""Width of a window below which its panels share one drawer [px]."""
 _USUAL_HEIGHT = 600.0
-"""Height of a scene above which gizmos grow with it [px]."""
+"""Height of a scene above which glyphs grow with it [px]."""
 
 
 class Window(Shell):
-    """One window."""
+    """Window of an application, with the scene and its panels."""
 
     def __init__(self, app: Application) -> None:
         super().__init__(app, find_panels())
         self.viewport = Viewport()
         self.canvas: Canvas | None = None
-        """What is on the graphics card, while the window is open."""
+        """Scene and glyphs on the graphics card, while the window is open."""
         self.frame_count = 0
         self.error: BaseException | None = None
-        """What ended the window, to be raised once it is closed."""
+        """Error that ended the window, to be raised once it is closed."""
         self.keeps_settings = True
-        """True if settings and layout are read when it opens, and saved when it closes."""
+        """True if settings and layout are read when the window opens, and saved when it closes."""
         self.when_open: Callable[[], None] = lambda: None
-        """Called once the window exists."""
+        """Function that is called once the window exists."""
         self._look, self._docks = Look(), Docks(self.panels)
         self._record_button = RecordButton()
         self._body_menu = BodyMenu()
         self._profiler, self._drawer = Profiler(), Drawer()
         self._outdated = False
-        """True if the canvas has another scene's model."""
+        """True if the canvas still has the model of the scene before."""
         self._pointed: Highlight | None = None
         self.guard = Guard(app.notices)
         overlays: dict[str, Callable[[], None]] = {
@@ -78,11 +78,11 @@ class Window(Shell):
             "The file dialog": self.files.show,
         }
         self._drawn: dict[str, Callable[[], None]] = {}
-        """What draws each panel, by title."""
+        """Function that draws each panel, by title."""
         self._overlays = [self.guard.part(name, show) for name, show in overlays.items()]
 
     def runner_params(self) -> hello_imgui.RunnerParams:
-        """What Hello ImGui needs to run this window."""
+        """Return the parameters for Hello ImGui, with the callbacks of this window."""
         if self.keeps_settings:
             self.keeps_settings, trouble = prepare_settings(self.audience is not None)
             if trouble is not None:
@@ -106,7 +106,7 @@ class Window(Shell):
         return params
 
     def _shower(self, title: str) -> Callable[[], None]:
-        """Return what draws the content of a panel."""
+        """Return the function that draws the content of a panel."""
         return lambda: self.contents[title].show(self)
 
     def reset_layout(self) -> None:
@@ -115,7 +115,7 @@ class Window(Shell):
         self._docks = Docks(self.panels)
 
     def advance_unseen(self) -> None:
-        """Do what a frame does apart from its picture."""
+        """Advance the application by a frame that nobody sees, without drawing it."""
         app = self.app
         self._try_step()
         # Drawing them would use them up.
@@ -125,14 +125,14 @@ class Window(Shell):
             app.session.history.curves.update()
 
     def prepare_closing(self) -> None:
-        """Complete what is being recorded or saved; why that fails is raised once the window is closed."""
+        """Complete recordings and files that are being saved; an error there is raised once the window is closed."""
         self._at_ends(self.app.close)()
         if self.canvas is not None:
             # Hello ImGui reads a last picture. Mesa would only then see that the window has become smaller, and crash.
             self.canvas.scene_pass.read_pixels((0, 0, 1, 1))
 
     def close(self) -> None:
-        """Save what a person chose, and free everything on the graphics card. Safe twice."""
+        """Save the user's settings, and free everything on the graphics card. Calling it twice is safe."""
         if self.is_presenting:
             # The layout that is kept is the one before.
             self.toggle_presentation()
@@ -151,7 +151,7 @@ class Window(Shell):
         self.canvas = None
 
     def _at_ends(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Opening and closing: what fails here ends the window, and is raised once it is closed."""
+        """Return a call for opening or closing, where an error ends the window and is raised once it is closed."""
 
         def guarded() -> None:
             try:
@@ -163,7 +163,7 @@ class Window(Shell):
         return guarded
 
     def _open(self) -> None:
-        """Once the window exists: settings, everything on the graphics card, the first scene."""
+        """Load the settings, create the canvas, and start the first scene; called once the window exists."""
         self.when_open()
         settings = ViewState.from_json(hello_imgui.load_user_pref(SAVED)) if self.keeps_settings else None
         if settings is not None:
@@ -187,12 +187,12 @@ class Window(Shell):
         imgui.get_io().config_input_text_cursor_blink = False
 
     def _drop(self, _: Any, paths: list[str]) -> None:
-        """Files dropped on the window."""
+        """Open the first file that was dropped on the window."""
         if paths and self.app.session.why_not(Change.SCENE) is None:
             self.guard.attempt("Opening what was dropped", lambda: self.app.open_scene(paths[0]))
 
     def _advance(self) -> None:
-        """Input, commands, physics: the frame's state, before anything is drawn."""
+        """Handle input and advance the simulation, before anything is drawn."""
         assert self.params is not None
         app = self.app
         undo_odd_scale()
@@ -225,7 +225,7 @@ class Window(Shell):
             session.paused = True
 
     def _advance_scene(self) -> None:
-        """Physics, or the scene that was opened meanwhile."""
+        """Advance the simulation, or switch to the scene that was opened meanwhile."""
         app = self.app
         files = app.session.engine.files
         with self._profiler.measure("physics"):
@@ -239,7 +239,7 @@ class Window(Shell):
         glfw.set_window_title(glfw_utils.glfw_window_hello_imgui(), self.app.title)
 
     def _draw(self) -> None:
-        """Scene and gizmos, behind the panels."""
+        """Draw the scene and its glyphs, behind the panels."""
         if self.canvas is None:
             return
         if self._outdated:
@@ -283,7 +283,7 @@ class Window(Shell):
             )
 
     def _finish_frame(self) -> None:
-        """Everything is drawn: recordings of the whole window and those who watch it take their picture."""
+        """Pass the finished frame to recordings of the whole window and to remote viewers."""
         pixels = window_pixels()
         self.guard.attempt("Recording", lambda: self._take_picture(pixels, whole_window=True))
         audience, canvas = self.audience, self.canvas
