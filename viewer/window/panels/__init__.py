@@ -1,4 +1,4 @@
-"""The panels of the window, one file each: a module of this folder that has a `PANEL` is one of them."""
+"""Panels of the window, one file each: a module of this folder that has a `PANEL` is found and shown."""
 
 from importlib import import_module
 from pkgutil import iter_modules

@@ -1,4 +1,4 @@
-"""Bodies window: the forces on a body by kind, who presses on whom, and what touched at the start."""
+"""Bodies window: forces on a body by kind, bodies that press on each other, and contacts before the first step."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from .explanations import show_exclude_entries, show_forces
 
 _DIGITS = "-0000.000"
 _LONGEST = 28
-"""Letters of a name that are shown whole."""
+"""Most letters of a name that are shown."""
 _PAIRS = (
     ui.Heading("this body", "", "The force acts by this one", left=True),
     ui.Heading("presses on", "", "... on this one; right-click to exclude the pair", left=True),
@@ -38,12 +38,12 @@ _START = (
 
 
 class BodiesPanel:
-    """The window's content."""
+    """Content of the Bodies window."""
 
     def __init__(self) -> None:
         self._alone = False
         self._start: tuple[MjModel | None, str | None, list[PressingPair]] = (None, None, [])
-        """What touches at the start of a model, from a keyframe."""
+        """Pairs that touch before the first step, with the model and keyframe they belong to."""
 
     def show(self, shell: Shell) -> None:
         """Draw the content."""
@@ -115,7 +115,7 @@ def _begin(name: str, headings: Sequence[ui.Heading], pairs: Sequence[PressingPa
 
 
 def _show_motion(session: Session, pair: PressingPair) -> None:
-    """How two bodies move against each other now, and how far they have slid."""
+    """Draw how two bodies move against each other at the shown step, and how far they have slid so far."""
     friction, time = session.events.friction if session.events is not None else None, session.state_time
     keys = [int(pair_key(session.engine.model, np.array(side))) for side in pair.sides if min(side) >= 0]
     known = {} if friction is None else friction.motions
@@ -133,7 +133,7 @@ def _show_motion(session: Session, pair: PressingPair) -> None:
 
 
 def _show_names(shell: Shell, pair: PressingPair) -> None:
-    """The two bodies in a new row, which has a menu."""
+    """Draw the names of two bodies in a new row, with a menu to exclude the pair."""
     imgui.table_next_row()
     for i, name in enumerate(pair.names):
         imgui.table_next_column()

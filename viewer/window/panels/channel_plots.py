@@ -1,4 +1,4 @@
-"""Draws the channels of a run in the Plots panel, a plot for each group and unit, and lets a user choose them."""
+"""Draw the channels of a run in the Plots panel, one plot for each group and unit, and let the user choose them."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -23,22 +23,22 @@ _DIGITS = 4
 _LOW_LINES = 6.5
 """Height of a plot, in lines of text, below which its value axis has few numbers."""
 _STRIP = 0.35
-"""Half the height of a strip of a channel that is true or false, by its row."""
+"""Half the height of the strip of a true/false channel, as a part of its row."""
 _MOST_SENSORS = 24
-"""Sensors that can be given a measured column in the popup."""
+"""Most sensors that the popup can give a measured column."""
 _CLICK = 3.0
-"""Longest way of the mouse in a click [px]."""
+"""Longest travel of the mouse in a click [px]."""
 
 
 class Frame(NamedTuple):
-    """Size and time axis of a plot, which all plots of the panel share."""
+    """Size and time axis that all plots of the panel share."""
 
     size: ImVec2
     start: implot.BoxedValue
     end: implot.BoxedValue
     """Times at the ends of the axis [s]; ImPlot writes them."""
     style: int
-    """ImPlot's flags."""
+    """Flags of ImPlot."""
 
 
 def show_channels(
@@ -53,13 +53,13 @@ def show_channels(
     """Draw the plot of some channels.
 
     Args:
-        session: has the channels; a click with the right button opens what can be done with them.
-        title: name of the group and the unit.
-        channels: the curves.
-        settings: say what the value axis shows.
-        frame: size and time axis of the plot.
-        now: time that is shown [s], of the values beside the names.
-        draw_over: draws what all plots have, such as the cursor.
+        session: Session with the channels; a right click on the plot opens their menu.
+        title: Name of the group and the unit.
+        channels: Channels that the plot shows.
+        settings: Settings of the value axis.
+        frame: Size and time axis of the plot.
+        now: Time of the values beside the names [s].
+        draw_over: Draws what all plots share, such as the cursor.
 
     Returns:
         True if the mouse is over the plot.
@@ -117,7 +117,7 @@ def _draw_curves(
 
 
 def _draw_strips(reduced: Sequence[tuple[Numbers, Reduced]], colors: Sequence[ImVec4], end: float) -> None:
-    """Draw a row for each channel, filled where it is true; the last value holds up to a time [s]."""
+    """Draw a row for each channel, filled while it is true; the last value holds up to `end` [s]."""
     draw = implot.get_plot_draw_list()
     implot.push_plot_clip_rect()
     for row, (color, (times, extremes)) in enumerate(zip(colors, reduced, strict=True)):
@@ -142,11 +142,11 @@ def _write_rows(channels: Sequence[Channel]) -> None:
 
 
 _draft = Limit("", 0.0)
-"""Limit that is being put together."""
+"""Limit that the menu edits."""
 
 
 def _show_menu(session: Session, channels: Sequence[Channel]) -> None:
-    """Show what can be done with the channels of a plot: pause at a value, remove those that were chosen here."""
+    """Draw the menu of a plot's channels: pause at a value, and remove channels that the user chose."""
     names = [channel.name.name for channel in channels]
     if _draft.channel not in names:
         _draft.channel = names[0]
@@ -171,7 +171,7 @@ def _show_menu(session: Session, channels: Sequence[Channel]) -> None:
 
 
 def show_measured(shell: Shell) -> None:
-    """Show the button of measured data, if there are some, with the sensors and their columns while it is open."""
+    """Draw the button for measured data, if there are any, and its popup with sensors and their columns."""
     app = shell.app
     measured, session = app.measured, app.session
     if measured.path is None:
@@ -218,13 +218,13 @@ def _column_text(name: str | None, rates: dict[str, float]) -> str:
 
 
 class ChannelChooser:
-    """A button with everything of the model that can have a curve."""
+    """Button with a list of all quantities of the model that can be plotted."""
 
     def __init__(self) -> None:
         self._filter = ""
 
     def show(self, session: Session) -> None:
-        """Show the button, and its list while it is open."""
+        """Draw the button, and its list while it is open."""
         chosen = session.model_channels
         if ui.button(f"{icons.ICON_FA_PLUS}###channel", "Plot a joint, control, actuator force or sensor of the model"):
             imgui.open_popup("add channel")

@@ -22,7 +22,7 @@ from .sensor_form import NameList
 
 _DIGITS = "-00000.000"
 _MOST_LINES = 12
-"""Lines of one kind that are listed; the tooltip has more."""
+"""Most lines of one kind that are listed; the tooltip has more."""
 _MOST_TOUCHDOWN = 9999
 _EMPTY = (
     "Nothing is shown beside this run. Open a scene, a saved run, a log or another engine, or branch the past: the same"
@@ -46,7 +46,7 @@ _HELP = {
 
 
 class BranchForm:
-    """Values that a new branch changes."""
+    """Form for the values that a new branch changes."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -55,10 +55,10 @@ class BranchForm:
         self._quantity, self._name, self._text = "friction", "", ""
         self._names = NameList()
         self._shown_for: tuple[object, ...] = ()
-        """Model, quantity and object that the offered value belongs to."""
+        """Model, quantity and object that the proposed value belongs to."""
 
     def begin(self, quantity: str = "", name: str = "") -> None:
-        """Show the form, for a quantity of an object if one is given."""
+        """Open the form; `quantity` and `name` of an object fill it in."""
         self.is_open = True
         self.message.set("")
         if quantity:
@@ -102,7 +102,7 @@ class BranchForm:
         self.message.show()
 
     def _offer(self, model: MjModel) -> None:
-        """Fill in the value that the model has, once for each quantity and object."""
+        """Fill in the model's own value, once for each quantity and object."""
         key = (id(model), self._quantity, self._name)
         if key == self._shown_for:
             return
@@ -117,7 +117,7 @@ class BranchForm:
         return read_change(f"{self._quantity}{f':{self._name}' if self._name else ''}={self._text}")
 
     def _add(self, model: MjModel) -> bool:
-        """Keep what is typed as a change; False with a message where that is not possible, or changes nothing."""
+        """Add the typed value to the changes. If that is not possible or changes nothing, show why and return False."""
 
         def add() -> bool:
             change = self._change()
@@ -129,7 +129,7 @@ class BranchForm:
         return bool(self.message.attempt(add))
 
     def _start(self, beside: RunsBeside, model: MjModel) -> None:
-        """Begin the branch; a value that was typed and not added belongs to it."""
+        """Start the branch, with the typed value if it was not added yet."""
         typed = self.changes and self._is_offered(model)
         if not typed and not self._add(model):
             return
@@ -137,7 +137,7 @@ class BranchForm:
             self.changes, self.is_open = [], False
 
     def _is_offered(self, model: MjModel) -> bool:
-        """True if the value in the field is the model's own, or among the changes."""
+        """Return True if the value in the field is the model's own, or one of the changes."""
         try:
             change = self._change()
             return change in self.changes or change.now(model).value == change.value
@@ -146,7 +146,7 @@ class BranchForm:
 
 
 class ComparePanel:
-    """The window's content."""
+    """Content of the Compare window."""
 
     def __init__(self) -> None:
         self.form, self.cures = BranchForm(), CureForm()
@@ -310,7 +310,7 @@ def _show_first(beside: RunsBeside) -> None:
 
 
 def _cause(found: Divergence) -> str:
-    """Return the first difference in words: here is the run that is shown."""
+    """Return the first difference as text; "here" is the shown run."""
     text = found.text if found.link is Link.STATE else f"{found.link}: {found.text}"
     words = {" in A,": " here,", " in B": " beside", "the list of A alone": "the list here alone"}
     for word, meaning in (words | {"the list of B alone": "the list beside alone"}).items():
@@ -380,7 +380,7 @@ def _sensor_row(row: Mapping[str, Any], shown: set[str]) -> None:
 
 
 def _details(row: Mapping[str, Any]) -> list[str]:
-    """All figures of a sensor, a line each: in this run, and beside."""
+    """Return all values of a sensor as lines, for this run and the one beside."""
     lines = [f"{row['name']}: {row['label']}"]
     if row["a"] is None or row["b"] is None:
         return [*lines, row["unread"] or f"only {'beside' if row['a'] is None else 'in this run'}"]

@@ -1,4 +1,4 @@
-"""The Inspector's table of a sensor's contacts: which columns it has, how they fit, and a row a contact."""
+"""Table of a sensor's contacts in the Inspector: its columns, how they fit, and one row per contact."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -24,20 +24,20 @@ APART = (
 )
 _DIGITS = "-000.000"
 _LEAST_ROWS, _MOST_ROWS = 3, 8
-"""Rows that the table has room for, whatever touches: the panel below it does not move."""
+"""Fewest and most rows that the table has room for; a fixed height keeps the panel below it in place."""
 _OTHERS = 31.0
-"""Height of what else the Inspector shows, and of the least of its array, in font sizes."""
+"""Height of the rest of the Inspector, with the smallest useful array table, in font sizes."""
 _FLAGS = (
     imgui.TableFlags_.scroll_x | imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit
     | imgui.TableFlags_.row_bg | imgui.TableFlags_.no_pad_outer_x
 )  # fmt: skip
 _SPANS = imgui.SelectableFlags_.span_all_columns | imgui.SelectableFlags_.allow_overlap
 _LONGEST = 28
-"""Letters of a name that are shown whole."""
+"""Most letters of a name that are shown."""
 
 
 class ContactColumn(StrEnum):
-    """What the table shows of a contact, the most important first."""
+    """Column of the contact table, the most important first."""
 
     SLOT = "slot"
     FORCES = "forces"
@@ -62,21 +62,21 @@ _HELP = {
 
 
 class ContactTable:
-    """The table, with what it knows of the model."""
+    """Table of the contacts of one sensor."""
 
     def __init__(self) -> None:
         self._model: MjModel | None = None
         self._bodies: dict[str, str] = {}
         """Body of each geom, by the geom's name."""
         self._app: Application | None = None
-        """What the menu of a contact changes."""
+        """Application that the menu of a contact acts on."""
         self._apart: NDArray[np.bool_] = np.zeros(0, bool)
-        """Slots that do not touch, (slots,)."""
+        """True for slots whose contacts do not touch, (slots,)."""
         self._names = {ContactColumn.GEOMS: "", ContactColumn.BODIES: ""}
-        """As long as the longest name."""
+        """Longest name in each column of names."""
 
     def choose(self, settings: ViewState) -> None:
-        """Boxes for the columns."""
+        """Draw checkboxes for the columns."""
         chosen = _chosen(settings)
         help_text = "The first ones of those below that the panel has room for"
         fits = ui.checkbox("as many as fit", chosen is None, help_text)
@@ -94,7 +94,7 @@ class ContactTable:
                 settings.contact_columns = ",".join(each for each in ContactColumn if each in kept)
 
     def show(self, app: Application, reading: SensorReading, tints: Sequence[ImVec4], why_zero: str | None) -> None:
-        """The table, or why it is empty, in a place of constant height."""
+        """Draw the table, or the reason why it is empty, in an area of constant height."""
         session, self._app = app.session, app
         self._read(session.engine.model)
         self._apart = reading.batch.apart
@@ -115,7 +115,7 @@ class ContactTable:
         imgui.end_child()
 
     def columns(self, session: Session, reading: SensorReading, width: float) -> list[ContactColumn]:
-        """The columns that were chosen, or those that fit into a width [px]."""
+        """Return the chosen columns, or else those that fit into a width [px]."""
         chosen = _chosen(session.settings)
         if chosen is not None:
             return list(chosen)
@@ -179,7 +179,7 @@ class ContactTable:
                     self._show_cells(session, reading, int(slots[row]), column, None if net else tints, (use, state))
 
     def _show_menu(self, session: Session, name: str, slot: int) -> None:
-        """The menu of the contact whose row was drawn last."""
+        """Draw the menu of the contact whose row was drawn last."""
         if not imgui.begin_popup_context_item(f"##contact menu {slot}"):
             return
         session.picked = (name, slot)
@@ -202,7 +202,8 @@ class ContactTable:
         tints: Sequence[ImVec4] | None,
         friction: tuple[float, ContactState],
     ) -> None:
-        """What a column, which may be several cells, shows of a contact. `tints` of its components; none for a net."""
+        """Draw the cells of one column for a contact. `tints`: colours of its force components; None for a net
+        force."""
         name, batch = reading.sensor.name, reading.batch
         match column:
             case ContactColumn.SLOT:
@@ -241,11 +242,11 @@ class ContactTable:
 
 
 _USUAL = tuple(column for column in ContactColumn if column is not ContactColumn.BODIES)
-"""Columns that are shown, as far as they fit, until a person chooses."""
+"""Columns shown by default, as far as they fit."""
 
 
 def _chosen(settings: ViewState) -> list[ContactColumn] | None:
-    """The columns that a person chose; None for as many as fit."""
+    """Return the columns that the user chose; None to show as many as fit."""
     words = settings.contact_columns.split(",")
     chosen = [column for column in ContactColumn if column in words or column is ContactColumn.SLOT]
     return chosen if settings.contact_columns else None

@@ -1,4 +1,4 @@
-"""Shows the Controls window: sliders that drive actuators, pose joints and tune a controller."""
+"""Controls window: sliders that drive actuators, pose joints and tune a controller."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,7 +16,7 @@ from .poses import T, begin_rows, by_limb, next_row, show_poses, slider
 
 
 class KeyframeList:
-    """The tab's content, with the name that a person types."""
+    """Content of the Keyframes tab, with the name that the user types."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -73,7 +73,7 @@ class KeyframeList:
 
 
 class ControlsPanel:
-    """The window's content, with what a person filters and selects in it."""
+    """Content of the Controls window, with the filter and the selected actuators."""
 
     def __init__(self) -> None:
         self._filter = ""
@@ -127,7 +127,7 @@ class ControlsPanel:
             _show_noise(session)
 
     def _show_settings(self, session: Session) -> None:
-        """Buttons that set all controls, or the selected ones."""
+        """Draw buttons that set all controls, or the selected ones."""
         drive = session.drive
         chosen = [each for each in drive.actuators if each.name in self._selected] or drive.actuators
         which = f"the {len(chosen)} selected controls" if self._selected else "all controls"
@@ -153,7 +153,7 @@ class ControlsPanel:
             drive.all_environments = ui.checkbox("All environments", drive.all_environments, help_text)
 
     def _show_filter(self, items: Sequence[T], *, selects: bool = False) -> None:
-        """The field, and beside it what selects all that it leaves."""
+        """Draw the filter field, and with `selects` a button that selects all that pass it."""
         label = "Clear###select" if self._selected else "Select###select"
         width = imgui.calc_text_size("Select").x + 2 * imgui.get_style().frame_padding.x
         room, help_text = imgui.get_style().item_spacing.x, "Filter by name"
@@ -202,7 +202,7 @@ class ControlsPanel:
 
 
 def _show_driver(app: Application) -> None:
-    """Who sets the controls, and the switch that lets a person set them."""
+    """Draw the checkbox that lets the controller set the controls, if there is one."""
     simulation = app.session.simulation
     name = app.controllers.label(simulation.engine)
     if name is None:
@@ -214,7 +214,7 @@ def _show_driver(app: Application) -> None:
 
 
 def _show_heading(actuators: Sequence[Actuator]) -> None:
-    """What the columns of all limbs are."""
+    """Draw the headings of the columns, once for all limbs."""
     if not begin_rows("heading", 3):
         return
     imgui.table_next_row()
@@ -233,7 +233,7 @@ def _show_heading(actuators: Sequence[Actuator]) -> None:
 
 
 def _show_force(session: Session, each: Actuator) -> None:
-    """The force that an actuator made in the last step, in amber where it can make no more."""
+    """Draw the force of an actuator in the last step, in amber at its limit."""
     unit = each.force_unit or "its own unit"
     known = session.engine.has_contact_list and not session.drive.is_posed
     with ui.number_font():
@@ -252,7 +252,7 @@ def _show_force(session: Session, each: Actuator) -> None:
 
 
 def _show_hold(session: Session) -> None:
-    """What keeps the present pose."""
+    """Draw the controls that hold the present pose."""
     drive = session.drive
     if not drive.can_hold:
         return
@@ -293,7 +293,7 @@ def _field(name: str, value: float, text: str, help_text: str, speed: float = 0.
 
 
 def _show_constants(app: Application) -> None:
-    """The numbers of the controller's file."""
+    """Draw sliders for the constants of the controller's file."""
     file = app.controllers.file
     assert file is not None
     with ui.text_color(dim_color()):
@@ -317,7 +317,7 @@ def _show_constants(app: Application) -> None:
 
 
 def _constant_range(declared: float, value: float, whole: bool) -> tuple[float, float]:
-    """Where a slider of a number ends: at 0 and at twice what the file says, or further where it has been set to."""
+    """Return the ends of a constant's slider: 0 and twice the declared value, extended to the value that is set."""
     least = 10.0 if whole else 1.0
     ends = (0.0, 2 * declared) if declared else (-least, least)
     return min(*ends, value), max(*ends, value)

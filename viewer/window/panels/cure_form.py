@@ -1,4 +1,4 @@
-"""Part of the Compare window: what must not happen, and the smallest changes that keep it from happening."""
+"""Form of the Compare window that searches for the smallest changes of a model that avoid something."""
 
 from imgui_bundle import icons_fontawesome_6 as icons
 from imgui_bundle import imgui
@@ -12,7 +12,7 @@ from ..theme import plain_color, warning_color
 from .sensor_form import NameList
 
 _LIMITS = {Kind.SLIP: "1mm", Kind.CREEP: "10um/s", Kind.LOST: "50ms", Kind.FORCE: "20N", Kind.DROP: "0.1m"}
-"""Limits in the field at first."""
+"""Limit that the field proposes for each kind."""
 _HELP = {
     Kind.SLIP: "slip: surfaces move along each other, farther than this",
     Kind.CREEP: "creep: the same as a speed, the mean over half a second",
@@ -25,7 +25,7 @@ _SECONDS = 5.0
 
 
 class CureForm:
-    """Things to avoid, the search, and its results."""
+    """Conditions to avoid, the search, and its results."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -86,7 +86,7 @@ class CureForm:
             self._show_cures(app, search.cures)
 
     def _add(self) -> bool:
-        """Add what is typed; False with a message where it makes no sense."""
+        """Add the typed condition. If it is not valid, show why and return False."""
         sign = "<" if self._kind is Kind.DROP else ">"
         text = self._kind if self._kind is Kind.UNSTABLE else f"{self._kind}:{self._name}{sign}{self._limit}"
         if self.message.attempt(lambda: read_unwanted(str(text))) is None:

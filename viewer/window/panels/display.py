@@ -1,4 +1,4 @@
-"""Shows the Display window: what is drawn of contacts, and how."""
+"""Display window: layers that are drawn of contacts, and their look."""
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -16,7 +16,7 @@ E = TypeVar("E", bound=StrEnum)
 
 
 class DisplayPanel:
-    """What is drawn of contacts, and how."""
+    """Content of the Display window."""
 
     def show(self, shell: Shell) -> None:
         """Draw the content."""
@@ -30,7 +30,7 @@ class DisplayPanel:
 
 
 def _show_layers(gizmos: GizmoSettings, layers: Sequence[Layer]) -> None:
-    """A checkbox for each layer, two in a row where they fit."""
+    """Draw a checkbox for each layer, two in a row if they fit."""
     in_left_half = False
     for layer in layers:
         assert layer.flag is not None

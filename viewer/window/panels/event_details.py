@@ -1,4 +1,4 @@
-"""Rows of the event log, one for what a sensor and its pair of geoms report at once, and the curves of a pair."""
+"""Rows of the event list, which join the events of a pair and its sensor, and the curves of gaps."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -19,18 +19,19 @@ from .. import widgets as ui
 from ..theme import dim_color, faded, plain_color
 
 _TOGETHER = 0.05
-"""Events of a sensor and of its pair are twins if they are seen within this time [s], and nothing else happens to
-either between them: surfaces meet before a force is felt, and part after it has gone."""
+"""Longest time between an event of a pair and that of its sensor in one row [s]. Surfaces meet before a force is felt,
+and part after it has gone.
+"""
 _MOST_PAIRS = 256
-"""A sensor that matches more pairs is of none of them."""
+"""Most pairs of a sensor whose events are joined with those of its pairs."""
 _ALONE = " (sensor)"
-"""After the name of a sensor whose event is of no pair."""
+"""Suffix of the name of a sensor whose event belongs to no pair."""
 _UNSETTLED = 100
-"""Newest entries that may still be moved: a sensor's event is inserted when it is confirmed."""
+"""Number of newest entries that may still move: a sensor's event is inserted once it is confirmed."""
 _LINGER = 0.5
-"""How long the curves are kept up once they are out of sight [s]."""
+"""Time for which the curves are still recorded once they are out of sight [s]."""
 _SPAN = 2.0
-"""Time in view [s]."""
+"""Time span of the curves [s]."""
 _MARK_COUNT = 100
 _TICKS = ((1.0, "1 m"), (1e-2, "1 cm"), (1e-4, "0.1 mm"), (1e-6, "1 µm"), (1e-8, "10 nm"))
 _TIMES = (
@@ -44,7 +45,7 @@ _TIMES = (
 
 
 def show_crossing(session: Session, tracker: ContactTracker) -> None:
-    """Curves of z1 and z2 with the hysteresis band."""
+    """Draw the curves of z1 and z2 with the hysteresis band."""
     tracker.curves_wanted_until = monotonic() + _LINGER
     times, z1, z2 = tracker.curves
     if not len(times):
@@ -87,7 +88,7 @@ def show_crossing(session: Session, tracker: ContactTracker) -> None:
 
 
 def show_sensor_times(tracker: ContactTracker, now: float) -> None:
-    """How long each sensor has been in contact and in the air at a simulated time [s]."""
+    """Draw the table with the times of each sensor in contact and in the air, at a simulated time [s]."""
     timing = tracker.timing_at(now)
     if not tracker.sensors.names:
         ui.paragraph("This scene has no contact sensors.")
@@ -109,12 +110,12 @@ def show_sensor_times(tracker: ContactTracker, now: float) -> None:
 
 
 def _stretch(distance: NDArray[np.float64], eps: float) -> NDArray[np.float64]:
-    """Distances [m] from nanometres to metres on one axis: proportional within eps, logarithmic beyond."""
+    """Return distances [m] on an axis that is linear within `eps` and logarithmic beyond, from nanometres to metres."""
     return np.sign(distance) * np.log10(1 + np.abs(distance) / eps)
 
 
 def _limits(z1: NDArray[np.float64], z2: NDArray[np.float64], eps: float) -> tuple[float, float]:
-    """The axis that holds the curves, in whole decades so that it seldom changes."""
+    """Return the ends of the axis that holds the curves, in whole decades so that it seldom changes."""
     values = np.concatenate([z1, z2])
     values = _stretch(values[np.isfinite(values)], eps)
     return min(-1.0, math.floor(values.min(initial=0.0))) - 0.3, max(1.0, math.ceil(values.max(initial=0.0))) + 0.3
@@ -138,7 +139,7 @@ def _draw_band(now: float, eps: float) -> None:
 
 
 def _draw_marks(tracker: ContactTracker, now: float) -> None:
-    """A thin line at each event in view."""
+    """Draw a thin line at each event in view."""
     events = [entry.time for entry in tracker.log.between(now - _SPAN, now) if entry.pair_id is not None]
     if events:
         spec = implot.Spec(line_color=faded(dim_color(), 0.35))
@@ -146,17 +147,17 @@ def _draw_marks(tracker: ContactTracker, now: float) -> None:
 
 
 class EventRow:
-    """One line of the list: events of one contact."""
+    """Row of the event list: an event of a pair, and those of its sensors at the same time."""
 
     __slots__ = ("entry", "events", "place")
 
     def __init__(self, entry: LogEntry, place: int) -> None:
         self.events = [(place, entry)]
-        """The events, with their places in the log."""
+        """Events of the row, with their indices in the log."""
         self.place = place
-        """Of the first of them."""
+        """Index of the first event in the log."""
         self.entry = entry
-        """The pair's event if there is one, for it knows more."""
+        """Event that the row shows: that of the pair if there is one, because it has more details."""
 
     def add(self, entry: LogEntry, place: int) -> None:
         self.events.append((place, entry))
@@ -164,7 +165,7 @@ class EventRow:
             self.entry = entry
 
     def cut(self, place: int) -> None:
-        """Remove events from a place in the log on; the first one is before it."""
+        """Remove events at or after an index of the log; the first event is before it."""
         kept = [event for event in self.events if event[0] < place]
         if len(kept) < len(self.events):
             self.events = kept
@@ -172,7 +173,7 @@ class EventRow:
 
     @property
     def text(self) -> str:
-        """Whose event it is."""
+        """Text of the column "pair or sensor"."""
         if self.entry.pair_id is None:
             return self.entry.subject + _ALONE
         return _row_text(self.entry.subject, [entry.subject for _, entry in self.events if entry.sensor is not None])
@@ -183,27 +184,27 @@ def _row_text(pair: str, sensors: Sequence[str]) -> str:
 
 
 class EventRows:
-    """Rows of a tracker's log, kept up with it."""
+    """Rows of a tracker's log, updated as it grows."""
 
     def __init__(self) -> None:
         self.rows: list[EventRow] = []
         self.longest = 0
-        """Letters of the longest text that a row can have."""
+        """Number of letters of the longest text that a row can have."""
         self._log: EventLog | None = None
         self._known: list[LogEntry] = []
-        """Entries that the rows are made of."""
+        """Entries that the rows were made from."""
         self._version = -1
         self._model: MjModel | None = None
         self._pairs: object = None
         self._by_sensor: dict[int, frozenset[int]] = {}
-        """Tracked pairs that each sensor matches, by their places."""
+        """Indices of the tracked pairs that each sensor matches."""
         self._by_pair: dict[int, list[int]] = {}
         """Sensors that match each tracked pair."""
         self._newest: dict[int, EventRow] = {}
-        """The last row that has an event of each pair and sensor, by `_subject`, as far back as twins can be."""
+        """Newest row with an event of each pair and sensor, by `_subject`, among those that a new event may join."""
 
     def update(self, tracker: ContactTracker, model: MjModel) -> Sequence[EventRow]:
-        """The rows of all events."""
+        """Return the rows of all events."""
         log = tracker.log
         if model is not self._model or tracker.pairs.choice is not self._pairs:
             self._model, self._pairs = model, tracker.pairs.choice
@@ -242,7 +243,7 @@ class EventRows:
         return max(alone + watched, default=0)
 
     def _settled(self, log: EventLog) -> int:
-        """How many of the known entries are still where they were, and will stay there."""
+        """Return how many of the known entries have not moved and cannot move any more."""
         last = len(self._known) - _UNSETTLED
         entries = log.entries
         if log is not self._log or last <= 0 or len(entries) < last or entries[0] is not self._known[0]:
@@ -267,7 +268,8 @@ class EventRows:
         self._newest[_subject(entry)] = row
 
     def _twin(self, entry: LogEntry) -> EventRow | None:
-        """The row that has the event of the pair if this one is that of its sensor, or the other way round."""
+        """Return the row of the same contact: that of the pair for a sensor's event, or that of a sensor for a
+        pair's."""
         if entry.sensor is not None:
             others: Iterable[int] = self._by_sensor.get(entry.sensor, ())
         else:
@@ -290,7 +292,7 @@ class EventRows:
 
 
 def _subject(entry: LogEntry) -> int:
-    """A number for the pair or the sensor of an event."""
+    """Return a number for the pair or sensor of an event; numbers of sensors are negative."""
     return _sensor_subject(entry.sensor) if entry.sensor is not None else entry.pair_id or 0
 
 
@@ -317,5 +319,5 @@ def _pairs_by_sensor(tracker: ContactTracker, model: MjModel) -> dict[int, froze
 
 
 def passes(row: EventRow, text: str, kind: EventKind | None) -> bool:
-    """True if a row is of a kind, and all words of a text are in its names."""
+    """Return True if a row is of a kind, and its text has all words of the filter."""
     return (kind is None or row.entry.kind is kind) and ui.has_words(row.text, text)

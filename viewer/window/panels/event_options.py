@@ -1,4 +1,4 @@
-"""Popups of the Events window: which pairs are tracked, what counts as contact, and breaks that pause on one."""
+"""Popups of the Events window: which pairs are tracked, thresholds of contact, and breakpoints."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,14 +23,14 @@ _HELP = {
 }
 _BANDS = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
 _LEAST_FORCE = 1e-6
-"""Below this, contact could never end [N]."""
+"""Smallest force threshold [N]: below it, contact could never end."""
 _LONGEST = 60.0
 """Longest minimum duration [s]."""
 _CLEARS = "Starts a new list."
 
 
 def show_tracking_options(session: Session, tracker: ContactTracker) -> None:
-    """The button; its popup while it is open."""
+    """Draw the button for tracking options, and its popup while it is open."""
     if ui.button(f"{icons.ICON_FA_GEAR}###tracking", "Which pairs are tracked, and what counts as contact"):
         imgui.open_popup("tracking")
     with ui.popup("tracking") as opened:
@@ -101,13 +101,13 @@ def _entered(label: str, value: float, form: str, help_text: str) -> float | Non
 
 
 class BreakEditor:
-    """A button with the breaks, and the one that is being put together."""
+    """Button with a list of breakpoints, and a form for a new one."""
 
     def __init__(self) -> None:
         self.draft = Break(BreakWhen.BEGIN, force=10.0)
 
     def show(self, session: Session, tracker: ContactTracker) -> None:
-        """The button; its popup while it is open."""
+        """Draw the button, and its popup while it is open."""
         limits = session.simulation.channels.limits
         active = sum(each.enabled for each in tracker.breaks) + sum(limit.enabled for limit in limits)
         label = f"{icons.ICON_FA_HAND} Break{f' ({active})' if active else ''}###break"
@@ -171,7 +171,7 @@ class BreakEditor:
         imgui.end_combo()
 
     def _drop_unknown(self, tracker: ContactTracker) -> None:
-        """Forget a pair or sensor that this scene does not have."""
+        """Clear the form's pair or sensor if this scene does not have it."""
         draft = self.draft
         if draft.pair_id is not None and draft.pair_id >= len(tracker.pairs.labels):
             draft.pair_id = None

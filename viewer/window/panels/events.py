@@ -1,4 +1,4 @@
-"""Events window: when contacts began and ended, how they are counted, and when to stop for them."""
+"""Events window: when contacts began and ended, how pairs are tracked, and breakpoints."""
 
 import math
 from bisect import bisect_right
@@ -23,21 +23,21 @@ from .event_details import EventRow, EventRows, passes, show_crossing, show_sens
 from .event_options import BreakEditor, show_tracking_options
 
 GoTo = Callable[[float], None]
-"""Shows the step that ends at a simulation time [s]."""
+"""Function that shows the step that ends at a simulated time [s]."""
 
 _ALL = "all events"
 _WIDE = 900.0
-"""From this width [px] on, table and curves stand side by side."""
+"""Panel width [px] from which on table and curves are side by side."""
 _HIGH = 380.0
-"""In a narrower window, from this height [px] on, the curves stand below the table."""
+"""Panel height [px] from which on the curves are below the table in a narrower panel."""
 _TABLE_PART = 0.6
 _CURVES_HEIGHT = 180.0
 _MOST_ASKED = 1000
 _SPEED, _PEAK, _LASTED = "speed [m/s]", "peak [N]", "duration [s]"
 _MERGE = 0.3
-"""Least time from one putting together of the events of bodies to the next [s]."""
+"""Least time between two updates of the events of bodies [s]."""
 _MOST_LETTERS = 40
-"""Of names that should fit; else the least important columns are left out."""
+"""Most letters of names that the table keeps room for; less important columns are left out for them."""
 _COLUMNS = (
     ui.Heading(
         "time [s]", "0000.000000", "When the surfaces met or parted; a sensor: when its force passed the threshold"
@@ -60,30 +60,30 @@ _COLUMNS = (
 
 
 class Who(StrEnum):
-    """Whose events are shown."""
+    """Kind of objects whose events are listed."""
 
     ALL = "pairs, sensors"
     PAIRS = "pairs"
     BODIES = "bodies"
-    """Of pairs, one event where several geoms of a body touch or slip."""
+    """Events of pairs, with one row if several geoms of a body touch or slip together."""
     SENSORS = "sensors"
 
 
 class EventsPanel:
-    """The window's content, and what a person chose in it."""
+    """Content of the Events window, with the chosen filters."""
 
     def __init__(self) -> None:
         self.text = ""
-        """Only events of pairs and sensors with this in their names."""
+        """Words that the names of listed pairs and sensors have."""
         self.kind: EventKind | None = None
-        """Only events of this kind."""
+        """Kind of the listed events; None for all."""
         self.who = Who.ALL
         self.breaks = BreakEditor()
         self._rows = EventRows()
         self._shown: list[EventRow] = []
         self._shown_for: tuple[object, ...] = ()
         self._merged = -math.inf
-        """When events of bodies were last put together."""
+        """Time of the last update of the events of bodies, on the monotonic clock [s]."""
         self._scrolled_to = math.nan
 
     def show(self, shell: Shell) -> None:
@@ -109,7 +109,7 @@ class EventsPanel:
         imgui.end_child()
 
     def shown(self, tracker: ContactTracker, model: MjModel) -> Sequence[EventRow]:
-        """The rows that pass the filter."""
+        """Return the rows that pass the filters."""
         log = tracker.log
         if self.who is Who.ALL:
             rows = self._rows.update(tracker, model)
@@ -196,7 +196,7 @@ class EventsPanel:
             ui.paragraph(why)
 
     def _scroll(self, now: float, rows: Sequence[EventRow], present: int) -> None:
-        """Keep the newest event in sight, unless a person has scrolled away from it; or the one gone back to."""
+        """Scroll to the newest event unless the user has scrolled away from it; in the past, to the present event."""
         if rows[-1].entry.seen > now:
             if now != self._scrolled_to:
                 part = (imgui.get_scroll_max_y() + imgui.get_window_height()) / (len(rows) + 1)
@@ -215,7 +215,7 @@ class EventsPanel:
         *,
         present: bool,
     ) -> None:
-        """A row; that of the `present` instant, the last event that has been seen, is marked."""
+        """Draw a row; the row of the last event up to the shown step is marked."""
         entry = row.entry
         color = dim_color() if entry.seen > session.engine.time + 0.5 * session.engine.timestep else plain_color()
         imgui.table_next_row()
@@ -246,7 +246,7 @@ class EventsPanel:
 
 
 def _why(row: EventRow) -> str:
-    """Return why a pair begins to slide or creep; for an end, how far and fast it did."""
+    """Return the reason why a pair starts to slide or creep; for an end, the distance and the largest speed."""
     event = row.entry.event
     if not isinstance(event, MotionEvent):
         return ""
@@ -254,7 +254,7 @@ def _why(row: EventRow) -> str:
 
 
 def _draw_mark() -> None:
-    """A bar at the left of the row of the present instant."""
+    """Draw a bar at the left of the marked row."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     ink = imgui.get_color_u32(imgui.Col_.text)
     imgui.get_window_draw_list().add_rect_filled(low, ImVec2(low.x + 0.2 * imgui.get_font_size(), high.y), ink)

@@ -1,4 +1,4 @@
-"""Tables that explain a contact or a body: where parameters come from, and the forces by kind."""
+"""Tables that explain a contact or a body: origins of contact parameters, and forces by kind."""
 
 from imgui_bundle import ImVec4, imgui
 
@@ -19,7 +19,7 @@ _MIXING_HEADINGS = (
 
 
 def show_mixing(mixing: Mixing) -> None:
-    """Each parameter of a contact with its origin, after a sentence on whose friction counts."""
+    """Draw each parameter of a contact with its origin, after a sentence on the geom whose friction is used."""
     ui.paragraph(mixing.consequence, warning_color() if mixing.frictionless else plain_color())
     origins = list(mixing.distinct)
     with ui.number_font():
@@ -37,7 +37,7 @@ def show_mixing(mixing: Mixing) -> None:
 
 
 def show_exclude_entries(app: Application, bodies: tuple[str, str]) -> None:
-    """Entries of a menu that let two bodies not collide any more."""
+    """Draw the menu entries that exclude contacts between two bodies."""
     reason = app.why_not_exclude(bodies)
     kept = reason or app.session.why_not(Change.FILE)
     whom = " and ".join(map(ui.literal, bodies))
@@ -50,7 +50,7 @@ def show_exclude_entries(app: Application, bodies: tuple[str, str]) -> None:
 
 
 def show_forces(table: ForceTable | None) -> None:
-    """Forces by kind, and mass times acceleration, which is their sum."""
+    """Draw forces by kind, and their sum, which is mass times acceleration."""
     if table is None:
         ui.paragraph(_UNKNOWN)
         return
@@ -67,7 +67,7 @@ def show_forces(table: ForceTable | None) -> None:
 
 
 _LONGEST = 24
-"""Letters of a label that are shown whole."""
+"""Most letters of a label that are shown."""
 
 
 def _force_row(label: str, force: list[float], about: str, color: ImVec4) -> None:

@@ -1,4 +1,4 @@
-"""Shows the Findings window: what is wrong with the contacts of the scene, and what would mend it."""
+"""Findings window: problems of the scene's contacts, and fixes for them."""
 
 from imgui_bundle import ImVec4, imgui
 
@@ -14,7 +14,7 @@ _COLORS = {
 
 
 class FindingsPanel:
-    """The findings, the worst first."""
+    """Content of the Findings window, the worst finding first."""
 
     def show(self, shell: Shell) -> None:
         """Draw the content."""

@@ -1,4 +1,4 @@
-"""Inspector window: one sensor's declaration, its contacts, and its array with every value named."""
+"""Inspector window: declaration of one sensor, its contacts, and its array with every value named."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -21,24 +21,24 @@ from .explanations import show_forces, show_mixing
 from .status import SOLVED_AGAIN
 
 INEXACT = (
-    "Not exact: taken again here, this step of your program leads to another state than it had there. Its contacts may"
-    " differ from those that acted."
+    "Not exact: re-simulated here, this step of your program leads to another state than it did there. The contacts"
+    " shown may differ from those that acted."
 )
 
 _AXES = ("normal", "tangent0", "tangent1")
 _DIGITS = "-000.000"
 _MOST_REASONS = 3
-"""Sentences on why contacts move."""
+"""Most sentences on why contacts move."""
 _ARRAY_FLAGS = (
     imgui.TableFlags_.scroll_y | imgui.TableFlags_.sizing_fixed_fit | imgui.TableFlags_.row_bg
     | imgui.TableFlags_.no_pad_outer_x
 )  # fmt: skip
 _LEAST_ARRAY = 160.0
-"""Height of the array's table [px]; where less is left, the panel scrolls."""
+"""Least height of the array's table [px]; if less is left, the panel scrolls."""
 
 
 class Inspector:
-    """The window's content."""
+    """Content of the Inspector window."""
 
     def __init__(self) -> None:
         self.contacts = ContactTable()
@@ -103,7 +103,7 @@ class Inspector:
                 _array_row(session, reading, i, values[i], tints, shown, dim)
 
     def _array_headings(self, sensor: ContactSensor, room: float) -> list[ui.Heading]:
-        """The columns that fit into a width [px], which stay the same from frame to frame."""
+        """Return the columns that fit into a width [px]; they stay the same from frame to frame."""
         values = sensor.layout.described_columns
         state = (id(values), sensor.sources, room, imgui.get_font_size(), imgui.get_style().cell_padding.x)
         if state != self._headings_for:
@@ -112,7 +112,7 @@ class Inspector:
 
 
 def component_tints(session: Session) -> tuple[ImVec4, ImVec4, ImVec4]:
-    """Text colours of normal, tangent0 and tangent1."""
+    """Return the text colours of normal, tangent0 and tangent1."""
     colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
     return text_tint(colors.normal), text_tint(colors.tangent0), text_tint(colors.tangent1)
 
@@ -159,7 +159,7 @@ def _fact(name: str, value: str) -> None:
 
 
 def _show_reasons(session: Session, reading: SensorReading) -> None:
-    """Why the contacts move: that which is picked, or all of the sensor."""
+    """Draw sentences on why contacts move: the selected one, or all of the sensor."""
     name = reading.sensor.name
     slot = session.picked[1] if session.picked is not None and session.picked[0] == name else None
     for text in session.reasons(name, slot)[:_MOST_REASONS]:
@@ -167,7 +167,7 @@ def _show_reasons(session: Session, reading: SensorReading) -> None:
 
 
 def _show_modes(session: Session, reading: SensorReading) -> None:
-    """All four reduce modes at once: what each would report now."""
+    """Draw a table of what the sensor would report now in each reduce mode."""
     if session.diagnostics is None:
         return
     opened = imgui.collapsing_header("Reduce modes")
@@ -211,7 +211,7 @@ def _show_balance(session: Session, reading: SensorReading) -> None:
 
 
 def _show_origins(shell: Shell, reading: SensorReading) -> None:
-    """Where the parameters of the contact come from that the user has picked."""
+    """Draw the origins of the parameters of the selected contact."""
     session = shell.app.session
     if session.diagnostics is None or session.picked is None or session.picked[0] != reading.sensor.name:
         return
@@ -230,7 +230,7 @@ def _show_origins(shell: Shell, reading: SensorReading) -> None:
 
 
 def _array_headings(values: Sequence[Column], sources: Sequence[str], room: float) -> list[ui.Heading]:
-    """The columns that fit into a width [px]: names and values always, units before frames before numbers."""
+    """Return the columns that fit into a width [px]: names and values always, then units, then frames, then indices."""
     longest = max((_value_name(value) for value in values), key=len, default="")
     unit = max((value.unit for value in values), key=len, default="")
     headings = [
@@ -248,7 +248,7 @@ def _array_headings(values: Sequence[Column], sources: Sequence[str], room: floa
 
 
 def _short_sources(sensor: ContactSensor) -> Sequence[str]:
-    """The sensors that values come from, without what their names have in common: `..._force`."""
+    """Return the names of the sensors that values come from, without the part that they share: `..._force`."""
     return [f"...{source.removeprefix(sensor.name)}" for source in sensor.sources]
 
 

@@ -63,7 +63,7 @@ FIRST_STEPS, DOCUMENTATION, ABOUT = "First steps", "Documentation", "About"
 
 
 def show_menus(shell: Shell) -> None:
-    """The bar's content."""
+    """Draw the menus."""
     menus = {
         "File": _show_file,
         "Simulation": _show_simulation,
@@ -87,7 +87,17 @@ def _show_choices(
     help_text: str = "",
     enabled: bool = True,
 ) -> None:
-    """A menu to choose one of some values."""
+    """Draw a menu to choose one of some values.
+
+    Args:
+        title: Title of the menu.
+        values: Values to choose from.
+        chosen: Value with the check mark; None for none.
+        choose: Called with the chosen value.
+        name: Function that returns the text of a value.
+        help_text: Tooltip of the menu.
+        enabled: False if the menu cannot be opened.
+    """
     if imgui.begin_menu(title, enabled):
         for value in values:
             ui.menu_item(ui.literal(name(value)), partial(choose, value), on=value == chosen)
@@ -206,7 +216,7 @@ def _show_bindings(shell: Shell, bindings: tuple[Binding, ...]) -> None:
 
 
 def show_help_page(shell: Shell) -> None:
-    """The page that is open, if there is one."""
+    """Draw the page of the Help menu that is open, if there is one."""
     if shell.help_page is None:
         return
     imgui.set_next_window_pos(imgui.get_main_viewport().get_center(), imgui.Cond_.appearing, ImVec2(0.5, 0.5))
@@ -224,7 +234,7 @@ def show_help_page(shell: Shell) -> None:
 
 
 def _show_help(shell: Shell) -> None:
-    """Entries of the Help menu."""
+    """Draw the entries of the Help menu."""
     open_page = partial(setattr, shell, "help_page")
     ui.menu_item(FIRST_STEPS, partial(open_page, FIRST_STEPS))
     ui.menu_item("Keys and mouse", partial(setattr, shell, "help_shown", True), "F1")
@@ -233,7 +243,7 @@ def _show_help(shell: Shell) -> None:
 
 
 def about_text() -> str:
-    """Versions of this program and of what it stands on, one a line."""
+    """Return the versions of this program and of the libraries it uses, one per line."""
     lines = [f"contact-viewer {__version__}, Apache-2.0"]
     for package in (*(engine.package for engine in ENGINES.values()), "imgui-bundle", "numpy"):
         try:

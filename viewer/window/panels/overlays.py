@@ -1,4 +1,4 @@
-"""Draws over the scene: the legend, notices, what is being opened, figures of the simulation, and the profiler."""
+"""Overlays on the scene: legend, notices, progress of opening, simulation info, and the profiler."""
 
 import time
 from collections import deque
@@ -22,23 +22,24 @@ from ..widgets import begin_overlay, dim_text, number_font, small_button, text_c
 
 _MARGIN = 12
 _MARK = 1.5
-"""Width of an entry's mark, in font sizes."""
+"""Width of the mark of a legend entry, in font sizes."""
 _GAP, _BETWEEN = 8, 16
-"""Between a mark and its text, and between entries in one line [px]."""
+"""Gap between a mark and its text, and between entries in one line [px]."""
 _TALL = 26
-"""Height of a scene, in lines of text, from which on each entry has a line of its own; in a lower one they flow."""
+"""Height of a scene, in lines of text, from which on each entry has its own line; in a lower one they share lines."""
 _CORNER, _LEAST_ROOM = 0.4, 20
-"""Part of a low scene's width that the legend takes at most, and what it may take anyhow, in font sizes."""
+"""Largest part of a low scene's width that the legend takes, and width that it may take anyhow, in font sizes."""
 _NEWS_SECONDS = 4.0
-"""How long a new scale is announced while paused [s]."""
+"""Time for which a new scale is highlighted while paused [s]."""
 _UNCOVERED = 0.4
 """Part of the scene that the drawer leaves free."""
 _FRAMES = 120
-"""Frames that the profiler looks back."""
+"""Number of newest frames that the profiler shows."""
 
 
 def show_legend(shell: Shell, viewport: Viewport) -> None:
-    """A small panel in the scene's lower left corner, in a low scene at its top; none if nothing is drawn."""
+    """Draw the legend in the lower left corner of the scene, or at the top of a low scene; nothing if it has no
+    entries."""
     session = shell.app.session
     viewport.legend_bottom = None
     if not session.settings.show_legend:
@@ -79,11 +80,11 @@ def show_legend(shell: Shell, viewport: Viewport) -> None:
 
 
 _Corner = tuple[float, float, float, float]
-"""A place at an edge of the scene, x and y, and the pivot of what is put there, 0 to 1 each."""
+"""Point at an edge of the scene, x and y, and the pivot of what is placed there, 0 to 1 each."""
 
 
 def _free_corner(name: str, viewport: Viewport, corners: Sequence[_Corner]) -> _Corner:
-    """Put the next overlay where it hides least of what moves; returns that place."""
+    """Place the next overlay at the point where it hides fewest moving geoms and contacts; return that point."""
     window = imgui.internal.find_window_by_name(f"##{name}")
     width, height = (0.0, 0.0) if window is None else (window.size.x, window.size.y)
     inner = [(x + _MARGIN * (1 - 2 * px), y + _MARGIN * (1 - 2 * py), px, py) for x, y, px, py in corners]
@@ -95,7 +96,7 @@ def _free_corner(name: str, viewport: Viewport, corners: Sequence[_Corner]) -> _
 
 
 def _flow(width: float, room: float) -> None:
-    """Continue the line with something of a width [px] if the line then is no longer than `room` [px]."""
+    """Continue the line with an item of a width [px] if the line then is at most `room` long [px]."""
     padding = imgui.get_style().window_padding
     end = imgui.get_item_rect_max().x - imgui.get_window_pos().x - padding.x
     if imgui.get_cursor_pos().y > padding.y and end + _BETWEEN + width <= room:
@@ -103,7 +104,7 @@ def _flow(width: float, room: float) -> None:
 
 
 def _show_entry(entry: LegendEntry) -> None:
-    """An arrow or a point in its colour, and what it means."""
+    """Draw an arrow or a point in its colour, and its meaning."""
     size, line = imgui.get_font_size(), imgui.get_text_line_height()
     corner = imgui.get_cursor_screen_pos()
     *rgb, alpha = entry.color
@@ -157,15 +158,17 @@ def _scale_bar(session: Session) -> None:
 
 
 class Drawer:
-    """Shows one panel of a narrow window over the lower part of the scene, with tabs for the others; while closed, a
-    button that opens it."""
+    """Drawer of a narrow window: one panel over the lower part of the scene, with tabs for the others.
+
+    While it is closed, a button opens it.
+    """
 
     def __init__(self) -> None:
         self._title: str | None = None
-        """Panel of the last frame."""
+        """Title of the panel in the last frame."""
 
     def show(self, shell: Shell, viewport: Viewport, panels: Mapping[str, Callable[[], None]]) -> None:
-        """Draw it, if the window is narrow. `panels`: what draws each, by title."""
+        """Draw the drawer if the window is narrow. `panels`: functions that draw each panel, by title."""
         if not shell.is_folded or shell.is_presenting:
             return
         left, top, right, bottom = viewport.rect
@@ -200,7 +203,7 @@ class Drawer:
 
 
 def show_notices(notices: Notices, viewport: Viewport) -> None:
-    """Notices at the top of the scene, below a legend that is there, each with a button that dismisses it."""
+    """Draw notices at the top of the scene, below a legend that is there; each has a button to dismiss it."""
     notices.drop_expired()
     left, top, right, bottom = viewport.rect
     above = max(top, min(viewport.legend_bottom or top, (top + bottom) / 2))
@@ -244,7 +247,7 @@ def show_notices(notices: Notices, viewport: Viewport) -> None:
 
 
 def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], None]) -> None:
-    """What is being opened, at the bottom of the scene, with a way out."""
+    """Draw the progress of opening a scene at the bottom of the scene, with a button to cancel."""
     if text is None:
         return
     left, _, right, bottom = viewport.rect
@@ -258,7 +261,7 @@ def show_progress(viewport: Viewport, text: str | None, cancel: Callable[[], Non
 
 
 def show_info(session: Session, viewport: Viewport) -> None:
-    """Time, speed and sizes of the simulation, in the scene's upper left corner."""
+    """Draw time, speed and sizes of the simulation in the upper left corner of the scene."""
     engine, data = session.engine, session.engine.data
     facts = {
         "Time": f"{engine.time:.3f} s",
@@ -282,22 +285,22 @@ def show_info(session: Session, viewport: Viewport) -> None:
 
 
 class Profiler:
-    """Measures the parts of frames, and shows them."""
+    """Measure the parts of frames, and show them."""
 
     def __init__(self) -> None:
         self._parts: dict[str, deque[float]] = {}
-        """Time that each part took [ms], newest last."""
+        """Time of each part [ms], newest last."""
         self._frame_begin = 0.0
 
     @contextmanager
     def measure(self, name: str) -> Iterator[None]:
-        """Measure a part of this frame."""
+        """Measure a part of this frame, for as long as the `with` block runs."""
         begin = time.perf_counter()
         yield
         self._add(name, time.perf_counter() - begin)
 
     def begin_frame(self) -> None:
-        """Measure the whole of the frame before."""
+        """Record the duration of the frame before."""
         now = time.perf_counter()
         if self._frame_begin:
             self._add("whole frame", now - self._frame_begin)
@@ -307,7 +310,7 @@ class Profiler:
         self._parts.setdefault(name, deque(maxlen=_FRAMES)).append(1000 * seconds)
 
     def show(self, viewport: Viewport) -> None:
-        """Mean and longest time of each part, in the scene's upper right corner."""
+        """Draw the mean and longest time of each part in the upper right corner of the scene."""
         _begin_corner("profiler", viewport, right=True)
         with number_font():
             heading = "[ms]           mean  longest"

@@ -1,4 +1,4 @@
-"""Contacts and bodies under the mouse: pointed at, clicked, and named; labels of contacts, and the menu of a body."""
+"""Contacts and bodies under the mouse, labels of contacts, and the menu of a body."""
 
 import math
 import time
@@ -26,33 +26,33 @@ from ..viewport import RIGHT, Viewport
 from .explanations import show_exclude_entries
 
 _TOLERANCE = 4.0
-"""How near to a gizmo the mouse must be [px]."""
+"""Largest distance between the mouse and a glyph that it points at [px]."""
 _LABEL_OFFSET = 8
 _MOST_LABELS = 200
 _FARTHEST = 10
-"""Lines that a label may stand below its contact: farther down nobody knows whose it is."""
+"""Most lines that a label may be below its contact: farther down it would not be clear whose label it is."""
 _TOGETHER = 2.5
-"""Lines that two contacts of a sensor must be apart for a label each."""
+"""Least distance of two contacts of a sensor, in lines of text, for a label each."""
 _MOST_PLACES = 50
-"""Places of a sensor that are looked at to join a contact with."""
+"""Most labels of a sensor that a further contact may be joined with."""
 _MOST_STATES = 30
-"""Sensors of which labels say whether they slide or creep."""
+"""Most sensors for which labels show whether contacts slide or creep."""
 _WORDS = ("", " creeps", " slides")
 _Contact = tuple[int, float, float, Sequence[float], int]
-"""Number of the sensor, x and y in the picture [px], force [N], and which of `_WORDS` is true of it."""
+"""Index of the sensor, x and y in the frame [px], force [N], and index in `_WORDS`."""
 _POPUP = "##body"
 
 
 class BodyMenu:
-    """Opens where the mouse is, unless the click becomes a double one."""
+    """Menu of a body. It opens at the mouse after a right click, unless that becomes a double click."""
 
     def __init__(self) -> None:
         self.pick: Pick | None = None
-        """What was clicked."""
+        """Geom and body that was clicked; None at first."""
         self._contact: Highlight | None = None
         """Contact that the mouse pointed at."""
         self._due = 0.0
-        """When the menu opens, on the monotonic clock [s]; never if 0."""
+        """Time at which the menu opens, on the monotonic clock [s]; 0 for never."""
         self._double = False
 
     def point(self, shell: Shell, viewport: Viewport, scene_pass: Any) -> None:
@@ -66,7 +66,7 @@ class BodyMenu:
                 self._due = time.monotonic() + imgui.get_io().mouse_double_click_time
 
     def show(self, shell: Shell) -> None:
-        """The menu, while it is open. Call it once a frame."""
+        """Draw the menu while it is open. Call it once a frame."""
         if 0 < self._due <= time.monotonic():
             self._due = 0.0
             imgui.open_popup(_POPUP)
@@ -105,7 +105,7 @@ class BodyMenu:
 
 
 def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: CameraMatrices) -> Highlight | None:
-    """The contact under the mouse; a click on it selects it, its sensor and its table row."""
+    """Return the contact under the mouse. A click on it selects the contact and its sensor."""
     if not viewport.hovered or viewport.dragging:
         return None
     tolerance = _TOLERANCE * imgui.get_io().display_framebuffer_scale.x
@@ -121,7 +121,7 @@ def point_at(session: Session, viewport: Viewport, glyphs: Glyphs, matrices: Cam
 
 
 def show_pointed(session: Session, pointed: Highlight | None) -> None:
-    """What the contact under the mouse is, beside the mouse."""
+    """Draw a tooltip for the contact under the mouse."""
     if pointed is None or not session.engine.sensors.has(pointed.sensor):
         return
     batch = session.reading(pointed.sensor).batch
@@ -144,9 +144,9 @@ def show_pointed(session: Session, pointed: Highlight | None) -> None:
 
 
 def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrices) -> tuple[list[Label], int]:
-    """The force of each contact in the picture as a label, and how many there would be if all had room.
+    """Return labels with the force of each contact in view, and their number if all had room.
 
-    Labels that would cover each other stand below each other.
+    Labels that would cover each other are moved below each other.
     """
     if not session.settings.gizmos.labels:
         return [], 0
@@ -163,10 +163,14 @@ def contact_labels(session: Session, viewport: Viewport, matrices: CameraMatrice
 def _wanted_labels(
     session: Session, viewport: Viewport, matrices: CameraMatrices, offset: float, reach: float
 ) -> list[Label]:
-    """Labels of all contacts that the picture shows, the strongest first; two that are the same once.
+    """Return the labels of all contacts in view, the strongest first, without duplicates.
 
-    `offset`: from a contact to its label [px]. `reach`: contacts of a sensor closer than that [px] have one for their
-    sum.
+    Args:
+        session: Session with the contacts.
+        viewport: Rectangle of the scene.
+        matrices: Camera.
+        offset: Distance of a label from its contact [px].
+        reach: Contacts of a sensor closer than this [px] share a label with the size of their summed force.
     """
     groups = [
         (group, pos, force)
@@ -201,7 +205,7 @@ def _wanted_labels(
 
 
 def _motions(session: Session, sensors: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return which of `_WORDS` is true of contacts that are sorted by the numbers of their sensors."""
+    """Return the index in `_WORDS` for each contact; `sensors` has their sensors' indices, sorted."""
     moves = np.zeros(len(sensors), np.intp)
     friction = None if session.events is None else session.events.friction
     numbers, firsts = np.unique(sensors, return_index=True)
@@ -218,13 +222,15 @@ def _motions(session: Session, sensors: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _comparable(batch: ContactBatch) -> NDArray[np.floating[Any]] | None:
-    """Return the forces of contacts in one frame, world if it is known [N], (..., slots, 3)."""
+    """Return the forces of contacts in the world frame if it is known, else as reported [N], (..., slots, 3)."""
     return batch.force if batch.force_world is None else batch.force_world
 
 
 def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, float, float, int, int]]:
-    """Return x, y [px] and size of forces [N], in the order given, how they move, and number of contacts; those closer
-    to an earlier one of their sensor than `reach` [px] are one with it, and their forces are summed."""
+    """Join contacts of a sensor that are closer to an earlier one than `reach` [px], and sum their forces.
+
+    Returns x and y [px], size of the force [N], index in `_WORDS` and number of contacts, in the given order.
+    """
     found: dict[int, list[list[Any]]] = {}
     joined = []
     for sensor, x, y, (fx, fy, fz), move in rows:
@@ -241,14 +247,17 @@ def _join_near(rows: Iterable[_Contact], reach: float) -> list[tuple[float, floa
 
 
 def spread_labels(labels: list[Label], letter: float, line: float, farthest: float = math.inf) -> list[Label]:
-    """The same labels, moved down where they would cover another one; of two that say the same at one place, one.
+    """Return the labels without duplicates, moved down where they would cover another one.
 
-    `letter`, `line`: width of a letter and height of a line [px]. `farthest`: labels that would have to move more than
-    that [px] are left out.
+    Args:
+        labels: x, y, text and y of the contact of each label [px].
+        letter: Width of a letter [px].
+        line: Height of a line [px].
+        farthest: Labels that would have to move more than this [px] are left out.
     """
     placed: list[Label] = []
     taken: list[tuple[float, float, float]] = []
-    """Top, left and right of those, from above downwards."""
+    """Top, left and right of the placed labels, sorted from the top."""
     for x, place, text, contact in sorted(set(labels), key=lambda label: label[1]):
         y = place
         end = x + letter * (len(text) + 0.5)
@@ -264,7 +273,7 @@ def spread_labels(labels: list[Label], letter: float, line: float, farthest: flo
 
 
 def show_labels(session: Session, viewport: Viewport, labels: list[Label]) -> None:
-    """Labels beside contacts; of what slides or creeps in the colour that its cone has."""
+    """Draw labels beside contacts; those of sliding and creeping contacts have the colour of their friction cones."""
     if not labels:
         return
     scale = imgui.get_io().display_framebuffer_scale
@@ -291,7 +300,7 @@ def show_labels(session: Session, viewport: Viewport, labels: list[Label]) -> No
 
 
 def _outlined(draw: imgui.ImDrawList, place: ImVec2, ink: int, text: str) -> None:
-    """Text that stays readable on any picture."""
+    """Draw text with an outline, readable on any background."""
     dark = _color(0.0, 0.75)
     for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
         draw.add_text(ImVec2(place.x + dx, place.y + dy), dark, text)

@@ -1,4 +1,4 @@
-"""Playback bar: run, step, reset, speed, keyframe, camera, time."""
+"""Playback bar: play, step, reset, speed, keyframe, camera, time."""
 
 import numpy as np
 from imgui_bundle import ImVec2, imgui, imgui_ctx
@@ -15,13 +15,13 @@ from ..theme import dim_color, faded, plain_color, warning_color
 
 FREE_CAMERA = "free camera"
 _MOST_ROWS = 14
-"""Rows of the list of episodes that are in sight."""
+"""Most rows of the list of episodes that are in view."""
 _HEIGHT = 0.2
-"""Of the band, as a part of the timeline's height."""
+"""Height of the band, as a part of the timeline's height."""
 
 
 def draw_band(history: History, verdicts: Verdicts, first: int) -> int | None:
-    """Draw the band over the lower edge of the last item, the timeline; returns the step that the mouse points at."""
+    """Draw the band of verdicts over the lower edge of the last item, the timeline; return the step under the mouse."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     # A slider's handle does not reach the ends.
     inset = 0.5 * imgui.get_style().grab_min_size + 2
@@ -54,7 +54,7 @@ def draw_band(history: History, verdicts: Verdicts, first: int) -> int | None:
 
 
 def draw_marks(history: History) -> None:
-    """Mark the steps of a user's loop that could not be taken exactly, on the last item, the timeline."""
+    """Mark the steps of a user's loop that could not be re-simulated exactly, on the last item, the timeline."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     inset = 0.5 * imgui.get_style().grab_min_size + 2
     left, width = low.x + inset, max(1.0, high.x - low.x - 2 * inset)
@@ -69,18 +69,18 @@ def draw_marks(history: History) -> None:
 
 
 def _tints(differences: NDArray[np.float32]) -> NDArray[np.float64]:
-    """How strong the colour of steps is that differ so much, in five levels: from the last digits to all of a force."""
+    """Return the opacity for relative differences of steps, in five levels from 1e-12 to 1."""
     level = np.clip((np.log10(np.maximum(differences, 1e-30)) + 12.0) / 12.0, 0.0, 1.0)
     return 0.3 + 0.7 * np.round(4.0 * level) / 4.0
 
 
 def format_speed(speed: float) -> str:
-    """Speed as text: 1/10 x, 2 x."""
+    """Return a speed as text: 1/10 x, 2 x."""
     return f"1/{round(1 / speed)} x" if speed < 0.999 else f"{speed:g} x"
 
 
 def show_playback(session: Session) -> None:
-    """The bar's content."""
+    """Draw the playback bar."""
     width = 2.4 * imgui.get_font_size()
     with ui.disabled(session.why_not(Change.RESET) is not None):
         if ui.button(f"{icons.ICON_FA_BACKWARD_FAST}###reset", "Reset (Backspace)", width):
@@ -148,7 +148,7 @@ def _show_scrubber(session: Session) -> None:
 
 
 def _show_episodes(session: Session) -> None:
-    """Show the number of the episode, with a list of all that are kept."""
+    """Draw the number of the episode, with a list of all kept episodes."""
     number, newest = session.episode_number, session.simulation.episodes.count + 1
     text = f"episode {number} of {newest}"
     color = plain_color() if number == newest else warning_color()
@@ -194,7 +194,7 @@ def _show_episode(session: Session, episode: Episode, shown: int, has_return: bo
 
 
 def _mark_episodes(session: Session, width: float) -> None:
-    """Draw the episodes side by side above the slider, as long as their steps; a click goes to the end of one."""
+    """Draw the episodes side by side above the slider, as wide as their steps; a click shows the end of one."""
     episodes = session.episodes
     lengths = np.array([max(len(episode.history), 1) for episode in episodes], float)
     ends = np.concatenate([[0.0], np.cumsum(lengths) / lengths.sum()]) * width
@@ -212,7 +212,7 @@ def _mark_episodes(session: Session, width: float) -> None:
 
 
 def _show_time(session: Session) -> None:
-    """The time, right-aligned; a click opens what can be done with it."""
+    """Draw the time, right-aligned; a click opens the popup to change it."""
     color = dim_color() if session.paused else plain_color()
     with ui.number_font(), ui.text_color(color), imgui_ctx.push_style_color(imgui.Col_.button, ui.NO_COLOR):
         text = f"{session.engine.time:.3f} s"

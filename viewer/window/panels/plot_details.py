@@ -1,4 +1,4 @@
-"""Turns the history into points of plots, and draws names, marks, values at the crosshair, and strips of contact."""
+"""Parts of plots: points of curves, names, marks, values at the mouse, and strips of contact."""
 
 import csv
 import io
@@ -23,50 +23,50 @@ from ..theme import curve_tint, dim_color, faded, plain_color
 from ..widgets import dim_text, fit_text, format_number, literal, text_right
 
 _MOST_READ = 24
-"""Curves whose values are listed at the mouse."""
+"""Most curves whose values are listed at the mouse."""
 _MOST_MARKS = 200
 _MARK = 0.5
 """Height of a mark, in lines of text."""
 _DIGITS = "-0000.000"
 _LEGEND, _LEGEND_DIGITS, _USUAL_DIGITS = 0.22, "-0000.0", "000.0"
-"""Part of the width that the legend takes, the widest number in it, and the one that there always is room for."""
+"""Part of the width that the legend takes, its widest number, and the number that it always has room for."""
 _SHADES = 3
-"""Strengths that can be told apart, ..."""
+"""Number of opacities of strips, by the force."""
 _ALPHAS = (0.0, 0.6, 0.8, 1.0)
-"""... and how opaque each is; the first is without contact."""
+"""Opacities of strips; the first is for no contact."""
 _SNAP = 6.0
-"""A click so near to a begin or end of contact means that instant [px]."""
+"""Largest distance of a click from a start or end of contact that it selects [px]."""
 _DASH = 6
-"""Columns of a dash, and of a gap."""
+"""Length of a dash, and of a gap, in columns."""
 _MOTION = 0.22
-"""Height of the line of slip and creep, by that of a row."""
+"""Height of the line of slip and creep, as a part of a row."""
 _MOST_MOTIONS = 500
 _GAP = 0.12
-"""Of a row, to either side of its strip."""
+"""Gap at either side of a strip, as a part of its row."""
 
 
 class Line(NamedTuple):
-    """One curve of a plot."""
+    """Curve of a plot."""
 
     name: str
-    """Of the sensor."""
+    """Name of the sensor or body."""
     signal: Signal
     label: str
 
 
 class PlottedCurves:
-    """Curves of some sensors in a span of time, in as many columns as there are pixels."""
+    """Curves of some sensors in a span of time, reduced to as many columns as there are pixels."""
 
     def __init__(self) -> None:
         self._made_for: tuple[object, ...] = ()
         self._names: dict[str, int] = {}
         self._signals: dict[Signal, int] = {}
         self.times: NDArray[np.float64] = np.empty(0)
-        """Simulated times of the columns and of the end of the last one [s], (columns + 1,)."""
+        """Times of the columns, and of the end of the last one [s], (columns + 1,)."""
         self.low: Values = np.empty((0, 0, 0), np.float32)
-        """Smallest values, (sensors, signals, columns); NaN where there is none."""
+        """Smallest values, (sensors, signals, columns); NaN where there are none."""
         self.high: Values = self.low
-        """Largest values."""
+        """Largest values, shaped as `low`."""
         self.strokes: NDArray[np.float64] = np.empty((0, 0, 0))
         """Values of each curve's points, two a column, (sensors, signals, 2 columns)."""
         self.stroke_times: NDArray[np.float64] = np.empty(0)
@@ -75,7 +75,7 @@ class PlottedCurves:
     def update(
         self, history: History, names: Sequence[str], signals: Sequence[Signal], span: tuple[float, float], columns: int
     ) -> bool:
-        """Read the curves of a span of time [s]; False if nothing has changed since the last call."""
+        """Read the curves of a span of time [s]; return False if nothing has changed since the last call."""
         first, stop = history.step_at(span[0]) - 1, history.step_at(span[1]) + 2
         made_for = (history.curves, history.curves.version, *names, *signals, first, stop, columns)
         if made_for == self._made_for:
@@ -98,7 +98,7 @@ class PlottedCurves:
         return bool(self._names)
 
     def has(self, line: Line) -> bool:
-        """True if a curve is among those of the last `update`."""
+        """Return True if the last `update` read a curve."""
         return line.name in self._names
 
     def dashed(self, line: Line, lag: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -111,16 +111,16 @@ class PlottedCurves:
         return self.stroke_times - lag, values
 
     def places(self, lines: Sequence[Line]) -> tuple[list[int], list[int]]:
-        """Indices of some curves in the arrays."""
+        """Return the indices of some curves in the arrays: sensors, and signals."""
         return [self._names[line.name] for line in lines], [self._signals[line.signal] for line in lines]
 
     def of_signal(self, values: Values, signal: Signal) -> Values:
-        """The part of `low` or `high` that is of one signal, (sensors, columns)."""
+        """Return the part of `low` or `high` for one signal, (sensors, columns)."""
         return values[:, self._signals[signal]]
 
 
 def value_at(history: History, line: Line, time: float) -> float:
-    """A curve's value at the step that is shown at a time [s], or at the newest one that was read; NaN where there is
+    """Return the value of a curve at the step of a time [s], or at the newest step that was read; NaN if there is
     none."""
     step = min(history.step_at(time), history.curves.stop - 1)
     values = history.curves.values(line.name, line.signal, step, step + 1)
@@ -130,7 +130,7 @@ def value_at(history: History, line: Line, time: float) -> float:
 def curves_csv(
     session: Session, history: History, names: Sequence[str], signals: Sequence[Signal], span: tuple[float, float]
 ) -> str:
-    """Every step of some curves in a span of time [s], as comma-separated values."""
+    """Return every step of some curves in a span of time [s] as comma-separated values."""
     first, last = max(history.step_at(span[0]), history.curves.first), history.step_at(span[1])
     steps = np.arange(first, last + 1)
     columns: dict[str, NDArray[np.floating[Any]]] = {"time [s]": history.times(steps)}
@@ -148,7 +148,7 @@ def curves_csv(
 
 
 class Readout(NamedTuple):
-    """A curve's values at the mouse and at the cursor; NaN where it has none."""
+    """Values of a curve at the mouse and at the cursor; NaN where it has none."""
 
     line: Line
     at_mouse: float
@@ -156,7 +156,7 @@ class Readout(NamedTuple):
 
 
 def show_readouts(history: History, mouse: float, readouts: Sequence[Readout], colors: Sequence[ImVec4]) -> None:
-    """Beside the mouse, which is at a time [s]: every curve's value there, and at the cursor."""
+    """Draw a tooltip with the values of all curves at the mouse, which is at a time [s], and at the cursor."""
     if not imgui.begin_tooltip():
         return
     now = history.time(history.current)
@@ -192,9 +192,9 @@ def _row(label: str, color: ImVec4, *values: float) -> None:
 def draw_marks(
     times: NDArray[np.float64], marks: Sequence[Mark], color: ImVec4, written: list[tuple[bool, float, float]]
 ) -> None:
-    """A triangle at the plot's edge where a curve leaves it, and at each edge the value of the farthest.
+    """Draw triangles at the plot's edges where a curve leaves it, with the value of the farthest at each edge.
 
-    `written`: at which edge, and from where to where [px], such numbers stand already: none covers another.
+    `written`: numbers that are drawn already, as edge, left and right [px], so that none covers another.
     """
     corner, size, line = implot.get_plot_pos(), implot.get_plot_size(), imgui.get_text_line_height()
     draw, ink, half = implot.get_plot_draw_list(), imgui.get_color_u32(color), 0.5 * _MARK * line
@@ -222,7 +222,7 @@ def draw_marks(
 
 
 def draw_names(title: str, labels: Sequence[str], colors: Sequence[ImVec4]) -> None:
-    """The plot's title at the right of its top and the curves' names at the left, as far as they fit, below marks."""
+    """Draw the plot's title at the top right, and the curves' names at the top left as far as they fit."""
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     title = fit_text(title, size.x - 12)
     right = corner.x + size.x - imgui.calc_text_size(title).x - 6
@@ -243,7 +243,7 @@ def draw_names(title: str, labels: Sequence[str], colors: Sequence[ImVec4]) -> N
 
 
 def legend_width(width: float) -> float:
-    """Return the width of the legend beside plots that have this width with it [px]; 0 where there is no room."""
+    """Return the width of the legend for plots and legend of a total width [px]; 0 if there is no room."""
     em = imgui.get_font_size()
     return min(max(_LEGEND * width, 13 * em), 20 * em) if width >= 34 * em else 0.0
 
@@ -257,16 +257,16 @@ def draw_legend(
     top: float = 0.0,
     more: int = 0,
 ) -> None:
-    """Draw names and values of curves at the right of the plot that is being drawn.
+    """Draw names and values of curves at the right of the current plot.
 
     Args:
-        history: has the curves; values are those at its shown step.
-        lines: the curves.
-        colors: the color of each.
-        width: width that plots leave at the right [px].
-        row: height of a row of the plot that each curve has [px]; 0 if they share one.
-        top: upper end of the place that names have where rows are too low for them [px].
-        more: number of things without a curve.
+        history: History with the curves; values are those of its shown step.
+        lines: Curves of the plot.
+        colors: Colour of each curve.
+        width: Width that plots leave free at the right [px].
+        row: Height of the row of each curve [px]; 0 if they share the plot.
+        top: Upper end of the names [px] if rows are too low for them.
+        more: Number of objects without a curve.
     """
     corner, size, line = implot.get_plot_pos(), implot.get_plot_size(), imgui.get_text_line_height()
     draw, now = imgui.get_window_draw_list(), history.time(history.current)
@@ -295,7 +295,7 @@ def draw_legend(
 
 
 def draw_centered(text: str) -> None:
-    """Draw a sentence in the middle of the plot that is being drawn."""
+    """Draw a sentence in the middle of the current plot."""
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     text = fit_text(text, size.x - 12)
     extent = imgui.calc_text_size(text)
@@ -304,7 +304,7 @@ def draw_centered(text: str) -> None:
 
 
 def why_empty(session: Session, curves: PlottedCurves, lines: Sequence[Line]) -> str | None:
-    """Return why a plot shows no curves, as a sentence; None if it shows some."""
+    """Return the reason why a plot shows no curves, as a sentence; None if it shows some."""
     names, signals = curves.places(lines)
     if not lines or np.isfinite(curves.high[names, signals]).any():
         return None
@@ -321,13 +321,13 @@ def why_empty(session: Session, curves: PlottedCurves, lines: Sequence[Line]) ->
 
 
 def is_net(session: Session, name: str) -> bool:
-    """Return True if a sensor reports net forces, along the world's axes; False for a body without a sensor."""
+    """Return True if a sensor reports net forces, in world axes; False for a body without a sensor."""
     sensors = session.engine.sensors
     return sensors.has(name) and sensors[name].layout.frame == "world"
 
 
 def _write(x: float, top: float, color: ImVec4, text: str, indent: float = 0.0) -> None:
-    """Text below the marks at a plot's top, from `x` plus an indent on [px]; curves behind it leave it readable."""
+    """Draw text below the marks at a plot's top, from `x` plus `indent` on [px], on a shade that hides curves."""
     draw, size = implot.get_plot_draw_list(), imgui.calc_text_size(text)
     top += _MARK * imgui.get_text_line_height()
     shade = imgui.get_color_u32(imgui.Col_.window_bg, 0.85)
@@ -336,7 +336,7 @@ def _write(x: float, top: float, color: ImVec4, text: str, indent: float = 0.0) 
 
 
 def signal_color(session: Session, line: Line) -> ImVec4:
-    """The component's colour, as its arrow has."""
+    """Return the colour of a signal, which is that of its arrow."""
     colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
     by_signal = {
         Signal.NORMAL: colors.normal,
@@ -358,7 +358,7 @@ def curve_color(session: Session, name: str) -> ImVec4:
 
 
 def contact_shades(found: Values, force: Values) -> NDArray[np.int8]:
-    """How hard sensors are pressed, from 1 to 3, and 0 without contact; all of the shape (sensors, columns)."""
+    """Return the opacity level of strips from the forces: 1 to 3, and 0 without contact, (sensors, columns)."""
     strongest = np.fmax.reduce(force, axis=1, initial=0.0, keepdims=True)
     touches = found > 0
     shades = touches.astype(np.int8)
@@ -374,10 +374,14 @@ def draw_strips(
     colors: Sequence[ImVec4 | None],
     part: tuple[float, float] = (_GAP, 1 - _GAP),
 ) -> None:
-    """The strips of some sensors inside a plot whose value axis goes down by 1 a sensor.
+    """Draw the strips of some sensors in a plot whose value axis has a row of height 1 for each, downwards.
 
-    `times` of the columns and of their end [s], (columns + 1,); `found` and `force` (sensors, columns). A row without a
-    colour stays empty. `part`: of each row's height, from where to where its strip is.
+    Args:
+        times: Times of the columns and of their end [s], (columns + 1,).
+        found: Contacts, (sensors, columns).
+        force: Forces [N], (sensors, columns).
+        colors: Colour of each row; None leaves it empty.
+        part: Top and bottom of the strip, as parts of the row's height.
     """
     corner, size = implot.get_plot_pos(), implot.get_plot_size()
     limits = implot.get_plot_limits().x
@@ -400,20 +404,20 @@ def draw_strips(
 
 
 def motion_color(session: Session, event: MotionEvent) -> ImVec4:
-    """The colour of a pair that slides or creeps, as its cone has."""
+    """Return the colour of a sliding or creeping pair, which is that of its friction cone."""
     colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
     creeps = event.motion.state is ContactState.CREEPING
     return ImVec4(*(colors.creeping if creeps else colors.sliding)[:3], 1.0)
 
 
 def _rows_of(session: Session, event: MotionEvent) -> tuple[str, ...]:
-    """Names of the curves that a pair belongs to: bodies where these have curves, else sensors."""
+    """Return the names of the curves that a pair belongs to: bodies if curves are of bodies, else sensors."""
     of_bodies = session.history is not None and isinstance(session.history.curves, BodyCurves)
     return event.bodies if of_bodies else event.sensors
 
 
 def draw_motions(session: Session, names: Sequence[str]) -> None:
-    """Draw when pairs of some sensors or bodies slide and creep, as a line under the strips of a raster."""
+    """Draw a line under the strips of a raster while pairs of a sensor or body slide or creep."""
     limits = implot.get_plot_limits().x
     if session.events is None or not names:
         return
@@ -431,7 +435,7 @@ def draw_motions(session: Session, names: Sequence[str]) -> None:
 
 
 def draw_creep(session: Session, curves: PlottedCurves, name: str, values: NDArray[np.float64]) -> None:
-    """Draw how fast a sensor or body creeps: its slip speed while a pair of it creeps and none slides."""
+    """Highlight the slip speed of a sensor or body while one of its pairs creeps and none slides."""
     if session.events is None or not len(values):
         return
     times = curves.stroke_times
@@ -447,7 +451,7 @@ def draw_creep(session: Session, curves: PlottedCurves, name: str, values: NDArr
 
 
 def pointed_step(history: History, name: str) -> int:
-    """The step under the mouse; beside a begin or an end of contact of the sensor, the first step that shows it."""
+    """Return the step under the mouse; close to a start or end of contact, the first step that shows it."""
     time, limits = float(implot.get_plot_mouse_pos().x), implot.get_plot_limits().x
     reach = _SNAP * (limits.max - limits.min) / max(implot.get_plot_size().x, 1.0)
     first, last = history.step_at(time - reach), history.step_at(time + reach)

@@ -43,36 +43,36 @@ from .plot_details import (
 from .sensor_form import EACH_BODY, EACH_BODY_HELP
 
 _MOST_PLOTS, _MOST_ROWS = 16, 64
-"""Sensors that have a plot, and a row in the raster, of their own."""
+"""Most sensors with a plot, and with a row in the raster."""
 _PLOTS_PART = 0.5
-"""Of the panel's height, that plots take at least."""
+"""Least part of the panel's height for plots."""
 _LEAST_LINES = 4.0
-"""Height of a plot, in lines of text; where there are more, they scroll."""
+"""Least height of a plot, in lines of text; if there is not enough room, plots scroll."""
 _LOW_LINES = 6.5
 """Height of a plot, in lines of text, below which its value axis has few numbers."""
 _ROW_LINES, _LEAST_ROW_LINES = 1.0, 0.2
 """Height of a sensor's row in the raster, in lines of text: at most, and at least."""
 _STEPS_AT_ONCE = 20
-"""Steps of bodies that are read together while the scene is played."""
+"""Number of pending steps from which on the curves of bodies are updated while playing."""
 _BODIES_PART = 0.45
-"""Part of the plots' height that the rows of bodies take at most, where a scene has no sensors."""
+"""Largest part of the plots' height for the rows of bodies, in a scene without sensors."""
 _MOST_MARKS = 200
-"""More events than this would hide the curves."""
+"""Most events that are marked: more would hide the curves."""
 _STYLE = implot.Flags_.no_title | implot.Flags_.no_menus | implot.Flags_.no_mouse_text | implot.Flags_.no_legend
 _X, _Y = implot.ImAxis_.x1, implot.ImAxis_.y1
 _SPANS = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 600.0)
 
 
 def chosen_signals(session: Session) -> list[Signal]:
-    """The signals that the settings name, in their order."""
+    """Return the signals chosen in the settings, in their order."""
     words = session.settings.plots.signals.split(",")
     return [signal for signal in Signal if signal in words]
 
 
 def show_plot_controls(session: Session, as_csv: Callable[[], str], save: Callable[[str], None]) -> bool:
-    """The controls, which change the settings; True if all is to be shown again.
+    """Draw the controls of the plots; return True if the view is to be reset.
 
-    `as_csv` is what is in view, which `save` puts into a file.
+    `as_csv` returns the curves in view; `save` writes them to a file.
     """
     settings, em = session.settings.plots, imgui.get_font_size()
     _choose_signals(session, settings)
@@ -112,7 +112,7 @@ def _choose_signals(session: Session, settings: PlotSettings) -> None:
 
 
 def _signal_text(signals: Sequence[Signal], width: float) -> str:
-    """The signals in a width [px]; how many, where their names are longer."""
+    """Return the names of signals if they fit into a width [px], else their number."""
     text = ", ".join(signals) or "nothing"
     return text if imgui.calc_text_size(text).x <= width else f"{len(signals)} signals"
 
@@ -147,7 +147,7 @@ def _show_axis_options(settings: PlotSettings) -> None:
 
 
 def zoom_by_dragging() -> None:
-    """What the mouse does to plots; needs ImPlot's context."""
+    """Set the mouse buttons that zoom and pan plots; needs ImPlot's context."""
     keys = implot.get_input_map()
     keys.select, keys.select_cancel = 0, 1
     keys.pan, keys.menu = 1, 2
@@ -156,37 +156,37 @@ def zoom_by_dragging() -> None:
 
 
 class Plots:
-    """The window's content, with the part of time that it shows."""
+    """Content of the Plots window, with the time span in view."""
 
     def __init__(self) -> None:
         # Shared by all plots, so that dragging one moves all; ImPlot writes them.
         self._start, self._end = implot.BoxedValue(0.0), implot.BoxedValue(5.0)
         self._curves, self._beside_curves = PlottedCurves(), PlottedCurves()
         self._beside: Simulation | None = None
-        """Run beside the one that is shown whose curves are dashed."""
+        """Run beside whose curves are dashed; None if there is none."""
         self._chooser = ChannelChooser()
         self.channel_places: dict[str, ImVec2] = {}
-        """A place in the plot of each group of channels [px]."""
+        """Point in the plot of each group of channels [px]."""
         self._ranges: dict[tuple[object, ...], ValueRange] = {}
-        """Value axes of the plots, while curves and settings stay the same."""
+        """Value axes of the plots, cached while curves and settings stay the same."""
         self._zoomed: dict[str, ValueRange] = {}
-        """Value axes that a person has zoomed, by the plot's title."""
+        """Value axes that the user zoomed, by title of the plot."""
         self._pointed = False
         """True if the mouse was over a plot in the last frame."""
         self.readouts: list[Readout] = []
-        """What the crosshair shows."""
+        """Values at the crosshair."""
         self.pointed_step = 0
-        """The step that it points at."""
+        """Step under the crosshair."""
         self._strips = ImVec4(0, 0, 1, 1)
         """Left, top, width and height of the raster's strips [px]."""
         self._rows: list[str] = []
         """Sensors in the raster."""
         self._colors: dict[str, ImVec4] = {}
-        """Of their curves, in this frame."""
+        """Colours of the curves in this frame, by sensor or body."""
         self._more = 0
-        """Bodies that touch and have no row."""
+        """Number of touching bodies without a row."""
         self._legend = 0.0
-        """Width of the legend at the right of the plots [px]; 0 if names stand in them."""
+        """Width of the legend at the right of the plots [px]; 0 if names are drawn in the plots."""
         self._top = 0.0
         """Upper end of the plots [px]."""
         self._shown_signal = Signal.MAGNITUDE
@@ -194,11 +194,11 @@ class Plots:
 
     @property
     def span(self) -> tuple[float, float]:
-        """The part of time in view [s]."""
+        """Time span in view [s]."""
         return float(self._start.value), float(self._end.value)
 
     def place_of(self, time: float, name: str) -> tuple[float, float]:
-        """Where a time [s] of a sensor is in the raster [px]."""
+        """Return the position in the raster of a time [s] of a sensor [px]."""
         start, end = self.span
         area = self._strips
         row = (self._rows.index(name) + 0.5) / len(self._rows)
@@ -261,7 +261,7 @@ class Plots:
             self._show_plots(session, history, names, signals, height)
 
     def _update_beside(self, session: Session, names: Sequence[str], signals: Sequence[Signal], columns: int) -> bool:
-        """Read the curves of the run beside; True if they have changed."""
+        """Read the curves of the run beside; return True if they have changed."""
         before, self._beside = self._beside, next((run for run in session.beside if run.history is not None), None)
         if self._beside is None or self._beside.history is None or not session.settings.gizmos.beside:
             self._beside, self._beside_curves = None, PlottedCurves()
@@ -275,7 +275,7 @@ class Plots:
     def _show_plots(
         self, session: Session, history: History, names: list[str], signals: list[Signal], panel_height: float
     ) -> None:
-        """All plots, the raster below them, and the time axis, which is always in sight."""
+        """Draw all plots, the raster below them, and the time axis, which is always in view."""
         avail, line, gap = imgui.get_content_region_avail().y, imgui.get_text_line_height(), 4.0
         axis = 1.4 * line + 8.0
         room = min(avail - _PLOTS_PART * panel_height, 0.5 * avail) - axis - gap
@@ -320,7 +320,7 @@ class Plots:
         return curves_csv(session, history, _shown(session, history), chosen_signals(session), self.span)
 
     def _show_newest(self, session: Session, history: History) -> None:
-        """If "follow" is on, move the time in view to the shown step."""
+        """Move the time span to the shown step if "follow" is on."""
         settings = session.settings.plots
         if settings.follow:
             now = history.time(history.current)
@@ -332,7 +332,7 @@ class Plots:
         settings.follow = True
 
     def _range(self, settings: PlotSettings, title: str, lines: Sequence[Line]) -> ValueRange:
-        """What the value axis of a plot shows."""
+        """Return the range of the value axis of a plot."""
         if title in self._zoomed:
             return self._zoomed[title]
         axis = (settings.axis, settings.fit_usual, settings.value_low, settings.value_high)
@@ -356,7 +356,7 @@ class Plots:
         height: float,
         out: list[Readout],
     ) -> bool:
-        """One plot; True if the mouse is over it. `out` gets the values at the crosshair."""
+        """Draw a plot; return True if the mouse is over it. Values at the crosshair are appended to `out`."""
         if not implot.begin_plot(f"{literal(title)}##plot", ImVec2(-1 - self._legend, height), _STYLE):
             return False
         settings = session.settings.plots
@@ -409,7 +409,7 @@ class Plots:
         return hovered
 
     def _zoom(self, settings: PlotSettings, title: str, values: ValueRange, span: tuple[float, float]) -> None:
-        """Keep what a person zooms; return to the settings by a double click."""
+        """Keep the range that the user zooms to; a double click returns to the settings."""
         if imgui.is_mouse_double_clicked(0):
             self._fit(settings)
             return
@@ -431,7 +431,7 @@ class Plots:
     def _show_values(
         self, history: History, lines: Sequence[Line], colors: Sequence[ImVec4], out: list[Readout]
     ) -> None:
-        """Beside the mouse: every curve's value there, and at the cursor."""
+        """Add the value of every curve at the mouse and at the cursor to `out`, and show them in a tooltip."""
         mouse, now = float(implot.get_plot_mouse_pos().x), history.time(history.current)
         self.pointed_step = history.step_at(mouse)
         run, shades = self._beside, list[ImVec4]()
@@ -446,13 +446,13 @@ class Plots:
             show_readouts(history, mouse, out, shades)
 
     def _draw_over(self, session: Session, history: History) -> None:
-        """Draw what plots of all kinds have over their curves."""
+        """Draw events, cursor and crosshair over the curves of a plot."""
         self._show_events(session)
         self._show_cursor(session, history)
         self._show_crosshair()
 
     def _show_events(self, session: Session) -> None:
-        """Marks where contacts of pairs and sensors begin and end."""
+        """Draw lines where contacts of pairs and sensors begin and end."""
         limits = implot.get_plot_limits().x
         entries = session.events.log.between(limits.min, limits.max) if session.events is not None else ()
         if 0 < len(entries) <= _MOST_MARKS:
@@ -466,7 +466,7 @@ class Plots:
             session.go_to_time(time)
 
     def _show_raster(self, session: Session, history: History, names: list[str], size: ImVec2) -> bool:
-        """When each sensor touches, above the time axis; True if the mouse is over it."""
+        """Draw the raster of contact over time, with the time axis; return True if the mouse is over it."""
         if not implot.begin_plot("##raster", size, _STYLE):
             return False
         axis = implot.AxisFlags_
@@ -520,7 +520,7 @@ class Plots:
 
 
 def _shown(session: Session, history: History) -> list[str]:
-    """Return the visible sensors that have curves; where all contacts are shown, bodies."""
+    """Return the visible sensors that have curves; for a scene without sensors, the touching bodies."""
     curves = history.curves
     if isinstance(curves, BodyCurves):
         return list(curves.names) if any(session.visible.values()) else []
@@ -528,7 +528,7 @@ def _shown(session: Session, history: History) -> list[str]:
 
 
 def _plots(session: Session, names: Sequence[str], signals: Sequence[Signal]) -> list[tuple[str, list[Line]]]:
-    """Titles and curves of the plots."""
+    """Return titles and curves of the plots."""
     if not session.settings.plots.by_sensor:
         return [(str(signal), [Line(name, signal, name) for name in names]) for signal in signals]
     in_world = {name: is_net(session, name) for name in names}

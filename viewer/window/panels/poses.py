@@ -1,4 +1,4 @@
-"""Shows the Joints tab of the Controls window, poses of joints and mocap bodies, in rows that all its tabs share."""
+"""Joints tab of the Controls window, poses of joints and mocap bodies, and rows that all its tabs share."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -15,12 +15,11 @@ from ..theme import warning_color
 
 T = TypeVar("T", Actuator, Joint)
 _GROUPED_FROM = 10
-"""Rows from which on limbs have a heading each."""
+"""Number of rows from which on each limb has a heading."""
 
 
 def by_limb(rows: Sequence[T], total: int) -> Iterator[tuple[list[T], list[str]]]:
-    """Rows limb by limb, each under a heading that is open, with a short name for each; all together where they are
-    few of `total`."""
+    """Yield the rows of each open limb with short names for them; all rows at once if they are few of `total`."""
     limbs = dict.fromkeys(each.limb for each in rows)
     if total < _GROUPED_FROM or len(limbs) < 2:
         if rows:
@@ -34,7 +33,8 @@ def by_limb(rows: Sequence[T], total: int) -> Iterator[tuple[list[T], list[str]]
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Names without the words that all of them begin or end with: `left_hip_joint`, `left_knee_joint` are hip, knee."""
+    """Return names without the words that all begin or end with: `left_hip_joint`, `left_knee_joint` become hip,
+    knee."""
     words = [name.split("_") for name in names]
     shortest = min((len(parts) for parts in words), default=0)
     if len(words) < 2:
@@ -49,7 +49,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def begin_rows(name: str, columns: int) -> bool:
-    """A table with names, values, and, with three columns, forces; True if it is to be filled and ended."""
+    """Begin a table with columns for names, values, and, with three columns, forces. Returns True if it is visible."""
     if not imgui.begin_table(name, columns, imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.pad_outer_x):
         return False
     imgui.table_setup_column("name", imgui.TableColumnFlags_.width_stretch, 0.42)
@@ -62,7 +62,7 @@ def begin_rows(name: str, columns: int) -> bool:
 
 
 def next_row(name: str) -> None:
-    """Begin a row, whose items have ids of their own until `imgui.pop_id`."""
+    """Begin a row, whose items have their own ids until `imgui.pop_id`."""
     imgui.push_id(ui.literal(name))
     imgui.table_next_row()
     imgui.table_next_column()
@@ -72,8 +72,20 @@ def next_row(name: str) -> None:
 def slider(
     name: str, value: float, low: float, high: float, unit: str, decimals: int | None = None, help_text: str = ""
 ) -> tuple[bool, float]:
-    """A slider as wide as its column; Ctrl+click to type a number, also one out of its range. `decimals`: by its range
-    where not given."""
+    """Draw a slider as wide as its column; Ctrl+click lets the user type any number.
+
+    Args:
+        name: Id of the slider.
+        value: Present value.
+        low: Left end of the slider.
+        high: Right end of the slider.
+        unit: Unit after the number.
+        decimals: Number of decimals; None to derive it from the range.
+        help_text: Tooltip.
+
+    Returns:
+        True if the value was changed, and the value.
+    """
     imgui.set_next_item_width(-1)
     if decimals is None:
         decimals = min(max(4 - math.ceil(math.log10(high - low)), 1), 5)
@@ -94,7 +106,7 @@ def slider(
 def show_poses(
     session: Session, show_filter: Callable[[], None], filtered: Callable[[list[Joint]], list[Joint]]
 ) -> None:
-    """The tab's content. Paused, sliders pose the robot; else they are readings."""
+    """Draw the Joints tab. While paused its sliders pose the robot, else they show the pose."""
     drive = session.drive
     fixed = session.why_not(Change.CONTROLS) is not None
     can_pose = session.paused and not fixed and drive.can_write
@@ -145,7 +157,7 @@ def _show_joint_rows(session: Session, rows: Sequence[Joint], names: Sequence[st
 
 
 def _show_numbers(session: Session, joint: Joint) -> None:
-    """A free or ball joint."""
+    """Draw the pose of a free or ball joint."""
     data, drive = session.engine.data, session.drive
     values = data.qpos[joint.place : joint.place + joint.size]
     with imgui_ctx.push_id(ui.literal(joint.name)):
@@ -172,7 +184,7 @@ def _show_mocap(session: Session, index: int) -> None:
 def _show_vector(
     drive: Drive, what: str, name: str, values: Any, change: Callable[[list[float]], None], unit: str
 ) -> None:
-    """Numbers in a row, each of which can be dragged or typed."""
+    """Draw numbers in a row, each of which can be dragged or typed."""
     axes = "xyz" if len(values) == 3 else "wxyz"
     gap = imgui.get_style().item_inner_spacing.x
     width = (imgui.get_content_region_avail().x - gap * (len(axes) - 1)) / len(axes)

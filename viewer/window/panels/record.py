@@ -14,7 +14,7 @@ _RED = ImVec4(0.93, 0.25, 0.22, 1.0)
 
 
 class RecordButton:
-    """The button in the playback bar, and the dialog behind it."""
+    """Button in the playback bar, with its dialog."""
 
     def __init__(self) -> None:
         self._path = ""
@@ -53,7 +53,7 @@ class RecordButton:
             )
 
     def _choose_folder(self, app: Application, files: FileDialog) -> None:
-        """Let a person choose the folder; the dialog then opens again."""
+        """Let the user choose the folder; the dialog then opens again."""
 
         def choose_folder(folder: Path) -> None:
             app.session.settings.record_folder = str(folder)

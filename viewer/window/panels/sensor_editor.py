@@ -1,4 +1,4 @@
-"""Sensor editor window: contact sensors made and changed while the scene runs, copied, and saved into its file."""
+"""Sensor editor window: make, change, copy and save contact sensors while the scene runs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ _REDUCE_HELP = (
 
 @dataclass(frozen=True)
 class _Awaited:
-    """A sensor that was requested and that the scene does not have yet."""
+    """Sensor that was requested and that the scene does not have yet."""
 
     name: str
     declaration: ContactDeclaration
@@ -52,34 +52,34 @@ class _Awaited:
 
 
 class SensorEditor:
-    """The window's content, and the sensor that is being made or changed in it."""
+    """Content of the Sensor editor window, with the sensor that is edited."""
 
     def __init__(self) -> None:
         self.draft = ContactDeclaration("")
-        """What the form holds."""
+        """Declaration in the form."""
         self.editing: str | None = None
-        """Name of the sensor that is being changed; None for a new one."""
+        """Name of the sensor that is edited; None for a new one."""
         self.message = ui.Message()
         self._named = False
-        """True if a person chose the name; otherwise it is made from the targets."""
+        """True if the user chose the name; else it follows from the targets."""
         self._original: ContactDeclaration | None = None
-        """How the sensor that is being changed is declared now."""
+        """Present declaration of the edited sensor; None for a new one."""
         self._awaited: _Awaited | None = None
         self._by_body = False
-        """True if bodies that touch are listed, not pairs of geoms."""
+        """True to list touching bodies, False for pairs of geoms."""
         self._chooser = TargetChooser()
         self._bodies = BodyChooser()
         self._model: MjModel | None = None
         self._last_shown = 0
-        """Frame in which the window was last seen."""
+        """Frame in which the window was last drawn."""
 
     @property
     def picking(self) -> bool:
-        """True if the next click on the scene is for this window."""
+        """True if the next click on the scene chooses a target of the sensor."""
         return self._chooser.picking is not None
 
     def begin(self, session: Session, name: str | None = None) -> None:
-        """Start with a new sensor, or with one of the scene's."""
+        """Start with a sensor of the scene, or with a new one."""
         self._read(session)
         self.message.set("")
         self._chooser.picking = None
@@ -93,7 +93,7 @@ class SensorEditor:
         self.draft = original or ContactDeclaration("")
 
     def begin_at(self, session: Session, pick: Pick) -> None:
-        """Start with a new sensor of what was picked in the scene."""
+        """Start with a new sensor for the geom or body that was picked in the scene."""
         self.begin(session)
         suggestions = self._suggestions
         target = suggestions.target_of_geom(pick.geom) if pick.geom >= 0 else ANYTHING
@@ -102,7 +102,7 @@ class SensorEditor:
         self.draft = replace(self.draft, second=target)
 
     def point(self, session: Session, viewport: Viewport, scene_pass: Any) -> None:
-        """Use what is picked in the scene; call it once a frame."""
+        """Choose a target by a click on the scene. Call it once a frame."""
         side = self._chooser.picking
         if side is None:
             return
@@ -140,7 +140,7 @@ class SensorEditor:
         self._show_more(app, obstacle)
 
     def make(self, app: Application, declarations: Sequence[ContactDeclaration]) -> None:
-        """Add sensors to the running scene; where it takes none, put the first of them into the form."""
+        """Add sensors to the running scene; if it accepts none, put the first one into the form."""
         if app.session.why_not(Change.SENSORS) is not None:
             self.begin(app.session)
             self.draft, self._named = declarations[0], True
@@ -149,7 +149,7 @@ class SensorEditor:
         self._await(declarations[0].name, declarations[0])
 
     def make_for_bodies(self, app: Application) -> None:
-        """Make a sensor for each body that touches now."""
+        """Make a sensor for each body that touches something now."""
         self._read(app.session)
         taken = self._taken(app.sensor_edits)
         declarations = self._suggestions.for_touching_bodies(app.session.engine.contact_data(), taken)
@@ -159,7 +159,7 @@ class SensorEditor:
             app.notices.add("nothing with a name touches now: no sensor was made")
 
     def show_all_contacts(self, app: Application) -> None:
-        """Make a sensor of all contacts, and show it once the scene has it."""
+        """Make a sensor of all contacts, and select it once the scene has it."""
         declaration = app.show_all_contacts()
         if declaration is not None:
             self._read(app.session)
@@ -175,7 +175,7 @@ class SensorEditor:
             self._names = set(sensor_names(model))
 
     def _update(self, session: Session) -> None:
-        """Select a new sensor once the scene has it; show what undo and the file change."""
+        """Select a new sensor once the scene has it, and follow changes by undo and by the file."""
         awaited = self._awaited
         if awaited is not None and self._declared.get(awaited.name) == awaited.declaration:
             if awaited.name in session.visible:
@@ -250,8 +250,8 @@ class SensorEditor:
         imgui.begin_disabled(problem is not None)
         with ui.disabled(obstacle is not None or unchanged):
             help_text = obstacle or (
-                "The running scene has it at once; its file is not changed. Its state is kept, and its history too\n"
-                "where the steps can be taken again within seconds: else the newest part of it"
+                "Add it to the running scene; the file is not changed. The state is kept, and as much of the history\n"
+                "as can be re-simulated within seconds"
             )
             if ui.button("Add sensor###apply" if self.editing is None else "Apply###apply", help_text):
                 self._apply(sensor_edits)
@@ -346,7 +346,7 @@ class SensorEditor:
         return self._names | set(sensor_edits.unsaved)
 
     def _problem(self) -> str | None:
-        """Why the form cannot be applied."""
+        """Return the reason why the form cannot be applied; None if it can."""
         name, unnamed = self.draft.name, self._original is not None and not self._original.name
         if not name and not unnamed:
             return "give it a name"
@@ -367,7 +367,7 @@ class SensorEditor:
         self.message.set("")
 
     def _save_draft(self, app: Application, unchanged: bool, live: bool) -> None:
-        """Write the form into the file. A scene that accepts it live gets it first: undo then takes two steps."""
+        """Write the form into the file. A scene that accepts live changes is changed first, so undo has two steps."""
         change = self._change()
         if live and not unchanged:
             self._apply(app.sensor_edits)

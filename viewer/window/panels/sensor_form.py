@@ -1,4 +1,4 @@
-"""Parts of the sensor editor: what a sensor matches and reports, the MJCF element, and the pairs that touch now."""
+"""Parts of the sensor editor: targets and fields of a sensor, its MJCF element, and the pairs that touch now."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ _FIELD_HELP = {
     Field.ANGVEL: "Angular velocity of object 2 against object 1; not with netforce",
 }
 _TARGET_ROWS = 12
-"""Names that a list shows at once."""
+"""Most names that a list shows at once."""
 _SITE_REACH = 60.0
-"""How near to a site's centre a click must be [px]."""
+"""Largest distance of a click from a site's centre [px]."""
 _KIND_HELP = {
     TargetKind.ANY: "any: whatever it is",
     TargetKind.GEOM: "geom: one geom",
@@ -45,13 +45,13 @@ _KIND_HELP = {
 
 
 class NameList:
-    """A list of many names, of which typing leaves those that contain the text."""
+    """List of names with a field to search in it."""
 
     def __init__(self) -> None:
         self._typed = ""
 
     def show(self, label: str, value: str, names: Callable[[], Sequence[str]], width: float, help_text: str) -> str:
-        """The list; the name that is chosen. `names` is asked only while the list is open."""
+        """Draw the list; return the chosen name. `names` is called only while the list is open."""
         imgui.set_next_item_width(width)
         text = ui.combo_text(value or "choose", width)
         if not imgui.begin_combo(label, ui.literal(text)):
@@ -85,15 +85,15 @@ class NameList:
 
 
 class TargetChooser:
-    """The two sides of a sensor, by list or by a click on the scene."""
+    """Controls for the two targets of a sensor, chosen from a list or by a click on the scene."""
 
     def __init__(self) -> None:
         self.picking: int | None = None
-        """Side, 1 or 2, that the next click on the scene chooses."""
+        """Side, 1 or 2, that the next click on the scene chooses; None for neither."""
         self._names = NameList()
 
     def show(self, side: int, target: ContactTarget, model: MjModel, width: float) -> ContactTarget:
-        """The controls of one side; what is chosen now. `width` of all but the label [px]."""
+        """Draw the controls of one side; return the chosen target. `width`: of all but the label [px]."""
         imgui.push_id(side)
         gap = imgui.get_style().item_inner_spacing.x
         room = width - imgui.get_frame_height() - 2 * gap
@@ -127,7 +127,8 @@ class TargetChooser:
     def point(
         self, session: Session, viewport: Viewport, scene_pass: Any, kind: TargetKind, suggestions: SensorSuggestions
     ) -> ContactTarget | None:
-        """What a click on the scene chose for the side that is being picked; shows what is under the mouse."""
+        """Return the target that a click on the scene chose; None if there was no click. Shows the target under the
+        mouse."""
         if self.picking is None or not viewport.hovered:
             return None
         if kind is TargetKind.SITE:
@@ -151,7 +152,7 @@ class TargetChooser:
 
 
 class BodyChooser:
-    """A list of the bodies whose geoms can collide. One that is double clicked in the scene is chosen too."""
+    """List of the bodies whose geoms can collide. A body that is selected in the scene is chosen too."""
 
     def __init__(self) -> None:
         self._names = NameList()
@@ -159,7 +160,8 @@ class BodyChooser:
         self._selected = -1
 
     def show(self, selected: int, suggestions: SensorSuggestions) -> str:
-        """The list; the body that is chosen, empty if there is none. `selected`: number of the scene's selected one."""
+        """Draw the list; return the chosen body, empty if there is none. `selected`: id of the body selected in the
+        scene."""
         bodies = suggestions.bodies
         if selected != self._selected:
             self._selected = selected
@@ -175,7 +177,7 @@ class BodyChooser:
 
 
 def _target_of(pick: Pick | None, kind: TargetKind, suggestions: SensorSuggestions) -> ContactTarget | None:
-    """What a click on a geom means; of a geom without a name, its body."""
+    """Return the target for a click on a geom: the geom or its body by `kind`; None if it has no name."""
     if pick is None:
         return None
     if kind in (TargetKind.BODY, TargetKind.SUBTREE):
@@ -186,7 +188,7 @@ def _target_of(pick: Pick | None, kind: TargetKind, suggestions: SensorSuggestio
 
 
 def _nearest_site(session: Session, viewport: Viewport, scene_pass: Any, names: Sequence[str]) -> ContactTarget | None:
-    """The site whose centre is nearest to the mouse: sites have no surface that a ray would meet."""
+    """Return the site whose centre is nearest to the mouse: sites have no surface to click on."""
     pixels, depths = scene_pass.matrices(viewport.pixels).project(session.engine.data.site_xpos, viewport.pixels)
     distances = np.linalg.norm(pixels - np.array(viewport.mouse_pixel), axis=1)
     named = np.array([bool(name) for name in names], dtype=bool)
@@ -198,7 +200,7 @@ def _nearest_site(session: Session, viewport: Viewport, scene_pass: Any, names: 
 
 
 def choose_fields(fields: tuple[Field, ...]) -> tuple[Field, ...]:
-    """A box for each field that the installed MuJoCo knows; those that are chosen."""
+    """Draw a checkbox for each field that the installed MuJoCo knows; return the checked fields."""
     left, third = imgui.get_cursor_pos_x(), imgui.get_content_region_avail().x / 3
     chosen = set(fields)
     for i, field in enumerate(full_layout(1).fields):
@@ -211,7 +213,7 @@ def choose_fields(fields: tuple[Field, ...]) -> tuple[Field, ...]:
 
 
 def show_element(declaration: ContactDeclaration, can_touch: bool) -> None:
-    """MJCF of a sensor and the size of its array."""
+    """Draw the MJCF element of a sensor and the size of its array."""
     imgui.spacing()
     layout = declaration.layout
     with ui.number_font():
@@ -224,7 +226,7 @@ def show_element(declaration: ContactDeclaration, can_touch: bool) -> None:
 
 
 def _in_lines(attributes: Mapping[str, str], width: float) -> str:
-    """MJCF of a sensor, broken between attributes where a line would be too long, else between their words."""
+    """Return the MJCF element of a sensor, with line breaks so that it fits into a width [px]."""
     lines = ["<contact"]
     for name, value in attributes.items():
         attribute = contact_element({name: value}).removeprefix("<contact ").removesuffix("/>")
@@ -246,29 +248,29 @@ def _fits(line: str, width: float) -> bool:
 EACH_BODY = f"{icons.ICON_FA_SHOE_PRINTS} each body"
 EACH_BODY_HELP = "Make a sensor for each body that moves and touches something now: the feet of a robot that stands"
 _ROWS = 8
-"""Pairs that the list shows at once."""
+"""Most pairs or bodies that the list shows at once."""
 _NAMES_WIDTH = 13.0
-"""Of a list, in font sizes; where numbers of contacts leave less to names, they are left out."""
+"""Least width of names in the list, in font sizes; numbers of contacts are left out for it."""
 
 Sides = frozenset[ContactTarget]
 
 
 @dataclass(frozen=True)
 class PairClick:
-    """A pair that a person clicked."""
+    """Pair that the user clicked."""
 
     pair: TouchingPair
     sensor: str | None
-    """A sensor that matches these two already; None if there is none."""
+    """Sensor that already matches the pair; None if there is none."""
 
 
 def sensors_by_sides(declared: Mapping[str, ContactDeclaration]) -> dict[Sides, str]:
-    """The two sides of each sensor, in any order, and its name."""
+    """Return the name of the sensor for each unordered pair of targets."""
     return {frozenset((sensor.first, sensor.second)): name for name, sensor in declared.items()}
 
 
 def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
-    """The list; the body that a sensor is wanted of."""
+    """Draw the list of touching bodies; return the one to make a sensor for, None if none was clicked."""
 
     def describe(body: TouchingBody) -> tuple[str, str, bool]:
         help_text = f"Make a sensor of all that touches {body.label}" if body.name else "A body without a name"
@@ -282,7 +284,7 @@ def show_bodies(bodies: Sequence[TouchingBody]) -> TouchingBody | None:
 def show_pairs(
     pairs: Sequence[TouchingPair], suggestions: SensorSuggestions, by_sides: Mapping[Sides, str]
 ) -> PairClick | None:
-    """The list; what was clicked in it."""
+    """Draw the list of touching pairs; return the clicked one, None if none was clicked."""
 
     def sides(pair: TouchingPair) -> list[ContactTarget]:
         return [suggestions.target_of_geom(geom) for geom in pair.geoms]
@@ -307,9 +309,9 @@ Touching = TypeVar("Touching", TouchingBody, TouchingPair)
 def _show_touching(
     what: str, help_text: str, touching: Sequence[Touching], describe: Callable[[Touching], tuple[str, str, bool]]
 ) -> Touching | None:
-    """List what touches now with its contacts, their forces and a button each; that whose button was pressed.
+    """Draw a list of bodies or pairs that touch now, with contacts, force and a button each; return the clicked one.
 
-    `describe`: icon and tooltip of its button, and whether it can be pressed.
+    `describe` returns icon and tooltip of the button, and whether it can be pressed.
     """
     if not touching:
         return None

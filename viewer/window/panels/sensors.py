@@ -1,4 +1,4 @@
-"""Sensors window: one row a sensor, to show, select and switch."""
+"""Sensors window: one row per sensor, to show, select and change it."""
 
 from collections.abc import Callable, Collection
 
@@ -17,9 +17,9 @@ from .sensor_form import EACH_BODY, EACH_BODY_HELP
 from .status import SOLVED, SOLVED_AGAIN
 
 _MANY = 8
-"""Sensors beyond which they can be filtered by name."""
+"""Number of sensors above which they can be filtered by name."""
 _COMPARED_MAX = 2000
-"""Rows up to which their names are shortened so that no two read the same."""
+"""Most rows whose names are shortened so that no two look the same."""
 _REDUCE_HELP = {
     Reduce.NONE: "none: the first contacts, in the engine's order",
     Reduce.MINDIST: "mindist: the deepest contacts first",
@@ -29,21 +29,21 @@ _REDUCE_HELP = {
 
 
 class SensorsPanel:
-    """The window's content."""
+    """Content of the Sensors window."""
 
     def __init__(self) -> None:
         self.text = ""
-        """Only sensors with this in their names are listed, where there are many."""
+        """Words that the names of listed sensors have."""
         self._listed: list[int] = []
         self._listed_for: tuple[object, ...] = ()
         self._short: list[str] = []
-        """Names of the listed sensors, as they fit."""
+        """Shortened names of the listed sensors."""
         self._with_kinds = True
-        """True if what each of them matches fits with its kinds, such as `geom`."""
+        """True if there is room for the kinds of targets, such as `geom`."""
         self._short_for: tuple[object, ...] = ()
 
     def show(self, shell: Shell) -> None:
-        """The window's content."""
+        """Draw the content."""
         session, unsaved = shell.app.session, shell.app.sensor_edits.unsaved
         sensors = session.engine.sensors
         if not len(sensors):
@@ -71,7 +71,7 @@ class SensorsPanel:
         _show_unread(session)
 
     def listed(self, names: tuple[str, ...]) -> list[int]:
-        """Places of the sensors that pass the filter."""
+        """Return the indices of the sensors that pass the filter."""
         state = (names, self.text)
         if state != self._listed_for:
             self._listed_for = state
@@ -79,7 +79,7 @@ class SensorsPanel:
         return self._listed
 
     def _short_names(self, sensors: SensorList, unsaved: Collection[str]) -> Callable[[int], str]:
-        """The name in each row as it fits beside eye and pencil; those of sensors that are not saved have a star."""
+        """Return a function from a row to the sensor's name, shortened to fit; unsaved sensors have a star."""
         names, width = sensors.names, imgui.get_content_region_avail().x - _indent() - 4
         room = width - imgui.get_text_line_height() - 6
 
@@ -99,7 +99,7 @@ class SensorsPanel:
 
 
 def _show_unread(session: Session) -> None:
-    """Sensors of the scene that the engine does not read, and why."""
+    """Draw the sensors of the scene that the engine does not read, with the reason."""
     for engine in session.engines:
         for name, reason in engine.unread.items():
             imgui.spacing()
@@ -126,7 +126,7 @@ def _show_empty(shell: Shell) -> None:
 
 
 def _show_watched(shell: Shell) -> None:
-    """Show that all contacts are shown, and offer sensors instead."""
+    """Draw the note that all contacts are shown, with a button to make sensors instead."""
     settings = shell.app.session.settings
     ui.paragraph("This scene has no contact sensors: all contacts are shown.")
     if ui.button(f"{icons.ICON_FA_PLUS} Make sensors###make", "Choose from the pairs that touch now, or anything else"):
@@ -163,17 +163,17 @@ def _show_header(shell: Shell) -> None:
 
 
 def _row_height() -> float:
-    """Three lines: name, what it matches, what it reads."""
+    """Return the height of a row: three lines for name, targets and readings [px]."""
     return 3 * imgui.get_text_line_height() + 16 + imgui.get_style().item_spacing.y
 
 
 def _indent() -> float:
-    """Where a row's text begins, beside its eye [px]."""
+    """Return the left end of a row's text, beside the eye [px]."""
     return 2.4 * imgui.get_font_size()
 
 
 def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTotals, unsaved: bool) -> None:
-    """The row of a sensor; `texts`: what of its name fits, and what it matches."""
+    """Draw the row of a sensor; `texts`: its shortened name, and its targets."""
     session = shell.app.session
     sensor = session.engine.sensors[index]
     name, found, reported = sensor.name, int(totals.found[index]), int(totals.reported[index])
@@ -232,7 +232,7 @@ def _show_row(shell: Shell, index: int, texts: tuple[str, str], totals: SensorTo
 
 
 def _draw_swatch(index: int) -> None:
-    """The colour of the sensor's curves, at the left of its row."""
+    """Draw the colour of the sensor's curves at the left of its row."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     ink = imgui.get_color_u32(curve_tint(sensor_color(index)))
     imgui.get_window_draw_list().add_rect_filled(low, ImVec2(low.x + 0.17 * imgui.get_font_size(), high.y), ink)

@@ -1,4 +1,4 @@
-"""Status bar: who steps, who draws, and whether they keep up."""
+"""Status bar: engine, renderer, speed, contacts and memory."""
 
 from imgui_bundle import hello_imgui, imgui
 
@@ -13,14 +13,14 @@ SOLVED_AGAIN = (
     "Solved again by MuJoCo: your engine has not said where these contacts are, or with which forces. They may differ"
     " from those that acted."
 )
-"""What the screen says of contacts that are not those of the engine that took the step."""
+"""Tooltip for contacts that are not those of the engine that took the step."""
 _BESIDE = 200.0
-"""Width that the name of a run beside takes at most [px]."""
+"""Largest width of the name of a run beside [px]."""
 _SEPARATOR = "  ·  "
 
 
 def show_status(shell: Shell) -> None:
-    """The bar's content."""
+    """Draw the status bar."""
     session = shell.app.session
     engines = session.engine.name + "".join(f", {ui.fit_text(run.title, _BESIDE)} beside" for run in session.beside)
     if session.num_envs > 1:
@@ -61,7 +61,7 @@ def show_status(shell: Shell) -> None:
 
 
 def _show_pace(session: Session) -> None:
-    """Show who takes the steps, how fast and how exactly."""
+    """Draw the source of the steps, their speed and their exactness."""
     parts = session.source.status(session)
     if any(sensor.solved_again for sensor in session.shown_sensors):
         parts.append(StatusPart(f", {SOLVED}", SOLVED_AGAIN, is_warning=True))
@@ -77,7 +77,7 @@ def _show_pace(session: Session) -> None:
 
 
 def _contacts_text(session: Session) -> str:
-    """How many contacts there are to see."""
+    """Return the number of contacts as text."""
     count, net = session.distinct_contacts
     text = f"{count} contact{'' if count == 1 else 's'}"
     if net:

@@ -1,4 +1,4 @@
-"""Touch window: what each device reports beside the true force, in numbers, lamps and curves."""
+"""Touch window: readings of each touch device beside the true force, as numbers, lamps and curves."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,35 +20,35 @@ from ..theme import dim_color, faded, plain_color, text_tint, warning_color
 from .touch_editor import TouchEditor
 
 SECONDS = 10.0
-"""Time across a curve."""
+"""Time span of a curve [s]."""
 _WIDE = 60.0
-"""From this width on, in font sizes, list, curves and editor stand side by side ..."""
+"""Width from which on list, curves and editor are side by side, in font sizes."""
 _NARROW = 26.0
-"""... and from this one on the list beside the others, which share the room below each other."""
+"""Width from which on the list is beside curves and editor, which are below each other, in font sizes."""
 _LIST_PART, _CURVES_PART = 0.36, 0.28
 _LIST_BESIDE = 0.54
 _FEW_TICKS = 20.0
-"""Below this width, in font sizes, a curve's time axis has a number every five seconds only."""
+"""Width below which the time axis has a number only every five seconds, in font sizes."""
 _CURVE_HEIGHT = 170.0
 _EDITOR_HEIGHT = 430.0
 _NAME_WIDTH = 12.0
-"""Room for names that a list keeps, in font sizes; it has no small curves where there is less."""
+"""Least width of names in the list, in font sizes; if there is less, small curves are left out."""
 _DIGITS = "-0000.00"
 _LIT = ImVec4(1.0, 0.70, 0.04, 1.0)
 _TRUE_ALPHA = 0.45
 _LEAST_SHARE = 0.01
-"""Part of the load that may pass by a sensor without a warning."""
+"""Least part of the load on bodies below the sensor's own for a warning."""
 _LEAST_FORCE = 0.01
-"""A force axis shows at least this [N]: less is what the solver leaves over."""
+"""Least range of a force axis [N]: smaller forces are residuals of the solver."""
 _DECLARE = '<custom>\n  <text name="touch:foot"\n    data="type=force site=sole"/>\n</custom>'
 
 
 class TouchPanel:
-    """The window's content, and what a person chose in it."""
+    """Content of the Touch window."""
 
     def __init__(self) -> None:
         self.selected: str | None = None
-        """Name of the sensor whose curves and settings are shown."""
+        """Name of the sensor whose curves and settings are shown; None if there are no sensors."""
         self.editor = TouchEditor()
 
     def show(self, shell: Shell) -> None:
@@ -121,7 +121,7 @@ class TouchPanel:
 
 
 def _saving(path: Path | None) -> Callable[[TouchDeclaration], None] | None:
-    """What writes a declaration into the scene file; None where changes can only be copied."""
+    """Return a function that writes a declaration into the scene file; None if changes can only be copied."""
     if path is None or path.suffix.lower() == ".mjb" or is_bundled(path):
         return None
     return lambda declaration: save_touch(path, declaration).save()
@@ -132,7 +132,7 @@ def _list_height(count: int) -> float:
 
 
 def _row_height() -> float:
-    """Three lines: name, place and warning; or the three axes."""
+    """Return the height of a row: three lines for name, place and warning, or for three axes [px]."""
     return 3 * imgui.get_text_line_height_with_spacing() + 2 * imgui.get_style().cell_padding.y
 
 
@@ -154,7 +154,7 @@ def _show_headings(sparks: bool) -> None:
 
 
 def _show_row(touch: TouchSensors, sensor: SceneTouch, selected: bool, sparks: bool) -> bool:
-    """A sensor in the list; True if it was clicked."""
+    """Draw the row of a sensor; return True if it was clicked."""
     height = _row_height()
     imgui.table_next_row(0, height)
     imgui.table_next_column()
@@ -229,7 +229,7 @@ def _show_true(touch: TouchSensors, sensor: SceneTouch) -> None:
 
 
 def _show_lamp(value: float) -> None:
-    """Lit in contact, dark without, and only a rim while there is no value."""
+    """Draw a lamp: lit in contact, dark without, and only its rim if there is no value."""
     line = imgui.get_text_line_height()
     corner, width = imgui.get_cursor_screen_pos(), imgui.get_content_region_avail().x
     radius = 0.42 * line
@@ -257,7 +257,8 @@ def _show_curves(touch: TouchSensors, sensor: SceneTouch) -> None:
 
 
 def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
-    """True force and device values inside a plot, and where an earlier time `now` is; `bare`: without axes."""
+    """Draw true force and device values in the current plot, with a line at `now` if it is earlier. `bare`: without
+    axes."""
     history = sensor.history
     times = history.times
     last = float(times[-1]) if len(times) else 0.0
@@ -296,9 +297,9 @@ def _draw_curves(sensor: SceneTouch, now: float, bare: bool = False) -> None:
 
 
 def _device_axis(sensor: SceneTouch, true: Array, values: Array) -> tuple[float, float]:
-    """Device value of a newton, and of no force, by which both curves stand on one axis.
+    """Return the slope and the offset that map true force to device values, so that both curves share one plot.
 
-    They lie on each other where the table is the line from its first row to its last, and part where it bends or ends.
+    The curves coincide where the table is the line from its first to its last row, and differ where it bends or ends.
     """
     table = sensor.device.lookup_table
     if sensor.device.type is TouchType.BUMPER:
@@ -312,7 +313,7 @@ def _device_axis(sensor: SceneTouch, true: Array, values: Array) -> tuple[float,
 
 
 def _colors(sensor: SceneTouch) -> list[ImVec4]:
-    """Of each value: those of the axes, or that of text."""
+    """Return the colour of each value: those of the axes, or that of text."""
     if sensor.device.size == 1:
         return [plain_color()]
     return [text_tint(color) for color in AXIS_COLORS]

@@ -1,4 +1,4 @@
-"""Part of the Touch window that changes a device: its lookup table as a curve with points to drag, and its settings."""
+"""Part of the Touch window that edits a device: its lookup table as a curve with points to drag, and its settings."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,22 +16,22 @@ from ..theme import dim_color, plain_color
 _PLOT_HEIGHT = 130.0
 """Least height of a table's plot [px]; it grows with the window."""
 _ROOM = 1.15
-"""How far beyond its rows a table is drawn."""
+"""Extent of a table's plot relative to its rows."""
 _NEAREST = 1e-3
-"""Inputs stay apart by this part of the table's range while a point is dragged."""
+"""Least distance of inputs while a point is dragged, as a part of the table's range."""
 _ROWS_SHOWN = 4
 _TYPE_HELP = "bumper: 1 in contact, else 0\nforce: the push along x\nforce-3d: the force along x, y, z"
 _MEASURE_HELP = "contact: the sum of the contact forces on the body\nmount: what the body passes on to its parent"
 
 
 class TouchEditor:
-    """Settings of one sensor at a time, and the form for a new one."""
+    """Form for the settings of one sensor, and for a new sensor."""
 
     def __init__(self) -> None:
         self.message = ui.Message()
         self._shown: str | None = None
         self._limits: tuple[float, float, float, float] | None = None
-        """Of the table's plot: they stay while a point is dragged, or it would run away."""
+        """Axis limits of the table's plot. They are fixed while a point is dragged, so that it does not run away."""
         self._new_name = ""
         self._new_target = 0
         self._new_type = TouchType.FORCE
@@ -42,7 +42,7 @@ class TouchEditor:
         sensor: SceneTouch,
         save: Callable[[TouchDeclaration], None] | None,
     ) -> None:
-        """The editor of a sensor."""
+        """Draw the editor of a sensor."""
         if self._shown != sensor.name:
             self._shown, self._limits = sensor.name, None
             self.message.set("")
@@ -66,7 +66,7 @@ class TouchEditor:
             self._show_table(touch, sensor)
 
     def show_add(self, touch: TouchSensors) -> str | None:
-        """The button for a new sensor, and its form; the name of one that was added."""
+        """Draw the button for a new sensor, and its form; return the name of an added sensor, else None."""
         if ui.small_button(f"{icons.ICON_FA_PLUS} Add###add", "Put a touch sensor on a site or body"):
             self.message.set("")
             imgui.open_popup("##new")
@@ -173,7 +173,7 @@ class TouchEditor:
             self._limits = None
 
     def _draw_now(self, touch: TouchSensors, sensor: SceneTouch, bottom: float) -> None:
-        """Where the device is on its curve."""
+        """Draw a line from the present force to its output on the curve."""
         forces = touch.true(sensor.name)
         # A table without negative forces holds for both directions.
         if sensor.device.lookup_table[0][0] >= 0:
@@ -185,7 +185,7 @@ class TouchEditor:
             implot.plot_line(f"##now{i}", x, y, spec)
 
     def _move(self, touch: TouchSensors, sensor: SceneTouch, row: int, force: float, output: float) -> None:
-        """A row to where its point was dragged, short of its neighbours."""
+        """Set a row of the table to its dragged point, between its neighbours."""
         table = [list(values) for values in sensor.device.lookup_table]
         gap = _NEAREST * (table[-1][0] - table[0][0])
         low = table[row - 1][0] + gap if row > 0 else -np.inf
@@ -261,7 +261,7 @@ def _rows_height(count: int) -> float:
 
 
 def _with_row(table: Table) -> list[tuple[float, float, float]]:
-    """A table with one row more, on the line through the last two."""
+    """Return a table with a further row, on the line through the last two."""
     if not table:
         return [*DEFAULT_TABLE]
     force, output, noise = table[-1]
@@ -271,14 +271,14 @@ def _with_row(table: Table) -> list[tuple[float, float, float]]:
 
 
 def _limits(table: Any) -> tuple[float, float, float, float]:
-    """Left, right, bottom and top of a table's plot, with room for points to be dragged outwards."""
+    """Return left, right, bottom and top of a table's plot, with room to drag points outwards."""
     low, high = np.minimum(table[:, :2].min(axis=0), 0.0), np.maximum(table[:, :2].max(axis=0), 0.0)
     room = (_ROOM - 1) * np.where(high > low, high - low, 1.0)
     return float(low[0] - room[0]), float(high[0] + room[0]), float(low[1] - room[1]), float(high[1] + room[1])
 
 
 def _rounded(value: float, step: float) -> float:
-    """A dragged value with no more digits than a pixel is worth."""
+    """Return a dragged value without digits that are finer than a pixel."""
     if not step > 0:
         return value
     return float(f"{value:.{max(0, 1 - int(np.floor(np.log10(step))))}f}") if step < 1 else float(round(value))
