@@ -1,6 +1,7 @@
 """`contact-viewer inspect`: what MotrixSim makes of a sensor, and its array in every style."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -272,3 +273,14 @@ def test_a_deep_start_is_reported_with_the_keyframe_that_has_none(
     assert note.endswith("Keyframe above does not: --key above")
     assert main(["inspect", str(path), "--key", "above"]) == 0
     assert "deep contact" not in capsys.readouterr().err
+
+
+def test_a_robot_without_sensors_gets_the_next_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my robot.xml"
+    path.write_text(SCENE.split("<sensor>")[0] + "</mujoco>")
+    assert main(["inspect", str(path)]) == 0
+    offered = [line.split(": ")[1] for line in capsys.readouterr().out.splitlines() if ": contact-viewer " in line]
+    assert len(offered) == 2
+    for command in offered:
+        assert main(shlex.split(command)[1:]) == 0
+    assert "<contact" in path.read_text()

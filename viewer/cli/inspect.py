@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import zip_longest
@@ -74,6 +75,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(about | {"touch": dict(touch_notes(engine, arguments))}, indent=2))
         return 0
     print(f"{engine.path}: {plural(len(declared), 'contact sensor')} ({engine.name})")
+    if not declared:
+        scene_name = shlex.quote(arguments.scene)
+        print(f"\none sensor per touching body: contact-viewer sensors {scene_name} --write")
+        print(f"without any, what touches, slips and why: contact-viewer events {scene_name} --by-body --why")
     for sensor, *others in _alike(declared, verdicts, never):
         print(f"\n{sensor.name}: {sensor.label}\n{_description(sensor, verdicts[sensor.name], never[sensor.name])}")
         if others:
