@@ -1,4 +1,4 @@
-"""Turns the contacts of a scene without contact sensors into curves: of all together, and of each body that touches."""
+"""Turns the contacts of a scene without contact sensors into curves: of all contacts, and of each body that touches."""
 
 import copy
 import math
@@ -19,31 +19,32 @@ from .ring import StepRing
 
 _ALL = "all contacts"
 _MOST_BODIES = 16
-"""Bodies that have curves: those that touched first; of the others it is known how many they are."""
+"""Largest number of bodies that have curves: those that touched first; the others are only counted."""
 _ROWS = _MOST_BODIES + 1
 _FORCES = (Signal.NORMAL, Signal.TANGENT0, Signal.TANGENT1, Signal.MAGNITUDE)
 BODY_CURVE_BYTES = math.ceil(_ROWS * len(Signal) * BYTES_PER_VALUE)
-"""Memory that these curves take a step."""
+"""Memory that these curves take per step [bytes]."""
 
 
 class _Loads(NamedTuple):
-    """Contacts, each with what it does to one of the things that have curves; arrays (n,), forces [N]."""
+    """Contacts, each with its effect on one of the things that have curves; arrays (n,), forces [N]."""
 
     row: NDArray[np.intp]
-    """Of the curves."""
+    """Row of the thing among the curves."""
     step: NDArray[np.intp]
     force: Array
-    """On the thing, world, (n, 3)."""
+    """Force on the thing [N], world, (n, 3)."""
     components: Array
-    """Along normal, tangent0 and tangent1 of the contact, (n, 3); positive normal forces press."""
+    """Force along normal, tangent0 and tangent1 of the contact [N], (n, 3); positive normal forces press."""
     dist: Array
     slip: Array
 
 
 class BodyCurves(SignalCurves):
-    """What a scene without contact sensors has in place of `HistoryCurves`, from the sensor that watches all contacts.
+    """Curves of a scene without contact sensors, in place of `HistoryCurves`: of all contacts, and of each body.
 
-    Nothing is written into the scene. Steps are buffered as they come, and read together once a frame.
+    They come from the sensor that watches all contacts; nothing is written into the scene. Steps are buffered as they
+    come, and read together once a frame.
     """
 
     def __init__(self, engine: Engine, ring: StepRing) -> None:
@@ -51,7 +52,7 @@ class BodyCurves(SignalCurves):
         self._engine = engine
         ring.derived.append(self)
         self._buffer: StepBuffer | None = None
-        """None until all contacts are watched."""
+        """Buffer of steps whose curves are yet to be computed; None until all contacts are watched."""
         self._is_frozen = False
         """True if values are those of an episode that has ended, and there are some."""
         self._read_geoms = GeomReader()
@@ -83,7 +84,7 @@ class BodyCurves(SignalCurves):
         return int((self._rows == _ROWS).sum())
 
     def place(self, name: str) -> int:
-        """Return which of the curves are those of a name: 0 for all contacts, then bodies as they first touched."""
+        """Return the row of a name: 0 for all contacts, then bodies in the order in which they first touched."""
         return 0 if name == _ALL else 1 + self._bodies.index(self._labels.index(name))
 
     def add(self) -> None:
@@ -97,7 +98,7 @@ class BodyCurves(SignalCurves):
         self._take(self._buffer.add())
 
     def frozen(self, ring: StepRing) -> "BodyCurves":
-        """Return a copy for a ring that has the same steps, and gets no more."""
+        """Return a copy for a ring with the same steps, to which none are added."""
         curves = copy.copy(self)
         curves._ring, curves._curves, curves._buffer = ring, self._curves.compacted(), None
         curves._is_frozen = self._buffer is not None
@@ -110,7 +111,7 @@ class BodyCurves(SignalCurves):
         return 0 if self._buffer is None else len(self._buffer)
 
     def update(self) -> bool:
-        """Compute the curves of new steps; True, as none is left."""
+        """Compute the curves of new steps; return True, because none is left."""
         if self._is_frozen:
             return True
         if self._buffer is None and self._ring.last >= 0 and self._engine.sensors.has(_ALL):
@@ -169,7 +170,7 @@ class BodyCurves(SignalCurves):
         self._curves.extend(values.reshape(-1, len(block)))
 
     def _find_rows(self, bodies: NDArray[np.intp], forces: Array) -> None:
-        """Give rows to bodies that touch for the first time, the most strongly pressed first; (n, 2), (n,)."""
+        """Give rows to bodies, (n, 2), that touch for the first time, in the order of their forces [N], (n,)."""
         sums = np.bincount(bodies.ravel(), np.repeat(forces, 2), len(self._rows))
         new = np.flatnonzero((np.bincount(bodies.ravel(), minlength=len(self._rows)) > 0) & self._moves)
         new = new[self._rows[new] < 0]
@@ -180,7 +181,7 @@ class BodyCurves(SignalCurves):
                 self._bodies.append(body)
 
     def _sum_up(self, values: Values, loads: _Loads) -> None:
-        """Write the signals of what has contacts into values, (rows, signals, steps)."""
+        """Write the signals of all rows with contacts into `values`, (rows, signals, steps)."""
         count = values.shape[-1]
         keys, place = np.unique(loads.row * count + loads.step, return_inverse=True)
         row, step = np.divmod(keys, count)

@@ -26,7 +26,7 @@ class Branch(StepSource):
     """
 
     def __init__(self, simulation: Simulation, step: int | None = None, engine: Engine | None = None) -> None:
-        """Begin at a step of a history; without one, at the one that is shown.
+        """Begin at a step of a history, by default at the one that is shown.
 
         `engine`: an engine of its own on the same scene; a copy of the other run's engine without it. Raises SceneError
         where an engine cannot be copied, ValueError where there is no past to return to.
@@ -45,7 +45,7 @@ class Branch(StepSource):
         self.push: Sequence[tuple[int, Sequence[float]]] = ()
         """Forces that act on bodies beside the recorded ones: body and force [N], world."""
         self._rate = self.engine.timestep / simulation.engine.timestep
-        """Length of a step, by that of the other run."""
+        """Length of a step, as a multiple of the other run's."""
         self._rewind()
         self._forces = self.engine.data.xfrc_applied.copy()
         own = self.engine.past
@@ -87,7 +87,7 @@ class Branch(StepSource):
         self._next = None if state is None else state.copy()
 
     def _drive(self) -> None:
-        """Set the inputs of the next step as they were, and move what was moved by hand before it."""
+        """Set the recorded inputs of the next step, and repeat changes by hand before it."""
         data, now = self.engine.data, self._next
         if now is None:
             if (drive := self.engine.driver()) is not None:
@@ -107,7 +107,7 @@ class Branch(StepSource):
             data.xfrc_applied[body, :3] = self._forces[body, :3] + force
 
     def _moved(self, now: Row) -> Row:
-        """Move what was moved by hand at a time; returns the state from which the step was then taken."""
+        """Repeat changes by hand at the time of a state; return the state from which the recorded step then started."""
         data = self.engine.data
         while self._next is not None and self._next[0] == now[0]:
             for name in _MOTION:
@@ -138,7 +138,7 @@ def _spans(history: History, engine: Engine, start: int) -> list[KeptSpan]:
 
 @contextmanager
 def visiting(simulation: Simulation) -> Iterator[None]:
-    """Let other steps of a history be shown, and return to the present one, with what was changed there since."""
+    """Show other steps of a history inside the context, and return to the present one, with changes since, after it."""
     history, past = simulation.history, simulation.shown.past
     assert history is not None
     shown, now = history.current, np.empty(past.state_size)

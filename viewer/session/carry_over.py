@@ -22,10 +22,9 @@ from .session import Session
 from .simulation import Simulation, StepSource
 
 _RETRACE_TIME = 0.5
-"""Wall time in which the newest steps are taken again at once, as many as that allows [s]; older ones are filled in
-later."""
+"""Wall time for re-simulating the newest steps at once [s]; older ones are filled in later."""
 _TRIAL_STEPS = 40
-"""Steps that are taken again first: they distinguish most models, and show how long a step takes."""
+"""Number of steps that are re-simulated first: they distinguish most models, and show how long a step takes."""
 
 
 def successor(before: Session, engines: Sequence[Engine]) -> Session:
@@ -57,7 +56,7 @@ def branched(before: Session, branch: Simulation) -> Session:
 
 
 def _carry_over(session: Session, before: Session, run: Simulation | None = None) -> None:
-    """`run`: whose steps become the past of the session; by default those of the session before."""
+    """Keep what applies in a new session. `run`: its steps become the past; by default the run of `before`."""
     engine, run = session.simulation.engine, run or before.simulation
     if before.simulation.episode is not None:
         before.simulation.show_episode(None)
@@ -159,7 +158,7 @@ def retrace(simulation: Simulation, before: Simulation, start: int, stop: int) -
 
 
 def _repeat(past: Past, inputs: NDArray[np.float64] | None) -> Callable[[], object]:
-    """Sets the inputs of steps again as they were; without any, leaves them as they are, whatever the controller."""
+    """Return a function that sets the recorded inputs before each step; without any, it changes nothing."""
     rows = iter(()) if inputs is None else iter(inputs)
 
     def drive() -> None:
@@ -177,7 +176,7 @@ def _copy_changes(simulation: Simulation, before: Simulation) -> None:
 
 
 def _keep_reduce(session: Session, before: Session) -> None:
-    """Reduce modes that were switched, of sensors that are still declared as they were."""
+    """Keep the reduce modes that a user switched, of sensors whose declaration is the same."""
     sensors = session.engine.sensors
     session.set_reduce_modes(
         {
@@ -191,7 +190,7 @@ def _keep_reduce(session: Session, before: Session) -> None:
 
 
 def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:
-    """Touch sensors that were made or changed in the viewer, unless their declaration in the file has changed."""
+    """Keep touch sensors that were made or changed in the viewer, unless their declaration in the file has changed."""
     names = {sensor.name for sensor in touch}
     for sensor in before:
         declaration = sensor.declaration
@@ -209,8 +208,7 @@ def _keep_touch(touch: TouchSensors, before: TouchSensors) -> None:
 
 
 def _keep_log(tracker: ContactTracker, before: ContactTracker, until: float) -> None:
-    """Events up to a time [s] of pairs and sensors that are still there; those of steps that are taken again are found
-    again."""
+    """Keep events up to a time [s] of pairs and sensors that still exist; re-simulated steps report theirs again."""
     pairs = {label: i for i, label in enumerate(tracker.pairs.labels)}
     sensors = {name: i for i, name in enumerate(tracker.sensors.names)}
     for entry in before.log:
@@ -226,7 +224,7 @@ def _keep_log(tracker: ContactTracker, before: ContactTracker, until: float) -> 
 
 
 def _keep_channels(session: Session, before: Session) -> None:
-    """Values of the program up to the step that is reached, chosen quantities that are still there, and limits."""
+    """Keep values of the program up to the present step, chosen quantities that still exist, and limits."""
     channels, old = session.simulation.channels, before.simulation.channels
     names = [name for name in before.model_channels.chosen if name in session.model_channels.quantities]
     for samples in old.samples(-np.inf, session.engine.time):
@@ -238,7 +236,7 @@ def _keep_channels(session: Session, before: Session) -> None:
 
 
 def _keep_breaks(tracker: ContactTracker, before: ContactTracker) -> None:
-    """Breaks on sensors and pairs that are still there."""
+    """Keep breaks on sensors and pairs that still exist."""
     sensors, pairs = list(tracker.sensors.names), list(tracker.pairs.labels)
     for each in before.breaks:
         # What it was on may be gone.

@@ -22,7 +22,7 @@ _SHORTEST = 0.5
 """Arrows that would be shorter are not drawn [measures]."""
 
 ColorOf = Callable[[PaletteColors], RGBA]
-"""A colour of a palette, or one of its own."""
+"""Function from a palette to a colour, of the palette or a fixed one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +36,13 @@ class SensorGlyphs:
     color: RGBA | Floats
     """For `ColorMode.SENSOR`; of several (sensors, 4)."""
     ghost: bool = False
-    """True if it is to be faint and thin: contacts that the array does not report."""
+    """True for contacts that the array does not report: they are drawn faint and thin."""
     tint: RGBA | None = None
-    """Colour of all that is drawn of it, thin, whatever else decides about colours: contacts of another run."""
+    """Colour of every glyph, drawn thin, in place of other colours: contacts of another run."""
 
     @cached_property
     def drawn(self) -> "DrawnSlots":
-        """The slots whose values can all be drawn, and the contacts in them."""
+        """Slots whose values can all be drawn, and the contacts in them."""
         batch = self.batch
         places = np.nonzero(_drawable(batch))
         # Nothing is computed from garbage in the other slots.
@@ -56,11 +56,11 @@ class DrawnSlots(NamedTuple):
     """Contacts that can be drawn, one after the other."""
 
     owners: NDArray[np.intp]
-    """Number of the sensor of each, (contacts,)."""
+    """Number of the sensor of each contact, (contacts,)."""
     slots: NDArray[np.intp]
-    """Its slot there, (contacts,)."""
+    """Slot of each contact in its sensor, (contacts,)."""
     rows: NDArray[np.intp]
-    """Its sensor's place among those of the batch, (contacts,)."""
+    """Index of the contact's sensor among those of the batch, (contacts,)."""
     batch: ContactBatch
     """Arrays of shape (contacts,) and (contacts, 3)."""
 
@@ -71,18 +71,18 @@ class DrawnContacts:
 
     batch: ContactBatch
     pos: Array
-    """Of the contacts [m], world, (contacts, 3)."""
+    """Positions of the contacts [m], world, (contacts, 3)."""
     settings: GizmoSettings
     scale: GlyphScale
 
     @cached_property
     def sizes(self) -> Sizes:
-        """Of what is drawn at the contacts."""
+        """Sizes of spheres and arrows at each contact [m]."""
         return self.scale.sizes(self.pos)
 
     @property
     def smallest(self) -> float:
-        """The force below which no arrow is drawn: what a person chose, or one too short to be seen [N]."""
+        """Force below which no arrow is drawn: the user's choice, or one whose arrow is too short to be seen [N]."""
         gauge = self.scale.gauge if self.scale.on_screen else None
         return max(self.settings.min_force, _SHORTEST * gauge.measure / self.scale.force if gauge is not None else 0.0)
 
@@ -123,20 +123,20 @@ class ContactArrow:
     """An arrow at every contact."""
 
     name: str
-    """In data files, such as `tangent0`."""
+    """Name in data files, such as `tangent0`."""
     text: str
-    """In legends."""
+    """Name in legends."""
     color: ColorOf
     build: Callable[[DrawnContacts], Arrows | None]
-    """None where the contacts lack what it shows."""
+    """Function that makes the arrows; None where the contacts lack the values that they show."""
     net: bool | None = None
-    """True if net contacts alone have it, False if they alone do not."""
+    """True if net contacts alone have the arrow, False if they alone do not."""
     component: int = OTHER
-    """In the arrow's owner."""
+    """Component number in the arrow's owner."""
 
 
 class ContactParts(NamedTuple):
-    """What is drawn at every contact."""
+    """Sphere and arrows that are drawn at every contact."""
 
     point: ColorOf | None
     """Colour of the sphere; None for no sphere."""
@@ -150,12 +150,12 @@ def build_glyphs(
     scale: GlyphScale,
     colors: PaletteColors,
 ) -> Glyphs:
-    """Spheres and arrows of the filled slots of all sensors."""
+    """Return spheres and arrows of the filled slots of all sensors."""
     return Glyphs.concat([_sensor_glyphs(sensor, parts, settings, scale, colors) for sensor in sensors])
 
 
 def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
-    """Where the contacts of all sensors are, and how strong."""
+    """Return positions and force magnitudes of the contacts of all sensors."""
     parts = []
     for sensor in sensors:
         _, slots, _, batch = sensor.drawn
@@ -171,7 +171,7 @@ def drawn_forces(sensors: Sequence[SensorGlyphs]) -> DrawnForces:
 def scaled_vectors(
     vectors: Array, smallest: float, length: Callable[[Array], NDArray[np.float64]], sizes: Sizes
 ) -> NDArray[np.float64]:
-    """Arrows (n, 3) [m] along vectors (n, 3), as long as `length` of their norms; those of a smaller norm are zero."""
+    """Return arrows (n, 3) [m] along vectors (n, 3), as long as `length` of their norms; zero below `smallest`."""
     size = np.linalg.norm(vectors, axis=1)
     axes = vectors / np.where(size > 0, size, 1.0)[:, None]
     lengths = np.where(size >= smallest, length(size), 0.0)
@@ -188,7 +188,7 @@ def _sensor_glyphs(
     own_colors = np.reshape(np.asarray(sensor.color, np.float32), (-1, 4))
 
     def color(of: ColorOf) -> RGBA | Floats:
-        """Of all contacts, or of each, (contacts, 4)."""
+        """Return one colour for all contacts, or one of each, (contacts, 4)."""
         if sensor.tint is not None:
             return sensor.tint
         if settings.color_mode is ColorMode.SENSOR:
@@ -221,9 +221,9 @@ def _arrow_rows(
     columns: Sequence[tuple[RGBA | Floats, int, Arrows]],
     widths: NDArray[np.float64],
 ) -> tuple[Floats, Owners]:
-    """Rows of `Glyphs.arrows` and their owners, all arrows of a contact before those of the next.
+    """Return rows of `Glyphs.arrows` and their owners, all arrows of a contact before those of the next.
 
-    `columns`: colour, component, and the arrows at all contacts; `widths`: of their shafts, by contact [m].
+    `columns`: colour, component, and the arrows at all contacts; `widths`: diameters of the shafts, by contact [m].
     """
     starts = np.empty((len(slots), len(columns), 3))
     vectors = np.empty_like(starts)
@@ -248,7 +248,7 @@ def _arrow_rows(
 
 
 def _drawable(batch: ContactBatch) -> NDArray[np.bool_]:
-    """Filled slots whose values can all be drawn, (..., slots)."""
+    """Return which slots are filled with values that can all be drawn, (..., slots)."""
     drawable = batch.filled.copy()
     # Mostly all of them can: then the sum of their squares shows it at once.
     for values in (batch.pos, batch.normal, batch.tangent0):

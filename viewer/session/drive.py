@@ -1,4 +1,4 @@
-"""What a person does to controls, poses and mocap bodies, by hand or by rules that act before every step."""
+"""Sets controls, poses and mocap bodies as the user wants them, by hand or by rules that act before every step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from .simulation import Simulation
 
 _POSE = ("qpos", "mocap_pos", "mocap_quat")
 _INPUTS = ("ctrl", "qvel", *_POSE)
-"""Arrays of an mjData that a hand may change."""
+"""Arrays of an mjData that the user may change."""
 Values = NDArray[np.float64]
 
 
@@ -28,24 +28,24 @@ class Noise:
     rate: float = 0.1
     """Time in which a change fades [s]; 0 for one that is new in every step."""
     levels: Values = field(default_factory=lambda: np.zeros(0))
-    """Where each control is now, by the same measure, (num_envs, nu)."""
+    """Present change of each control, as a part of half its range, (num_envs, nu)."""
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
 
 
 @dataclass
 class Hold:
-    """Holds the pose that motors were in when it was turned on."""
+    """Spring and damper that hold motors in the pose that they had when holding began."""
 
     stiffness: float = 50.0
-    """[N·m/rad] or [N/m]."""
+    """Stiffness of the spring [N·m/rad] or [N/m]."""
     damping: float = 2.0
-    """[N·m·s/rad] or [N·s/m]."""
+    """Damping [N·m·s/rad] or [N·s/m]."""
     targets: Values | None = None
     """Positions of the held joints, (num_envs, motors); None while nothing is held."""
 
 
 class Drive:
-    """The controls and poses of the environments of a simulation."""
+    """Controls and poses of the environments of a simulation."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -54,20 +54,21 @@ class Drive:
         self.joints = read_joints(model)
         names, places = body_names(model), model.body_mocapid.tolist()
         self.mocap_names = [names[places.index(index)] for index in range(model.nmocap)]
-        """Of the mocap bodies, in their order."""
+        """Names of the mocap bodies, by mocap index."""
         self.noise = Noise(levels=np.zeros((simulation.engine.num_envs, model.nu)))
         self.hold = Hold()
         self.all_environments = False
-        """True if what a hand does is done in every environment, not only in the one that is shown."""
+        """True if the user's changes apply to every environment, not only to the one that is shown."""
         self._wanted: Values | None = None
         """Controls without noise, (num_envs, nu), while there is noise."""
         self.undo_stack = UndoStack()
-        """What was done by hand since the last step, perhaps with what else a user did."""
+        """Changes that the user can undo; the application sets its own stack, which holds edits of the scene too."""
         self._done_at = -1
-        """Steps of the simulation when something was last done by hand."""
+        """`Simulation.steps` at the last change by hand."""
         self._posed_at = -1
+        """`Simulation.changes` when a pose was last set by hand."""
         self._drags = False
-        """True while a person drags a body of the paused scene."""
+        """True while the user drags a body of the paused scene."""
         motors = [each for each in self.actuators if each.servo is Servo.FORCE and each.joint is not None]
         self._held = [each for each in motors if each.ratio]
         addresses = np.array([each.joint for each in self._held], np.intp)
@@ -96,11 +97,11 @@ class Drive:
         return self._simulation.shown.data.ctrl
 
     def begin(self, description: str, envs: Sequence[int] | None = None) -> None:
-        """What follows, until the next call, is undone together. `envs`: if not those that a hand drives."""
+        """Group the changes until the next call into one undo step. `envs`: by default those that the user drives."""
         self.record(description, self._restorer(self._environments if envs is None else envs))
 
     def _restorer(self, envs: Sequence[int]) -> Callable[[], None]:
-        """Return what makes the inputs of environments again what they are now."""
+        """Return a function that sets the inputs of environments back to their present values."""
         before = {env: [np.copy(getattr(self._data(env), name)) for name in _INPUTS] for env in envs}
         held = self.hold.targets
 
@@ -121,7 +122,7 @@ class Drive:
         return restore
 
     def record(self, description: str, restore: Callable[[], None]) -> None:
-        """Keep something that was done by hand, and that `restore` undoes, until the next step."""
+        """Put a change by hand on the undo stack until the next step; `restore` undoes it."""
         steps = self._simulation.steps
         if steps != self._done_at:
             self.undo_stack.forget(self)
@@ -129,7 +130,7 @@ class Drive:
         self.undo_stack.push(self, description, restore, lambda: self._simulation.steps == steps)
 
     def set_controls(self, values: dict[int, float]) -> None:
-        """Give actuators, by their indices, other controls from the next step on."""
+        """Set controls, by actuator index, from the next step on."""
         for env in self._environments:
             for index, value in values.items():
                 self._data(env).ctrl[index] = value
@@ -150,7 +151,7 @@ class Drive:
         self.set_controls(values | {moved.index: value})
 
     def set_position(self, place: int, values: Sequence[float]) -> None:
-        """Set numbers of `qpos` from a place on; quaternions are made of length 1. The pose is shown at once."""
+        """Set values of `qpos` from an index on, with quaternions normalised, and show the pose at once."""
         for env in self._environments:
             data = self._data(env)
             data.qpos[place : place + len(values)] = values
@@ -169,7 +170,7 @@ class Drive:
         self._pose()
 
     def drag(self, view: View) -> None:
-        """Let a body, or a mocap body, of the paused scene follow the hand that drags it in the picture."""
+        """Let a body, or a mocap body, of the paused scene follow the mouse that drags it."""
         env, model = self._shown, self._simulation.engine.model
         data = self._data(env)
         self._drags = self._drags and view.perturbing
@@ -227,13 +228,14 @@ class Drive:
         self.hold.targets = np.array(targets).reshape(engine.num_envs, -1) if self._held else None
 
     def after_reset(self) -> None:
-        """The state jumped: what was held or wanted was of another one."""
+        """Handle a jump of the state: forget what can be undone, and take the controls of the new state."""
         self.undo_stack.forget(self)
         if self._wanted is not None:
             self._wanted[:] = [self._data(env).ctrl for env in range(self._simulation.engine.num_envs)]
 
     def driver(self) -> Callable[[], object] | None:
-        """What sets the inputs of every step, the engine's controller included; None where that does so alone."""
+        """Return a function that sets the inputs of every step, the engine's controller included; None if the user
+        changes nothing, so that the engine's own controller is enough."""
         engine = self._simulation.engine
         if self._wanted is None and self.hold.targets is None:
             return None
@@ -272,7 +274,7 @@ class Drive:
             data.ctrl[:] = np.clip(shaken, self._low, self._high)
 
     def mark_posed(self) -> None:
-        """The state that is shown was set, and no step has led to it."""
+        """Note that the state that is shown was set by hand, and no step has led to it."""
         if self._wanted is not None:
             self._wanted[:] = [self._data(env).ctrl for env in range(self._simulation.engine.num_envs)]
         self._posed_at = self._simulation.changes

@@ -15,19 +15,19 @@ _MOST = 1000
 RETURN, REWARD = "episode/return", "reward"
 """Channels by which the return of an episode is known: the first as it is, the second as a sum."""
 _ENDINGS = ("episode/terminated", "episode/truncated")
-"""Channels whose last value, if it is not 0, is how an episode ended."""
+"""Channels that name the ending of an episode if their last value is not 0."""
 
 
 @dataclass
 class Episode:
-    """Steps between two resets. Channels whose names begin with `episode/` say how it ended, and with what return."""
+    """Steps between two resets. Channels whose names begin with `episode/` hold its ending and its return."""
 
     number: int
-    """Counts the episodes of a run from 1."""
+    """Number of the episode in its run, from 1."""
     history: History
     channels: Channels
     ending: str = ""
-    """How it ended: `terminated`, `truncated`, `reset`, or what made it unstable; empty while it lasts."""
+    """Ending: `terminated`, `truncated`, `reset`, or the cause of an instability; empty while the episode lasts."""
     events: EventLog | None = None
     """Contact events; None where they are not tracked."""
 
@@ -58,7 +58,7 @@ class Episodes:
         self.count = 0
         """Number of episodes that ended so far, also of those that are forgotten."""
         self.read_events: Callable[[], EventLog | None] = lambda: None
-        """Returns the events of the episode that ends now."""
+        """Function that returns the events of the episode that ends now."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -92,12 +92,12 @@ class Episodes:
             del sizes[0]
 
     def clear(self) -> None:
-        """Forget all."""
+        """Forget all episodes."""
         self._kept.clear()
 
 
 def _copied(log: EventLog | None) -> EventLog | None:
-    """A copy of a log whose contacts stay as they are when the other one goes on."""
+    """Return a copy of a log whose contacts do not change when the original grows."""
     if log is None:
         return None
     contacts = {id(entry.contact): replace(entry.contact) for entry in log}

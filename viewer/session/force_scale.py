@@ -13,11 +13,11 @@ from ..render.style import BAR, Gauge, GlyphScale, arrow_length, nice_force, ref
 from ..settings import ScaleMode
 
 _NEWS_SECONDS = 2.0
-"""How long a change is announced, in time of the picture [s]."""
+"""Time for which the legend announces a new scale, at speed 1 [s]."""
 _MEMORY = 1.5
 """Simulated time that the reference force is taken from [s]."""
 _SAMPLES = 200
-"""Pictures in that time at most: slow motion has more, which say nothing new."""
+"""Most samples of the force within `_MEMORY`: the extra frames of slow motion add nothing."""
 _SETTLING = 0.4
 """Time of contact before forces are trusted: bodies drop first, or start inside each other [s]."""
 _PATIENCE = 0.25
@@ -28,12 +28,12 @@ _SHORTEST = 0.38
 """Length of the reference force's arrow below which the scale changes, as a part of the longest: scales are a factor of
 2.5 apart at most."""
 _TOO_LONG, _BURST = 1.9, 3.0
-"""The same for above, in lengths that steady forces are to keep to; and for the newest forces alone."""
+"""Lengths of arrows above which the scale changes, as multiples of the longest: of the reference force, of new ones."""
 _LONGEST = 140.0, 200.0
-"""Bounds of that length [measures]; between them three times the projected size of a body."""
+"""Bounds of the longest arrow [measures]; between them it is `_TREES` times the projected size of a body."""
 _TREES = 3.0
 _SPHERE = 7.0, 11.0
-"""Bounds of a sphere's diameter at the anchor [measures]; between them a part of the projected size of a body."""
+"""Bounds of a sphere's diameter at the anchor [measures]; between them it is a part of a body's projected size."""
 _SPHERES_PER_TREE = 15.0
 _GUESS = 0.25
 """Reference force before any is known, as a fraction of what the weight suggests."""
@@ -42,62 +42,62 @@ _FAINTEST = 0.001
 
 
 class DrawnForces(NamedTuple):
-    """Contacts of one picture."""
+    """Contacts of one drawn frame."""
 
     points: NDArray[np.float64]
-    """Where they are [m], world, (n, 3)."""
+    """Positions of the contacts [m], world, (n, 3)."""
     forces: NDArray[np.float64]
-    """How strong [N], (n,)."""
+    """Magnitudes of their forces [N], (n,)."""
 
 
 NO_FORCES = DrawnForces(np.zeros((0, 3)), np.zeros(0))
 
 
 class ScaleBar(NamedTuple):
-    """A length in a picture, and the force that it stands for."""
+    """Length on screen, and the force that it stands for."""
 
     force: float
-    """[N]"""
+    """Force that the bar stands for [N]."""
     length: float
-    """Of the force's arrow, seen across, at the depth of the contacts [px]."""
+    """Length of that force's arrow, seen from the side, at the depth of the contacts [px]."""
     before: float | None
-    """The force that stood for a hundred measures until a moment ago, if the scale has just changed [N]."""
+    """Force of a hundred measures before the scale changed, if it has just changed [N]."""
 
 
 class CutArrows(NamedTuple):
-    """Arrows that begin in a picture and end outside of it."""
+    """Arrows that begin inside the drawn frame and end outside of it."""
 
     arrows: int = 0
     strongest: float = 0.0
-    """The strongest force among their contacts [N]."""
+    """Strongest force among their contacts [N]."""
 
 
 def scale_bar(scale: GlyphScale, gauge: Gauge, before: float | None) -> ScaleBar:
-    """The bar of a picture: of 100 measures, or of the next smaller round force."""
+    """Return the scale bar of a frame: of 100 measures, or of the next smaller round force."""
     force = nice_force(scale, BAR * gauge.measure)
     return ScaleBar(force, float(arrow_length(force, scale)) / gauge.measure * gauge.eye.unit, before)
 
 
 class ForceScale:
-    """The scale of one session's pictures: it changes rarely, in steps of 1, 2, 5, 10, ..."""
+    """Scale of the frames of one session: it changes rarely, in steps of 1, 2, 5, 10, ..."""
 
     def __init__(self, model: MjModel) -> None:
         self.locked = False
-        """True if the scale stays as it is."""
+        """True if the user has locked the scale."""
         self.newtons = 0.0
-        """The force of a hundred measures [N]; 0 before the first picture."""
+        """Force of a hundred measures [N]; 0 before the first frame."""
         self.newtons_before: float | None = None
-        """What it was before it changed last."""
+        """Force of a hundred measures before the last change [N]."""
         self.changed_at = -math.inf
-        """When it changed last, simulated time [s] ..."""
+        """Simulated time of the last change [s]."""
         self.changed_on_clock = -math.inf
-        """... and on the monotonic clock [s]."""
+        """Time of the last change on the monotonic clock [s]."""
         self.last: Gauge | None = None
-        """Of the last picture."""
+        """Sizes of the last frame."""
         self.anchor: NDArray[np.float64] | None = None
-        """Where the contacts are [m], world, (3,); None before the first picture."""
+        """Middle of the contacts [m], world, (3,); None before the first frame."""
         self.misses_contacts = False
-        """True if most contacts of the last picture lie outside of it."""
+        """True if most contacts lie outside the last frame."""
         self._model = model
         self._reach = _usual_reach(model)
         self._guess = _GUESS * reference_force(model)
@@ -105,17 +105,19 @@ class ForceScale:
         self._least = _FAINTEST * float(weights.min(initial=math.inf, where=weights > 0)) if weights.any() else 0.0
         self._longest, self._sphere = _LONGEST[1], _SPHERE[1]
         self._samples: list[tuple[float, float]] = []
-        """Time [s] and the strongest force of a picture [N]."""
+        """Time [s] and strongest force [N] of recent frames."""
         self._contact_time = 0.0
+        """Simulated time with contacts that was drawn [s]."""
         self._time: float | None = None
-        """Of the last picture."""
+        """Simulated time of the last frame [s]."""
         self._misfit_since: float | None = None
+        """Simulated time since which the scale does not fit [s]; None while it fits."""
         self._measured = False
-        """True once the scale was chosen from forces."""
+        """True after the scale was chosen from forces."""
 
     @property
     def reference(self) -> float:
-        """The force that the scale is chosen for [N]."""
+        """Force that the scale is chosen for [N]."""
         if self._contact_time < _SETTLING or not self._samples:
             # Bodies that start inside each other: their arrows would fill the first picture.
             first = self._samples[-1][1] / _BURST if self._samples else 0.0
@@ -123,7 +125,7 @@ class ForceScale:
         return max(_median(self._samples), self._least)
 
     def update(self, time: float, data: Any, eye: Eye, contacts: DrawnForces, strongest: float = 0.0) -> Gauge:
-        """The sizes for a picture at a simulated time [s]. `strongest`: of the forces drawn elsewhere [N]."""
+        """Return the sizes for a frame at a simulated time [s]. `strongest`: largest force drawn off contacts [N]."""
         if self.anchor is None:
             self._begin(data, eye)
         passed = 0.0 if self._time is None else time - self._time
@@ -139,22 +141,22 @@ class ForceScale:
         return self.last
 
     def first(self, data: Any, eye: Eye) -> Gauge:
-        """The sizes for a picture before any was drawn."""
+        """Return the sizes for a frame before any was drawn."""
         return ForceScale(self._model).update(0.0, data, eye, NO_FORCES)
 
     def news(self, time: float, speed: float, mode: ScaleMode) -> float | None:
-        """What the scale was, if it changed a moment before a simulated time [s] at this speed of playback."""
+        """Return the scale before a change [N] that is recent at a simulated time [s] and a speed; else None."""
         is_new = mode is ScaleMode.AUTO and 0.0 <= time - self.changed_at < _NEWS_SECONDS * speed
         return self.newtons_before if is_new else None
 
     def carry_over(self, before: "ForceScale") -> None:
-        """Go on with the scale of the same scene's session before, as far as forces have chosen it."""
+        """Adopt the scale of an earlier session of the same scene, if it came from forces or the user has locked it."""
         if before.locked or before._measured:
             self.locked, self.newtons, self._measured = before.locked, before.newtons, before._measured
             self._contact_time, self._samples = before._contact_time, list(before._samples)
 
     def _begin(self, data: Any, eye: Eye) -> None:
-        """Measure bodies in the first picture."""
+        """Measure the bodies as the first frame shows them."""
         centers, sizes = tree_sizes(self._model, data)
         self.anchor = np.zeros(3)
         if len(sizes):
@@ -164,7 +166,7 @@ class ForceScale:
             self.anchor = np.median(centers, axis=0)
 
     def _follow(self, contacts: DrawnForces, eye: Eye, passed: float) -> None:
-        """Move the anchor towards the contacts in the picture, or towards all if none is there."""
+        """Move the anchor towards the visible contacts, or towards all if none is visible."""
         assert self.anchor is not None
         points = contacts.points
         self.misses_contacts = False
@@ -174,7 +176,7 @@ class ForceScale:
         seen = np.array(rest, bool)
         self.misses_contacts = bool(2 * np.count_nonzero(seen) < len(points))
         target = _middle(points[seen] if seen.any() else points)
-        # Out of the picture it says nothing of what is in it.
+        # An anchor outside the frame does not describe the contacts inside.
         jumps = self._contact_time == 0.0 or (seen.any() and not anchor_seen)
         share = 1.0 if jumps else 1.0 - math.exp(-abs(passed) / _ANCHOR_TIME)
         self.anchor = self.anchor + share * (target - self.anchor)
@@ -182,7 +184,7 @@ class ForceScale:
     def _remember(self, time: float, passed: float, strongest: float) -> None:
         samples = self._samples
         self._contact_time += min(max(passed, 1e-9), 0.1)
-        # What lies ahead of a time that was gone back to is forgotten, and comes again.
+        # After a jump to a past time, later samples are stale.
         while samples and samples[-1][0] >= time:
             samples.pop()
         if len(samples) > 1 and time - samples[-2][0] < _MEMORY / _SAMPLES:
@@ -199,7 +201,7 @@ class ForceScale:
             return
         newest = [sample for sample in self._samples if sample[0] > time - _SETTLING]
         if newest and _median(newest) * BAR / self.newtons > _BURST * self._longest:
-            # Else what was before would soon outweigh it again, and the scale would jump to and fro.
+            # Older samples would soon outweigh the newest, and the scale would jump back and forth.
             self._samples = newest
             self._change(time)
             return
@@ -222,16 +224,16 @@ class ForceScale:
             self.changed_on_clock = monotonic()
 
     def _fitting(self, force: float) -> float:
-        """The smallest force of 1, 2, 5, 10, ... with which this one's arrow is not longer than it should be [N]."""
+        """Return the smallest scale of 1, 2, 5, 10, ... at which the arrow of a force [N] is not too long [N]."""
         return nice_above(force * BAR / self._longest)
 
 
 def nice_above(value: float) -> float:
-    """The smallest of 1, 2, 5 times a power of ten that is not below a positive value, as it is written."""
+    """Return the smallest of 1, 2, 5 times a power of ten that is not below a positive value, exactly as written."""
     if not 1e-300 < value < 1e300:
         return 1.0
     decade = math.floor(math.log10(value))
-    # As text: 2e-5 is to be that number, not a product beside it. A hair of tolerance, for rounding.
+    # From text: 2e-5 is to be that number, not a rounded product. The tolerance is for rounding of the value.
     steps = (float(f"{step}e{decade}") for step in (1, 2, 5, 10))
     return next((step for step in steps if step * (1 + 1e-9) >= value), float(f"1e{decade + 1}"))
 
@@ -249,7 +251,7 @@ def _median(samples: list[tuple[float, float]]) -> float:
 
 
 def _usual_reach(model: MjModel) -> float:
-    """Median size of the bodies that move and can touch something [m]."""
+    """Return the median size of the bodies that move and can touch something [m]."""
     can_touch = (model.geom_contype | model.geom_conaffinity) > 0
     sizes = np.zeros(model.nbody)
     np.maximum.at(sizes, model.geom_bodyid[can_touch], 2.0 * model.geom_rbound[can_touch])

@@ -1,4 +1,4 @@
-"""Keeps every step of a simulation, to look at again, to continue from, and as curves."""
+"""Keeps every step of a simulation: to show it again, to continue from it, and for curves."""
 
 import copy
 from collections import OrderedDict
@@ -25,8 +25,8 @@ class History(StepRing):
     """The past steps of an engine with one environment, numbered from the last reset: a ring that can show them.
 
     It is fed by `Simulation`. A change of the engine's state between two steps is noticed at the next one: the
-    history then continues from the changed state. Changes of the model are not noticed; steps taken before one are
-    shown as the changed model takes them.
+    history then continues from the changed state. Changes of the model are not noticed; earlier steps are then shown as
+    the changed model re-simulates them.
     """
 
     def __init__(self, engine: Engine, budget: int = DEFAULT_BUDGET) -> None:
@@ -37,9 +37,9 @@ class History(StepRing):
         extra = BODY_CURVE_BYTES if of_bodies else curve_bytes(past)
         super().__init__(past.width, past.state_size, budget, extra, past.inputs.size)
         self.record = self._recorder()
-        """Keeps the step that was just taken."""
+        """Function that keeps the step that the engine is at."""
         self.marks: OrderedDict[int, StepKind] = OrderedDict()
-        """Steps taken elsewhere that could not be taken again exactly, in ascending order."""
+        """Steps taken elsewhere that could not be re-simulated exactly, in ascending order."""
         self.starts_with_forces = True
         """False if the forces in the first state are not known."""
         self.is_frozen = False
@@ -61,7 +61,7 @@ class History(StepRing):
         return self.recorder(self._past.read, self._past.spacing, self._add_state)
 
     def shrink(self, budget: int) -> bool:
-        """Keep the newest steps alone that fit into less memory [bytes]; True if another one had to be shown."""
+        """Keep only the newest steps that fit into less memory [bytes]; return True if another step had to be shown."""
         self._shrink(budget)
         self.record = self._recorder()
         if isinstance(self.curves, BodyCurves):
@@ -94,7 +94,7 @@ class History(StepRing):
         return self._shown is None and not self.is_frozen
 
     def frozen(self) -> "History":
-        """Return a copy that nothing is added to, in no more memory than its steps need."""
+        """Return a copy to which nothing is added, in no more memory than its steps need."""
         history = copy.copy(self)
         history.compact()
         history.is_frozen = True
@@ -120,9 +120,9 @@ class History(StepRing):
         self.marks.clear()
         self._shown: int | None = None
         self.frame_start = 0
-        """The step of the last picture."""
+        """Step of the last drawn frame."""
         self._has_inputs = False
-        """True if the steps that are taken now have inputs of their own."""
+        """True if the inputs of each new step are kept."""
         self._mark_epoch()
         self._add_state()
         self.record()
@@ -131,8 +131,8 @@ class History(StepRing):
     def prepare(self, drive: Callable[[], object] | None = None) -> Callable[[], object] | None:
         """Get ready for the next steps: keep the state from which they start if it is not known yet.
 
-        Returns what sets the inputs of each step as `drive` does, and keeps them, so that the steps can be taken again
-        without it.
+        Returns a function that sets the inputs of each step by `drive`, and keeps them, so that the steps can be
+        re-simulated without it.
         """
         engine = self._engine
         time = engine.time
@@ -153,7 +153,7 @@ class History(StepRing):
         return self.input_recorder(drive, self._past.inputs, self._past.other_inputs, self._add_state)
 
     def finish(self) -> None:
-        """After some steps: remember the state that they left."""
+        """Remember the state after some steps, so that a change of it is noticed."""
         if self.stop - 1 - self.newest_state < STATE_SPACING:
             self._remember()
         else:
@@ -180,11 +180,11 @@ class History(StepRing):
         self._time = time
 
     def go_to(self, step: int, since: int | None = None) -> bool:
-        """Show a step: the engine's data and contacts are those of that step.
+        """Show a step: set the engine's data and contacts to those of that step.
 
-        False if its sensors now read otherwise than then: the model was changed since. Sensors that are read in
-        another way now are read so, where the engine returns to the step itself. `since`: the step of the picture
-        before, for peak and mean; none without it.
+        Returns False if its sensors now read other values than then: the model has changed since. Sensors whose reduce
+        mode has changed are read in the new one, where the engine returns to the step itself. `since`: the step of the
+        frame before, for peak and mean; none without it.
         """
         step = min(max(step, self.first), self.last)
         state, origin = self.origin(step)
@@ -194,7 +194,7 @@ class History(StepRing):
         count = 0 if mark in FROM_ITSELF else step - origin
         known = mark is not StepKind.UNKNOWN and (step > 0 or self.starts_with_forces)
         if (unread := step < self.unread) and not count:
-            # The row says nothing: forces are solved.
+            # The row holds no values yet: forces are solved.
             sensors = SensorList(())
         self._past.show(KeptStep(self.time(step), row, sensors, state, count, newest, inputs, known))
         self._shown = None if step == self.last else step
@@ -205,7 +205,7 @@ class History(StepRing):
         return unread or sensors is not self._engine.sensors or self._past.read() == row.tobytes()
 
     def replay(self, start: int) -> Iterator[int]:
-        """Show the steps from one to the newest in order, each once, which takes a step of the engine each."""
+        """Show the steps from `start` to the newest in order, each for one step of the engine; yield their numbers."""
         state: Rows = np.empty(self._past.state_size)
         before = -1
         for step in range(max(start, self.first), self.last + 1):
@@ -221,7 +221,7 @@ class History(StepRing):
             yield step
 
     def resume(self) -> None:
-        """Let the simulation continue from the step that is shown, if it can; else from the newest."""
+        """Let the simulation continue from the step that is shown; from the newest if the engine cannot return."""
         if self.at_end:
             return
         if not self.can_resume:
@@ -235,13 +235,13 @@ class History(StepRing):
         self._past.release()
 
     def begin_frame(self) -> None:
-        """What is stepped from now on belongs to the next picture."""
+        """Count the steps from now on as those of the next frame."""
         self.frame_start = self.current
 
     def moment(self, name: str, moment: Moment) -> ContactBatch | None:
-        """A sensor's peak or mean over the steps since the last picture.
+        """Return a sensor's peak or mean over the steps since the last frame.
 
-        None where there is only one, or where the steps are kept in another reduce mode than the sensor is read in.
+        None where there is only one step, or where the steps are kept in another reduce mode than the sensor's.
         """
         start, stop = self.frame_start + 1, self.current + 1
         if moment is Moment.INSTANT or stop - start < 2:
@@ -257,8 +257,7 @@ class History(StepRing):
         return peak(batch) if moment is Moment.PEAK else mean(batch)
 
     def contacts(self, name: str, start: int, stop: int) -> ContactBatch | None:
-        """Contacts of a sensor after steps start to stop - 1, (n, slots); None if they are not kept, or not yet filled
-        in.
+        """Return contacts of a sensor after steps start to stop - 1, (n, slots); None if they are not known.
 
         The steps must be of one epoch.
         """
@@ -268,8 +267,8 @@ class History(StepRing):
         return layout.decode(self.rows(start, stop)[:, columns])
 
     def grouped_contacts(self, start: int, stop: int) -> Iterator[tuple[NDArray[np.intp], ContactBatch]]:
-        """Contacts of all kept sensors: positions in `names` of those with the same layout, and contacts after
-        steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
+        """Yield the contacts of all kept sensors by layout: positions in `names` of the sensors that share one, and
+        their contacts after steps start to stop - 1, (n, sensors, slots). The steps must be of one epoch.
         """
         rows, sensors = self.rows(start, stop), self.meaning(start)
         if self._grouped is None or self._grouped[0] is not sensors:
@@ -279,9 +278,7 @@ class History(StepRing):
             yield group.members, group.decode(rows)
 
     def states_between(self, start: int, stop: int) -> list[int]:
-        """Steps after `start` and before `stop` whose states are kept: all after which something may have
-        changed.
-        """
+        """Return the steps between `start` and `stop` whose states are kept, as after every change of the state."""
         found: list[int] = []
         step = self.origin(stop)[1]
         while step > start:
@@ -290,7 +287,7 @@ class History(StepRing):
         return found[::-1]
 
     def spans(self) -> list[KeptSpan]:
-        """All that is kept, in order, each part from a state on: copies."""
+        """Return copies of all that is kept, in order: each span begins with a state."""
         start = self.origin(self.first)[1]
         steps = [start, *self.states_between(start, self.last), self.last]
         spans = []
@@ -304,12 +301,12 @@ class History(StepRing):
         return spans or [KeptSpan(self.origin(self.first)[0].copy(), 0)]
 
     def first_row(self) -> Rows | None:
-        """What the sensors said in the state with which the first of the `spans` begins, if that is kept."""
+        """Return the sensor values in the state with which the first of the `spans` begins; None if forgotten."""
         return self.row(0).copy() if self.first == 0 else None
 
     def unread_spans(self, least: int) -> list[KeptStep]:
-        """Return the last steps of spans whose rows are to be filled in, newest first, with at least so many steps in
-        all: the `count` steps up to each are taken from one state."""
+        """Return the last step of each span whose rows are to be filled in, newest first, until the spans have `least`
+        steps together. The `count` steps up to each are re-simulated from one state."""
         spans: list[KeptStep] = []
         step, first = self.unread - 1, self.first
         while step >= first and self.unread - 1 - step < least:
@@ -322,14 +319,12 @@ class History(StepRing):
         return spans
 
     def inputs(self, start: int, stop: int) -> Rows | None:
-        """What a controller put in before the steps from `start` + 1 to `stop`, between which no state is kept, (n,
-        input_size); None where there was none.
-        """
+        """Return the inputs of steps `start` + 1 to `stop`, with no state between them, (n, input_size), or None."""
         inputs = self.inputs_up_to(stop)
         return None if inputs is None else inputs[start - stop :]
 
     def show_left(self, step: int) -> None:
-        """Show the state from which the step after this one was taken: with changes made there, if it is kept."""
+        """Show the state from which the step after this one started, with the changes made there, if it is kept."""
         state, kept = self.origin(min(step + 1, self.last))
         if kept == step:
             self._past.restore(state)
@@ -337,7 +332,7 @@ class History(StepRing):
             self.go_to(step)
 
     def recover(self) -> None:
-        """Return to the newest step after one that failed, and forget what was changed since: it may be the cause."""
+        """Return to the newest step after a failure, and forget changes since: they may be its cause."""
         self.go_to(self.last)
         self.truncate(self.last)
 
@@ -361,7 +356,7 @@ class History(StepRing):
 
 
 def _both(first: Callable[[], object], second: Callable[[], object]) -> Callable[[], None]:
-    """Return what calls both of two functions."""
+    """Return a function that calls both of two functions."""
 
     def call() -> None:
         first()

@@ -24,7 +24,7 @@ _UPDATE_STEPS = 512
 _FRICTION_PAIRS = 20_000
 """Pairs of geoms beyond which the friction of a sensor is not looked for."""
 _MANY = 64
-"""Sensors from which on it pays to look for those that nothing touches."""
+"""Number of sensors above which it pays to look for those that nothing touches."""
 SIGNAL_PLACES = {signal: place for place, signal in enumerate(Signal)}
 """Place of each signal among the curves of one thing."""
 
@@ -33,12 +33,12 @@ class SignalCurves(ABC):
     """Every signal of some things over the steps of a ring."""
 
     def __init__(self, count: int, ring: StepRing) -> None:
-        """`count`: most things that have curves."""
+        """`count`: largest number of things that have curves."""
         self._ring, self._curves = ring, Curves(count * len(Signal), ring.capacity)
 
     @abstractmethod
     def place(self, name: str) -> int:
-        """Return which of the things has a name."""
+        """Return the index of a thing by its name."""
 
     @property
     def first(self) -> int:
@@ -52,11 +52,11 @@ class SignalCurves(ABC):
 
     @property
     def version(self) -> int:
-        """Changes whenever the values do."""
+        """Number that changes whenever the values do."""
         return self._curves.version
 
     def reduce(self, names: Sequence[str], signals: Sequence[Signal], start: int, stop: int, columns: int) -> Reduced:
-        """Signals between two steps in at most `columns` columns, with the extremes of each: (names, signals, columns).
+        """Return the extremes of signals between two steps, in at most `columns` columns: (names, signals, columns).
 
         All at once, which takes a tenth of the time of one after the other.
         """
@@ -64,7 +64,7 @@ class SignalCurves(ABC):
         return self._curves.reduce(rows, max(start, self.first), stop, columns)
 
     def values(self, name: str, signal: Signal, start: int, stop: int) -> Values:
-        """A signal at steps start to stop - 1, (n,)."""
+        """Return a signal at steps start to stop - 1, (n,)."""
         return self._curves.values(self._row(name, signal), max(start, self.first), stop)
 
     def _row(self, name: str, signal: Signal) -> int:
@@ -92,15 +92,14 @@ class HistoryCurves(SignalCurves):
         self._friction = np.full((len(self.names), 2), np.nan)
         """Sliding coefficients along both tangents, (sensors, 2); looked up when a sensor first has a contact."""
         self._unknown = np.full(len(self.names), engine.has_contact_list)
-        """Which were not looked up yet, (sensors,)."""
+        """True for sensors whose friction was not looked up yet, (sensors,)."""
         self._engine = engine
 
     def place(self, name: str) -> int:
         return self._places[name]
 
     def update(self, limit: int = _UPDATE_STEPS) -> bool:
-        """Compute the curves of new steps, at most `limit`, then of past ones that were filled in; True if none is
-        left."""
+        """Compute the curves of at most `limit` new steps, then of past ones; return True if none is left."""
         ring, curves = self._ring, self._curves
         oldest = max(ring.first, ring.unread)
         if curves.stop < oldest:
@@ -141,5 +140,5 @@ class HistoryCurves(SignalCurves):
 
 
 def curve_bytes(past: Past) -> int:
-    """Memory that the curves of a past take a step."""
+    """Return the memory that the curves of a past take per step [bytes]."""
     return math.ceil(len(past.names) * len(Signal) * BYTES_PER_VALUE)

@@ -1,4 +1,4 @@
-"""Describes a layer: something that can be drawn of a session, what turns it on, and what its colours mean."""
+"""Describes a layer: something that can be drawn of a session, the setting that turns it on, and its legend."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class DrawContext:
     """A session with what its layers share while they are drawn."""
 
     def __init__(self, session: Session, scale: GlyphScale | None = None) -> None:
-        """`scale`: sizes of gizmos, if not those of the session's last picture."""
+        """`scale`: sizes of gizmos, if not those of the session's last frame."""
         self.session = session
         self.gizmos = session.settings.gizmos
         self._scale = scale
@@ -46,7 +46,7 @@ class DrawContext:
 
     @cached_property
     def balance(self) -> Balance | None:
-        """The balance of the selected sensor's body, where the engine reports it."""
+        """Balance of the selected sensor's body; None where the engine does not report it."""
         session = self.session
         if session.diagnostics is None or session.selected is None:
             return None
@@ -54,7 +54,7 @@ class DrawContext:
 
     @cached_property
     def forces(self) -> ForceTable | None:
-        """The forces by kind on the body that is explained, where they are known."""
+        """Forces by kind on the body that is explained; None where they are not known."""
         diagnostics, body = self.session.diagnostics, self.session.explained_body
         if diagnostics is None or body is None:
             return None
@@ -62,63 +62,63 @@ class DrawContext:
 
     @cached_property
     def support(self) -> Support | None:
-        """What the robot of the explained body stands on, where that is known."""
+        """Support polygon and centre of pressure of the explained body's robot; None where they are not known."""
         diagnostics, body = self.session.diagnostics, self.session.explained_body
         return None if diagnostics is None or body is None else diagnostics.support(body)
 
     @cached_property
     def visible(self) -> NDArray[np.intp]:
-        """Places of the visible sensors among all."""
+        """Indices of the visible sensors among all, (visible,)."""
         return np.flatnonzero(self.session.are_visible)
 
     @property
     def shown(self) -> Iterator[tuple[int, ContactSensor]]:
-        """The visible sensors, each with its position among all."""
+        """Visible sensors, each with its index among all."""
         sensors = self.session.engine.sensors
         return ((i, sensors[i]) for i in self.visible.tolist())
 
     @cached_property
     def nets(self) -> set[bool]:
-        """What the visible sensors report: True for net contacts, False for others."""
+        """Kinds of contact that the visible sensors report: True for net contacts, False for others."""
         net = self.session.engine.sensors.is_net[self.visible]
         return {kind for kind, is_there in ((True, net.any()), (False, not net.all())) if is_there}
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Something that can be drawn of a session.
+    """Kind of drawing that can be switched on in a session.
 
-    What draws it is one of `point`, `arrows`, `contacts`, `glyphs` and `geoms`; without any of them it is drawn by the
-    window alone, or is a switch that others need.
+    It is drawn by one of `point`, `arrows`, `contacts`, `glyphs` and `geoms`; without any of these only the window
+    draws it, or it is a switch that other layers need.
     """
 
     flag: str | None = None
     """Field of `GizmoSettings` that turns it on; None if it is always on."""
     label: str = ""
-    """In the Display panel; empty if a person cannot turn it on."""
+    """Name in the Display panel; empty if the user cannot turn it on."""
     tooltip: str = ""
     needs: str | None = None
     """Field of `GizmoSettings` without which it draws nothing."""
     unless: str | None = None
     """Field of `GizmoSettings` that turns it off."""
     applies: Callable[[Session], bool] = lambda session: True
-    """False for a session in which there is nothing that it could draw."""
+    """Function that returns False for a session in which the layer has nothing to draw."""
     own_row: bool = False
     """True if its label leaves no room for another one beside it."""
     legend: Callable[[DrawContext], Sequence[LegendEntry]] | None = None
-    """What its colours mean; None if its arrows have it, or nothing."""
+    """Function that returns the legend; None if the legend is that of its arrows, or empty."""
     point: ColorOf | None = None
-    """A sphere at every contact."""
+    """Colour of a sphere at every contact."""
     arrows: tuple[ContactArrow, ...] = ()
     """Arrows at every contact."""
     contacts: Callable[[DrawContext], list[SensorGlyphs]] | None = None
-    """Contacts that are to have spheres and arrows."""
+    """Function that returns contacts, which get spheres and arrows."""
     glyphs: Callable[[DrawContext], Glyphs | None] | None = None
-    """Glyphs anywhere."""
+    """Function that returns glyphs at any place."""
     strongest: Callable[[DrawContext], float] | None = None
-    """The strongest of the forces that it draws elsewhere than at contacts [N], for the choice of a scale."""
+    """Function that returns the strongest force that the layer draws elsewhere than at contacts [N], for the scale."""
     geoms: Callable[[DrawContext, Any], None] | None = None
-    """Adds shapes to an updated `MjvScene`."""
+    """Function that adds shapes to an updated `MjvScene`."""
 
     @property
     def colored_by_sensor(self) -> bool:
@@ -133,7 +133,7 @@ class Layer:
         return self.unless is None or not getattr(gizmos, self.unless)
 
     def legend_entries(self, context: DrawContext) -> Sequence[LegendEntry]:
-        """What its colours mean, given that it is on."""
+        """Return the meaning of each colour of a layer that is on."""
         if self.legend is not None:
             return self.legend(context)
         arrows = [arrow for arrow in self.arrows if arrow.net in (None, *context.nets)]

@@ -19,7 +19,7 @@ _SHOWN_NAMES = 5
 
 
 class ModelChannels:
-    """Observes the steps of a run, and adds the values of chosen quantities to its channels."""
+    """Observer of the steps of a run that adds the values of chosen quantities to its channels."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -27,12 +27,12 @@ class ModelChannels:
 
     @cached_property
     def quantities(self) -> dict[str, Quantity]:
-        """Everything that can be chosen, by name."""
+        """Quantities that can be chosen, by name."""
         return {quantity.name: quantity for quantity in list_quantities(self._simulation.shown.model)}
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """Names of the channels."""
+        """Names of the chosen quantities."""
         return tuple(self._chosen)
 
     def matching(self, patterns: Iterable[str]) -> list[str]:
@@ -60,7 +60,7 @@ class ModelChannels:
         self._chosen |= {quantity.name: quantity for quantity in new}
 
     def observe(self) -> None:
-        """See every step from now on: for channels, and for limits on any."""
+        """Observe every step from now on, for channels and for their limits."""
         if self not in self._simulation.observers:
             self._simulation.observers.append(self)
 
@@ -78,7 +78,7 @@ class ModelChannels:
             channels.check(step.time)
 
     def after_reset(self, engine: Engine) -> None:
-        """Nothing: channels are cleared with the run."""
+        """Do nothing: channels are cleared with the run."""
 
     def _fill(self, quantities: list[Quantity]) -> None:
         simulation, history = self._simulation, self._simulation.history

@@ -13,7 +13,7 @@ _LONGEST_FRAME = 0.25
 
 
 class Pace:
-    """Decides how many steps are due, and measures the speed that is achieved."""
+    """Clock of a run: it decides how many steps are due, and measures the speed that is achieved."""
 
     def __init__(self, speed: float = 1.0, clock: Callable[[], float] = time.perf_counter) -> None:
         self.speed = speed
@@ -34,7 +34,7 @@ class Pace:
         self._marks.clear()
 
     def advance(self, step: Callable[[int], None], timestep: float, budget: float) -> int:
-        """Call `step(count)` for the time since the last call, for at most `budget` seconds; steps taken."""
+        """Call `step(count)` for the time since the last call, for at most `budget` seconds; return the steps taken."""
         now = self._clock()
         elapsed = 0.0 if self._last is None else min(now - self._last, _LONGEST_FRAME)
         self._last = now

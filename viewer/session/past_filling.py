@@ -1,4 +1,4 @@
-"""Fills in what the sensors of a scene would have said in steps that were taken before they were made."""
+"""Computes the values that new sensors of a scene would have had in the steps before they were made."""
 
 from threading import Thread
 from time import perf_counter
@@ -12,13 +12,13 @@ from ..errors import EngineError, UnstableError
 from .history import History
 
 _CHUNK = 0.1
-"""Wall time of the steps that are taken at once [s]: closing a window waits for them."""
+"""Wall time of the steps that are re-simulated at once [s]: closing a window waits for them."""
 _FIRST_STEPS = 64
-"""Steps that are taken at first, which show how long one takes."""
+"""Number of steps in the first chunk, which shows how long one takes."""
 
 
 class PastFilling:
-    """Takes the steps of a history whose rows are missing again, newest first, in a thread on an engine of its own."""
+    """Thread that re-simulates the steps of a history whose rows are missing, newest first, on an engine of its own."""
 
     def __init__(self, history: History, engine: Engine) -> None:
         """`engine`: a copy of the history's, which nobody else uses."""
@@ -28,7 +28,7 @@ class PastFilling:
         self._end = 0
         """Value of `unread` when the chunk that is being computed began."""
         self._rows: list[NDArray[np.float64]] = []
-        """Of that chunk, oldest first; empty where it failed."""
+        """Rows of that chunk, oldest first; empty if it failed."""
         self._thread: Thread | None = None
 
     @property
@@ -44,7 +44,7 @@ class PastFilling:
             if self._thread.is_alive():
                 return
             self._thread = None
-            # Else the run has gone another way meanwhile.
+            # Otherwise the history was truncated meanwhile: the rows are stale.
             if self._end == history.unread:
                 self._take_over(history)
         if self.progress is not None:
@@ -99,8 +99,8 @@ class PastFilling:
 
 
 def fill_past(history: History, engine: Engine) -> PastFilling | None:
-    """Return what fills in the rows that a history lacks, on a copy of its engine; None where it lacks none, and where
-    they cannot be computed: the history then begins with the first row that it has."""
+    """Return a filling of the rows that a history lacks, on a copy of its engine; None where it lacks none, and where
+    they cannot be computed: the history then begins with its first known row."""
     copy = engine.copy() if history.unread > history.first and history.names else None
     if copy is None or (copy.past.state_size, copy.past.width) != (engine.past.state_size, engine.past.width):
         history.forget_unread()

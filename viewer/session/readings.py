@@ -1,4 +1,4 @@
-"""Turns sensors into what they say now, read once a step however many ask."""
+"""Reads the sensors of the shown environment once a step, and keeps the values for every caller."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from .simulation import Simulation
 
 T = TypeVar("T")
 _MANY = 64
-"""Sensors from which on it pays to look for those that nothing touches."""
+"""Number of sensors above which it pays to look for those that nothing touches."""
 
 
 @dataclass(frozen=True)
 class SensorReading:
-    """One sensor at one step."""
+    """Values of one sensor at one step."""
 
     sensor: ContactSensor
     batch: ContactBatch
@@ -42,7 +42,7 @@ class SensorReading:
 
 
 class SensorTotals(NamedTuple):
-    """All sensors of an engine at one step, in its order."""
+    """Totals of all sensors of an engine at one step, in the engine's order."""
 
     found: NDArray[np.int64]
     """Numbers of matching contacts, (sensors,)."""
@@ -53,7 +53,7 @@ class SensorTotals(NamedTuple):
 
     @classmethod
     def of(cls, groups: "list[SensorGroup]", touched: "list[SensorGroup]", sensors: int) -> "SensorTotals":
-        """Of all sensors, each of which is in one group. `touched`: those that match a contact."""
+        """Return the totals of all sensors, each of which is in one group. `touched`: sensors that match a contact."""
         found, reported, force = np.zeros(sensors, np.int64), np.zeros(sensors, np.int64), np.zeros(sensors)
         for numbers, batch in groups:
             found[numbers] = np.rint(batch.found)
@@ -65,27 +65,27 @@ class SensorTotals(NamedTuple):
 
 
 class SensorGroup(NamedTuple):
-    """Sensors that are laid out alike, at one step."""
+    """Sensors with the same layout, at one step."""
 
     numbers: NDArray[np.intp]
-    """Their places among the engine's sensors, (sensors,)."""
+    """Indices of these sensors among the engine's, (sensors,)."""
     batch: ContactBatch
-    """Arrays of shape (sensors, slots, ...)."""
+    """Their contacts, in arrays of shape (sensors, slots, ...)."""
 
     def kept(self, keep: NDArray[np.bool_]) -> "SensorGroup":
-        """Some of them; `keep`: True for those, (sensors,)."""
+        """Return a group of some of the sensors. `keep`: True for each that stays, (sensors,)."""
         if keep.all():
             return self
         return SensorGroup(self.numbers[keep], self.batch.mapped(lambda name, array: array[keep]))
 
 
 def dropped_contacts(sensor: ContactSensor, found: int, reported: int) -> int:
-    """Matching contacts that did not fit into a sensor's slots."""
+    """Return the number of matching contacts that did not fit into a sensor's slots."""
     return 0 if sensor.reduce is Reduce.NETFORCE else max(0, found - reported)
 
 
 def distinct_contacts(groups: list[SensorGroup]) -> tuple[int, int]:
-    """Contacts that sensors report, each counted once; and their net contacts."""
+    """Return the number of contacts that sensors report, each counted once, and the number of net contacts."""
     places: set[bytes] = set()
     net = 0
     for _, batch in groups:
@@ -98,53 +98,53 @@ def distinct_contacts(groups: list[SensorGroup]) -> tuple[int, int]:
 
 
 class Readings:
-    """What the sensors of the shown environment say; dropped when the simulation has changed."""
+    """Cache of the values of the shown environment's sensors; it is cleared when the simulation has changed."""
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
         self._known: dict[object, Any] = {}
-        """What was read of this instant, by what it is."""
+        """Cached values of this instant, by kind and name."""
         self._visible: tuple[NDArray[np.bool_], list[SensorGroup]] | None = None
-        """Which sensors were visible, and those of the touched groups among them."""
+        """Mask of the visible sensors, and the groups of those that match a contact."""
         self._numbers: dict[tuple[str, ...], NDArray[np.intp]] = {}
-        """Places of sensors that are read together."""
+        """Indices of sensors that are read together, by their names."""
         self._sensors: SensorList | None = None
-        """Those that have these places."""
+        """List of sensors in which `_numbers` are indices."""
         self._changes = 0
-        """`Simulation.changes` when sensors were read last."""
+        """Value of `Simulation.changes` when sensors were read last."""
         self._moment = Moment.INSTANT
         """Moment that the cached readings belong to."""
 
     def forget(self) -> None:
-        """Drop what was read: the engine's state has changed."""
+        """Clear the cached values: the engine's state has changed."""
         self._known.clear()
         self._visible = None
 
     def reading(self, name: str, moment: Moment) -> SensorReading:
-        """A sensor's contacts. `moment`: which of the steps since the last picture."""
+        """Return a sensor's contacts. `moment`: newest step, or peak or mean of the steps since the last frame."""
         return self._once((SensorReading, name), moment, lambda: self._read_one(name, moment))
 
     def details(self, name: str) -> ContactDetails:
-        """Geom names and friction of a sensor's contacts."""
+        """Return geom names and friction of a sensor's contacts."""
         return self._once((ContactDetails, name), self._moment, lambda: self._read_details(name))
 
     def groups(self, moment: Moment) -> list[SensorGroup]:
-        """The contacts of all sensors, those that are laid out alike in one batch."""
+        """Return the contacts of all sensors, one batch for the sensors that share a layout."""
         return self._once("groups", moment, lambda: self._read_all(moment))
 
     def groups_now(self, visible: NDArray[np.bool_]) -> list[SensorGroup]:
-        """The visible sensors, (sensors,), as they are now, whichever moment is shown. Read for the caller alone."""
+        """Return contacts of the visible sensors, a mask (sensors,), after the engine's step alone; without a cache."""
         groups = self._read_all(Moment.INSTANT)
         return _kept(groups, [visible[numbers] for numbers, _ in groups])
 
     def totals(self, moment: Moment) -> SensorTotals:
-        """What every sensor reports in all."""
+        """Return the totals of every sensor."""
         sensors = len(self._simulation.shown.sensors)
         groups, touched = self.groups(moment), self._touched_groups(moment)
         return self._once(SensorTotals, moment, lambda: SensorTotals.of(groups, touched, sensors))
 
     def unwatched(self) -> NDArray[np.float64]:
-        """Positions of the contacts that no sensor reports or has dropped [m], world, (n, 3)."""
+        """Return positions of the contacts that no sensor reports or has dropped [m], world, (n, 3)."""
         return self._once("unwatched", self._moment, self._find_unwatched)
 
     def _find_unwatched(self) -> NDArray[np.float64]:
@@ -158,7 +158,7 @@ class Readings:
         totals, batches = self.totals(self._moment), [batch for _, batch in self.groups(self._moment)]
         whole = [each.pos[each.filled] for each in batches if each.pos is not None and not each.in_world_frame]
         seen = find_rows(np.concatenate([*whole, np.zeros((0, 3))]), points) >= 0
-        # Which contacts make up a net force, and which were left out, is not in the arrays.
+        # The arrays do not show which contacts make up a net force, and which were dropped.
         for i in np.flatnonzero((totals.found > totals.reported) | (sensors.is_net & (totals.found > 0))).tolist():
             sides = engine.covered_geoms(sensors[i].name) if not seen.all() else None
             if sides is not None:
@@ -167,9 +167,9 @@ class Readings:
         return points[~seen]
 
     def touched_groups(self, moment: Moment, visible: NDArray[np.bool_]) -> list[SensorGroup]:
-        """The visible sensors, (sensors,); of many, those that match a contact. Found once a step.
+        """Return contacts of the visible sensors, a mask (sensors,); in large groups only of sensors in contact.
 
-        `visible` is another array whenever it has changed.
+        `visible` must be a new array whenever it changes.
         """
         touched = self._touched_groups(moment)
         if self._visible is None or self._visible[0] is not visible:
@@ -177,12 +177,12 @@ class Readings:
         return self._visible[1]
 
     def _touched_groups(self, moment: Moment) -> list[SensorGroup]:
-        """The sensors that match a contact: of ten thousand, a few. Of a small group all."""
+        """Return groups of the sensors that match a contact, of ten thousand a few; a small group as it is."""
         groups = self.groups(moment)
         return self._once("touched", moment, lambda: [touched for group in groups for touched in _touched_of(group)])
 
     def _once(self, what: object, moment: Moment, read: Callable[[], T]) -> T:
-        """What was read of a moment since the simulation changed, or is read now."""
+        """Return the cached value of a moment; read it if the simulation has changed since."""
         if self._changes != self._simulation.changes or self._moment is not moment:
             self._changes, self._moment = self._simulation.changes, moment
             self.forget()
@@ -206,7 +206,7 @@ class Readings:
         )
 
     def _contacts_now(self, name: str) -> ContactBatch:
-        """A sensor's contacts, from those of its group if these were read."""
+        """Return a sensor's contacts at the newest step, from its group if that is cached."""
         engine = self._simulation.shown
         position = engine.sensors.position(name)
         for numbers, batch in self._known.get("groups", ()) if self._moment is Moment.INSTANT else ():
@@ -248,10 +248,10 @@ class Readings:
 
 
 def turned_slots(engine: Engine, batch: ContactBatch) -> NDArray[np.bool_]:
-    """Return which contacts of the sensor of all contacts are to be turned, (..., slots).
+    """Return True for contacts of the sensor of all contacts whose objects are to be exchanged, (..., slots).
 
-    Its order of objects is that of the engine's geoms, which says nothing: shown is the force on what moves, and
-    between two that move the force on the lighter tree.
+    Its order of objects is that of the engine's geoms, which has no meaning. The force that is shown acts on the object
+    that moves, and if both move, on the lighter kinematic tree.
     """
     turned = np.zeros(batch.filled.shape, bool)
     if batch.in_world_frame or batch.pos is None or not engine.has_contact_list or not batch.filled.any():
@@ -276,15 +276,15 @@ def turn_contacts(batch: ContactBatch, turned: NDArray[np.bool_]) -> ContactBatc
     signs = np.where(turned, -1.0, 1.0)[..., np.newaxis]
     third = np.concatenate([np.ones((*turned.shape, 2)), signs], axis=-1)
     factors = dict.fromkeys(("force", "torque", "linvel", "angvel"), third) | {"normal": signs, "tangent0": signs}
-    # The second tangent, their product, stays: along it force and velocity change their signs.
+    # The second tangent is the cross product of both axes and stays: along it force and velocity change their signs.
     return batch.mapped(lambda name, array: array * factors[name] if name in factors else array)
 
 
 def _touched_of(group: SensorGroup) -> list[SensorGroup]:
-    """The sensors of a large group that match a contact, if any does; a small one as it is."""
+    """Return the sensors of a large group that match a contact, if any does; a small group as it is."""
     return _kept([group], [np.asarray(group.batch.filled.any(axis=-1))]) if len(group.numbers) > _MANY else [group]
 
 
 def _kept(groups: list[SensorGroup], keep: list[NDArray[np.bool_]]) -> list[SensorGroup]:
-    """Some of the sensors of each group; without groups of which nothing is left."""
+    """Return some of the sensors of each group, without groups that become empty."""
     return [group.kept(some) for group, some in zip(groups, keep, strict=True) if some.any()]

@@ -1,4 +1,4 @@
-"""Keeps sensor arrays after every physics step, and states from which steps can be taken again, in bounded memory."""
+"""Keeps sensor arrays after every physics step, and states from which steps are re-simulated, in bounded memory."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 Rows = NDArray[np.float64]
 
 DEFAULT_BUDGET = 256 * 2**20
-"""Memory of a history [bytes]."""
+"""Default memory of a history [bytes]."""
 STATE_SPACING = 8
 """Steps between two states at which the memory is divided up; states closer than that shorten the history."""
 _VALUE = 8
-"""Bytes a value."""
+"""Bytes per value."""
 
 
 class Derived(Protocol):
-    """Something that is computed from the rows of a ring."""
+    """Values that are computed from the rows of a ring."""
 
     def truncate(self, stop: int) -> None:
-        """The steps from `stop` on are no longer what they were."""
+        """Forget the steps from `stop` on: they are stale."""
         ...
 
 
@@ -32,7 +32,7 @@ class StepRing:
     Every step has a row: the sensors' values after it. Some steps have a state: everything from which the
     engine takes the following ones. To see step n again, the engine goes to the last state before n and steps;
     the forces of a step are those that led to it, so a state of n itself would not do. Only step 0 has no step
-    before it. Steps that a controller drives have inputs too, with which they are taken again.
+    before it. Steps that a controller drives have inputs too, with which they are re-simulated.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class StepRing:
     ) -> None:
         """Rows of `width` values, at least one, states of `state_size`, inputs of `input_size`, in `budget` bytes.
 
-        `extra` bytes a step are left to the caller for what it derives from the rows.
+        `extra`: memory that the caller needs per step for values derived from the rows [bytes].
         """
         # With its two times, its step, and whether inputs follow.
         state_bytes = (state_size + 3) * _VALUE + 1
@@ -50,11 +50,11 @@ class StepRing:
         self._state_bytes = state_bytes
         self.budget = budget
         self.capacity = self._fitting(budget)
-        """Steps that fit."""
+        """Number of steps that fit."""
         self.epochs: list[tuple[int, Any]] = []
-        """First step and meaning of rows that are to be read in the same way, oldest first."""
+        """First step of each epoch, oldest first, with the meaning of its rows, as given to `mark`."""
         self.derived: list[Derived] = []
-        """They are informed when steps are forgotten because the simulation goes another way."""
+        """Objects whose `truncate` is called when the newest steps are forgotten."""
         state_count = self._state_count = self.capacity // self._spacing + 2
         # Untouched memory costs nothing: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
@@ -65,10 +65,10 @@ class StepRing:
         self._state_steps: NDArray[np.int64] = np.empty(state_count, np.int64)
         self._driven: NDArray[np.bool_] = np.zeros(state_count, np.bool_)
         self.stop = self._peak = self._used = 0
-        """The step after the newest."""
+        """Number of the step after the newest."""
         self._state_stop = self._state_peak = self._states_used = 0
         self.unread = 0
-        """First step whose row is known; those of steps before it are yet to be filled in."""
+        """First step whose row is known; rows of the steps before it are yet to be filled in."""
         self.clear()
 
     def _fitting(self, budget: int) -> int:
@@ -77,7 +77,7 @@ class StepRing:
         return max(2, int((budget - 2 * self._state_bytes) / step_bytes))
 
     def _shrink(self, budget: int) -> None:
-        """Keep the newest steps alone that fit into less memory [bytes]. Recorders that were made before are stale."""
+        """Keep only the newest steps that fit into less memory [bytes]. Recorders that were made before are stale."""
         capacity, first, oldest = self._fitting(budget), self.first, self._oldest_state
         state_count = capacity // self._spacing + 2
         steps = np.arange(max(first, self.stop - capacity), self.stop)
@@ -110,7 +110,7 @@ class StepRing:
     def follow(self, other: "StepRing", step: int) -> None:
         """Start with a step of another ring, which has states and inputs of the same sizes, under its number.
 
-        States and inputs of the steps before are copied, as many as there is room for: see `reach_back`.
+        States and inputs of the steps before it are copied as far as there is room: see `reach_back`.
         """
         self.clear()
         self.stop = self._begin = self.unread = self.newest_state = step
@@ -127,8 +127,8 @@ class StepRing:
         self._inputs[steps % self.capacity] = other._inputs[steps % other.capacity]
 
     def reach_back(self, first: int) -> bool:
-        """Let the steps from `first` on be returned to, of those before the one that this ring began with: their rows
-        are to be filled in, down from `unread`. False if no states of them were copied."""
+        """Make the steps from `first` on available, which precede the step that this ring began with; their rows are to
+        be filled in, newest first, down from `unread`. Returns False if none of their states were copied."""
         if not self._copied:
             return False
         oldest, self._copied = int(self._state_steps[0]), 0
@@ -137,7 +137,7 @@ class StepRing:
         return True
 
     def forget_unread(self) -> None:
-        """Begin with the oldest step whose row is known."""
+        """Forget the steps whose rows are not known."""
         self._begin = max(self._begin, self.unread)
 
     def fill(self, start: int, rows: Rows) -> None:
@@ -147,7 +147,7 @@ class StepRing:
         self.unread = start
 
     def compact(self) -> None:
-        """Give up the memory that no step needs: nothing can be added any more."""
+        """Free the memory that no step needs: no step can be added afterwards."""
         steps, states = np.arange(self.first, self.stop), np.arange(self._oldest_state, self._state_stop)
         for names, numbers in (
             (("_rows", "_inputs"), steps),
@@ -163,12 +163,12 @@ class StepRing:
         self._used, self._states_used = len(steps), len(states)
 
     def __len__(self) -> int:
-        """Steps that can be returned to."""
+        """Return the number of steps that can be shown."""
         return self.stop - self.first
 
     @property
     def first(self) -> int:
-        """Oldest step that can be returned to."""
+        """Oldest step that can be shown."""
         if self._state_stop == 0:
             return self.stop
         known = int(self._state_steps[self._oldest_state % len(self._states)])
@@ -187,7 +187,7 @@ class StepRing:
 
     @property
     def full(self) -> bool:
-        """True if one more step, with a state of its own, could make the oldest one be forgotten."""
+        """True if one more step with a state could push the oldest step out."""
         states = self._state_stop - self._oldest_state
         return max(self.stop, self._peak) - self.first >= self.capacity or states >= self._state_count - 1
 
@@ -199,22 +199,22 @@ class StepRing:
 
     @property
     def next_time(self) -> float:
-        """Simulated time of a step after the newest, if it is as long [s]."""
+        """Simulated time of the step after the newest, if the time step stays the same [s]."""
         place = (self._state_stop - 1) % self._state_count
         return float(self._times[place] + (self.stop - self._state_steps[place]) * self._timesteps[place])
 
     @property
     def seconds(self) -> float:
-        """Simulated time from the oldest step to the newest."""
+        """Simulated time from the oldest step to the newest [s]."""
         return self.time(self.last) - self.time(self.first) if len(self) else 0.0
 
     def add_state(self, time: float, timestep: float, driven: bool = False) -> Rows:
-        """The place for the state of the newest step, to be filled by the caller, (state_size,).
+        """Return the array for the state of the newest step, which the caller fills, (state_size,).
 
         `driven`: True if the steps from there on have inputs.
 
-        A state of the same step is replaced. The first state of a history belongs to step 0, which is yet to come; it
-        stays beside the one from which step 1 is taken, into which more may have been put.
+        A state of the same step is replaced. The first state of a history belongs to step 0, whose row comes after it.
+        It is kept beside the state from which step 1 starts, which may have other inputs.
         """
         is_first = self.stop == self._begin
         step = self.stop if is_first else self.stop - 1
@@ -232,7 +232,7 @@ class StepRing:
     def recorder(
         self, read: Callable[[], memoryview], spacing: int, add_state: Callable[[], object]
     ) -> Callable[[], None]:
-        """A function that keeps the row of the next step, which it reads as bytes, and adds states that are due.
+        """Return a function that keeps the row of the next step, which it reads as bytes, and adds states that are due.
 
         It is called after every step, so it looks nothing up; copying bytes takes half the time of arrays.
         """
@@ -264,9 +264,9 @@ class StepRing:
         others: Sequence[memoryview],
         add_state: Callable[[], object],
     ) -> Callable[[], None]:
-        """A function that lets `drive` set the inputs of the step that is about to be taken, and keeps them.
+        """Return a function that lets `drive` set the inputs of the next step, and keeps them.
 
-        It adds a state where `drive` also changes any of the `others`.
+        The function adds a state where `drive` also changes any of the `others`.
         """
         join = b"".join
 
@@ -292,7 +292,7 @@ class StepRing:
         return record
 
     def inputs_up_to(self, step: int) -> Rows | None:
-        """The inputs of all steps from the `origin` of a step up to this one, (n, input_size); None without any."""
+        """Return the inputs of all steps from the `origin` of a step up to this one, (n, input_size), or None."""
         place = self._last_state(self._state_steps, step)
         origin = int(self._state_steps[place])
         if not self._driven[place] or step == origin:
@@ -300,7 +300,7 @@ class StepRing:
         return self._inputs[np.arange(origin + 1, step + 1) % self.capacity]
 
     def mark(self, meaning: Any) -> None:
-        """From the next step on, rows are to be read in another way."""
+        """Begin an epoch: from the next step on, rows have another meaning."""
         while self.epochs and self.epochs[-1][0] >= self.stop:
             self.epochs.pop()
         self.epochs.append((self.stop, meaning))
@@ -308,20 +308,20 @@ class StepRing:
             self.epochs.pop(0)
 
     def epoch(self, step: int) -> tuple[int, Any]:
-        """First step and meaning of the epoch that a step is in."""
+        """Return first step and meaning of the epoch of a step."""
         return self.epochs[bisect_right(self.epochs, step, key=lambda epoch: epoch[0]) - 1]
 
     def meaning(self, step: int) -> Any:
-        """How the row of a step is to be read, as given to `mark`."""
+        """Return the meaning of a step's row, as given to `mark`."""
         return self.epoch(step)[1]
 
     def row(self, step: int) -> Rows:
-        """The sensors' values after a step, (width,)."""
+        """Return the sensors' values after a step, (width,)."""
         self._check(step)
         return self._rows[step % self.capacity]
 
     def rows(self, start: int, stop: int) -> Rows:
-        """The sensors' values after steps start to stop - 1, (n, width): a view unless the ring's end is between."""
+        """Return the sensors' values after steps start to stop - 1, (n, width): a view unless the ring wraps."""
         self._check(start)
         self._check(stop - 1)
         begin, end = start % self.capacity, (stop - 1) % self.capacity + 1
@@ -330,31 +330,31 @@ class StepRing:
         return np.concatenate([self._rows[begin:], self._rows[:end]])
 
     def origin(self, step: int) -> tuple[Rows, int]:
-        """The state from which to take the steps up to this one, and the step it belongs to."""
+        """Return the state from which a step is re-simulated, and the step that this state belongs to."""
         self._check(step)
         place = self._last_state(self._state_steps, step)
         return self._states[place], int(self._state_steps[place])
 
     def time(self, step: int) -> float:
-        """Simulated time after a step [s]."""
+        """Return the simulated time after a step [s]."""
         self._check(step)
         place = self._last_state(self._state_steps, step)
         return float(self._times[place] + (step - self._state_steps[place]) * self._timesteps[place])
 
     def times(self, steps: NDArray[np.int64]) -> Rows:
-        """Simulated times after some steps, in ascending order [s], (n,)."""
+        """Return the simulated times after some steps, given in ascending order [s], (n,)."""
         if not len(steps):
             return np.empty(0)
         self._check(int(steps[0]))
         self._check(int(steps[-1]))
-        # Of the states at these steps alone: there may be a hundred thousand.
+        # Only states near these steps: the ring may have a hundred thousand.
         first, last = (self._last_number(self._state_steps, int(step)) for step in (steps[0], steps[-1]))
         order = np.arange(first, last + 1) % len(self._states)
         places = order[np.maximum(np.searchsorted(self._state_steps[order], steps) - 1, 0)]
         return self._times[places] + (steps - self._state_steps[places]) * self._timesteps[places]
 
     def step_at(self, time: float) -> int:
-        """The step whose time is nearest."""
+        """Return the step whose simulated time [s] is nearest."""
         if time <= self.time(self.first):
             return self.first
         place = self._last_state(self._times, time)
@@ -363,7 +363,7 @@ class StepRing:
         return max(self.first, known + round(min(passed / timestep, self.last - known) if timestep > 0 else 0))
 
     def truncate(self, step: int) -> None:
-        """Forget what followed a step: the simulation goes on from there in another way."""
+        """Forget the steps after a step: the simulation continues from it."""
         self._check(step)
         self._note_use()
         self.stop = step + 1
@@ -383,19 +383,19 @@ class StepRing:
         return max(0, self._state_stop - len(self._states), self._state_peak - len(self._states))
 
     def _note_use(self) -> None:
-        # What the ring has overwritten stays lost when the newest steps are forgotten.
+        # Steps that the ring has overwritten stay lost when the newest steps are forgotten.
         self._peak, self._state_peak = max(self._peak, self.stop), max(self._state_peak, self._state_stop)
         self._used = max(self._used, min(self._peak, self.capacity))
         self._states_used = max(self._states_used, min(self._state_peak, len(self._states)))
 
     def _last_state(self, ring: NDArray[Any], value: float) -> int:
-        """Place of the last state whose entry in a ring is less than a value; of the oldest one if none is."""
+        """Return the index of the last state whose entry in a ring is less than a value, or else of the oldest."""
         return self._last_number(ring, value) % len(self._states)
 
     def _last_number(self, ring: NDArray[Any], value: float) -> int:
-        """The same state's number, counted from the first that was added."""
+        """Return the number of that state, counted from the first that was added."""
         count, newest = len(self._states), self._state_stop - 1
-        # Mostly it is asked for one of the last steps.
+        # Most calls are for one of the last steps.
         if ring[newest % count] < value:
             return newest
         numbers = range(self._oldest_state, self._state_stop)

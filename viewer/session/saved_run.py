@@ -1,4 +1,4 @@
-"""Turns the history of a session into a file that shows the same steps anywhere."""
+"""Writes the history of a session into a file that shows the same steps on any machine."""
 
 import math
 import os
@@ -14,7 +14,7 @@ from .episodes import Episode
 from .simulation import Simulation
 
 _SOURCES_MAX = 500_000_000
-"""Longest that the files of a scene may be in all to be saved with a run [bytes]."""
+"""Total size of a scene's files above which they are not saved with a run [bytes]."""
 _SOURCE_SUFFIXES = (".xml", ".mjcf", ".urdf")
 
 
@@ -40,7 +40,7 @@ class RunSaver:
             raise SceneError(f"{path}: a run is saved of MuJoCo's steps in one environment, not of {engine.name}")
         self._retraced, self._first_row = retraced, history.first_row()
         self.steps = history.last - history.first + (history.first > 0)
-        """Number of steps that it has."""
+        """Number of steps in the run."""
         self.forgotten = max(history.first - 1, 0)
         """Number of steps before them that the history has forgotten."""
         start = history.time(history.first) if history.first else -math.inf
@@ -80,14 +80,14 @@ class RunSaver:
 
 
 def check_run_path(path: Path) -> None:
-    """Fail where a run cannot be written, before there is one."""
+    """Raise an error if a run cannot be written to a path."""
     if path.suffix.lower() != SUFFIX:
         raise SceneError(f"{path}: a run is saved as {SUFFIX}")
     PartFile(path).discard()
 
 
 def _sources(path: Path | None, files: Mapping[Path, Any]) -> dict[str, bytes]:
-    """The files of a scene, itself first, by their paths from a common folder; none if they are not what was opened."""
+    """Return the files of a scene, the scene first, by their paths from a common folder; none if they have changed."""
     if path is not None and path.suffix.lower() == SUFFIX:
         return RunFile(path).sources()
     if path is None or path.suffix.lower() not in _SOURCE_SUFFIXES or path not in files:

@@ -1,4 +1,4 @@
-"""Holds one open scene: its simulation, its picture, and what a person chose to see of it."""
+"""Holds one open scene: its simulation, its camera, and what the user has chosen to see."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,21 +31,21 @@ from .readings import Readings, SensorGroup, SensorReading, SensorTotals, distin
 from .simulation import Change, Simulation, StepSource
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Speeds that the slower and faster keys walk through."""
+"""Speeds that the slower and faster keys step through, as multiples of real time."""
 
 
 @dataclass(frozen=True)
 class Highlight:
-    """A contact, or one of its components, that a person points at."""
+    """Contact, or one of its components, under the mouse."""
 
     sensor: str
     slot: int
     component: int | None = None
-    """0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
+    """Number of the component: 0 normal, 1 tangent0, 2 tangent1; None for the whole contact."""
 
 
 class VisibleSensors(dict[str, bool]):
-    """True for the sensors that are shown, by name."""
+    """Visibility of each sensor by name: True if it is shown."""
 
     def __init__(self, shown: Mapping[str, bool]) -> None:
         super().__init__(shown)
@@ -57,22 +57,22 @@ class VisibleSensors(dict[str, bool]):
             self._flags = None
 
     def flags(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
-        """Those of some sensors, (names,): the same array until something changes, for there may be ten thousand."""
+        """Return the visibility of some sensors, (names,): the same array until something changes."""
         if self._flags is None or self._flags[0] is not names:
             self._flags = names, np.fromiter(map(self.__getitem__, names), bool, len(names))
         return self._flags[1]
 
 
 _BESIDE = 0.01
-"""Longest that runs beside may hold up a frame while they catch up [s]."""
+"""Longest wall time in a frame for runs beside to catch up [s]."""
 _PATIENCE = 0.2
-"""How long it may take until a running scene shows that something has begun to slide or creep [s]."""
+"""Longest delay until a running scene shows that a contact has begun to slide or creep [s]."""
 
 
 class Session:
-    """A scene that a user plays, steps and looks back in, with its picture, what its sensors say and what was chosen.
+    """Scene that a user plays, steps and scrubs, with its camera, sensor values and the user's choices.
 
-    Fulfils `simulation.Player`; knows no window.
+    It implements `simulation.Player` and knows no window.
     """
 
     def __init__(
@@ -83,48 +83,48 @@ class Session:
         beside: Sequence[Engine] = (),
         keeps_history: bool = True,
     ) -> None:
-        """Of an engine with several environments the first is shown. The engines `beside` it are stepped along, each
-        in a run of its own, for comparison.
+        """Show the first environment of an engine. The engines `beside` it are stepped along, each in a run of its own,
+        for comparison.
 
-        A session that only goes forward, such as that of a recording, needs no history.
+        `keeps_history`: False for a session that only goes forward, such as that of a recording.
         """
         self.simulation = simulation = Simulation(source, beside=[Simulation(each) for each in beside])
         self.settings = settings
         engine = simulation.engine
         self.view = View(engine.model)
-        """The camera, and the body that a hand pulls."""
+        """Camera, and the body that the user pulls."""
         self.drive = Drive(simulation)
-        """Controls and poses, as far as a user changes them."""
+        """Changes of controls and poses by the user."""
         self.model_channels = ModelChannels(simulation)
-        """Quantities of the model that are kept as channels."""
+        """Quantities of the model that are recorded as channels."""
         simulation.live_channels.on_limit = self._reach_limit
         simulation.episodes.read_events = lambda: None if self.events is None else self.events.log
         self.env = 0
         """Number of the environment that is shown."""
         self.pace = Pace()
         self.trouble: str | None = None
-        """Why the simulation was stopped, to show to a user."""
+        """Reason why the simulation was stopped, to show to the user; None if it was not."""
         self.events: ContactTracker | None = None
-        """When contacts begin and end, once `track_events` was called."""
+        """Tracker of contact events; None before `track_events` is called."""
         self.filling: PastFilling | None = None
-        """Fills in what new sensors would have said in the past, until that is done."""
+        """Filling of the past values of new sensors; None when it is done."""
         self.key: str | None = None
-        """Keyframe that a reset returns to; the scene's start without one."""
+        """Keyframe that a reset returns to; None for the start of the scene."""
         self.selected: str | None = None
         """Name of the sensor that the inspector shows."""
         self.highlight: Highlight | None = None
-        """What the mouse points at; the window sets it in every frame."""
+        """Contact under the mouse; the window sets it in every frame."""
         self.picked: tuple[str, int] | None = None
-        """Sensor and slot of the contact that a person clicked."""
+        """Sensor and slot of the contact that the user clicked."""
         self.watches_by_itself = False
-        """True if all contacts are shown because the scene has no contact sensors, not because a person asked."""
+        """True if all contacts are shown because the scene has no contact sensors, not because the user chose so."""
         self.force_scale = ForceScale(engine.model)
-        """How many newtons a length on screen stands for."""
+        """Force that a length on screen stands for."""
         self.cut = CutArrows()
-        """What the last picture does not show whole."""
+        """Arrows that end outside the last frame."""
         self._readings = Readings(self.simulation)
         self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
-        """Of the last picture and settings, with these."""
+        """Cached sizes of gizmos, after the gauge and the settings that they were computed from."""
         self._visible = VisibleSensors(dict.fromkeys(engine.sensors.names, True))
         if options is not None:
             self._apply(options)
@@ -138,27 +138,27 @@ class Session:
 
     @property
     def engine(self) -> Engine:
-        """Reads the environment that is shown."""
+        """Engine of the environment that is shown."""
         return self.simulation.shown
 
     @property
     def history(self) -> History | None:
-        """Every step so far; None where none are kept."""
+        """Steps of the episode that is shown; None where none are kept."""
         return self.simulation.history
 
     @property
     def source(self) -> StepSource:
-        """Where the steps come from."""
+        """Source of the steps."""
         return self.simulation.source
 
     @property
     def beside(self) -> list[Simulation]:
-        """Runs that are shown beside this one, as far as they differ."""
+        """Runs that are shown beside this one."""
         return self.simulation.beside
 
     @property
     def twins(self) -> list[Simulation]:
-        """Those of the same scene on another engine, to which is done what is done to this one."""
+        """Runs beside of the same scene on another engine: they are reset and changed like this one."""
         return [run for run in self.beside if not run.guest]
 
     def why_not(self, change: Change) -> str | None:
@@ -192,8 +192,7 @@ class Session:
 
     @property
     def verdict(self) -> tuple[str, bool] | None:
-        """How exactly the step of a log that is shown was re-simulated, in words, and True if its forces are in doubt;
-        None if it is exact, or no log's."""
+        """Exactness of the shown step of a log, in words, and True if its forces are in doubt; else None."""
         return self.source.verdict(self.history.current) if self.history is not None else None
 
     @property
@@ -209,7 +208,7 @@ class Session:
 
     @property
     def _live_log(self) -> EventLog | None:
-        """Events of the episode that lasts."""
+        """Events of the present episode."""
         return None if self.events is None else self.events.live_log
 
     def advance(self, budget: float) -> None:
@@ -241,7 +240,7 @@ class Session:
         channels = self.simulation.channels
         channels.limits.append(limit)
         if limit.channel in channels:
-            # What has been is no reason to pause.
+            # Past values are no reason to pause.
             limit.first_beyond(channels[limit.channel], self.engine.time)
         self.model_channels.observe()
 
@@ -256,7 +255,7 @@ class Session:
 
     @property
     def episodes(self) -> list[Episode]:
-        """The episodes that are kept, and the one that lasts, oldest first."""
+        """Episodes that have ended and are kept, then the present one, oldest first."""
         newest = self.simulation.newest_episode
         return [*self.simulation.episodes, *([] if newest is None else [newest])]
 
@@ -267,21 +266,21 @@ class Session:
         return self.simulation.episodes.count + 1 if shown is None else shown.number
 
     def show_episode(self, number: int, step: int | None = None) -> None:
-        """Show a step of an episode, its last without `step`. Pauses what plays on from there."""
+        """Show a step of an episode, by default its last. Pauses a run that would play on from the shown step."""
         episode = next((each for each in self.simulation.episodes if each.number == number), None)
         self.paused = self.paused or self.source.continues_from_shown
         self.simulation.show_episode(episode, step)
         self._follow_episode()
 
     def _follow_episode(self) -> None:
-        """Let the events be those of the episode that is shown."""
+        """Let `events` hold the events of the episode that is shown."""
         episode = self.simulation.episode
         if self.events is not None:
             first = 0.0 if episode is None else episode.history.time(episode.history.first)
             self.events.past = None if episode is None or episode.events is None else (episode.events, first)
 
     def _go_to_neighbour(self, direction: int) -> bool:
-        """Show the last step of the episode before (-1) or the first one of the episode after (1), if there is one."""
+        """Show the last step of the episode before (-1) or the first step of the one after (1); False without one."""
         episodes = self.episodes
         place = next((i for i, each in enumerate(episodes) if each.number == self.episode_number), 0) + direction
         if not 0 <= place < len(episodes):
@@ -291,7 +290,7 @@ class Session:
         return True
 
     def step_once(self) -> None:
-        """Pause and take one step, or show the next one of the history. Of a user's loop, let one step through."""
+        """Pause and take one step, or show the next step of the history. A user's loop is let through one step."""
         self.paused = True
         if self.history is not None and not self.history.at_end:
             if self.history.current < self.history.last or not self._go_to_neighbour(1):
@@ -328,7 +327,7 @@ class Session:
         if entry is not None:
             self.go_to_time(entry.seen)
             return
-        # Of the nearest episode that has some.
+        # Continue with the nearest episode that has events.
         for episode in self.episodes[:: 1 if direction > 0 else -1]:
             if (episode.number - self.episode_number) * direction <= 0:
                 continue
@@ -339,7 +338,7 @@ class Session:
                 return
 
     def go_to_time(self, time: float) -> None:
-        """Pause and show the step of a simulated time."""
+        """Pause and show the step nearest to a simulated time [s]."""
         if self.history is not None:
             self.go_to(self.history.step_at(time))
 
@@ -379,7 +378,7 @@ class Session:
         self.pace.speed = min(max(speed, MIN_SPEED), MAX_SPEED)
 
     def change_speed(self, direction: int) -> None:
-        """To the next slower (-1) or faster (+1) of SPEEDS."""
+        """Change to the next slower (-1) or faster (+1) of SPEEDS."""
         nearest = int(np.argmin(np.abs(np.log(np.array(SPEEDS) / self.pace.speed))))
         self.set_speed(SPEEDS[min(max(nearest + direction, 0), len(SPEEDS) - 1)])
 
@@ -392,17 +391,17 @@ class Session:
 
     @property
     def engines(self) -> list[Engine]:
-        """The engine of this run, and those of its twins."""
+        """Engines of this run and of its twins."""
         return [self.simulation.engine, *(run.engine for run in self.twins)]
 
     @property
     def diagnostics(self) -> Diagnostics | None:
-        """What is behind the arrays; None where the engine does not report it."""
+        """Model, contact list and solver values behind the arrays; None where the engine does not report them."""
         return self.engine.diagnostics
 
     @property
     def state_time(self) -> float:
-        """Simulated time of the state that the arrays are of [s]: that from which the shown step started."""
+        """Simulated time of the state that the arrays belong to [s]: the one from which the shown step started."""
         return self.engine.time - self.engine.timestep
 
     def cones(self, batch: ContactBatch) -> FrictionCones | None:
@@ -460,25 +459,25 @@ class Session:
         return self.watches_by_itself
 
     def forget(self) -> None:
-        """Drop what was read: the engine's state has changed."""
+        """Clear cached sensor values: the engine's state has changed."""
         self._readings.forget()
 
     def reading(self, name: str) -> SensorReading:
-        """A sensor's contacts now; read once a step, however many panels need it."""
+        """Return a sensor's contacts; they are read once a step, however many panels need them."""
         return self._readings.reading(name, self.settings.gizmos.moment)
 
     @property
     def totals(self) -> SensorTotals:
-        """What every sensor, shown or not, reports now in all; read once a step."""
+        """Totals of every sensor, shown or not; they are read once a step."""
         return self._readings.totals(self.settings.gizmos.moment)
 
     def details(self, name: str) -> ContactDetails:
-        """Geom names and friction of a sensor's contacts now."""
+        """Return geom names and friction of a sensor's contacts."""
         return self._readings.details(name)
 
     @property
     def visible(self) -> VisibleSensors:
-        """Which sensors are shown."""
+        """Visibility of each sensor, by name."""
         return self._visible
 
     @visible.setter
@@ -487,33 +486,32 @@ class Session:
 
     @property
     def are_visible(self) -> NDArray[np.bool_]:
-        """Which of the engine's sensors are visible, (sensors,): the same array until that changes."""
+        """Visibility of the engine's sensors, (sensors,): the same array until it changes."""
         return self._visible.flags(self.engine.sensors.names)
 
     @property
     def shown_groups(self) -> list[SensorGroup]:
-        """What the visible sensors say now, those that are laid out alike in one batch; of many, those that match a
-        contact."""
+        """Contacts of the visible sensors by layout; in large groups only of sensors in contact."""
         return self._readings.touched_groups(self.settings.gizmos.moment, self.are_visible)
 
     def groups_now(self) -> list[SensorGroup]:
-        """What all visible sensors say at the step that the engine is at, read for the caller alone."""
+        """Return the contacts of all visible sensors at the step that the engine is at; they are not cached."""
         return self._readings.groups_now(self.are_visible)
 
     @property
     def scale(self) -> GlyphScale:
-        """Sizes of gizmos in the last picture; before the first, in one of the usual size."""
+        """Sizes of gizmos in the last frame; before the first, in a frame of the usual size."""
         gauge, gizmos = self._last_gauge, self.settings.gizmos
         sizes = gizmos.length, gizmos.width, gizmos.point_size
         wanted = (gizmos.scale_mode, gizmos.fixed_scale, gizmos.log_length, *sizes)
-        # Picture, legend and scale bar ask for the same one.
+        # The scene, the legend and the scale bar need the same sizes.
         if self._scale is None or self._scale[0] is not gauge or self._scale[1] != wanted:
             self._scale = gauge, wanted, glyph_scale(self.engine.model, gizmos, gauge)
         return self._scale[2]
 
     @property
     def scale_bar(self) -> ScaleBar:
-        """How long a force is in the last picture, where the contacts are."""
+        """Scale bar of the last frame, for arrows at the depth of the contacts."""
         before = self.force_scale.news(self.engine.time, self.pace.speed, self.settings.gizmos.scale_mode)
         return scale_bar(self.scale, self._last_gauge, before)
 
@@ -522,27 +520,27 @@ class Session:
         return self.force_scale.last or self.force_scale.first(self.engine.data, self.usual_eye)
 
     def frame(self) -> None:
-        """Look at the selected body with all that hangs from it, or at all that moves."""
+        """Point the camera at the selected body and its descendants, or at all bodies that move."""
         self.view.frame(self.engine.model, self.engine.data, self._last_gauge.eye.aspect)
 
     @property
     def usual_eye(self) -> Eye:
-        """What sees the scene where no picture is drawn."""
+        """Camera matrices and size of a usual frame, where none is drawn."""
         return Eye(self.view.matrices(self.engine.model, self.engine.data, USUAL_PICTURE), USUAL_PICTURE)
 
     @property
     def explained_body(self) -> int | None:
-        """The body whose forces are shown: the one selected in the picture, else the root of the heaviest robot."""
+        """Body whose forces are shown: the selected one, else the root of the heaviest robot."""
         return self.view.selected_body or heaviest_root(self.engine.model)
 
     @property
     def shown_sensors(self) -> list[ContactSensor]:
-        """The visible sensors, in the engine's order."""
+        """Visible sensors, in the engine's order."""
         return [sensor for sensor in self.engine.sensors if self.visible[sensor.name]]
 
     @property
     def contact_count(self) -> int:
-        """Contacts that are drawn now; one that two sensors report is drawn twice."""
+        """Number of contacts that are drawn; a contact that two sensors report counts twice."""
         return sum(int(group.batch.filled.sum()) for group in self.shown_groups)
 
     @property
@@ -552,7 +550,7 @@ class Session:
 
     @property
     def distinct_contacts(self) -> tuple[int, int]:
-        """Contacts that the shown sensors report, each counted once; and their net contacts."""
+        """Number of contacts that the shown sensors report, each counted once, and number of net contacts."""
         return distinct_contacts(self.shown_groups)
 
     def _apply(self, options: Options) -> None:
@@ -577,12 +575,12 @@ class Session:
         self.set_speed(options.speed)
 
     def _break(self, reason: str) -> None:
-        """Pause at the step that a break asks for."""
+        """Pause at the step of a break."""
         if self.source.hold(self.simulation):
             self.trouble = f"paused: {reason}"
 
     def _reach_limit(self, limit: Limit, time: float, value: float) -> None:
-        """Pause at the step of a time [s] at which a channel has passed a value."""
+        """Pause at the step at which a channel has passed a limit. `time`: simulated time of that step [s]."""
         if self.source.hold(self.simulation):
             self.simulation.halted_at = time
             self.trouble = f"paused: {limit.text}: {value:.6g} at {time:.6f} s"

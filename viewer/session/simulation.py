@@ -20,17 +20,17 @@ from .history import History
 from .pace import Pace
 
 _READING = 0.015
-"""Longest that reading a log ahead holds up a frame [s]."""
+"""Longest wall time in a frame for reading a log ahead [s]."""
 FOREIGN_MODEL = "This model belongs to another program and is not changed: copy the element into its scene."
 _BATCH = 20
-"""Steps of a log between two looks at the budget."""
+"""Number of steps between two checks of the time budget."""
 
 
 class Observer(Protocol):
-    """Is called after every physics step, whichever source it comes from."""
+    """Callbacks after every physics step, whichever source the step comes from."""
 
     def after_step(self, step: Step) -> None:
-        """Handle a step of the environment that is shown: the same object for all observers, which read it once."""
+        """Handle a step of the shown environment. All observers get the same object, which reads values once."""
         ...
 
     def after_reset(self, engine: Engine) -> None:
@@ -39,7 +39,7 @@ class Observer(Protocol):
 
 
 class Player(Protocol):
-    """What a source needs to know of whoever plays its run."""
+    """Interface through which a source sees the session that plays its run."""
 
     @property
     def simulation(self) -> "Simulation": ...
@@ -67,7 +67,7 @@ class Player(Protocol):
 
 
 class Change(Enum):
-    """What a user may want to change in a run."""
+    """Change that a user may want to make to a run."""
 
     SCENE = auto()
     """Another scene in its place."""
@@ -98,12 +98,12 @@ class StatusPart(NamedTuple):
 
 
 class StepSource:
-    """Where the steps of a run come from. This one takes them with an engine, driven by its controller or by a user."""
+    """Source of the steps of a run. This one steps an engine, driven by its controller or by a user."""
 
     verdicts: Verdicts | None = None
-    """How exactly each step was re-simulated; None where steps are taken here or arrive from a loop."""
+    """Exactness of each re-simulated step; None where steps are taken here or arrive from a loop."""
     first_verdict = 0
-    """Number among the verdicts of the step with which the history begins."""
+    """Index in `verdicts` of the first step of the history."""
     continues_from_shown = True
     """True if playing on continues from the step that is shown, False if from the newest, which may come meanwhile."""
     replays = False
@@ -111,22 +111,22 @@ class StepSource:
     watches_all = False
     """True if the run was saved while all contacts were watched."""
     duration: float | None = None
-    """Simulated time from the first state to the last [s]; None where there is no last."""
+    """Simulated time from the first state to the last [s]; None for a run without an end."""
     channels: Sequence[Samples] = ()
-    """Values of channels that the file has."""
+    """Values of the channels in the file."""
     notes: tuple[str, ...] = ()
-    """What a user should know of the file that the steps come from."""
+    """Notices for the user about the file that the steps come from."""
     reads_ahead = False
     """True if steps are being read beyond the one that is shown."""
     finished = False
     """True if there are no more steps."""
 
     name = ""
-    """Name of the file that the steps come from; empty where they come from none."""
+    """Name of the file that the steps come from; empty if they come from no file."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        """Has the data after each step, of all environments."""
+        """Engine with the data of all environments after each step."""
         self._paused = False
 
     @property
@@ -140,7 +140,7 @@ class StepSource:
 
     @property
     def quiet(self) -> bool:
-        """True if no step is to be expected until the user does something."""
+        """True if no step will come until the user does something."""
         return self.paused
 
     @property
@@ -172,8 +172,7 @@ class StepSource:
         return None
 
     def verdict(self, step: int) -> tuple[str, bool] | None:
-        """Return what is known of a step of the history, in words, and whether its forces are in doubt; None if it is
-        exact or was taken here."""
+        """Return the exactness of a step in words, and whether its forces are in doubt; None if exact or taken here."""
         return None
 
     def summary(self) -> str:
@@ -196,7 +195,7 @@ class StepSource:
         """Begin a history with the engine's present state."""
 
     def advance(self, player: Player, budget: float) -> None:
-        """Bring what is due in a frame to the simulation, for at most `budget` seconds of wall time."""
+        """Bring the steps that are due in a frame to the simulation, for at most `budget` seconds of wall time."""
         if self.paused:
             player.pace.restart()
             player.drag()
@@ -204,14 +203,14 @@ class StepSource:
         player.simulation.begin_frame()
 
         def take(count: int) -> None:
-            # Unless a break has paused the run in this frame.
+            # A break may have paused the run in this frame.
             if not self.paused:
                 player.take_steps(count)
 
         player.pace.advance(take, self.engine.timestep, budget)
 
     def step_once(self, player: Player) -> None:
-        """Take the next step, once, of a run that is paused."""
+        """Take the next step of a paused run."""
         player.simulation.begin_frame()
         player.take_steps(1)
 
@@ -244,13 +243,13 @@ class StepSource:
             history.finish()
 
     def hold(self, simulation: "Simulation") -> bool:
-        """Stop at the step that a break asks for; False if the run was stopped before."""
+        """Stop at the step of a break; return False if the run was stopped before."""
         simulation.halt()
         self.paused = True
         return True
 
     def resume(self, history: History) -> bool:
-        """Continue from the step that is shown, which is not the newest; True if the state jumped to it."""
+        """Continue from the step that is shown, which is not the newest; return True if the state jumped to it."""
         history.resume()
         return history.can_resume
 
@@ -268,7 +267,7 @@ class StepSource:
         return source_of(engine)
 
     def attach(self) -> None:
-        """Let the steps come to this source, which has replaced another one: its run is ready."""
+        """Start to receive steps: this source has replaced another one, and its run is ready."""
 
 
 class LogSteps(StepSource):
@@ -283,14 +282,14 @@ class LogSteps(StepSource):
     def __init__(self, engine: Engine, logged: LoggedSteps) -> None:
         super().__init__(engine)
         self.recorded = logged
-        """The steps in the file, with what is known of each."""
+        """Steps of the file, with the exactness of each."""
         self.name = logged.path.name
         self.verdicts = logged.verdicts
         self.watches_all = logged.watches_all
         self.channels = logged.channels
         self.duration, self.notes = logged.duration, logged.notes
         self._time = 0.0
-        """Simulated time that is due to be shown [s]; a log may have no step at it."""
+        """Simulated time that is due to be shown [s]; the log may have no step at that time."""
         self._shown: tuple[int, float] | None = None
         """Step and time that were shown last."""
         self.reads_ahead = True
@@ -352,8 +351,7 @@ class LogSteps(StepSource):
                 self._read_ahead(simulation, history)
 
     def step(self, simulation: "Simulation", count: int, drive: Callable[[], object] | None) -> None:
-        """Re-simulate the steps that end within the time of `count` steps, at least one. Raises LogEnd where there is
-        none left."""
+        """Re-simulate the steps within the time of `count` steps, at least one. Raises LogEnd if none is left."""
         simulation.resume()
         until = simulation.shown.time + (count - 0.5) * simulation.shown.timestep
         while not simulation.halted and simulation.shown.time < until:
@@ -404,7 +402,7 @@ class LogSteps(StepSource):
                 self._time = shown.time
 
     def _read_ahead(self, simulation: "Simulation", history: History) -> None:
-        """Add more steps than are shown at the end of the history, for a moment, as many as it has room for."""
+        """Add steps beyond the shown one to the end of the history, for `_READING` seconds or until it is full."""
         shown, since, until = history.current, history.frame_start, perf_counter() + _READING
         added = False
         while not self.finished and not history.full and perf_counter() < until:
@@ -416,19 +414,19 @@ class LogSteps(StepSource):
 
 
 def source_of(engine: Engine) -> StepSource:
-    """Return the steps of the saved run or log that an engine was opened with, else its own steps."""
+    """Return the source of an engine: the saved run or log that it was opened with, else the engine's own steps."""
     return StepSource(engine) if engine.log is None else LogSteps(engine, engine.resimulate(engine.log))
 
 
 def posed_text(engine: Engine) -> str:
-    """Return what the screen says of a pose that no step has led to."""
+    """Return the status text of a pose that was set by hand."""
     if engine.has_contact_list:
         return "posed by hand: contacts are as found, forces are known from the next step on"
     return f"posed by hand: {engine.name.split()[0]} finds contacts in steps alone, those shown are of the last one"
 
 
 class Simulation:
-    """A run: a source whose every step is kept in the history, if there is one, and shown to all observers.
+    """Run: a source whose every step is kept in the history, if there is one, and handed to all observers.
 
     Touch sensors need no entry among the observers: they belong to the engine, which feeds them in every step.
     """
@@ -436,54 +434,53 @@ class Simulation:
     def __init__(
         self, source: StepSource | Engine, history_bytes: int | None = None, beside: Sequence["Simulation"] = ()
     ) -> None:
-        """Of several environments the first is shown. Without `history_bytes` no history is kept."""
+        """Show the first environment. Without `history_bytes` no history is kept."""
         self.source = source if isinstance(source, StepSource) else source_of(source)
         self.engine = self.source.engine
-        """Has the data of all environments."""
+        """Engine with the data of all environments."""
         self.shown = self.engine.environment(0)
-        """The environment that is shown, kept and observed."""
+        """Engine of the environment that is shown, kept and observed."""
         self.beside = list(beside)
-        """Further runs of the same scene, kept at the time of this one."""
+        """Further runs, kept at the time of this one."""
         self.guest = False
-        """True for a run beside another one that is of another scene, or has other values: what a user does to the one
-        that is shown is not done to it."""
+        """True for a run beside that has another scene or other values: changes to the shown run do not apply to it."""
         self.label = ""
-        """Name of a run beside another one; without one its engine says what it is."""
+        """Name of a run beside; if empty, the name of its engine is shown."""
         self.lag = 0.0
-        """Simulated time of this run when the run that it is beside is at 0 [s]."""
+        """Simulated time of this run beside when the shown run is at 0 [s]."""
         self.until = inf
-        """Simulated time beyond which this run is not stepped along [s]."""
+        """Simulated time at which this run beside stops [s]."""
         self.ending = ""
-        """Why this run has no more steps, in words; empty while it has some."""
+        """Reason why this run has no more steps, in words; empty while it has some."""
         self.live_channels = Channels()
-        """Values over time beside contacts, of the episode that lasts: of the run's program, of its model, of files."""
+        """Channels of the present episode: of the run's program, of its model, and of files."""
         for samples in self.source.channels:
             self.live_channels.open(samples.channel, is_whole=True).extend(samples.times, samples.values)
         self.observers: list[Observer] = []
         self.live_history: History | None = None
-        """Steps of the episode that lasts."""
+        """Steps of the present episode; None where none are kept."""
         self.episodes = Episodes()
         """Episodes that have ended."""
         self.keeps_episodes = False
-        """True if a reset keeps the steps before it."""
+        """True if a reset keeps the episode that ends."""
         self.episode: Episode | None = None
-        """The ended episode of which a step is shown; None for the one that lasts."""
+        """Ended episode of which a step is shown; None for the present one."""
         self.halted = False
         """True if an observer called `halt` in the last `step`."""
         self.halted_at: float | None = None
-        """Simulated time at which a channel passed a limit, if that was looked at after its step [s]."""
+        """Simulated time at which a channel passed a limit, if the step had been taken before the check [s]."""
         self.shown_env = 0
-        """Number of that environment."""
+        """Number of the environment that is shown."""
         self.steps = 0
-        """Counts the calls that took steps, and the jumps to other states."""
+        """Number of calls that took steps and of jumps to other states."""
         self.changes = 0
-        """Counts how often another instant came to be shown: what was read before is then out of date."""
+        """Number of times that another instant came to be shown: values that were read before are then stale."""
         self.count = 0
-        """Number of the newest step: that in the history, or how many have come since the run began."""
+        """Number of the newest step in the history; without one, the number of steps since the run began."""
         self._step: Step | None = None
-        """The step that was handed over last, or asked for, ..."""
+        """Step that was last handed over or requested."""
         self._step_changes = 0
-        """... and `changes` at that time."""
+        """Value of `changes` when `_step` was made."""
         self.keep_history(history_bytes)
 
     def keep_history(self, budget: int | None) -> None:
@@ -497,7 +494,7 @@ class Simulation:
             run.keep_history(None if share is None else share // len(self.beside))
 
     def limit_history(self, budget: int) -> None:
-        """Keep the newest steps alone that fit into `budget` bytes, from now on."""
+        """Keep only the newest steps that fit into `budget` bytes, from now on."""
         history = self.live_history
         if history is not None and history.budget > budget and history.shrink(budget):
             self.changes += 1
@@ -509,17 +506,17 @@ class Simulation:
 
     @property
     def channels(self) -> Channels:
-        """Values over time beside contacts, of the episode that is shown."""
+        """Channels of the episode that is shown."""
         return self.live_channels if self.episode is None else self.episode.channels
 
     @property
     def newest_episode(self) -> Episode | None:
-        """The episode that lasts; None where no steps are kept."""
+        """Present episode; None where no steps are kept."""
         history = self.live_history
         return None if history is None else Episode(self.episodes.count + 1, history, self.live_channels)
 
     def show_episode(self, episode: Episode | None, step: int | None = None) -> None:
-        """Show a step of an episode that has ended, its last without `step`; None: of the one that lasts."""
+        """Show a step, by default the last, of an ended episode, or with None of the present one."""
         self.episode = episode
         if (history := self.history) is not None:
             self.go_to(history.last if step is None else step)
@@ -529,7 +526,7 @@ class Simulation:
 
         `drive` sets the inputs of each step in place of the engine's controller. Raises UnstableError or EngineError
         where a step, or the controller, fails. The newest step is then shown again where the engine can
-        return to it; else the engine has started again. Of a log, see `LogSteps.step`.
+        return to it; else the engine has restarted. For a log, see `LogSteps.step`.
         """
         self.halted = False
         self.steps += 1
@@ -538,8 +535,9 @@ class Simulation:
             run.keep_up(self.shown.time, ceil(count * self.shown.timestep / run.shown.timestep))
 
     def keep_up(self, time: float, most: int = 0) -> None:
-        """Show the step at which the run that this one is beside has a simulated time [s]: one of the history, or after
-        at most `most` further steps. A run that fails or ends stays at its last step, with the reason in `ending`."""
+        """Show the step of this run beside that belongs to a simulated time of the shown run [s]: a step of the
+        history, or a new one after at most `most` steps. A run that fails or ends stays at its last step, with the
+        reason in `ending`."""
         history, half, time = self.history, 0.5 * self.shown.timestep, time + self.lag
         if history is not None and history.time(history.last) > time + half:
             if (step := history.step_at(time)) != history.current:
@@ -557,11 +555,11 @@ class Simulation:
 
     @property
     def title(self) -> str:
-        """Name of this run beside another one."""
+        """Name of this run beside."""
         return self.label or self.engine.name
 
     def is_at(self, time: float) -> bool:
-        """True if this run shows the instant at which the run that it is beside has a simulated time [s]."""
+        """Return True if this run beside is at the step that belongs to a simulated time of the shown run [s]."""
         return abs(self.shown.time - self.lag - time) <= 0.5 * self.shown.timestep
 
     @property
@@ -570,17 +568,17 @@ class Simulation:
         return self.shown.time if self.history is None else self.history.time(self.history.last)
 
     def _is_behind(self, time: float) -> bool:
-        """True if this run can be stepped along to where the run that it is beside has a simulated time [s]."""
+        """Return True if this run beside lacks steps up to a simulated time of the shown run [s], and can take them."""
         return not self.ending and min(time + self.lag, self.until) - self.newest_time > 0.5 * self.shown.timestep
 
     @property
     def has_late_runs(self) -> bool:
-        """True if runs beside have not come as far as this one."""
+        """True if runs beside have not reached the time of this one."""
         return any(run._is_behind(self.newest_time) for run in self.beside)
 
     def catch_up(self, budget: float) -> None:
-        """Let the runs beside come as far as this one, for at most `budget` seconds of wall time, and show the steps of
-        the time that this one shows."""
+        """Step the runs beside up to the newest step of this one, for at most `budget` seconds of wall time, and let
+        them show the time that this one shows."""
         newest, time, end = self.newest_time, self.shown.time, perf_counter() + budget
         for run in self.beside:
             while run._is_behind(newest) and perf_counter() < end:
@@ -591,7 +589,7 @@ class Simulation:
                 self.changes += run.changes != before
 
     def observe(self, step: ArrivedStep) -> None:
-        """Record and show to all observers a step that was taken elsewhere: the engine is at it.
+        """Record a step that was taken elsewhere, and hand it to all observers: the engine is at that step.
 
         While a past step is shown, the history grows at its end; the caller then has to show that step again.
         """
@@ -618,7 +616,7 @@ class Simulation:
         self.hand_over()
 
     def hand_over(self) -> None:
-        """Hand the newest step, which the shown environment is at, to all observers."""
+        """Hand the newest step to all observers: the shown environment is at that step."""
         step = self._step = Step(self.shown, self.count)
         self._step_changes = self.changes
         for observer in self.observers:
@@ -626,7 +624,7 @@ class Simulation:
 
     @property
     def shown_step(self) -> Step:
-        """The step that is shown: the one that observers have, while they have it."""
+        """Step that is shown: the object that observers got, as long as it is valid."""
         if self._step is None or self._step_changes != self.changes or self._step.time != self.shown.time:
             self._step = Step(self.shown, self.count if self.history is None else self.history.current)
             self._step_changes = self.changes
@@ -637,7 +635,7 @@ class Simulation:
         self.halted = True
 
     def reset(self, key: str | None = None) -> None:
-        """Return to the start, or to a keyframe; of a log, to the oldest step that is kept."""
+        """Return to the start, or to a keyframe; in a log, to the oldest step that is kept."""
         self.source.reset(self, key)
         for run in self.beside:
             if not run.guest:
@@ -648,9 +646,9 @@ class Simulation:
                 run.keep_up(self.shown.time)
 
     def restart(self, after: tuple[History, int] | None = None, reason: str = "") -> None:
-        """Begin an episode with the engine's present state, and let all observers know.
+        """Begin an episode with the engine's present state, and notify all observers.
 
-        The steps of the one before are kept, if that is wanted. `after`: see `History.start`. `reason`: why the one
+        The episode before is kept if `keeps_episodes` is set. `after`: see `History.start`. `reason`: why the episode
         before ended, if not by a reset.
         """
         history = self.live_history
@@ -666,7 +664,7 @@ class Simulation:
         self._notify_reset()
 
     def begin_frame(self) -> None:
-        """Count the steps from now on as those of the next picture."""
+        """Count the steps from now on as those of the next frame."""
         if self.history is not None:
             self.history.begin_frame()
 
@@ -690,7 +688,7 @@ class Simulation:
             self._notify_reset()
 
     def _resume_ended(self) -> None:
-        """Begin an episode with the state of one that has ended, if the engine can return to it; else go on with the
+        """Begin an episode with the shown state of an ended one, if the engine can return to it; else continue with the
         newest step."""
         history, live = self.history, self.live_history
         assert history is not None
@@ -704,9 +702,9 @@ class Simulation:
         self.restart()
 
     def show(self, env: int) -> None:
-        """Show another environment. The history is then one of that environment, from now on."""
+        """Show another environment. A new history begins, of that environment."""
         if env == self.shown_env:
-            # As in a scene that has only one: its past stays.
+            # Also in a scene with one environment: its past stays.
             return
         self.shown = self.engine.environment(env)
         self.shown_env = env
@@ -733,4 +731,4 @@ class Simulation:
 
 
 def _do_nothing() -> None:
-    """Keep no step."""
+    """Do nothing, in place of keeping a step."""

@@ -1,4 +1,4 @@
-"""Turns curves into the part of the value axis that shows them, and what of them is beyond its ends."""
+"""Chooses the value axis of some curves, and marks where they leave it."""
 
 import math
 from typing import NamedTuple
@@ -11,43 +11,43 @@ from ..settings import PlotSettings, ValueAxis
 Columns = NDArray[np.floating]
 
 _USUAL = 0.98
-"""Part of the columns that the axis always holds."""
+"""Part of the columns whose values the axis always shows."""
 _FAR = 2.0
-"""An impact is left out if it is so many times as high as what is usual."""
+"""Height of an impact that the axis leaves out, as a multiple of the usual values."""
 _FEWEST = 20
-"""Columns below which nothing is unusual."""
+"""Number of columns below which no value counts as unusual."""
 _ROOM, _ROOM_ABOVE = 1.05, 1.25
-"""Height of the axis by the highest value, and by the highest usual one where some are above it."""
+"""Height of the axis as a multiple of the highest value, and of the highest usual value where impacts are left out."""
 _NOISE = 1e-3
-"""Values below zero that are so small a part of the axis do not stretch it."""
+"""Size of negative values, as a part of the axis, below which they do not extend it."""
 _DECADES = 4.0
-"""That a logarithmic axis shows at most."""
+"""Most decades that a logarithmic axis shows."""
 _TOPS = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 """Ends of an axis: round, so that it seldom changes while values do."""
 
 
 class ValueRange(NamedTuple):
-    """The part of the values that a plot shows."""
+    """Part of the values that a plot shows."""
 
     low: float
     high: float
 
 
 class Mark(NamedTuple):
-    """Where a curve leaves the plot."""
+    """Place where a curve leaves the plot."""
 
     column: int
-    """The farthest of neighbouring columns that do."""
+    """Column with the farthest value, of neighbouring columns that leave the plot."""
     value: float
-    """The curve's value there."""
+    """Value of the curve in that column."""
     is_above: bool
     """True if it leaves at the top, False at the bottom."""
 
 
 def value_range(low: Columns, high: Columns, settings: PlotSettings, least: float = 0.0) -> ValueRange:
-    """What the axis of some curves shows, by the extremes of their columns, (..., columns) each; NaN without value.
+    """Return the axis of some curves by the extremes of their columns, (..., columns) each; NaN is no value.
 
-    `least`: length of a linear axis at least, so that rounding errors do not fill it.
+    `least`: shortest length of a linear axis, so that rounding errors do not fill it.
     """
     if settings.axis is ValueAxis.FIXED and settings.value_low < settings.value_high:
         return ValueRange(settings.value_low, settings.value_high)
@@ -60,11 +60,11 @@ def value_range(low: Columns, high: Columns, settings: PlotSettings, least: floa
 
 
 def linear_range(low: Columns, high: Columns, fit_usual: bool) -> ValueRange:
-    """The same for a linear axis; `fit_usual`: as in `PlotSettings`.
+    """Return the linear axis of some curves, as in `value_range`. `fit_usual`: see `PlotSettings`.
 
     It holds zero, so that noise on a constant stays small.
     """
-    # What is usual of pushes, of pulls, and of both: one pull is rare beside many pushes, however few other pulls are.
+    # Usual pushes, usual pulls, and both together: one pull is rare beside many pushes, however few other pulls are.
     parts = (high, -low, np.concatenate([high.ravel(), -low.ravel()])) if fit_usual else ()
     usual = max((_usual(part) for part in parts), default=0.0)
     top, bottom = _reach(high, usual), -_reach(-low, usual)
@@ -74,7 +74,7 @@ def linear_range(low: Columns, high: Columns, fit_usual: bool) -> ValueRange:
 
 
 def _usual(values: Columns) -> float:
-    """How high most of the positive ones of some values are; 0 if there are too few."""
+    """Return the height of most of the positive values; 0 if there are too few."""
     positive = values[values > 0.0]
     if len(positive) < _FEWEST:
         return 0.0
@@ -83,7 +83,7 @@ def _usual(values: Columns) -> float:
 
 
 def _reach(values: Columns, usual: float) -> float:
-    """How far an axis goes for the positive ones of some values, given how high most are; 0 without any."""
+    """Return the end of an axis for the positive values, given the height of most; 0 if none is positive."""
     most = float(np.max(values, initial=0.0, where=values > 0.0))
     if most == 0.0:
         return 0.0
@@ -103,7 +103,7 @@ def _round_up(value: float) -> float:
 
 
 def few_ticks(low: float, high: float) -> list[float]:
-    """Places on a low axis whose numbers do not cover each other: its ends, and zero or the middle between them."""
+    """Return ticks of a short axis whose labels do not overlap: its ends, and zero or the middle between them."""
     near = 0.3 * (high - low)
     if low < 0.0 < high:
         return [end for end in (low, high) if abs(end) > near] + [0.0]
@@ -111,15 +111,15 @@ def few_ticks(low: float, high: float) -> list[float]:
 
 
 def marks_beyond(low: Columns, high: Columns, values: ValueRange) -> list[Mark]:
-    """The places where one curve, whose columns have these extremes, (columns,), is beyond the ends of the axis."""
+    """Return marks where one curve, whose columns have these extremes, (columns,), leaves the axis."""
     above = [Mark(column, float(high[column]), True) for column in _peaks(high, values.high)]
-    # What is a hair below zero is noise that the axis was not to hold.
+    # Values slightly below zero are noise that the axis leaves out on purpose.
     end = min(values.low, -_NOISE * values.high)
     return above + [Mark(column, float(low[column]), False) for column in _peaks(-low, -end)]
 
 
 def _peaks(values: Columns, end: float) -> list[int]:
-    """Of each group of neighbouring columns above a value, the highest."""
+    """Return the highest column of each group of neighbouring columns above a value."""
     above = np.flatnonzero(values > end)
     if not len(above):
         return []

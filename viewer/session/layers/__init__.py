@@ -1,4 +1,4 @@
-"""Turns a session into what is drawn of it, layer by layer: a module of this folder has a list of them, `LAYERS`.
+"""Turns a session into glyphs, layer by layer: each module of this folder has a list of layers, `LAYERS`.
 
 To add a layer, add a module and the flag that turns it on, in `GizmoSettings`.
 """
@@ -24,14 +24,14 @@ from ..session import Session
 _FIRST = ("contacts", "cones", "balance", "force_kinds", "support", "velocity", "ghosts", "touch")
 """Modules in the order of legends and of the Display panel; all others follow."""
 _FAINT = {"see_through": "behind", "dropped": "not reported"}
-"""What faint gizmos mean, by the setting that draws them."""
+"""Meaning of faint gizmos, by the setting that draws them."""
 _LONGEST_NAME = 28
 _NAMED_SENSORS = 12
 """Sensors that a legend names when their colours distinguish them."""
 
 
 def find_layers() -> list[Layer]:
-    """The layers of all modules."""
+    """Return the layers of all modules."""
     others = sorted({module.name for module in iter_modules(__path__)} - set(_FIRST))
     modules = [import_module(f"{__name__}.{name}") for name in (*_FIRST, *others)]
     return [layer for module in modules for layer in module.LAYERS]
@@ -41,9 +41,9 @@ LAYERS = find_layers()
 
 
 def follow_forces(context: DrawContext, eye: Eye) -> tuple[list[SensorGlyphs], float]:
-    """Fit the scale to the forces of all layers that are on, also of an instant that no picture shows.
+    """Fit the scale to the forces of all layers that are on, also at an instant that is not drawn.
 
-    Returns those at contacts, and the strongest of the others [N].
+    Returns the contacts, and the strongest force that is drawn elsewhere [N].
     """
     layers, engine = _layers_on(context.gizmos), context.session.engine
     contacts = [each for layer in layers if layer.contacts is not None for each in layer.contacts(context)]
@@ -53,7 +53,8 @@ def follow_forces(context: DrawContext, eye: Eye) -> tuple[list[SensorGlyphs], f
 
 
 def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
-    """Glyphs of all layers that are on, now. `eye`: of the picture, which decides their sizes; else a usual one."""
+    """Return the glyphs of all layers that are on. `eye`: camera of the frame, which decides their sizes; by default
+    that of a frame of the usual size."""
     context, eye = DrawContext(session), eye or session.usual_eye
     gizmos = context.gizmos
     layers = _layers_on(gizmos)
@@ -65,7 +66,7 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
         if part is not None:
             (others if layer.strongest is None else forces).append(part)
     glyphs = Glyphs.concat(forces) if len(forces) > 1 else forces[0]
-    # Axes of touch sensors may leave the picture: their length means nothing.
+    # Axes of touch sensors are not counted: their length means nothing.
     marks, cut = cut_arrows(glyphs, eye)
     session.cut = CutArrows(len(cut), _cut_force(session, glyphs.arrow_owner[cut], elsewhere) if len(cut) else 0.0)
     if len(cut):
@@ -79,7 +80,7 @@ def session_glyphs(session: Session, eye: Eye | None = None) -> Glyphs:
 
 
 def contact_parts(gizmos: GizmoSettings) -> ContactParts:
-    """What the layers that are on draw at every contact."""
+    """Return the sphere and the arrows that the layers that are on draw at every contact."""
     layers = _layers_on(gizmos)
     point = next((layer.point for layer in layers if layer.point is not None), None)
     return ContactParts(point, [arrow for layer in layers for arrow in layer.arrows])
@@ -94,7 +95,7 @@ def add_volumes(session: Session, scene: Any) -> None:
 
 
 def legend_entries(session: Session) -> list[LegendEntry]:
-    """The meaning of the colours of all layers that are on; empty if no sensor is shown."""
+    """Return the meaning of the colours of all layers that are on; empty if no sensor is shown."""
     context = DrawContext(session)
     if not len(context.visible):
         return []
@@ -111,7 +112,7 @@ def legend_entries(session: Session) -> list[LegendEntry]:
 
 
 def legend_notes(session: Session) -> list[str]:
-    """What else a legend says: whom the forces act on, and what of them is not in the picture."""
+    """Return the notes of a legend: which objects the forces act on, and which arrows and contacts are out of view."""
     notes = []
     if session.settings.gizmos.forces and any(session.visible.values()):
         sensors, selected = session.engine.sensors, session.selected
@@ -146,9 +147,9 @@ def _short(name: str) -> str:
 
 
 def _cut_force(session: Session, owners: NDArray[np.int32], elsewhere: float) -> float:
-    """The strongest of the forces with these arrows [N]; their owners are rows of `Glyphs.arrow_owner`.
+    """Return the strongest force of some arrows [N], whose owners are rows of `Glyphs.arrow_owner`.
 
-    `elsewhere`: the strongest of those that are not at contacts.
+    `elsewhere`: strongest force that is not drawn at a contact [N].
     """
     sensors, strongest = session.engine.sensors, elsewhere if (owners[:, 0] == NO_OWNER).any() else 0.0
     for sensor, slot in {(int(row[0]), int(row[1])) for row in owners if row[0] != NO_OWNER}:
@@ -159,7 +160,7 @@ def _cut_force(session: Session, owners: NDArray[np.int32], elsewhere: float) ->
 
 
 def bar_text(bar: ScaleBar, gizmos: GizmoSettings) -> str:
-    """What the scale bar says, and what it said before if that has just changed."""
+    """Return the text of the scale bar, with the scale before if it has just changed."""
     before = f", was {force_text(bar.before)}" if bar.before is not None else ""
     return f"{force_text(bar.force)}{' (log)' if gizmos.log_length else ''}{before}"
 

@@ -21,7 +21,7 @@ def build_cones(
     scale: GlyphScale,
     colors: PaletteColors,
 ) -> Glyphs:
-    """The cones of one sensor's contacts. `normal_forces` [N], (k,); slots are counted as the cones are.
+    """Return the cones of one sensor's contacts. `normal_forces` [N], (k,); slots are counted as the cones are.
 
     The arrow of the normal force ends in the plane of the rim: the whole force lies inside the cone while the contact
     sticks and on it when it slides. A contact without friction has no cone, an open one a ring of fixed size.
@@ -46,14 +46,14 @@ def build_cones(
 
 
 def unique_cones(glyphs: Glyphs) -> Glyphs:
-    """Cones alone, each of them once: sensors that share a contact would draw it twice, and twice as dense."""
+    """Return cones alone, each of them once: sensors that share a contact would draw it twice, and twice as dense."""
     _, first = np.unique(glyphs.cones, axis=0, return_index=True)
     first.sort()
     return Glyphs(cones=glyphs.cones[first], cone_owner=glyphs.cone_owner[first])
 
 
 def _contact_cones(context: DrawContext) -> Glyphs | None:
-    """Friction cones of the visible sensors' contacts."""
+    """Return the friction cones of the visible sensors' contacts."""
     engine = context.session.engine
     if context.session.diagnostics is None:
         return None

@@ -59,8 +59,7 @@ _TORQUE = ContactArrow("torque", "torque", lambda colors: colors.torque, _torque
 
 
 def force_arrows(net: bool) -> tuple[ContactArrow, ...]:
-    """The arrows whose values are the force of a contact, net or not: the curves of a sensor have their names and
-    colours."""
+    """Return the arrows of a contact's force, net or not: the curves of a sensor have their names and colours."""
     return (_NET,) if net else (_NORMAL, *_TANGENTS)
 
 

@@ -16,7 +16,7 @@ _SMALL = 0.8
 
 
 def _dropped(context: DrawContext) -> list[SensorGlyphs]:
-    """Contacts that the visible sensors leave out. They have no slot, and so no owner."""
+    """Return the contacts that the visible sensors leave out. They have no slot, and so no owner."""
     session = context.session
     sensors = session.engine.sensors
     short = [numbers[batch.found > batch.filled.sum(axis=-1)] for numbers, batch in session.shown_groups]
@@ -29,7 +29,7 @@ def _dropped(context: DrawContext) -> list[SensorGlyphs]:
 
 
 def _unwatched(context: DrawContext) -> Glyphs | None:
-    """Faint points at contacts that no sensor reports, hidden ones included."""
+    """Return faint points at contacts that no sensor reports, hidden sensors included."""
     points = context.session.unwatched_contacts if context.gizmos.dropped and context.gizmos.points else ()
     if not len(points):
         return None
@@ -40,13 +40,13 @@ def _unwatched(context: DrawContext) -> Glyphs | None:
 
 
 def _runs_beside(context: DrawContext) -> list[Simulation]:
-    """Runs beside this one that show the instant that it shows."""
+    """Return the runs beside the shown one that are at the same time."""
     time = context.session.engine.time
     return [run for run in context.session.beside if run.is_at(time)]
 
 
 def _beside(context: DrawContext) -> list[SensorGlyphs]:
-    """Contacts of the runs beside this one: of the sensors that are shown here, and of those that this one lacks."""
+    """Return the contacts of the runs beside: of the sensors that are shown, and of those that the shown run lacks."""
     sensors, found = context.session.engine.sensors, []
     for run in _runs_beside(context):
         known = run.shown.sensors

@@ -15,7 +15,7 @@ _EDGE = 0.8
 
 
 def _points(context: DrawContext) -> Glyphs | None:
-    """Spheres at the centre of pressure and at the projected centre of mass, and a line down from the true one."""
+    """Return spheres at the centre of pressure and the projected centre of mass, and an arrow from the true one."""
     support = context.support
     if support is None:
         return None
@@ -45,7 +45,7 @@ def _legend(context: DrawContext) -> list[LegendEntry]:
 
 
 def _pressures(context: DrawContext) -> Glyphs | None:
-    """A sphere at the centre of pressure of each visible sensor that touches: its contacts weighted by normal force."""
+    """Return a sphere at each visible sensor's mean contact position, weighted by normal force."""
     centers = []
     for group in context.session.shown_groups:
         batch = group.batch

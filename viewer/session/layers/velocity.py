@@ -13,7 +13,7 @@ _COLOR = (0.96, 0.35, 0.78, 1.0)
 
 
 def _slip(contacts: DrawnContacts) -> Arrows | None:
-    """Arrows along the velocity of object 2 over object 1 in the surface, as long as its logarithm."""
+    """Return arrows along the velocity of object 2 over object 1 in the surface, as long as its logarithm."""
     batch = contacts.batch
     velocity, tangent0, tangent1, force = batch.linvel, batch.tangent0, batch.tangent1, batch.force
     if velocity is None or tangent0 is None or tangent1 is None or batch.in_world_frame or not batch.frame_known:
