@@ -97,8 +97,8 @@ _HOMES = {
     "show": ".page.child",
     "sweep": ".sweeps.sweep",
 }
-"""Where each public name is. Imported when it is first asked for: decoding needs numpy alone, and the command line
-must be able to catch Ctrl-C before any library is loaded."""
+"""Module of each public name. It is imported on first use: decoding needs numpy alone, and the command line must be
+able to catch Ctrl-C before any library is loaded."""
 
 
 def __getattr__(name: str) -> Any:

@@ -157,7 +157,7 @@ class Options:
     period: float | None = None
     """Time between two rows of a log that has none [s]."""
     beside: str | None = None
-    """What is shown beside: a scene, run or log, `scene@engine`, or an engine."""
+    """Scene, run, log, `scene@engine` or engine to show beside."""
     save_run: Path | None = None
     """File to which the run is saved when the window closes."""
 

@@ -82,7 +82,7 @@ class Application:
         self.beside = RunsBeside(self.session, self.notices, self.sensor_edits, self.controllers, watches)
         """Runs and branches beside the one that is shown, and their comparison."""
         self.cures = CureSearch(options)
-        """What would keep something from happening in the open scene."""
+        """Search for the smallest changes of the open scene that avoid something."""
         self.measured = MeasuredData(self.notices)
         """Measured data beside the open run."""
         self.findings = Findings(self.sensor_edits)

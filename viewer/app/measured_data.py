@@ -26,7 +26,7 @@ class MeasuredData:
         self.path: Path | None = None
         """The file; None without one."""
         self.columns: list[Column] = []
-        """What it has; empty until it was listed."""
+        """Columns of the file; empty until they were listed."""
         self.mappings: dict[str, Mapping] = {}
         """The column of each sensor that has one, by the sensor's name."""
         self.progress = 0.0

@@ -48,14 +48,14 @@ _FINDINGS = 2
 
 @dataclass(frozen=True)
 class AuditReport:
-    """What came of auditing a term."""
+    """Result of auditing a term."""
 
     term: str
     """Name of the function or class."""
     understood: str
-    """How the term was called, and what it was compared with, in one line."""
+    """Call of the term, and what it was compared with, in one line."""
     role: str
-    """What its value was taken for: one of contact, force, force-world, air-time, grasp."""
+    """Quantity that the term was compared with: contact, force, force-world, air-time or grasp."""
     of: tuple[str, ...]
     """Targets, in the order of its outputs."""
     findings: tuple[AuditFinding, ...]
@@ -361,7 +361,7 @@ def _audit(term: Any, model: MjModel, path: Path | None, options: Mapping[str, A
 
 
 def _guess_role(name: str, value: np.ndarray[Any, Any], caller: Caller) -> str:
-    """What a term is, by its name, else by what it returns."""
+    """Return the role of a term, guessed from its name, else from the values that it returns."""
     words = name.lower()
     if any(word in words for word in ("grasp", "grip", "pinch", "held", "holding")):
         return "grasp"

@@ -41,7 +41,7 @@ CAUSES = {
     "reset": "state survives the reset",
     "contact-time": "time in contact is taken for time in the air",
 }
-"""What each cause is, in few words."""
+"""Short description of each cause."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Judge:
         self.truth = evidence.truth
         self.names = evidence.targets.names
         self.size = np.linalg.norm(self.truth["force"], axis=-1)
-        """How hard each target is pressed [N], (n, targets)."""
+        """Size of the force on each target [N], (n, targets)."""
         self.high = float(np.clip(0.1 * evidence.weight / len(self.names), 1.5, 20.0))
         """Force from which contact is clear [N]."""
         self._start = evidence.starts()
@@ -323,10 +323,10 @@ def beside(e: Evidence, k: int, read: Read) -> str:
 
 
 def fit(out: Mask, signal: Values) -> tuple[float, float, bool]:
-    """How well a threshold of a signal explains a boolean.
+    """Fit a threshold of a signal to a boolean.
 
     Returns:
-        Mean share of wrong steps of either kind, the threshold, and True if the signal has to be below it.
+        Mean share of wrong steps of either kind, the threshold, and True if the boolean is true below it.
     """
     count, total = int(out.sum()), len(out)
     if not count or count == total:

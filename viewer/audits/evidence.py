@@ -22,7 +22,7 @@ _FEET = re.compile(r"foot|feet|toe|ankle_roll|sole", re.IGNORECASE)
 _SNAPSHOTS, _SNAPSHOTS_EACH = 18, 3
 """States that are kept to find what a term reads: in all, and with the same targets in contact."""
 _RAISE = 37.0
-"""What is added to values that are the same in all states."""
+"""Amount that is added to values that are the same in all states."""
 _APART = 25
 """Control steps between two such states."""
 
@@ -34,7 +34,7 @@ class Evidence:
     model: MjModel
     targets: Targets
     weight: float
-    """Of the robot [N]."""
+    """Weight of the robot [N]."""
     timestep: float
     every: int
     """Physics steps of a control step."""
@@ -42,7 +42,7 @@ class Evidence:
     where: NDArray[np.intp]
     """Situation of each control step, (n,)."""
     values: Values
-    """What the term said, (n, ...)."""
+    """Values that the term returned, (n, ...)."""
     truth: dict[str, Values]
     """Truth at the last physics step of each control step, (n, targets, ...), by name."""
     physics: dict[str, Values]
@@ -51,7 +51,7 @@ class Evidence:
     pressed: NDArray[np.bool_]
     """Targets that are pressed in each of these states, (snapshots, targets)."""
     mirrored: Values | None = None
-    """What the term says of these states with the opposite sign of all forces, (snapshots, outputs)."""
+    """Values that the term returns for these states with the opposite sign of all forces, (snapshots, outputs)."""
     states: list[Values] = field(default_factory=list)
     """States from which physics steps of each situation start, with what was put in, (steps, size)."""
 

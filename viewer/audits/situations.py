@@ -51,11 +51,11 @@ class Stage:
         masses = model.body_mass[1:].sum()
         tree = model.body_rootid == model.body_rootid[self._base] if self._base else np.ones(model.nbody, bool)
         self.mass = float(model.body_mass[tree].sum()) if self._base else float(masses)
-        """Of the robot [kg]."""
+        """Mass of the robot [kg]."""
         self.state = np.empty(mujoco.mj_stateSize(model, STATE))
         """State from which the last step started, with what was put in."""
         self.weight = max(self.mass * float(np.linalg.norm(model.opt.gravity)), 1e-3)
-        """[N]."""
+        """Weight of the robot [N]."""
         self._free = self._free_joint(self._base)
         self._slide = self._vertical_slide(self._base)
         self._actuators = read_actuators(model)

@@ -181,7 +181,7 @@ class Caller:
 
     @property
     def plan(self) -> str:
-        """What was understood of the term, in one line."""
+        """Kind, name and call of the term, in one line."""
         kind = "class" if self._is_class else "object" if self.stateful else "function"
         how = f"called as {self._call}" if self._call else str(self._plan)
         methods = [name for name in ("reset", "physics_step") if hasattr(self._target, name)] if self.stateful else []
@@ -446,7 +446,7 @@ def _library(name: str) -> Any:
 
 
 def _as_array(result: Any, name: str) -> Values:
-    """What a term returned as an array of float64. Raises TermError for anything else."""
+    """Return the result of a term as an array of float64. Raises TermError if it is not numeric."""
     if isinstance(result, Mapping):
         result = list(result.values())
     try:

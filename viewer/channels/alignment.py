@@ -56,14 +56,14 @@ Pair = tuple[Curve, Curve]
 
 @dataclass(frozen=True)
 class Alignment:
-    """What a measured time is in simulated time."""
+    """Relation of measured time to simulated time."""
 
     offset: float
     """Simulated time at the measured time 0 [s]."""
     drift: float
     """Part by which the measuring clock is slower than simulated time."""
     method: str
-    """How it was found: `touchdowns`, `cross-correlation` or `by hand`."""
+    """Method of the alignment: `touchdowns`, `cross-correlation` or `by hand`."""
     matched: int = 0
     """Touchdowns that match."""
 
@@ -74,7 +74,7 @@ class Alignment:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well an aligned measured curve agrees with a simulated one."""
+    """Differences between an aligned measured curve and a simulated one."""
 
     rms: float
     """Root of the mean squared difference, in the unit of the values."""

@@ -11,12 +11,13 @@ Numbers = NDArray[np.float64]
 _LEAST_CORRELATION = 0.8
 """Correlation below which no device of this kind explains the values."""
 _FEWEST = 50
-"""Values from which a device can be known."""
+"""Number of values from which a device can be fitted."""
 _LEAST_RANGE = 5.0
-"""Range of the values in contact, by their noise, from which gain and bias can be told apart."""
+"""Least range of the values in contact, in standard deviations of their noise, from which gain and bias can be
+separated."""
 _ROUNDS = 6
 _SIGMAS = 4.0
-"""Farther off than so many standard deviations are errors of the alignment, not noise."""
+"""Number of standard deviations beyond which a difference is an error of the alignment, not noise."""
 _STEEP = 0.25
 """Part of the steepest changes of force whose values are left out of the noise: a small shift changes them most."""
 _FEWEST_STUCK = 5
@@ -111,7 +112,7 @@ def fit_device(force: Curve, measured: Curve, alignment: Alignment) -> DeviceFit
         used = calm & open_ & (np.abs(rest) <= max(_SIGMAS * sigma, 1e-12))
     touching = used & touched
     if not gain or np.ptp(force_then[touching], axis=0) * abs(gain) < _LEAST_RANGE * sigma:
-        raise FitError("the force hardly changes, so that gain and bias cannot be told apart: measure with other loads")
+        raise FitError("the force hardly changes, so gain and bias cannot be separated: measure with different loads")
     resting = calm & (force_then == 0.0)
     if resting.sum() < 5 and float(force_then[touching].min()) > 0.5 * float(force_then.max()):
         raise FitError("the force is never small, so that the bias cannot be known: measure without contact too")

@@ -45,7 +45,7 @@ class Comparison:
         self._places = [np.array([each.index(name) for name in self._names], int) for each in names]
         self._states_equal = True
         self._newest: StepFacts | None = None
-        """Of the second run."""
+        """Facts of the newest step of the second run."""
 
     def steps(self, duration: float) -> Iterator[int]:
         """Take the steps of so much simulated time [s]; yields after each how many were taken."""
@@ -183,7 +183,7 @@ class Comparison:
 
 @dataclass
 class _Readings:
-    """What the sensors of a run said in every step."""
+    """Sensor readings of a run in every step."""
 
     side: Side
     _times: list[float] = field(default_factory=list)

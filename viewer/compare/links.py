@@ -41,7 +41,7 @@ class Divergence:
     """Simulated time after it [s], in the first run."""
     link: Link
     text: str
-    """What differs, with both values."""
+    """Description of the difference, with both values."""
 
 
 class Judge:

@@ -31,14 +31,14 @@ class SideSensor:
 
 @dataclass
 class StepFacts:
-    """What is compared of one step."""
+    """Values of one step that are compared."""
 
     time: float
     """Simulated time after it [s]."""
     values: dict[str, Values]
     """State after it and inputs of it, by their names in mjData, (n,) each."""
     sensors: Values
-    """What the sensors said, (sensors, WIDTH)."""
+    """Sensor readings, (sensors, WIDTH)."""
     contacts: dict[str, Values] | None = None
     """The contact list from which its forces were solved; None where it is not known or not asked for."""
     summed: bool = False

@@ -16,7 +16,7 @@ ATTRIBUTES = {
     "body": ["mass"],
     "sensor": ["objtype", "objid", "reftype", "refid", "intprm"],
 }
-"""What is read of the things of a model that decide about contacts, by their kind."""
+"""Attributes of a model that decide about contacts, by the kind of object."""
 OPTIONS = [
     "timestep",
     "gravity",
@@ -40,7 +40,7 @@ OPTIONS = [
     "ccd_iterations",
 ]
 CONTACT = ("geom", "flex", "pos", "frame", "dist", "friction", "solref", "solimp", "includemargin", "dim")
-"""What is read of each contact in the list, beside its force."""
+"""Attributes of each contact that are compared, beside its force."""
 STATE, INPUTS = ("qpos", "qvel", "act"), ("ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 START, HELD = ("time", *STATE, "qacc_warmstart"), (*INPUTS, "eq_active", "userdata")
 """Names in mjData of what a step changes, and of what it starts with and leaves as it is."""

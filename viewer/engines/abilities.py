@@ -137,7 +137,7 @@ class Retraced:
 
 
 class Past(Protocol):
-    """What a history keeps of the steps of one environment, and how it shows them.
+    """Storage of the steps of one environment for a history, and access to past steps.
 
     A row holds the values of all sensors after a step. A state is everything from which the engine takes the
     following steps; an engine that cannot return to a state shows the row and the picture of a step, and does not
@@ -226,7 +226,7 @@ class ArrivedStep:
     difference: float = 0.0
     """Estimated error of each contact force of a CLOSE step, as a part of the largest one of the step."""
     trouble: str = ""
-    """Of START, what made the steps before it unstable; empty if it was a reset."""
+    """For a START, the reason why the steps before it became unstable; empty if it was a reset."""
 
 
 class Verdict(StrEnum):

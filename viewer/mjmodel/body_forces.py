@@ -66,9 +66,10 @@ class MujocoForces:
         self._qvel_now = np.zeros(model.nv)
         self._contacts: tuple[NDArray[Any], ...]
         self._contacts = (np.zeros((0, 2), np.intp), np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool))
-        """Of each contact its bodies, the force on the second one [N], its position [m], and True if they touch.
+        """Contacts as their bodies, the force on the second one [N], position [m], and True if they touch; world frame.
 
-        World frame. Of bodies that sleep as they were before, as MuJoCo's own sensors keep them."""
+        For sleeping bodies the values before they fell asleep, which MuJoCo's own sensors keep too.
+        """
         self.read()
 
     def refusal(self, body: int, mount: bool) -> str | None:

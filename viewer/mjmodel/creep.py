@@ -35,8 +35,8 @@ class CreepFormula:
     elliptic: float
     """Speed of the body that is held, with elliptic cones and `impratio` 1, by its contacts' loads at rest [m/s]."""
     uneven: float
-    """How many times harder one of the geom pairs that hold the body damps its creep than another; 1 where each has a
-    single point, about which it turns freely."""
+    """Ratio of the hardest to the softest damping of the creep, over the geom pairs that hold the body; 1 if each has a
+    single point, about which it can turn freely."""
     body: float
     """Measured speed of the body that is held, the mean over its contacts [m/s]."""
 

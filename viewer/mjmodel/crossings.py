@@ -41,7 +41,7 @@ class Crossing(NamedTuple):
 
 
 def interpolate(trace: Trace, level: float) -> Crossing:
-    """Where the distance passes `level` in the last step of a trace.
+    """Return the instant at which the distance passes `level` in the last step of a trace.
 
     Assumes that the acceleration is constant, as integrators do within a step: the parabola through both
     distances with the first velocity is then the motion itself. With the second velocity it would not be:

@@ -20,7 +20,7 @@ _NAMED = {"mass": ("body", 1), "gain": ("actuator", 1), "force": ("body", 3)}
 QUANTITIES = {**dict.fromkeys(_CONTACT, "geom or pair"), **dict.fromkeys(_OPTIONS, "")} | {
     name: kind for name, (kind, _) in _NAMED.items()
 }
-"""What can be changed, and the kind of object that has it; empty for options of the scene."""
+"""Kind of object that has each quantity that can be changed; empty for options of the scene."""
 _SIZES = _CONTACT | _OPTIONS | {name: size for name, (_, size) in _NAMED.items()}
 _WHOLE = ("condim", "noslip_iterations", "iterations", "cone")
 _POSITIVE = ("timestep", "impratio", "mass", "iterations")

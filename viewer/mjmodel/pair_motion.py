@@ -55,8 +55,8 @@ class PairSamples(NamedTuple):
 
 
 class PairMoves(NamedTuple):
-    """How the carried body moved against the carrying one at the contacts between two samples, in the frame of the
-    latter: (k, ...)."""
+    """Motion of the carried body relative to the carrying one at the contacts between two samples, in the carrying
+    one's frame, (k, ...)."""
 
     slip: Values
     """Tangential displacement [m], (k, 3)."""

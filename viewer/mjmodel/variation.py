@@ -163,7 +163,7 @@ def _why_idle(model: MjModel, variation: Variation, factor: float) -> str | None
             mixed.append(pair_friction(model, pairs))
             model.geom_friction[:], model.pair_friction[:] = kept
     except SceneError:
-        # Whoever varies the model says so.
+        # The caller that varies the model reports it.
         return None
     if not all(np.allclose(each, before, rtol=_ROUNDING, atol=0) for each in mixed):
         return None

@@ -67,7 +67,7 @@ class Geometry:
         """`data`: of the state in which the picture is now. `detail`: distance at which vertices are merged [m]; 0
         merges none, None as many as it takes for a mesh of a usual size."""
         self.notes: list[str] = []
-        """What is not drawn, or not as fine as it is."""
+        """Objects that are not drawn, or drawn in less detail."""
         self._model, self._data, self._view, self._sections = model, data, view, sections
         self._bodies = drawn_bodies(model)
         self._materials: dict[int, int] = {}

@@ -19,7 +19,7 @@ _POLICY = (
 _LOADER = "loader.js"
 _INCLUDE = re.compile(r'^\s*#include\s+"([^"]+)"\s*$', re.MULTILINE)
 _STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\n")}
-"""What `attribute` and `varying` are in a shader of each stage, and what its colour is declared as."""
+"""Replacements for `attribute`, `varying` and the declaration of the colour in a shader of each stage."""
 
 
 def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster: tuple[bytes, str] | None) -> bytes:

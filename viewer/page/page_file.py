@@ -37,7 +37,7 @@ _AT_HALF = 0.5
 
 @dataclass(frozen=True)
 class PageOptions:
-    """What a page keeps and shows of a run."""
+    """Options of a page: the parts of a run that it keeps and shows."""
 
     at: float | None = None
     """Simulated time that is shown first [s]; None for one soon after the start."""
@@ -50,7 +50,7 @@ class PageOptions:
     command: str | None = None
     """Command that shows a step in a window, with `{time}` in place of its time; None if there is none."""
     findings: Sequence[dict[str, Any]] = ()
-    """What is wrong with the scene: rule, severity and message of each finding."""
+    """Findings of the contact rules: rule, severity and message of each."""
 
 
 class PageFile:
@@ -74,7 +74,7 @@ class PageFile:
         self._instant: tuple[float, Instant] | None = None
         self._span = (math.inf, -math.inf)
         self.notes: list[str] = []
-        """What the page leaves out, as sentences; known from `finish` on."""
+        """Parts of the run that the page leaves out, as sentences; known after `finish`."""
         try:
             self._events = EventCollector(session)
             self._recorder: RunRecorder | None = None

@@ -20,14 +20,14 @@ from ..settings import Quality
 _SIZE = 960, 540
 """Width and height [px]."""
 _QUALITY = 82
-"""Of the JPEG."""
+"""Quality of the JPEG."""
 
 
 class Instant(NamedTuple):
-    """What is drawn at a step, kept until the scale of the arrows is known."""
+    """Data and glyphs of a step, kept until the scale of the arrows is known."""
 
     data: MjData
-    """A copy of the engine's."""
+    """Copy of the engine's data."""
     contacts: list[SensorGlyphs]
 
 

@@ -76,7 +76,7 @@ class RunRecorder:
         """Curves of the steps since the last frame."""
         self._curve_steps = 0
         self._touch: list[NDArray[np.float32]] = []
-        """What the touch sensors report in each frame, one component after another."""
+        """Readings of the touch sensors in each frame, one component after another."""
         self._contacts: list[_Contacts] = []
         self._contact_bytes = 0
         self._precision = _precision(session)

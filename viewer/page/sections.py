@@ -20,7 +20,7 @@ class Sections:
 
     def __init__(self) -> None:
         self.index: dict[str, dict[str, Any]] = {}
-        """What a reader must know of each section, by its name."""
+        """Description of each section for a reader, by name."""
         self._texts: list[tuple[str, str]] = []
 
     def add(self, name: str, values: NDArray[Any], delta: bool = False, planes: bool = False) -> None:

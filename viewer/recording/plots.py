@@ -68,7 +68,7 @@ class _Row:
     name: list[str]
     """Lines of the sensor's whole name."""
     name_size: int
-    """Of its text [px]."""
+    """Size of the name's text [px]."""
     values: NDArray[np.float64]
     """Size of the sum of the forces [N], (1,), or the value of each channel."""
 

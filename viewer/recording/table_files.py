@@ -295,7 +295,7 @@ _COLUMNS = {
     Table.CHANNELS: CHANNEL_COLUMNS,
 }
 _PREFIXES = {Table.CONTACTS: "", Table.EVENTS: "event_", Table.TOUCH: "touch_", Table.CHANNELS: "channel_"}
-"""Of columns, where one file holds several tables."""
+"""Prefixes of columns if one file holds several tables."""
 
 
 class TableWriter:

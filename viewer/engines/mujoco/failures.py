@@ -29,7 +29,7 @@ _BAD = {
     int(_WARNINGS.mjWARN_BADQVEL): "velocity",
     int(_WARNINGS.mjWARN_BADQPOS): "position",
 }
-"""What is no number, or too large, by MuJoCo's warnings."""
+"""Name of the quantity that is not a number or too large, by MuJoCo's warning."""
 _UNSTABLE = "the simulation became unstable after"
 
 

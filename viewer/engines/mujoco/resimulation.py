@@ -40,7 +40,7 @@ class ArrivedRow:
     number: int = 0
     """Counts all rows."""
     trouble: tuple[int, int] | None = None
-    """Of the first row after MuJoCo has reset a loop's data: its warning, and the place in the state that it names."""
+    """Warning and index in the state, for the first row after MuJoCo reset the loop's data; None for other rows."""
 
 
 class RowSource(Protocol):
@@ -168,7 +168,7 @@ class Resimulator:
         """Steps that are known to lead to the last row and were not taken yet: states from which they start, kinds, and
         how far their forces may be off."""
         self.trouble = ""
-        """Why rows are left out that are no states; a source empties it once it was told."""
+        """Reason why rows that are not states are left out; a source empties it once it was reported."""
         self._velocities = slice(1 + self._model.nq, 1 + self._model.nq + self._model.nv)
         self._is_bad = False
         """True if the last row was no state."""
