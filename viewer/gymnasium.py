@@ -5,6 +5,6 @@ try:
 except ImportError:
     raise ImportError("contact_viewer.gymnasium needs Gymnasium: pip install contact-viewer[gymnasium]") from None
 
-from .passive.gymnasium import ContactViewer
+from .passive.gymnasium import ContactViewer, show_one
 
-__all__ = ["ContactViewer"]
+__all__ = ["ContactViewer", "show_one"]

@@ -37,7 +37,7 @@ class _StillLoop:
     paused = waiting = makes_sensors = False
     running = quiet = True
     skipped = pending = 0
-    environments = 1
+    environments, environment = 1, 0
 
     def begin_frame(self) -> None: ...
     def show_environment(self, env: int) -> None: ...

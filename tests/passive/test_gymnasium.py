@@ -17,14 +17,15 @@ import numpy as np
 import pytest
 from contact_viewer import open_engine
 from contact_viewer.errors import RecordingError, SceneError
-from contact_viewer.gymnasium import ContactViewer
+from contact_viewer.gymnasium import ContactViewer, show_one
 from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
 from contact_viewer.window.window import Window
+from imgui_bundle import imgui
 
 from ..engines.mujoco.arriving import forces
 from ..window.driver import count_green, wait
-from .loops import DrivenViewer, driven_argument
+from .loops import DrivenViewer, driven_argument, press
 
 STEPS = 100
 """Of an environment; five of the physics each."""
@@ -139,6 +140,84 @@ def test_rewards_info_and_actions_have_curves(tmp_path: Path, monkeypatch: pytes
     assert {name: values for name, (_, values) in driven[0].result.items()} == expected
     times = 0.05 * np.arange(1, STEPS + 1)
     assert all(np.allclose(at, times) for at, _ in driven[0].result.values())
+
+
+def choose_environments(ctx: Any, window: Window) -> Any:
+    """In the window's process: numbers of the environments chosen by key, with a time and the positions seen then."""
+    app, seen = window.app, []
+    for key in (None, imgui.Key.period, imgui.Key.period, imgui.Key.comma):
+        before = app.session
+        if key is not None:
+            press(ctx, key)
+            wait(ctx, lambda before=before: app.session is not before, 2000)
+        wait(ctx, lambda: app.session.history is not None and app.session.history.last > 10, 2000)
+        engine, session = app.session.engine, app.session
+        seen.append((session.env, session.num_envs, session.view.tracking, engine.time, engine.data.qpos.tolist()))
+    return seen
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_environments_of_a_vector_environment_share_a_window(
+    wrapped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driven: list[DrivenViewer] = []
+
+    def launch(model: Any, data: Any, **options: Any) -> Any:
+        driven.append(DrivenViewer(model, data, choose_environments, tmp_path, **options))
+        return driven[0].viewer
+
+    monkeypatch.setattr("contact_viewer.passive.gymnasium.launch_passive", launch)
+    bare = gymnasium.vector.SyncVectorEnv([lambda: make("Ant-v5")] * 3)
+    vector = gymnasium.wrappers.vector.RecordEpisodeStatistics(bare) if wrapped else bare
+    envs = ContactViewer(vector, wait=True)
+    assert envs is vector
+    envs.reset(seed=3)
+    envs.action_space.seed(7)
+    states: list[set[tuple[float, ...]]] = [set(), set(), set()]
+
+    def after(member: Any, seen: set[tuple[float, ...]]) -> Callable[[Any, int], None]:
+        def steps(ctrl: Any, count: int) -> None:
+            member.data.ctrl[:] = ctrl
+            for _ in range(count):
+                mujoco.mj_step(member.model, member.data)
+                seen.add((round(member.data.time, 4), *member.data.qpos.tolist()))
+
+        return steps
+
+    for member, seen in zip(bare.envs, states, strict=True):
+        inner: Any = member.unwrapped
+        inner._step_mujoco_simulation = after(inner, seen)
+    viewer = driven[0].viewer
+    while viewer.is_running():
+        envs.step(envs.action_space.sample())
+        time.sleep(0.002)
+    with driven[0]:
+        envs.close()
+    chosen = driven[0].result
+    assert [each[:3] for each in chosen] == [[env, 3, "torso"] for env in (0, 1, 2, 1)]
+    for env, _, _, now, qpos in chosen:
+        assert (round(now, 4), *qpos) in states[env]
+    assert len(driven) == 1
+    assert mujoco.get_mjcb_control() is None
+
+
+def test_one_environment_of_those_in_other_processes_is_shown(tmp_path: Path) -> None:
+    fns: list[Any] = [lambda: make("Ant-v5")] * 2
+    with pytest.raises(
+        SceneError, match=r"AsyncVectorEnv: .* in other processes.*AsyncVectorEnv\(show_one\(env_fns, 0\)\)"
+    ):
+        ContactViewer(gymnasium.vector.AsyncVectorEnv(fns))
+    with pytest.raises(SceneError, match="no environment 2; there are 2, from 0 to 1"):
+        show_one(fns, 2)
+    pattern = tmp_path / "episode-{}.webm"
+    envs = gymnasium.vector.AsyncVectorEnv(show_one(fns, 1, record=pattern, size=(160, 90), fps=20, events=True))
+    envs.reset(seed=3)
+    for _ in range(10):
+        info = envs.step(envs.action_space.sample())[-1]
+    envs.close()
+    assert info["_contacts"].tolist() == [False, True]
+    with av.open(str(tmp_path / "episode-0.webm")) as video:
+        assert sum(1 for _ in video.decode(video=0)) >= 10
 
 
 def test_episodes_are_filmed_without_a_display(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,11 @@ import pytest
 from contact_viewer.errors import SceneError
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.session.simulation import Simulation
+from contact_viewer.window.window import Window
 
 from ..page.reader import Page
+from ..window.driver import wait
+from .loops import DrivenBatch, DrivenViewer, load
 
 MODEL = """
 <mujoco>
@@ -194,3 +198,43 @@ def test_what_that_line_advises_works(tmp_path: Path) -> None:
     other = run_after_core_window(code, tmp_path)
     assert [other.stdout.splitlines()[0], other.stdout.splitlines()[-1]] == ["True", "http://127.0.0.1:"]
     assert other.returncode == 0
+
+
+def see_camera(ctx: Any, window: Window) -> Any:
+    """In the window's process: the body that the camera follows, and where it looks once that has moved."""
+    session = window.app.session
+    wait(ctx, lambda: session.history is not None and session.history.last > 5 and session.view.tracking is not None)
+    return session.view.tracking
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_the_camera_follows_the_robot_if_asked_to(batch: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, data = load("quadruped")
+    driven: list[DrivenBatch | DrivenViewer] = []
+
+    def launch(*arguments: Any, **options: Any) -> Any:
+        make: Any = (
+            DrivenBatch(model, see_camera, tmp_path) if batch else DrivenViewer(model, data, see_camera, tmp_path)
+        )
+        driven.append(make)
+        return make.viewer
+
+    monkeypatch.setattr(f"contact_viewer.passive.launch.{'Batch' if batch else 'Passive'}Viewer", launch)
+    if batch:
+        viewer: Any = contact_viewer.launch_batch(model, 6, follow=True)
+    else:
+        viewer = contact_viewer.launch_passive(model, data, follow=True)
+    while viewer.is_running():
+        mujoco.mj_step(model, data)
+        viewer.sync(qpos=np.tile(data.qpos, (6, 1)), qvel=np.tile(data.qvel, (6, 1))) if batch else viewer.sync()
+        time.sleep(0.002)
+    found = driven[0]
+    if isinstance(found, DrivenViewer):
+        with found:
+            pass
+        tracking = found.result
+    else:
+        tracking = found.finish()
+    # The root of the heaviest tree with a free joint.
+    free = [int(model.jnt_bodyid[i]) for i in range(model.njnt) if model.jnt_type[i] == mujoco.mjtJoint.mjJNT_FREE]
+    assert tracking == model.body(max(free, key=lambda body: float(model.body_subtreemass[body]))).name

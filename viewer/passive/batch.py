@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..mjmodel.types import MjData, MjModel
 from .program import RowWriter
 from .served import WINDOW_MODULE
-from .shared_memory import DEFAULT_RING, EXTRA, SharedMemory, Word
+from .shared_memory import DEFAULT_RING, EXTRA, SharedMemory
 from .viewer import LoopViewer
 
 _CHECK_SECONDS = 0.1
@@ -23,19 +23,15 @@ _OTHERS = ("act", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "eq
 class _Rows(RowWriter):
     """Writes what the sensors of an environment say beside its state."""
 
-    __slots__ = ("_environments", "_places", "beside")
+    __slots__ = ("_places", "beside")
 
-    def __init__(
-        self, model: MjModel, data: MjData, shared: SharedMemory, make_room: Callable[[], int], num_envs: int
-    ) -> None:
+    def __init__(self, model: MjModel, data: MjData, shared: SharedMemory, make_room: Callable[[], int]) -> None:
         super().__init__(model, data, shared, make_room)
         self.beside = np.zeros(EXTRA + int(model.nsensordata))
         """What the next row says besides the state."""
         self._places = shared.states[:, -self.beside.size :]
-        self._environments = num_envs
 
     def write(self, kind: int, time: float) -> None:
-        self._words[Word.ENVIRONMENTS] = self._environments
         self._places[self.count % self.rows] = self.beside
         super().write(kind, time)
 
@@ -59,7 +55,6 @@ class BatchViewer(LoopViewer):
     ) -> None:
         if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
             raise ValueError(f"num_envs is a whole number of at least 1, not {num_envs!r}")
-        self.num_envs = int(num_envs)
         self._beside_size = EXTRA + int(model.nsensordata)
         self._steps, self._env = 0, 0
         self._next_check, self._bad = 0.0, set[int]()
@@ -67,22 +62,13 @@ class BatchViewer(LoopViewer):
         self._copied = mujoco.MjData(model)
         """Data into which the shown environment is copied: referred to here too, as a program refers to its own."""
         request = {"batch": True, **(request or {})}
-        super().__init__(model, self._copied, wait=False, ring_bytes=ring_bytes, module=module, request=request)
-
-    @property
-    def env(self) -> int:
-        """The environment that is shown; set it to show another."""
-        return int(self._words[Word.ENVIRONMENT])
-
-    @env.setter
-    def env(self, env: int) -> None:
-        if not 0 <= env < self.num_envs:
-            raise ValueError(f"no environment {env}; there are {self.num_envs}, from 0 to {self.num_envs - 1}")
-        self._words[Word.ENVIRONMENT] = env
-        self._wake()
+        count = int(num_envs)
+        super().__init__(
+            model, self._copied, wait=False, ring_bytes=ring_bytes, num_envs=count, module=module, request=request
+        )
 
     def _open_rows(self) -> _Rows:
-        return _Rows(self._model, self._data, self._shared, self.room(), self.num_envs)
+        return _Rows(self._model, self._data, self._shared, self.room())
 
     def sync(  # type: ignore[override]  # The arrays of a batch instead of the program's own data.
         self,

@@ -27,22 +27,21 @@ from ..files import printable
 from ..mjmodel.state import STATE
 from ..mjmodel.types import MjData, MjModel
 from ..processes import Message
-from ..render.camera import body_geoms, box_around, look_at_box, moving_geoms
 from ..scene_files.scene import LoadedScene
-from .launch import launch_passive
+from .launch import following_view, launch_passive
 from .program import RowWriter, check_simulation
-from .shared_memory import CAMERA, SharedMemory, read_values, write_values
+from .shared_memory import SharedMemory, read_values, write_values
 from .tap import TAP
 from .viewer import PassiveViewer
 
 CONTACTS = "contacts"
 """The key of the events in `info`."""
 _OPTIONS = [
-    name for name in inspect.signature(launch_passive).parameters if name not in ("model", "data", "every_step")
+    name
+    for name in inspect.signature(launch_passive).parameters
+    if name not in ("model", "data", "every_step", "follow")
 ]
 """Options of the window."""
-_FILL, _ASPECT = 0.5, 16 / 9
-"""Part of the picture that the robot fills where its environment names no distance, and width by height."""
 FILM_MODULE = "contact_viewer.passive.film_process"
 _FILM_RING = 16 * 2**20
 """Memory for states that were not drawn yet [bytes]."""
@@ -58,7 +57,31 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
 
     The environment's own arrays are never changed but by a person who pulls a body in the window. Closing the window
     does not end the environment.
+
+    `ContactViewer(envs)` of Gymnasium's SyncVectorEnv or of stable-baselines3's DummyVecEnv, wrapped or not, returns
+    `envs`: its environments share one window, in which `,` and `.` choose. See `show_one` for environments in processes
+    of their own.
     """
+
+    def __new__(cls, env: Any = None, **options: Any) -> Any:
+        """Return the vector environment if it is one: its environments are then wrapped."""
+        envs = None if env is None else vector_members(env)
+        if envs is None:
+            return super().__new__(cls)
+        shared, first = _SharedWindow(len(envs)), options.pop("environment", 0)
+        if not 0 <= first < len(envs):
+            raise SceneError(f"no environment {first}; there are {len(envs)}, from 0 to {len(envs) - 1}")
+        shared.env = first
+        record, window = options.pop("record", None), options.pop("window", None)
+        for number, each in enumerate(envs):
+            envs[number] = cls(
+                each,
+                record=record if number == first else None,
+                window=window is not False and (record is None or window),
+                **options,
+            )
+            envs[number]._shared, envs[number]._number = shared, number
+        return env
 
     def __init__(
         self,
@@ -75,6 +98,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         **options: Any,
     ) -> None:
         """`window`: False for none; opened unless only `record` is asked for. `options`: see `launch_passive`.
+        `environment`: of a vector environment, the number of the one that is shown first, and filmed.
 
         `record`: films episodes, without a window or a display, into files such as `episode-{}.mp4`; `{}` is the
         number of the episode, from 0. `episode_trigger(number)`: True if it is filmed; all are without. `size`: width
@@ -123,6 +147,9 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self._events: StepEvents | None = None
         self._data: MjData | None = None
         """What is shown."""
+        self._shared: _SharedWindow | None = None
+        """The window of all environments of a vector environment, and the number of this one."""
+        self._number = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """As the environment's; begins another episode."""
@@ -143,6 +170,8 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """As the environment's, with every physics step handed over; waits while a person pauses the window."""
         observation, reward, terminated, truncated, info = self.env.step(action)
+        if self._shared is not None and self._shared.is_wanted(self):
+            self._shared.move_to(self)
         if self.viewer is not None:
             self.viewer.sync()
             for name, value in self._picker.pick(reward=reward, info=info, action=action, observation=observation):
@@ -164,7 +193,15 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies, also in other processes, such as by pickle: each opens a window of its own in its first reset."""
-        return {**self.__dict__, "viewer": None, "_film": None, "_events": None, "_data": None, "episode": -1}
+        return {
+            **self.__dict__,
+            "viewer": None,
+            "_film": None,
+            "_events": None,
+            "_data": None,
+            "_shared": None,
+            "episode": -1,
+        }
 
     def _with_events(self, info: dict[str, Any], ended: bool = False) -> dict[str, Any]:
         return info if self._events is None else {**info, CONTACTS: self._events.take(ended)}
@@ -181,9 +218,11 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         if viewer is not None:
             self.viewer = viewer
             viewer.show(model, data, scene=self._options.get("scene"))
-        elif self._wants_window:
+        elif self._wants_window and (self._shared is None or self._shared.env == self._number):
             self.viewer = launch_passive(model, data, every_step=True, **self._options)
             write_values(self.viewer.cam, view)
+            if self._shared is not None:
+                self._shared.open(self)
         if self._record is not None:
             self._film = EpisodeFilm(model, data, view=view, **self._film_options)
         if self._wants_events:
@@ -193,29 +232,99 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         """Values of the camera: the one that was asked for, else as the environment renders itself, following the
         robot.
         """
-        camera = mujoco.MjvCamera()
         if self._camera is not None:
+            camera = mujoco.MjvCamera()
             camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(self._camera).id
             return read_values(camera, ("type", "fixedcamid"))
-        mujoco.mjv_defaultFreeCamera(model, camera)
-        body = travelling_body(model)
-        box = box_around(model, data, body_geoms(model, body) if body else moving_geoms(model))
-        if box is not None:
-            look_at_box(camera, box, _FILL, _ASPECT, float(model.vis.global_.fovy))
         renderer = getattr(self.env.unwrapped, "mujoco_renderer", None)
-        own = getattr(renderer, "default_cam_config", None) or {}
-        for name in ("distance", "azimuth", "elevation", *(() if body else ("lookat",))):
-            if name in own:
-                write_values(camera, {name: np.asarray(own[name], float).tolist()})
-        if body:
-            camera.type, camera.trackbodyid = mujoco.mjtCamera.mjCAMERA_TRACKING, body
-        return read_values(camera, CAMERA)
+        return following_view(model, data, getattr(renderer, "default_cam_config", None))
 
     def _detach(self) -> None:
         for part in (self.viewer, self._film, self._events):
             if part is not None:
                 part.close()
         self.viewer = self._film = self._events = self._data = None
+
+
+class _SharedWindow:
+    """The window of a vector environment's environments, one of which is shown."""
+
+    def __init__(self, count: int) -> None:
+        self.env = 0
+        """Number of the environment that is shown."""
+        self._count = count
+        self._viewer: PassiveViewer | None = None
+        self._shown: ContactViewer | None = None
+
+    def open(self, member: ContactViewer) -> None:
+        """Offer all environments in the window that one of them has opened."""
+        assert member.viewer is not None
+        self._viewer, self._shown = member.viewer, member
+        self._viewer.offer_environments(self._count, self.env)
+
+    def is_wanted(self, member: ContactViewer) -> bool:
+        """Return True if an environment was chosen in the window and is not shown yet."""
+        viewer = self._viewer
+        return viewer is not None and viewer.env == member._number != self.env and viewer.is_running()
+
+    def move_to(self, member: ContactViewer) -> None:
+        """Show another environment."""
+        viewer, shown = self._viewer, self._shown
+        assert viewer is not None
+        assert shown is not None
+        model, data = find_simulation(member.env)
+        viewer.show(model, data)
+        write_values(viewer.cam, member._view(model, data))
+        shown.viewer, member.viewer = None, viewer
+        self.env, self._shown = member._number, member
+
+
+def vector_members(env: Any) -> list[Any] | None:
+    """Return the environments of a vector environment, in its own list; None if it is none.
+
+    Raises:
+        SceneError: They are in other processes.
+    """
+    if not any(kind.__name__ in ("VectorEnv", "VecEnv") for kind in type(env).__mro__):
+        return None
+    envs = getattr(env.unwrapped, "envs", None)
+    if not isinstance(envs, list):
+        kind = type(env.unwrapped).__name__
+        raise SceneError(
+            f"{kind}: its environments are in other processes, where one of them can be shown: make it with"
+            f" {kind}(show_one(env_fns, 0)), by contact_viewer.gymnasium.show_one"
+        )
+    return envs
+
+
+def show_one(
+    env_fns: Sequence[Callable[[], gymnasium.Env[Any, Any]]], environment: int = 0, **options: Any
+) -> list[Callable[[], gymnasium.Env[Any, Any]]]:
+    """Return functions that make environments, of which one has a window or is filmed.
+
+    For environments in processes of their own: AsyncVectorEnv of Gymnasium, SubprocVecEnv of stable-baselines3.
+
+    Args:
+        env_fns: Functions that make an environment each.
+        environment: Number of the one that is shown.
+        options: Options of `ContactViewer`.
+
+    Raises:
+        SceneError: There is no such environment.
+
+    Example:
+        ```python
+        envs = AsyncVectorEnv(show_one([make] * 8, 3, serve=True))
+        ```
+    """
+    if not 0 <= environment < len(env_fns):
+        raise SceneError(f"no environment {environment}; there are {len(env_fns)}, from 0 to {len(env_fns) - 1}")
+    make = partial(_make_shown, env_fns[environment], options)
+    return [make if number == environment else each for number, each in enumerate(env_fns)]
+
+
+def _make_shown(make: Callable[[], gymnasium.Env[Any, Any]], options: dict[str, Any]) -> ContactViewer:
+    return ContactViewer(make(), **options)
 
 
 class ChannelPicker:
@@ -261,18 +370,6 @@ def find_simulation(env: gymnasium.Env[Any, Any]) -> tuple[MjModel, MjData]:
         with contextlib.suppress(SceneError):
             return check_simulation(model, data)
     raise SceneError(f"{inner}: not a MuJoCo environment: it has no `model` and `data`")
-
-
-def travelling_body(model: MjModel) -> int:
-    """The heaviest body that can leave its place with all that hangs from it; 0 if there is none."""
-    roots = {int(model.body_rootid[body]) for body in range(1, model.nbody)}
-    moving = [int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
-
-    def can_leave(body: int) -> bool:
-        joints = model.body_jntadr[body] + range(model.body_jntnum[body]) if model.body_jntnum[body] else ()
-        return any(model.jnt_type[joint] in moving and not model.jnt_limited[joint] for joint in joints)
-
-    return max(filter(can_leave, sorted(roots)), key=lambda body: float(model.body_subtreemass[body]), default=0)
 
 
 class _FilmRows(RowWriter):

@@ -4,21 +4,26 @@ import math
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, overload
 
 import mujoco
+import numpy as np
 
 from ..errors import SceneError, UnstableError
 from ..mjmodel.types import MjData, MjModel
+from ..render.camera import body_geoms, box_around, look_at_box, moving_geoms
 from .batch import BatchViewer
 from .program import check_simulation, unwrap
 from .served import ServedScene, ServedViewer
-from .shared_memory import DEFAULT_RING
+from .shared_memory import CAMERA, DEFAULT_RING, read_values, write_values
 from .viewer import KeyCallback, PassiveViewer
 
 HOST = "127.0.0.1"
 """Where windows are served, unless another address is asked for."""
+_FILL, _ASPECT = 0.5, 16 / 9
+"""Part of the picture that a robot fills that is followed, and width by height."""
 _BEHIND = 0.2
 """A served loop that is late by more than this does not make up for it [s]."""
 
@@ -141,6 +146,7 @@ def launch_passive(
     scene: str | Path | Any = None,
     serve: bool | int = False,
     host: str = HOST,
+    follow: bool = False,
 ) -> PassiveViewer:
     """Open a window, in a process of its own, that shows a model and data which the calling program steps.
 
@@ -153,14 +159,15 @@ def launch_passive(
     `ring_megabytes`: memory for states that the window has not read yet. `scene`: the file or MjSpec that the model was
     compiled from; the window then has a model compiled from it, is named after it, and SceneError is raised if it is
     another one. `serve`: True, or a port, to show the window
-    in browsers instead; its address is the viewer's `url`.
+    in browsers instead; its address is the viewer's `url`. `follow`: True for a camera that follows the robot, if
+    that can leave its place.
     """
     model, data = check_simulation(model, data)
     if wait not in (None, True, False):
         raise SceneError(f"wait is True, False or None, not {wait!r}")
     if key_callback is not None and not callable(key_callback):
         raise SceneError(f"key_callback is called with each key, and {key_callback!r} cannot be called")
-    return PassiveViewer(
+    viewer = PassiveViewer(
         model,
         data,
         key_callback=key_callback,
@@ -172,6 +179,9 @@ def launch_passive(
         scene=scene,
         request=_served_at(serve, host),
     )
+    if follow:
+        write_values(viewer.cam, following_view(model, data))
+    return viewer
 
 
 def launch_batch(
@@ -181,21 +191,59 @@ def launch_batch(
     ring_megabytes: float = DEFAULT_RING / 2**20,
     serve: bool | int = False,
     host: str = HOST,
+    follow: bool = False,
 ) -> BatchViewer:
     """Open a window, in a process of its own, on one of many environments of a model, which any engine steps.
 
     Call `sync(qpos=..., qvel=..., ctrl=..., sensordata=..., time=...)` after every step, with arrays of shape
-    (num_envs, ...) of numpy, torch, JAX or Warp. See `launch_passive` for the options.
+    (num_envs, ...) of numpy, torch, JAX or Warp. See `launch_passive` for the options; `follow` follows the robot of
+    the environment that is shown.
     """
     found = unwrap(model, mujoco.MjModel)
     if found is None:
         raise SceneError(f"an MjModel is needed, not {type(model).__name__}")
-    return BatchViewer(
+    viewer = BatchViewer(
         found,
         num_envs,
         ring_bytes=_ring_bytes(ring_megabytes),
         request=_served_at(serve, host),
     )
+    if follow:
+        data = mujoco.MjData(found)
+        mujoco.mj_forward(found, data)
+        write_values(viewer.cam, following_view(found, data))
+    return viewer
+
+
+def travelling_body(model: MjModel) -> int:
+    """Return the heaviest body that can leave its place with all that hangs from it; 0 if there is none."""
+    roots = {int(model.body_rootid[body]) for body in range(1, model.nbody)}
+    moving = [int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE)]
+
+    def can_leave(body: int) -> bool:
+        joints = model.body_jntadr[body] + range(model.body_jntnum[body]) if model.body_jntnum[body] else ()
+        return any(model.jnt_type[joint] in moving and not model.jnt_limited[joint] for joint in joints)
+
+    return max(filter(can_leave, sorted(roots)), key=lambda body: float(model.body_subtreemass[body]), default=0)
+
+
+def following_view(model: MjModel, data: MjData, wishes: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return values of a camera that follows the robot, if that can leave its place, else looks at all that moves.
+
+    `wishes`: values of some fields of the camera; `lookat` only counts where nothing is followed.
+    """
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    body = travelling_body(model)
+    box = box_around(model, data, body_geoms(model, body) if body else moving_geoms(model))
+    if box is not None:
+        look_at_box(camera, box, _FILL, _ASPECT, float(model.vis.global_.fovy))
+    for name in ("distance", "azimuth", "elevation", *(() if body else ("lookat",))):
+        if wishes and name in wishes:
+            write_values(camera, {name: np.asarray(wishes[name], float).tolist()})
+    if body:
+        camera.type, camera.trackbodyid = mujoco.mjtCamera.mjCAMERA_TRACKING, body
+    return read_values(camera, CAMERA)
 
 
 class ServedLoop(ServedViewer):

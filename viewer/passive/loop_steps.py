@@ -152,6 +152,9 @@ class LoopSteps(StepSource):
     def reset(self, simulation: Simulation, key: str | None) -> None:
         """Nothing: a user's loop is never reset from here."""
 
+    def environment(self, simulation: Simulation) -> int:
+        return self.loop.environment
+
     def show_environment(self, simulation: Simulation, env: int) -> None:
         self.loop.show_environment(env)
 

@@ -95,7 +95,7 @@ class Word(IntEnum):
     ENVIRONMENT = auto()
     """The environment that is shown, where the loop steps many. Both sides write it."""
     ENVIRONMENTS = auto()
-    """How many there are; 0 if the loop does not step many."""
+    """How many there are."""
     FRAMES = auto()
     """Counts the window's frames: what it says to the loop, it says in them."""
     TAKEN = auto()

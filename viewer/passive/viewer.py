@@ -77,10 +77,12 @@ class LoopViewer:
         wait: bool | None = None,
         ring_bytes: int = DEFAULT_RING,
         scene: Any = None,
+        num_envs: int = 1,
         module: str = WINDOW_MODULE,
         request: Mapping[str, Any] | None = None,
     ) -> None:
-        """See `launch_passive`. `module`: program of the window's process; `request`: what it is asked for besides."""
+        """See `launch_passive`. `num_envs`: environments that the window offers; `module`: program of its process;
+        `request`: what it is asked for besides."""
         users_references = sys.getrefcount(data)
         self._lock = threading.RLock()
         self._ring_bytes = ring_bytes
@@ -91,6 +93,7 @@ class LoopViewer:
         try:
             # Nobody can look before there is an address.
             self._words[Word.LOSSLESS] = served if wait is None else wait
+            self._words[Word.ENVIRONMENTS] = num_envs
             self._child = Child(module, wanted, files)
             # While the window opens: memory that is new costs the loop more than all else.
             self._shared.allocate()
@@ -144,7 +147,7 @@ class LoopViewer:
         except BaseException:
             os.close(ring)
             raise
-        for word in (Word.PAUSED, Word.LOSSLESS):
+        for word in (Word.PAUSED, Word.LOSSLESS, Word.ENVIRONMENT, Word.ENVIRONMENTS):
             shared.words[word] = self._words[word]
         self._model, self._data, self._watch = model, data, watch
         self._shared, self._words = shared, shared.words
@@ -153,6 +156,23 @@ class LoopViewer:
         self._rows.write(AFTER, data.time)
         name = None if path is None else str(path)
         return (compiled, ring), {"model": compiled, "ring": ring, "size": size, "rows": rows, "path": name}
+
+    @property
+    def num_envs(self) -> int:
+        """Number of environments, of which one is shown."""
+        return int(self._words[Word.ENVIRONMENTS])
+
+    @property
+    def env(self) -> int:
+        """The environment that is shown; set it to show another."""
+        return int(self._words[Word.ENVIRONMENT])
+
+    @env.setter
+    def env(self, env: int) -> None:
+        if not 0 <= env < self.num_envs:
+            raise ValueError(f"no environment {env}; there are {self.num_envs}, from 0 to {self.num_envs - 1}")
+        self._words[Word.ENVIRONMENT] = env
+        self._wake()
 
     @property
     def url(self) -> str | None:
@@ -521,6 +541,10 @@ class PassiveViewer(LoopViewer):
         target = Path(path).expanduser().absolute()
         page_of(self.save_run, target, *(("--title", title) if title else ()))
         return target
+
+    def offer_environments(self, count: int, env: int) -> None:
+        """Let a user choose in the window, as `env` has it, among environments, each of which the program can show."""
+        self._words[Word.ENVIRONMENTS], self._words[Word.ENVIRONMENT] = count, env
 
     def lock(self) -> threading.RLock:
         """Keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""

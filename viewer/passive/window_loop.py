@@ -56,8 +56,6 @@ class WindowLoop:
         self._skip = False
         self.skipped = 0
         """Number of steps that the loop took faster than they could be re-simulated; the history does not have them."""
-        self.environments = 1
-        """Number of environments that it steps, of which one is shown."""
         self.running = True
         """False once the loop has ended; what it did stays to be looked at."""
         self.makes_sensors = False
@@ -116,8 +114,19 @@ class WindowLoop:
         """True if it is not known yet whether the next step can be re-simulated exactly; the engine is at no step."""
         return self.arrivals.waiting
 
+    @property
+    def environments(self) -> int:
+        """Number of environments that the program steps, of which one is shown."""
+        return int(self._words[Word.ENVIRONMENTS])
+
+    @property
+    def environment(self) -> int:
+        """The environment that is shown, or that the program was asked for."""
+        return int(self._words[Word.ENVIRONMENT])
+
     def show_environment(self, env: int) -> None:
-        """Nothing: there is one alone."""
+        """Ask the program for another environment."""
+        self._words[Word.ENVIRONMENT] = env
 
     def let_one_through(self) -> None:
         """Let a held loop do one `sync`."""

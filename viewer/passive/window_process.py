@@ -247,7 +247,6 @@ class BatchLoop(WindowLoop):
         super().__init__(link, shared, engine)
         self._engine = engine
         self._size = mujoco.mj_stateSize(engine.model, STATE)
-        self.environments = int(shared.words[Word.ENVIRONMENTS])
         self._last: tuple[int, float] | None = None
         """Environment and time [s] of the last row."""
         self._is_bad = False
@@ -258,9 +257,6 @@ class BatchLoop(WindowLoop):
     @property
     def waiting(self) -> bool:
         return False
-
-    def show_environment(self, env: int) -> None:
-        self._words[Word.ENVIRONMENT] = env
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
         """Nothing: the program's arrays are not ours to change."""

@@ -99,8 +99,6 @@ class Session:
         """Quantities of the model that are recorded as channels."""
         simulation.live_channels.on_limit = self._reach_limit
         simulation.episodes.read_events = lambda: None if self.events is None else self.events.log
-        self.env = 0
-        """Number of the environment that is shown."""
         self.pace = Pace()
         self.trouble: str | None = None
         """Reason why the simulation was stopped, to show to the user; None if it was not."""
@@ -165,6 +163,11 @@ class Session:
         """Return why something cannot be changed in this run or in its twins, as a sentence; None if it can."""
         reasons = (run.source.why_not(change) for run in (self.simulation, *self.twins))
         return next((reason for reason in reasons if reason is not None), None)
+
+    @property
+    def env(self) -> int:
+        """Number of the environment that is shown."""
+        return self.source.environment(self.simulation)
 
     @property
     def num_envs(self) -> int:
@@ -358,8 +361,7 @@ class Session:
     def show_environment(self, env: int) -> None:
         """Show another environment; past the last comes the first."""
         self.view.end_perturb()
-        self.env = env % self.num_envs
-        self.source.show_environment(self.simulation, self.env)
+        self.source.show_environment(self.simulation, env % self.num_envs)
 
     def toggle_paused(self) -> None:
         """Pause or play on: from the step that is shown, or from the newest where the source has gone on."""

@@ -258,6 +258,10 @@ class StepSource:
         self.engine.reset(key)
         simulation.restart()
 
+    def environment(self, simulation: "Simulation") -> int:
+        """Return the number of the environment that is shown."""
+        return simulation.shown_env
+
     def show_environment(self, simulation: "Simulation", env: int) -> None:
         """Show another environment."""
         simulation.show(env)
