@@ -1,26 +1,26 @@
-"""contact-viewer: see what a scene's contact sensors say.
+"""contact-viewer: the contact debugger for robot simulation.
 
-What a program can use; `help(contact_viewer.launch)` explains one of them:
+Public names; `help(contact_viewer.launch)` explains one:
 
     launch(scene)                    a window on a scene, until it is closed
     launch_passive(model, data)      a window on your own loop, which calls `sync` after every step
     launch_batch(model, num_envs)    a window on one environment of a batch, whichever engine steps it
     open_engine(scene)               a scene to step, and its contacts to read, without a window
-    ContactLayout, ContactBatch      flat arrays of contact sensors to contacts
+    ContactLayout, ContactBatch      contacts from flat arrays of contact sensors
     ContactEvents, ContactEvent      when contacts begin and end
-    TouchSensor                      what a touch sensor would report
-    Engine, PassiveViewer, BatchViewer   what open_engine, launch_passive and launch_batch return
+    TouchSensor                      readings of a touch sensor, from forces
+    Engine, PassiveViewer, BatchViewer   returned by open_engine, launch_passive and launch_batch
     read_log                         a log of states, to be re-simulated
-    SceneError                       raised for a scene that cannot be opened, with one line that says why
-    check(model, data)               what is wrong with the contacts of a scene: a list of Finding
+    SceneError                       raised if a scene cannot be used; its message is one line
+    check(model, data)               problems of a scene's contacts: a list of Finding
     find_cure(scene, avoid)          the smallest change of a scene after which something does not happen
-    audit(term, model)               what is wrong with a contact function of your own: an AuditReport
-    metrics                          contacts over time to times, slip, peaks and impulses
-    sweep(scenes, seeds)             many runs to tables
+    audit(term, model)               errors of your own contact function: an AuditReport
+    metrics                          contact times, slip, peaks and impulses from contacts over time
+    sweep(scenes, seeds)             many runs, as a table with metrics of every sensor
     show(run)                        a run in a notebook: its page in a frame
     gymnasium.ContactViewer(env)     a window, films and contact events for environments
 
-How it is built is described in its repository.
+The documentation is in the folder `docs` of the repository.
 """
 
 from importlib import import_module

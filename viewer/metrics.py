@@ -1,4 +1,4 @@
-"""Turns contacts over time into quantities for rewards and reports: times, slip, peaks, impulses.
+"""Quantities for rewards and reports from contacts over time: times, slip, peaks, impulses.
 
 Pure functions of arrays of numpy, torch or JAX, for use inside a compiled step as well as on a whole recording.
 "Over time" means that the first dimension is the step: (steps, ...), one physics step after the other. `timestep` is
@@ -29,10 +29,22 @@ def force(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
 
 
 def in_contact(forces: Any, on: float = ON, off: float = OFF, min_steps: int = 0) -> Any:
-    """Contact by force with hysteresis, over time: true from the step with F > on to the last before F < off.
+    """Return when a sensor is in contact, by force with hysteresis.
 
-    `forces` [N], (steps, ...); booleans of the same shape. A change counts once it has held for `min_steps` further
-    steps; shorter ones never show. A NaN force changes nothing. In the first step there is contact if F > on.
+    Contact begins in the step with a force above `on` and lasts until the last step before one below `off`. A NaN force
+    changes nothing. In the first step there is contact if the force is above `on`.
+
+    Args:
+        forces: Force in every step [N], (steps, ...).
+        on: Force above which contact begins [N].
+        off: Force below which contact ends [N].
+        min_steps: A change counts once it has held for this many further steps; shorter ones are ignored.
+
+    Returns:
+        Booleans, (steps, ...).
+
+    Raises:
+        ValueError: `off` is not above 0, or larger than `on`.
     """
     check_thresholds(on, off)
     above = forces > on
@@ -43,13 +55,26 @@ def in_contact(forces: Any, on: float = ON, off: float = OFF, min_steps: int = 0
 
 
 def next_in_contact(before: Any, forces: Any, on: float = ON, off: float = OFF) -> Any:
-    """The same for one step, inside a loop: contact, (...), after `before`, (...); begin with `forces > on`."""
+    """Return whether a sensor is in contact after one more step: `in_contact` for a loop.
+
+    Args:
+        before: Contact in the step before, (...); begin with `forces > on`.
+        forces: Force in this step [N], (...).
+        on: Force above which contact begins [N].
+        off: Force below which contact ends [N].
+
+    Returns:
+        Booleans, (...).
+
+    Raises:
+        ValueError: `off` is not above 0, or larger than `on`.
+    """
     check_thresholds(on, off)
     return (forces > on) | (before & ~(forces < off))
 
 
 def check_thresholds(on: float, off: float) -> None:
-    """Raise ValueError for forces [N] between which there is no hysteresis."""
+    """Raise ValueError if `off` and `on` [N] leave no hysteresis."""
     if not 0 < off <= on:
         raise ValueError("off must be above 0 N, or contact could never end, and no larger than on")
 
@@ -111,7 +136,7 @@ class ContactTimes:
         return xp.astype(self.contact_steps, dtype) / xp.astype(steps, dtype)
 
     def next(self, in_contact: Any) -> "ContactTimes":
-        """The times after a further step, (...), with contact or without."""
+        """Return the times after one more step, with contact or without, (...)."""
         xp, age = namespace(self.age), self.age
         landed, lifted = in_contact & ~self.in_contact, self.in_contact & ~in_contact
         return replace(
@@ -128,7 +153,7 @@ class ContactTimes:
         )
 
     def held(self, steps: int) -> "ContactTimes":
-        """The times after further steps in which nothing changes; after -1, those before the first step."""
+        """Return the times after further steps without a change; with -1, those before the first step."""
         never = self.in_contact & ~self.in_contact
         counted = namespace(self.age).astype(self.in_contact, self.age.dtype) * steps
         return replace(
@@ -141,7 +166,8 @@ class ContactTimes:
         )
 
     def restarted(self, where: Any) -> "ContactTimes":
-        """With environments that were reset, where true, (...), as after a first step of their own."""
+        """Return the times with some environments started again, where true, (...), as after a first step of their
+        own."""
         xp, fresh = namespace(self.age), _first_times(self.in_contact, self.timestep, self.age.dtype)
         names = [field.name for field in fields(self) if field.name != "timestep"]
         return replace(self, **{name: xp.where(where, getattr(fresh, name), getattr(self, name)) for name in names})
@@ -151,18 +177,18 @@ class ContactTimes:
 
 
 def start_times(in_contact: Any, timestep: float, like: Any = None) -> ContactTimes:
-    """The times in a first step; then call `next` with every further one.
+    """Return the times after the first step; call `next` for every further one.
 
-    `in_contact`, (...); `like`: an array, such as the forces, in whose type times are; the library's own without it.
+    `in_contact`, (...). `like`: array, such as the forces, whose type times have; None for the library's default.
     """
     register_trees(in_contact)
     return _first_times(in_contact, _duration(timestep, in_contact, like), namespace(in_contact).int32)
 
 
 def contact_times(in_contact: Any, timestep: float, like: Any = None) -> ContactTimes:
-    """The times in each step, over time: what `start_times` and `next` give step by step, all at once.
+    """Return the times after every step, at once: what `start_times` and `next` give step by step.
 
-    `in_contact`, (steps, ...); `like` as for `start_times`.
+    `in_contact`, (steps, ...). `like`: as for `start_times`.
     """
     register_trees(in_contact)
     xp = namespace(in_contact)
@@ -211,9 +237,9 @@ def sliding(batch: ContactBatch, friction: Any, cone: str = Cone.ELLIPTIC) -> An
 
 
 def slip_speed(batch: ContactBatch, where: Any = None) -> Any:
-    """Largest tangential speed of a sensor's contacts [m/s], (...); NaN without contact.
+    """Return the largest tangential speed of a sensor's contacts [m/s], (...); NaN without contact.
 
-    With `where`, (..., slots), such as `sliding`, of those contacts alone; 0 if there are contacts but none of those.
+    `where`, (..., slots): only these contacts, such as those of `sliding`; 0 if there are contacts but none of these.
     ValueError for netforce, and for an array without velocities.
     """
     if batch.in_world_frame:
@@ -228,16 +254,18 @@ def slip_speed(batch: ContactBatch, where: Any = None) -> Any:
 
 
 def slip_distance(speed: Any, timestep: float) -> Any:
-    """Way slipped so far [m], over time, of speeds [m/s], (steps, ...); NaN speeds, without contact, add nothing."""
+    """Return the distance slipped so far [m], (steps, ...), from speeds [m/s]; NaN speeds, without contact, add
+    nothing."""
     xp = namespace(speed)
     return xp.cumulative_sum(xp.where(xp.isnan(speed), xp.zeros_like(speed), speed), axis=0) * timestep
 
 
 def creep_velocity(batch: ContactBatch, sliding: Any) -> Any:
-    """Mean tangential velocity of a sensor's contacts that friction holds [m/s], world, (..., 3), weighted by load.
+    """Return the mean tangential velocity of the contacts that friction holds [m/s], world, (..., 3), weighted by load.
 
-    `sliding`, (..., slots): contacts that do not count, as from `sliding`. 0 where none is left. What sways has a
-    velocity too: `creep_distance` adds up what stays of it. ValueError for netforce, and without the fields.
+    `sliding`, (..., slots): contacts that do not count, as `sliding` returns them. 0 if none is left. Swaying has a
+    velocity too: `creep_distance` sums it up, and only a lasting displacement is left. ValueError for netforce, and
+    without the fields.
     """
     if batch.in_world_frame or batch.linvel is None or batch.force is None or batch.normal is None:
         raise ValueError("creep needs the force, normal, tangent and linvel of single contacts")
@@ -254,12 +282,12 @@ def creep_velocity(batch: ContactBatch, sliding: Any) -> Any:
 
 
 def creep_speed(batch: ContactBatch, sliding: Any) -> Any:
-    """Norm of `creep_velocity` [m/s], (...)."""
+    """Return the norm of `creep_velocity` [m/s], (...)."""
     return _norm(creep_velocity(batch, sliding))
 
 
 def creep_distance(velocity: Any, timestep: float) -> Any:
-    """Displacement by creep so far [m], (steps, ...), over time, of `creep_velocity`, (steps, ..., 3)."""
+    """Return the displacement by creep so far [m], (steps, ...), from `creep_velocity`, (steps, ..., 3)."""
     return _norm(namespace(velocity).cumulative_sum(velocity, axis=0) * timestep)
 
 
@@ -268,7 +296,7 @@ def _norm(vectors: Any) -> Any:
 
 
 def peak(forces: Any, where: Any = None) -> Any:
-    """Largest force [N], (...), over time, of (steps, ...); of the steps in contact alone with `where`, (steps, ...).
+    """Return the largest force [N], (...), of forces (steps, ...); with `where`, (steps, ...), of these steps only.
 
     0 if there are none. NaN forces do not count.
     """
@@ -278,12 +306,13 @@ def peak(forces: Any, where: Any = None) -> Any:
 
 
 def impulse(forces: Any, timestep: float) -> Any:
-    """Sum of F dt [N s], (...), over time, of (steps, ...): of `net_force` a vector, of `force` a number."""
+    """Return the sum of F dt [N s], (...), of forces (steps, ...): a vector from `net_force`, a number from `force`."""
     return namespace(forces).sum(forces, axis=0) * timestep
 
 
 def dropped(batch: ContactBatch, reduce: str = Reduce.NONE) -> Any:
-    """Matching contacts for which there was no slot, (...): found - filled slots; 0 for netforce, which adds up all."""
+    """Return the number of matching contacts without a slot, (...): found - filled slots; 0 for netforce, which sums
+    all."""
     xp = namespace(batch.found)
     if member(Reduce, reduce, "reduce mode") is Reduce.NETFORCE:
         return xp.zeros_like(batch.found)

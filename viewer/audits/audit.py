@@ -104,7 +104,7 @@ class AuditReport:
         return lines
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it."""
+        """Return the report as a JSON object."""
         report: dict[str, Any] = _without_nan(json.loads(json.dumps({**asdict(self), "ok": self.ok})))
         return report
 
@@ -126,7 +126,7 @@ class AuditReport:
         return cls(**values)
 
     def junit(self) -> str:
-        """Return it as JUnit's XML: a suite with a failed test for each finding."""
+        """Return the report as JUnit XML: a suite with a failed test for each finding."""
         cases = [
             f"<testcase classname={quoteattr(self.term)} name={quoteattr(finding.cause or 'truth')}>"
             f"<failure message={quoteattr(str(finding))}>{escape(str(self))}</failure></testcase>"

@@ -61,33 +61,33 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong with a scene."""
+    """Problem of a scene."""
 
     rule: str
     severity: Severity
     message: str
-    """One sentence: what is wrong."""
+    """Sentence that says what is wrong."""
     remedy: str
-    """One sentence: what to do about it."""
+    """Sentence that says what to do about it."""
     objects: tuple[str, ...] = ()
-    """Names of the things concerned, without their kinds."""
+    """Names of the objects concerned, without their kinds."""
     numbers: Mapping[str, Number] = field(default_factory=dict)
     """Measured values by name."""
     start: str = ""
     """State that the run began with, such as `key home`; empty for what holds in any state."""
     step: int | None = None
-    """Step of that run in which it shows."""
+    """Step of that run in which the problem shows."""
     place: Place | None = None
     """Place of the element that the finding is about."""
     fix: Fix | None = None
     propose: "Callable[[], tuple[Fix | None, str]] | None" = field(default=None, compare=False, repr=False)
-    """Tries fixes: the best that helped, and one sentence on what was tried."""
+    """Function that tries fixes and returns the best one that helped, and a sentence on what was tried."""
     geoms: tuple[int, ...] = ()
-    """Geoms of the contact that shows it, to look at."""
+    """Geoms of a contact that shows the problem."""
 
     @property
     def fingerprint(self) -> str:
-        """Return what stays the same when lines and numbers change: of the rule, the names and the start."""
+        """Text that stays the same when lines and numbers change: from the rule, the names and the start."""
         return sha256("\0".join((self.rule, *sorted(self.objects), self.start)).encode()).hexdigest()[:16]
 
     @property
@@ -96,7 +96,7 @@ class Finding:
         return f"{self.start}: {self.message}" if self.start else self.message
 
     def resolved(self) -> "Finding":
-        """Return it with its fixes tried."""
+        """Return the finding with its fixes tried."""
         if self.propose is None:
             return self
         fix, tried = self.propose()
@@ -104,7 +104,7 @@ class Finding:
         return replace(self, fix=fix, remedy=remedy, propose=None)
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON holds it, edits included."""
+        """Return the finding as a JSON object, edits included."""
         fix = None
         if self.fix is not None:
             edits = [
@@ -174,7 +174,7 @@ def in_groups(items: Iterable[_T], key: Callable[[_T], Hashable]) -> list[list[_
 
 
 def listing(names: Sequence[str]) -> str:
-    """Return names as a sentence has them, such as `FL, FR, RL, RR and 13 more`."""
+    """Return names as a list in a sentence, such as `FL, FR, RL, RR and 13 more`."""
     names = list(dict.fromkeys(names))
     if len(names) > _SHOWN + 1:
         return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"

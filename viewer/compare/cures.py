@@ -113,19 +113,23 @@ Search = Generator[SearchProgress, None, Cures]
 def find_cure(
     scene: str | Path, avoid: str | Sequence[str], vary: str | Sequence[str] = (), jobs: int = 0, **options: Any
 ) -> Cures:
-    """Return the smallest changes of a scene after which something does not happen; each was tried.
+    """Find the smallest changes of a scene after which something does not happen; each was simulated.
 
     Args:
-        scene: File, bundled scene, or saved run, which is continued from its first step with the inputs that it had.
-        avoid: What must not happen: `slip:left_finger>1mm`, `creep:box>10um/s`, `lost:ball`, `force:tip>20N`,
-            `drop:box<0.1m`, `unstable`; one or several.
-        vary: Parameters, such as `friction:box`, `solref`, `timestep=0.0005:0.002`; without any friction, cone,
-            impratio, solref, time step and noslip_iterations.
-        jobs: Processes; one a core without it.
-        options: `duration`, `start`, `key`, `control`, `params`, `seed`, `noise`, `log`: as of `TrialOptions`.
+        scene: Path, bundled scene, or saved run, which is continued from its first step with its recorded inputs.
+        avoid: What must not happen, one or several of `slip:left_finger>1mm`, `creep:box>10um/s`, `lost:ball`,
+            `force:tip>20N`, `drop:box<0.1m` and `unstable`.
+        vary: Parameters to vary, such as `friction:box`, `solref` or `timestep=0.0005:0.002`; if empty, friction, cone,
+            impratio, solref, timestep and noslip_iterations.
+        jobs: Number of processes; 0 for one per core.
+        options: Fields of `TrialOptions`: `duration` [s], `start` [s], `key`, `control`, `params`, `seed`, `noise`,
+            `log`.
+
+    Returns:
+        The changes that help, the cheapest first, and the run without a change.
 
     Raises:
-        SceneError: The scene cannot be run, or lacks a name.
+        SceneError: The scene cannot be simulated, or lacks a name.
 
     Example:
         >>> find_cure("grasp.xml", "creep:box>100um/s", key="held", duration=2).singles[0].text

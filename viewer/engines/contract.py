@@ -21,7 +21,7 @@ from .logged_steps import LoggedSteps
 
 
 class Engine(Protocol):
-    """Steps a scene, in one environment or many, and reads its contact sensors.
+    """Engine that steps a scene, in one environment or many, and reads its contact sensors.
 
     All environments are of one model and independent of each other. Arrays and contacts have a leading dimension
     (num_envs,) if there is more than one: `array` and `get_sensor_value` (num_envs, size), the fields of `contacts`
@@ -29,9 +29,9 @@ class Engine(Protocol):
     """
 
     name: str
-    """The engine and its version, for people."""
+    """Name and version of the engine, for the user."""
     path: Path | None
-    """The scene file."""
+    """Path of the scene file; None if the scene has none."""
     files: Mapping[Path, Any]
     """Every file that the scene was read from, with its stamp at that time."""
     notes: tuple[str, ...]
@@ -107,20 +107,22 @@ class Engine(Protocol):
         ...
 
     def driver(self) -> Callable[[], object] | None:
-        """A function that calls the controller for the next step of every environment; None without one."""
+        """Return a function that calls the controller for the next step of every environment; None without one."""
         ...
 
     def stepper(self, drive: Callable[[], object] | None) -> Callable[[], object]:
-        """A function that takes one step, for loops that take many until something else changes. `drive` is called
-        before each, to set its inputs; `driver` gives what `step` calls."""
+        """Return a function that takes one step, for loops with many steps in which nothing else changes. `drive` is
+        called
+        before each step to set its inputs, such as the function that `driver` returns.
+        """
         ...
 
     def reset(self, key: str | int | None = None) -> None:
-        """Every environment back to the initial state, or to a keyframe."""
+        """Reset every environment to the initial state, or to a keyframe."""
         ...
 
     def adopt_state(self, other: "Engine") -> bool:
-        """Continue from the state of another engine; False, with nothing changed, where that is not possible."""
+        """Continue from the state of another engine; return False, with nothing changed, if that is not possible."""
         ...
 
     def resimulate(self, log: StateLog) -> LoggedSteps:
@@ -137,12 +139,14 @@ class Engine(Protocol):
         ...
 
     def pose(self, env: int = 0) -> MjData:
-        """An mjData of `model` that draws an environment as it is now."""
+        """Return an mjData of `model` that draws an environment as it is now."""
         ...
 
     def take_pose(self, env: int = 0) -> None:
-        """Take over positions that were written into `pose(env)`: the picture, and contacts as far as they are found
-        without a step. Forces are then 0, not known, until the next one."""
+        """Use the positions that were written into `pose(env)`, for the picture and for contacts that are found without
+        a step.
+        Forces are 0, not known, until the next step.
+        """
         ...
 
     def copy(self) -> "Engine":
@@ -155,11 +159,11 @@ class Engine(Protocol):
         ...
 
     def array(self, name: str) -> Array:
-        """The declared sensor's array, exactly as the engine has it."""
+        """Return the array of the declared sensor, exactly as the engine has it."""
         ...
 
     def contacts(self, name: str) -> ContactBatch:
-        """The contacts that the array reports, with all fields whatever it requests."""
+        """Return the contacts in the array, with all fields, also those that the sensor does not request."""
         ...
 
     def row(self, env: int = 0) -> Row:
@@ -182,10 +186,10 @@ class Engine(Protocol):
         ...
 
     def get_sensor_value(self, name: str, data: MjData | None = None) -> NDArray[np.float32]:
-        """The array in the documented style, the same on every engine.
+        """Return the array in the documented style, the same on every engine.
 
         The leading number is how many contacts follow, never more than `num`; netforce is in the world frame. `data`:
-        `engine.data` or nothing, so that scripts can call it as MotrixSim's manual does.
+        `engine.data` or None, so that scripts can call it as MotrixSim's manual does.
         """
         ...
 
@@ -199,25 +203,28 @@ class Engine(Protocol):
         ...
 
     def touch(self, name: str) -> TouchSensor:
-        """A touch sensor's device, up to date."""
+        """Return the device of a touch sensor, updated to the last step."""
         ...
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        """Matching contacts of an environment that the array leaves out for lack of slots, with all fields."""
+        """Return the matching contacts of an environment that have no slot in the array, with all fields."""
         ...
 
-    def details(self, name: str, env: int = 0) -> ContactDetails: ...
+    def details(self, name: str, env: int = 0) -> ContactDetails:
+        """Return geoms and friction coefficients of the contacts of a sensor, slot by slot."""
+        ...
+
     def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
         """Return which geoms the two sides of a sensor cover, (ngeom + 1,) each; None where geoms alone do not decide
         which contacts a sensor matches, or are not known."""
         ...
 
     def set_reduce(self, name: str, mode: str) -> None:
-        """Switch the reduce mode; array and contacts follow at once."""
+        """Switch the reduce mode of a sensor; array and contacts follow at once."""
         ...
 
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
-        """Switch the reduce modes of some sensors, by name: all at once, for there may be ten thousand."""
+        """Switch the reduce modes of sensors by name, all at once because there may be ten thousand."""
         ...
 
     def watch_all(self) -> ContactSensor:

@@ -72,10 +72,28 @@ def open_engine(
 def open_engine(
     scene: str | Path | Any = None, engine: str = DEFAULT, num_envs: int = 1, control: Driven = None
 ) -> "Engine":
-    """An engine for a scene file, a bundled scene's name, or a compiled MuJoCo model, which is then left as it is.
+    """Open a scene, to step it and read its contacts without a window.
 
-    `control(model, data)` is called before every step, to write `data.ctrl`, `qfrc_applied` or `xfrc_applied`. Without
-    it a bundled scene is driven by the controller beside it, if it has one.
+    Args:
+        scene: Path of a scene file, name of a bundled scene, or a compiled MjModel, which is not changed. None for
+            the default scene.
+        engine: Physics engine, `mujoco` or `motrix`.
+        num_envs: Number of environments that are stepped together.
+        control: Controller, or function `control(model, data)` that is called before every step and may write
+            `data.ctrl`, `qfrc_applied` and `xfrc_applied`. None for the controller of a bundled scene, if it has one.
+
+    Returns:
+        The engine, at the initial state of the scene.
+
+    Raises:
+        SceneError: The scene, the engine or the number of environments cannot be used.
+
+    Example:
+        ```python
+        engine = contact_viewer.open_engine("walker")
+        engine.step(100)
+        print(engine.contacts("left_foot").force)
+        ```
     """
     from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
     from ..scene_files.scene import find_scene

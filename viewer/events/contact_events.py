@@ -185,13 +185,21 @@ class ContactEvents:
         normal_velocities: ArrayLike,
         locate: Locate | None = None,
     ) -> list[ContactEvent]:
-        """The events since the last update, by time. To be called after every physics step.
+        """Return the events since the last update, by time. Call it after every physics step.
 
-        `time` is simulation time [s]; when it runs backwards the simulation was reset, and open contacts are
-        dropped without an event as by `reset`. `distances` are negative when penetrating [m], (pairs,);
-        `normal_velocities` their rates of change [m/s], (pairs,). A NaN distance is unknown: the pair keeps
-        its state and the distance known last; one never known is infinitely far. A NaN velocity does no harm.
-        Events are located by interpolation, or by `locate`.
+        Args:
+            time: Simulated time [s]. If it went backwards the simulation was reset: contacts are dropped without an
+                event, as by `reset`.
+            distances: Distances of the pairs [m], (pairs,); negative when they penetrate. For NaN the pair keeps its
+                state and its last known distance; a pair whose distance was never known is infinitely far apart.
+            normal_velocities: Rates of change of the distances [m/s], (pairs,); may be NaN.
+            locate: Function that finds the instant of an event, see `Locate`; None to interpolate.
+
+        Returns:
+            The events, sorted by time; none in the first update.
+
+        Raises:
+            ValueError: An array does not have the shape (pairs,).
         """
         distance = self._checked(distances, "distances")
         velocity = self._checked(normal_velocities, "normal velocities")
@@ -223,11 +231,20 @@ class ContactEvents:
         locate: Locate | None = None,
         near: Callable[[], Mapping[int, Sample]] = dict,
     ) -> list[ContactEvent]:
-        """As `update`, for pairs that passed their threshold; all others keep their state and the distance known last.
+        """Return the events of pairs that passed their threshold, as `update` does with the distances of all pairs.
 
-        `traces`: each pair in the last three steps, NaN where something is not known. Only after a first `update`, and
-        instead of any further one, for which the velocities before would be missing.
-        `near`: measures all pairs that are in contact or penetrate; asked at an event if the rule is Modia3D's.
+        The other pairs keep their state and last known distance. It is for use after a first `update`, and instead of
+        all further ones, which would lack the velocities before.
+
+        Args:
+            time: Simulated time [s].
+            traces: Each of these pairs in the last three steps, by id; NaN for what is not known.
+            locate: Function that finds the instant of an event, see `Locate`; None to interpolate.
+            near: Function that measures all pairs that are in contact or penetrate, by id; called at an event under
+                `EventRule.MODIA`.
+
+        Returns:
+            The events, sorted by time.
         """
         self._times = (time, *self._times[:2])
         for pair_id, trace in traces.items():

@@ -80,12 +80,24 @@ class BatchViewer(LoopViewer):
         time: Any = None,
         **others: Any,
     ) -> None:
-        """Hand over the state after a step. Waits only while the loop is paused.
+        """Show the state after a step. Waits only while the loop is paused.
 
-        Arrays of numpy, torch (on any device), JAX or Warp, each (num_envs, ...) with the shape that an mjData has it
-        in; `time` (num_envs,) or one number [s], counted in timesteps if not given. With `sensordata` the window shows
-        what the engine says; what is not in it is solved again by MuJoCo, for which it needs `qvel` and `ctrl`.
-        `others`: act, mocap_pos, mocap_quat, qfrc_applied, xfrc_applied, eq_active, userdata.
+        Arrays are of numpy, torch (on any device), JAX or Warp, (num_envs, ...), with the shapes of mjData. Only the
+        row of the shown environment is copied.
+
+        Args:
+            qpos: Joint positions, (num_envs, nq).
+            qvel: Joint velocities, (num_envs, nv); None leaves them as they are.
+            ctrl: Controls, (num_envs, nu); None leaves them as they are.
+            sensordata: Sensor values of your engine, (num_envs, nsensordata), which the window then shows. MuJoCo
+                computes what they lack, for which it needs `qvel` and `ctrl`. None lets MuJoCo compute all contacts.
+            time: Simulated time [s], (num_envs,) or one number; None to count time steps.
+            others: Further arrays: `act`, `mocap_pos`, `mocap_quat`, `qfrc_applied`, `xfrc_applied`, `eq_active`,
+                `userdata`.
+
+        Raises:
+            TypeError: The name of an array is unknown.
+            ValueError: An array does not have the shape of its name.
         """
         if not self.is_running():
             return

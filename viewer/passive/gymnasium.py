@@ -97,17 +97,26 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         channels: Sequence[str] = ("reward",),
         **options: Any,
     ) -> None:
-        """`window`: False for none; opened unless only `record` is asked for. `options`: see `launch_passive`.
-        `environment`: of a vector environment, the number of the one that is shown first, and filmed.
+        """Wrap an environment; the window opens in its first reset.
 
-        `record`: films episodes, without a window or a display, into files such as `episode-{}.mp4`; `{}` is the
-        number of the episode, from 0. `episode_trigger(number)`: True if it is filmed; all are without. `size`: width
-        and height [px], `fps`: frames per second; those of the format if not given. `camera`: one of the model's; else
-        a free one that follows the robot, if that can leave.
-        `events`: True to put the begins and ends of contacts that the last step has shown into `info["contacts"]`:
-        see `StepEvents.take`.
-        `channels`: patterns of the names that have curves in the window, of `reward`, `info/NAME`, `action/0` and
-        `observation/0`, such as `("reward", "info/reward_*", "action/*")`. An environment has one value a step.
+        Args:
+            env: MuJoCo environment, or a vector environment of this process.
+            window: True for a window, False for none; None for one unless `record` is given.
+            record: Path of the films of episodes, such as `episode-{}.mp4` with `{}` for the episode's number from 0.
+                They need no window and no display. None for no films.
+            events: True to put the begin and end of each contact of the last step into `info["contacts"]`.
+            episode_trigger: Function from the episode's number to True if it is filmed; None for all.
+            size: Width and height of films [px]; None for those of the format.
+            fps: Frames per second of films; None for those of the format.
+            camera: Camera of the model; None for a free one that follows a robot that can leave.
+            channels: Patterns of the values that have curves in the window, one value per step: `reward`, `info/NAME`,
+                `action/0` and `observation/0`, such as `("reward", "info/reward_*")`.
+            options: Options of the window: see `launch_passive`. For a vector environment also `environment`: number of
+                the one that is shown first, and filmed.
+
+        Raises:
+            SceneError: The environment is not one of MuJoCo, or the camera is unknown.
+            TypeError: An option is unknown.
         """
         gymnasium.utils.RecordConstructorArgs.__init__(
             self,

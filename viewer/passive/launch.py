@@ -54,14 +54,22 @@ def launch(
     serve: bool | int = False,
     host: str = HOST,
 ) -> ServedViewer | None:
-    """Open a window on a scene file, a bundled scene or a compiled model, and return when it is closed.
+    """Open a window on a scene, and return when it is closed.
 
-    A model given as such is not changed; `data`, if given, is the state that is stepped. `control(model, data)` is
-    called before every step.
+    Args:
+        path_or_model: Path of a scene file, name of a bundled scene, or a compiled MjModel, which is not changed.
+            None for the default scene.
+        data: MjData of the model that is stepped, so that the program sees the result; None for new data.
+        control: Controller, or function `control(model, data)` that is called before every step.
+        serve: True, or a port, to show the window in browsers and return at once. The scene is then stepped by
+            another process; with `data` or `control`, by a thread of this program.
+        host: Address to serve at; by default browsers on this machine only.
 
-    `serve`: True, or a port, to open no window but show it in browsers: returns at once, with its address as `url`.
-    The scene is then stepped by a process of its own; with `data` or `control`, by a thread of this program, whose
-    window can do what that of `launch_passive` can.
+    Returns:
+        None; with `serve`, a viewer whose `url` opens the window in a browser.
+
+    Raises:
+        SceneError: The scene cannot be opened, or there is no display.
     """
     path_or_model = unwrap(path_or_model, mujoco.MjModel) or path_or_model
     if serve is not False:
@@ -148,19 +156,40 @@ def launch_passive(
     host: str = HOST,
     follow: bool = False,
 ) -> PassiveViewer:
-    """Open a window, in a process of its own, that shows a model and data which the calling program steps.
+    """Open a window on a model and data that your program steps. Call `sync` after every step.
 
-    Call `sync` after every step. `key_callback(key)`: called in `sync` with each key pressed in the window, as GLFW
-    numbers them. `every_step`: True to see also the steps between two calls of `sync`, through MuJoCo's
-    control callback; it is one for the whole process, and makes rollouts on several threads wait for each other.
-    `wait`: True to wait in a loop that is faster than the window, so that no step is left out, such as where the run is
-    saved; False never to wait; without, it waits while nobody looks: a served window that no browser shows, or
-    one reduced to an icon.
-    `ring_megabytes`: memory for states that the window has not read yet. `scene`: the file or MjSpec that the model was
-    compiled from; the window then has a model compiled from it, is named after it, and SceneError is raised if it is
-    another one. `serve`: True, or a port, to show the window
-    in browsers instead; its address is the viewer's `url`. `follow`: True for a camera that follows the robot, if
-    that can leave its place.
+    The window is another process, which re-simulates each step on its own copy of the data.
+
+    Args:
+        model: Compiled model.
+        data: Data that your program steps.
+        key_callback: Called in `sync` with the GLFW number of each key pressed in the window.
+        show_left_ui: True to show the panels at the left.
+        show_right_ui: True to show the panels at the right.
+        every_step: True to show also the steps between two calls of `sync`. It uses MuJoCo's control callback, of
+            which a process has only one, and rollouts on several threads then wait for each other.
+        wait: True to let a fast loop wait for the window, so that no step is left out; False never to wait. None waits
+            only while nobody looks: the window is minimised, or no browser shows it.
+        ring_megabytes: Memory for states that the window has not read yet [MB].
+        scene: File or MjSpec that the model was compiled from. The window then compiles a model of its own from it,
+            and is named after it. Not needed for complete contacts.
+        serve: True, or a port, to show the window in browsers instead; see `url` of the viewer.
+        host: Address to serve at; by default browsers on this machine only.
+        follow: True for a camera that follows the robot, if that can leave its place.
+
+    Returns:
+        The viewer, which is a context manager that closes the window.
+
+    Raises:
+        SceneError: An argument cannot be used, `scene` is another model, or the window does not open.
+
+    Example:
+        ```python
+        with contact_viewer.launch_passive(model, data) as viewer:
+            while viewer.is_running():
+                mujoco.mj_step(model, data)
+                viewer.sync()
+        ```
     """
     model, data = check_simulation(model, data)
     if wait not in (None, True, False):
@@ -193,11 +222,29 @@ def launch_batch(
     host: str = HOST,
     follow: bool = False,
 ) -> BatchViewer:
-    """Open a window, in a process of its own, on one of many environments of a model, which any engine steps.
+    """Open a window on one environment of a batch that any engine steps. Call `sync` after every step.
 
-    Call `sync(qpos=..., qvel=..., ctrl=..., sensordata=..., time=...)` after every step, with arrays of shape
-    (num_envs, ...) of numpy, torch, JAX or Warp. See `launch_passive` for the options; `follow` follows the robot of
-    the environment that is shown.
+    Args:
+        model: Compiled model of all environments.
+        num_envs: Number of environments; the user chooses the shown one in the window.
+        ring_megabytes: Memory for states that the window has not read yet [MB].
+        serve: True, or a port, to show the window in browsers instead; see `url` of the viewer.
+        host: Address to serve at; by default browsers on this machine only.
+        follow: True for a camera that follows the robot of the shown environment, if that can leave its place.
+
+    Returns:
+        The viewer, which is a context manager that closes the window.
+
+    Raises:
+        SceneError: An argument cannot be used, or the window does not open.
+
+    Example:
+        ```python
+        with contact_viewer.launch_batch(model, num_envs=4096) as viewer:
+            while viewer.is_running():
+                state = step(state)
+                viewer.sync(qpos=state.qpos, qvel=state.qvel, ctrl=state.ctrl)
+        ```
     """
     found = unwrap(model, mujoco.MjModel)
     if found is None:

@@ -1,4 +1,4 @@
-"""Holds the decoded contacts of one sensor, for one environment or many."""
+"""Decoded contacts of one sensor, for one environment or many."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -25,8 +25,8 @@ _BLOCK = 4096
 class ContactBatch:
     """Contacts that a sensor reports. `...` stands for any batch dimensions, `slots` for places in the array.
 
-    Fields are views of the decoded array and None where the sensor does not request them. Forces act on object 2.
-    All arrays, those of the properties too, are of the decoded array's library (numpy, torch, JAX), type and device.
+    Fields are views of the decoded array and None if the sensor does not request them. Forces act on object 2. All
+    arrays, those of the properties too, are of the decoded array's library (numpy, torch, JAX), type and device.
     """
 
     found: Array
@@ -107,7 +107,7 @@ class ContactBatch:
 
     @classmethod
     def stack(cls, batches: "Sequence[ContactBatch]") -> "ContactBatch":
-        """Batches of the same shapes and fields as one, (..., batches, slots)."""
+        """Return batches of the same shapes and fields as one, (..., batches, slots)."""
         first = batches[0]
         return first.mapped(
             lambda name, array: namespace(array).stack(
@@ -116,16 +116,16 @@ class ContactBatch:
         )
 
     def at(self, index: int) -> "ContactBatch":
-        """The contacts of one environment: one index into the first batch dimension."""
+        """Return the contacts of one environment, by its index in the first batch dimension."""
         return self.mapped(lambda name, array: array[index, ...])
 
     def of_sensors(self, members: NDArray[np.intp]) -> "ContactBatch":
-        """Some of the sensors that are decoded together: places in the last batch dimension."""
+        """Return the contacts of some sensors that are decoded together, by indices in the last batch dimension."""
         dims = self.found.ndim - 1
         return self.mapped(lambda name, array: array[(slice(None),) * dims + (members,)])
 
     def cut(self, start: int, stop: int) -> "ContactBatch":
-        """The contacts of some slots; `found` stays."""
+        """Return the contacts of the slots from `start` to `stop`; `found` stays."""
         return self.mapped(
             lambda name, array: (
                 array if name == "found" else array[(*[slice(None)] * self.found.ndim, slice(start, stop), ...)]
@@ -133,7 +133,7 @@ class ContactBatch:
         )
 
     def to_world(self, components: Array | None) -> Array | None:
-        """Components in the sensor's frame, (..., slots, 3), turned into world vectors of the same shape."""
+        """Return world vectors from components in the sensor's frame, (..., slots, 3)."""
         if not self.frame_known:
             return None
         if components is None or self.in_world_frame:
@@ -143,7 +143,7 @@ class ContactBatch:
         return turn(components, self.normal, self.tangent0)
 
     def mapped(self, change: Callable[[str, Any], Any]) -> "ContactBatch":
-        """The batch with a function of name and array applied to each of its arrays."""
+        """Return the batch with `change(name, array)` in place of each array."""
         arrays = {name: change(name, value) for name in _ARRAYS if (value := getattr(self, name)) is not None}
         return ContactBatch(**arrays, in_world_frame=self.in_world_frame, frame_known=self.frame_known)
 
@@ -152,7 +152,7 @@ _ARRAYS = tuple(field.name for field in fields(ContactBatch) if field.name not i
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Cross product along the last axis; several times faster than numpy.cross on large batches."""
+    """Return the cross product along the last axis; several times faster than numpy.cross on large batches."""
     (ax, ay, az), (bx, by, bz) = components_of(a), components_of(b)
     if not is_numpy(a):
         return namespace(a).stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
@@ -165,7 +165,7 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def turn(local: Array, normal: Array, tangent0: Array) -> Array:
-    """Components along normal, tangent0 and tangent1, (..., slots, 3), as vectors of the world."""
+    """Return world vectors from components along normal, tangent0 and tangent1, (..., slots, 3)."""
     if not is_numpy(local):
         if is_torch(local):
             (a, b, c), (nx, ny, nz), (tx, ty, tz) = map(components_of, (local, normal, tangent0))
@@ -200,12 +200,12 @@ def turn(local: Array, normal: Array, tangent0: Array) -> Array:
 
 
 def _shift(vectors: Array, by: int) -> Array:
-    """Vectors with y, z, x or z, x, y in place of x, y, z."""
+    """Return vectors with y, z, x or z, x, y in place of x, y, z."""
     return namespace(vectors).concat([vectors[..., by:], vectors[..., :by]], axis=-1)
 
 
 def _norm(vectors: Array) -> Array:
-    """Lengths of vectors, (...), of (..., 3); several times faster than a sum along the last axis."""
+    """Return the lengths of vectors, (...), from (..., 3); several times faster than a sum along the last axis."""
     x, y, z = components_of(vectors)
     norm: Array = root(x * x + y * y + z * z)
     return norm

@@ -1,4 +1,4 @@
-"""Turns a contact sensor's flat array into contacts, and back: where each value is, and what it means."""
+"""Turn the flat array of a contact sensor into contacts, and back: place and meaning of each value."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -90,7 +90,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ContactLayout:
-    """The layout of one contact sensor's array."""
+    """Layout of the array of one contact sensor."""
 
     fields: tuple[Field, ...]
     """Requested fields, in array order whatever order they are given in."""
@@ -121,7 +121,18 @@ class ContactLayout:
         style: str = Style.MUJOCO,
         pair_order: str = PairOrder.NATIVE,
     ) -> None:
-        """`fields` is MJCF's `data` attribute, or the field names one by one; `slots` is its `num`."""
+        """Describe the array of a contact sensor.
+
+        Args:
+            fields: MJCF's `data` attribute, such as `"found force pos"`, or the names of the fields.
+            slots: MJCF's `num`: number of contacts that the array has room for.
+            reduce: Reduce mode, `none`, `mindist`, `maxforce` or `netforce`.
+            style: Order of the values in the array: `mujoco` by default.
+            pair_order: Order of the objects of a pair in MotrixSim's arrays; `native` in the other styles.
+
+        Raises:
+            ValueError: A field, a mode or a style is unknown, or they do not go together.
+        """
         words = fields.split() if isinstance(fields, str) else list(fields)
         requested = {member(Field, word, "field") for word in words}
         if not requested:
@@ -161,7 +172,7 @@ class ContactLayout:
 
     @classmethod
     def from_mujoco(cls, model: Any, sensor: int | str) -> "ContactLayout":
-        """The layout of a contact sensor of a compiled MuJoCo model, by id or name."""
+        """Return the layout of a contact sensor of a compiled MuJoCo model, by id or name."""
         index = int(sensor) if isinstance(sensor, int | np.integer) else int(model.sensor(sensor).id)
         layout = read_layout(model, index)
         if layout is None:
@@ -170,12 +181,13 @@ class ContactLayout:
 
     @classmethod
     def for_model(cls, model: Any) -> "ModelLayouts[ContactLayout]":
-        """The layouts of all contact sensors of a compiled MuJoCo model by name, which decode its `sensordata`."""
+        """Return the layouts of all contact sensors of a compiled MuJoCo model by name; they decode its
+        `sensordata`."""
         return ModelLayouts(model, read_layout, lambda fields, like: cls(fields, like.slots, like.reduce))
 
     @classmethod
     def from_mjcf(cls, element: ElementTree.Element | str, style: str = Style.MUJOCO) -> "ContactLayout":
-        """The layout that MJCF's `<contact .../>` sensor declares, given as element or as text."""
+        """Return the layout that an MJCF sensor `<contact .../>` declares, given as element or as text."""
         if isinstance(element, str):
             try:
                 element = ElementTree.fromstring(element)
@@ -190,7 +202,7 @@ class ContactLayout:
 
     @classmethod
     def from_motrix(cls, model: Any, name: str) -> "ContactLayout":
-        """The layout of a contact sensor of a MotrixSim model."""
+        """Return the layout of a contact sensor of a MotrixSim model."""
         sensors = {sensor.name: sensor for sensor in model.low.low_contact_sensors}
         if name not in sensors:
             raise ValueError(f"no contact sensor named {name!r}; the model has: {', '.join(sensors) or 'none'}")
@@ -198,18 +210,29 @@ class ContactLayout:
 
     @classmethod
     def from_low_motrix(cls, sensor: Any) -> "ContactLayout":
-        """The layout of one of a MotrixSim model's `low.low_contact_sensors`."""
+        """Return the layout of an entry of `low.low_contact_sensors` of a MotrixSim model."""
         fields = [field for field in Style.MOTRIX.fields if getattr(sensor.report, field)]
         return cls(fields, sensor.max_num, sensor.reduce, Style.MOTRIX, PairOrder.of(sensor.collider_pairs))
 
     @classmethod
     def guess(cls, length: int, fields: str | Iterable[str], num: int, reduce: str = Reduce.NONE) -> "ContactLayout":
-        """Return the layout of an array of this length, in whichever style; ValueError if the length fits none or
-        several.
+        """Return the layout of an array by its length, in any style.
 
-        Often several styles put every value at the same place. Then the layout is MotrixSim's, the one that claims
-        least: netforce is turned into the world by the array's own normal and tangent, or not at all, which is right
-        for all styles. The length does not show whether MotrixSim's pairs are in native order.
+        Often several styles put every value at the same place. Then the layout is MotrixSim's, which claims least:
+        netforce is turned into the world frame by the array's own normal and tangent, or not at all, which is right for
+        all styles. The length does not show whether MotrixSim's pairs are in native order.
+
+        Args:
+            length: Number of values of the array.
+            fields: MJCF's `data` attribute, or the names of the fields.
+            num: MJCF's `num`.
+            reduce: Reduce mode.
+
+        Returns:
+            The layout.
+
+        Raises:
+            ValueError: No style has this length, or several do with different places of values.
         """
         words = fields.split() if isinstance(fields, str) else list(fields)
         layouts = []
@@ -229,7 +252,7 @@ class ContactLayout:
         return next((layout for layout in candidates if layout.style is Style.MOTRIX), candidates[0])
 
     def restyled(self, style: str) -> "ContactLayout":
-        """The layout in which another style has what it can hold of the same sensor."""
+        """Return the layout of the same sensor in another style, with the fields that this style can hold."""
         fields = [field for field in self.fields if field in Style(style).fields]
         # A style that lacks all of them still reports whether there is contact.
         return ContactLayout(fields or [Field.FOUND], self.slots, self.reduce, style)
@@ -254,7 +277,7 @@ class ContactLayout:
         return tuple(column.name for column in self.described_columns)
 
     def decode(self, array: Any) -> ContactBatch:
-        """Contacts in an array of shape (..., size), as views of it where MotrixSim's values need no correction.
+        """Return the contacts in an array, (..., size), as views of it unless MotrixSim's values need a correction.
 
         The array may be of numpy, torch, JAX or another library of the array API standard, and compiled or traced.
         """
@@ -270,10 +293,11 @@ class ContactLayout:
         return batch
 
     def encode(self, batch: ContactBatch) -> Array:
-        """The array, (..., size), that holds a batch: the inverse of decode. Slots beyond the batch's stay empty.
+        """Return the array, (..., size), that holds a batch: the inverse of `decode`. Further slots stay empty.
 
         The batch may come from another style. The documented style counts the reported contacts, the others all
-        matching ones.
+        matching
+        ones.
         """
         xp, count = namespace(batch.found), batch.filled.shape[-1]
         if count > self.slots:
@@ -311,7 +335,8 @@ class ContactLayout:
         return xp.concat(parts, axis=-1)
 
     def take(self, array: Array, part: "ContactLayout") -> Array:
-        """The array of a sensor with fewer fields or slots, cut out of this one's, (..., part.size)."""
+        """Return the array of a sensor with fewer fields or slots, (..., part.size), cut out of the array of this
+        one."""
         positions = {name: i for i, name in enumerate(self.columns)}
         places = [positions[name] for name in part.columns]
         if is_numpy(array):
@@ -319,7 +344,7 @@ class ContactLayout:
         return namespace(array).stack([array[..., place] for place in places], axis=-1)
 
     def _filled(self, values: Any, slots: Any, views: dict[str, Any]) -> tuple[Any, Any]:
-        """Number of contacts, (...), and which slots hold one, (..., slots)."""
+        """Return the number of contacts, (...), and True for slots that hold one, (..., slots)."""
         if self.head_size:
             found = values[..., 0]
             return found, counting(self.slots, values) < found[..., None]
@@ -368,7 +393,7 @@ def _places(slot_fields: tuple[Field, ...]) -> tuple[tuple[str, Any], ...]:
 
 
 def read_layout(model: Any, index: int) -> ContactLayout | None:
-    """The layout of a sensor of a compiled MuJoCo model, by its number; None if it is not a contact sensor."""
+    """Return the layout of a sensor of a compiled MuJoCo model, by id; None if it is not a contact sensor."""
     bits, reduce, num = (int(value) for value in model.sensor_intprm[index, :3])
     return _layout_of(bits, reduce, num, int(model.sensor_dim[index]))
 

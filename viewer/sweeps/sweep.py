@@ -176,13 +176,45 @@ def sweep(
     timeout: float | None = None,
     resume: bool = False,
 ) -> "pyarrow.Table":
-    """Simulate every scene with every seed; the table has a row for each run and contact sensor.
+    """Simulate every scene with every seed, and return a table with one row per run and contact sensor.
 
-    `seeds`: how many, from 0 on; a text such as "0:1000"; or the seeds themselves. `duration`: simulated time of a run
-    [s]. `output`: a folder, or an address such as s3://bucket/folder, that keeps the results; without one
-    they are in the table alone. `control`, `vary`, `noise`
-    and all others as on the command line: `contact-viewer sweep --help`. Runs that fail are missing in the table, and
-    reported in one warning.
+    The same seed gives the same results bit for bit, whatever the number of processes. Runs that fail are left out
+    of the table and reported in one warning.
+
+    Args:
+        scenes: Path of a scene file, name of a bundled scene, or several of them.
+        seeds: Number of seeds, from 0 on; a text such as `"0:1000"` or `"3,17,20:30"`; or the seeds themselves.
+        duration: Simulated time of a run [s]; a log may end earlier.
+        output: Folder that keeps the results, or an address such as `s3://bucket/folder`. None keeps them in the
+            returned table alone.
+        control: Controller `FILE.py[:NAME]`, called before every step; None for none.
+        params: Constants of the controller's file, by name; those not given keep their values.
+        vary: Random factors that the seed draws, such as `friction=0.5:1.5` or `mass:torso=0.8:1.2`; one or several.
+        noise: Standard deviations of the initial state, such as `qpos=0.01,qvel=0.1`; None for none.
+        logs: Logs of states to re-simulate in place of simulations; a seed is then the number of a run in its log.
+        sensors: Names of the sensors that the table has; all if empty.
+        key: Name or number of the keyframe that runs start from; None for the default state.
+        contacts: True to keep the contacts of every step in `output`.
+        events: True to keep the begin and end of every contact in `output`.
+        workers: Number of processes; 0 for one per core.
+        ray: True, or the address of a Ray cluster, to run there; None or False to use processes of this machine.
+        timeout: Wall time after which a run is given up [s]; None for no limit. Not used with Ray.
+        resume: True to continue an interrupted sweep in `output`.
+
+    Returns:
+        Columns `scene`, `seed`, `sensor`, the varied values, and metrics such as `peak_force` [N], `impulse` [N s],
+        `contact_time` [s], `touchdowns` and `slip_distance` [m].
+
+    Raises:
+        SceneError: A scene, file or option cannot be used, no run finished, or `pyarrow` is not installed.
+
+    Example:
+        ```python
+        import contact_viewer
+
+        table = contact_viewer.sweep("walker", seeds=100, vary="friction=0.5:1.5")
+        print(table.group_by("sensor").aggregate([("peak_force", "max")]))
+        ```
     """
     import warnings
 

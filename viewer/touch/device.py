@@ -1,4 +1,4 @@
-"""Turns contact forces into what a touch sensor would report: looked up, noisy, quantised and sampled."""
+"""Readings of a touch sensor from contact forces: looked up, noisy, quantised and sampled."""
 
 import math
 import warnings
@@ -22,7 +22,7 @@ DEFAULT_TABLE: Table = ((0.0, 0.0, 0.0), (5000.0, 50000.0, 0.0))
 """Newtons to tenths of a newton, up to 5000 N."""
 INFINITE_RESOLUTION = -1.0
 SHORTEST_PERIOD = 1e-6
-"""Anything shorter [ms] is a slip, and would overflow the count of samples."""
+"""Shortest sampling period [ms]: a shorter one is a mistake, and would overflow the count of samples."""
 
 
 class TouchType(StrEnum):
@@ -31,19 +31,21 @@ class TouchType(StrEnum):
     BUMPER = "bumper"
     """Output 0 or 1: touched since the last sample."""
     FORCE = "force"
-    """The push along the sensor's x axis: one value."""
+    """Push along the sensor's x axis: one value."""
     FORCE3D = "force-3d"
-    """The force in the sensor's frame: three values."""
+    """Force in the sensor's frame: three values."""
 
 
 class Measure(StrEnum):
     """Force that feeds a touch sensor."""
 
     CONTACT = "contact"
-    """The sum of the contact forces on the sensor's body."""
+    """Sum of the contact forces on the sensor's body."""
     MOUNT = "mount"
-    """The force that the sensor passes on to its parent body, so without its own weight. MuJoCo's `<force>`
-    is the opposite: what the parent does to the sensor, in the frame of its site."""
+    """Force that the sensor passes to its parent body, so without its own weight. MuJoCo's `<force>` is the opposite:
+    the
+    force of the parent on the sensor, in the frame of its site.
+    """
 
 
 class TouchSensor:
@@ -69,11 +71,19 @@ class TouchSensor:
         measure: str = Measure.CONTACT,
         seed: int = 0,
     ) -> None:
-        """Enabled from the start if `sampling_period` [ms] is greater than 0.
+        """Make a device; it is enabled if `sampling_period` is greater than 0.
 
-        An unknown `type` means a bumper, as in Webots, with a warning.
-        An empty `lookup_table` leaves newtons. `seed` and `name` together fix the noise, so that sensors with
-        the same seed are noisy independently.
+        Args:
+            type: `bumper`, `force` or `force-3d`. An unknown type is a bumper, as in Webots, with a warning.
+            name: Name of the device.
+            lookup_table: Rows of force [N], output, and noise as a fraction of the output; empty to report newtons.
+            resolution: Smallest change of the output; -1 for infinitely fine.
+            sampling_period: Time between two samples [ms]; 0 disables the device.
+            measure: `contact` for the contact forces on the body, `mount` for the force that it passes to its parent.
+            seed: Random seed of the noise. With the same seed, devices of different names have independent noise.
+
+        Raises:
+            ValueError: An argument cannot be used.
         """
         self.name = name
         self.type = touch_type(type, lambda text: warnings.warn(text, stacklevel=4))
@@ -134,29 +144,29 @@ class TouchSensor:
         self._forget()
 
     def get_sampling_period(self) -> float:
-        """Sampling period [ms]; 0 when disabled."""
+        """Return the sampling period [ms]; 0 when disabled."""
         return self._period
 
     def get_type(self) -> TouchType:
-        """`TouchSensor.BUMPER`, `FORCE` or `FORCE3D`."""
+        """Return the type, `TouchSensor.BUMPER`, `FORCE` or `FORCE3D`."""
         return self.type
 
     def get_lookup_table(self) -> Array:
-        """A copy of the lookup table, (rows, 3): input force [N], output, noise level."""
+        """Return a copy of the lookup table, (rows, 3): input force [N], output, noise level."""
         return self._columns.T.copy()
 
     def get_lookup_table_size(self) -> int:
-        """Number of rows of the lookup table."""
+        """Return the number of rows of the lookup table."""
         return len(self._lookup_table)
 
     def get_value(self) -> float:
-        """The last sample of a bumper or force sensor; NaN while there is none."""
+        """Return the last sample of a bumper or force sensor; NaN while there is none."""
         if self.type is TouchType.FORCE3D:
             raise TypeError("a force-3d sensor has three values: call get_values(), not get_value()")
         return math.nan if self._sample is None else float(self.respond(self._sample, self._noise))
 
     def get_values(self) -> Array:
-        """The last sample of a force-3d sensor along its x, y, z, (3,); NaN while there is none."""
+        """Return the last sample of a force-3d sensor along its x, y, z, (3,); NaN while there is none."""
         if self.type is not TouchType.FORCE3D:
             raise TypeError(f"a {self.type} sensor has one value: call get_value(), not get_values()")
         return np.full(3, np.nan) if self._sample is None else self.respond(self._sample, self._noise)
@@ -166,10 +176,11 @@ class TouchSensor:
     getLookupTableSize = get_lookup_table_size
 
     def getLookupTable(self) -> list[float]:
-        """The rows of the lookup table one after the other: three numbers a row."""
+        """Return the rows of the lookup table one after the other, three numbers each."""
         return [number for row in self._lookup_table for number in row]
 
     def getValues(self) -> list[float]:
+        """Return the last sample of a force-3d sensor along its x, y, z; NaN while there is none."""
         return [float(value) for value in self.get_values()]
 
     @property
@@ -198,7 +209,7 @@ class TouchSensor:
         return state
 
     def restore(self, time: float, state: Array) -> None:
-        """Go back to what was saved after the update at a time [s]."""
+        """Restore a state that was saved after the update at a time [s]."""
         self._forget()
         if self._period and not math.isnan(state[0]):
             self._start, self._due_count, self._time = float(state[0]), int(state[1]), time
@@ -222,12 +233,18 @@ class TouchSensor:
             self._noise = np.zeros(self._sample.shape)
 
     def update(self, time: float, *, force: ArrayLike, rotation: ArrayLike, found: float) -> None:
-        """Feed the state after a physics step; a sample is taken of it when one is due.
+        """Feed the state after a physics step; the device samples it if a sample is due.
 
-        A bumper keeps a hit until its next sample, so that one shorter than the sampling period is not lost.
+        A bumper keeps a hit until its next sample, so that a hit shorter than the sampling period is not lost.
 
-        `time` [s]: where it goes backwards, as in a reset, sampling and noise start again. `force` on the body
-        [N], world, (3,). `rotation`: the sensor's axes as columns, world, (3, 3). `found`: contacts that touch.
+        Args:
+            time: Simulated time [s]. If it went backwards, as in a reset, sampling and noise start again.
+            force: Force on the body [N], world, (3,).
+            rotation: Axes of the sensor as columns, world, (3, 3).
+            found: Number of contacts that touch.
+
+        Raises:
+            ValueError: The time is not finite.
         """
         if self._period == 0:
             return
@@ -302,7 +319,7 @@ class TouchSensor:
 
 
 def touch_type(word: str, warn: Callable[[str], object]) -> TouchType:
-    """The type of this name; a bumper if there is none, as in Webots, with a line to `warn`."""
+    """Return the type of a name; a bumper if there is none, as in Webots, with a line to `warn`."""
     try:
         return TouchType(word)
     except ValueError:
@@ -311,7 +328,7 @@ def touch_type(word: str, warn: Callable[[str], object]) -> TouchType:
 
 
 def checked_table(rows: Iterable[Iterable[float]]) -> Table:
-    """A lookup table's rows as numbers, or a ValueError that names the row that is wrong."""
+    """Return the rows of a lookup table as numbers. Raises ValueError for a wrong row, with its number."""
     table: list[tuple[float, float, float]] = []
     for number, row in enumerate(_items(rows, "lookup table"), start=1):
         where = f"lookup table row {number}"
@@ -328,7 +345,7 @@ def checked_table(rows: Iterable[Iterable[float]]) -> Table:
 
 
 def _interpolate(values: Any, places: Array, table: Array) -> Any:
-    """A table's values [its unit] at some places, linear between its rows and constant outside."""
+    """Return the values of a table [its unit] at some inputs, linear between its rows and constant outside."""
     if not is_array(values) or is_numpy(values):
         found = np.interp(values, places, table)
         return found.astype(values.dtype, copy=False) if is_array(values) and is_real(values) else found
