@@ -236,6 +236,21 @@ def test_a_branch_of_a_driven_run_ends_with_the_inputs_and_says_so(tmp_path: Pat
     app.close()
 
 
+def test_a_controller_that_changes_the_model_makes_a_branch_inexact_and_that_is_said(tmp_path: Path) -> None:
+    control = tmp_path / "change.py"
+    control.write_text(
+        "def control(model, data):\n    model.geom_friction[1, 0] = model.geom_friction[0, 0] = 1 + (data.time > 0.3)\n"
+    )
+    scene = write(tmp_path, "ball", 0.0999, sideways=3)
+    for options, expected in (({"control": str(control)}, [True, False]), ({}, [False, False])):
+        app = open_app(scene, **options)
+        app.session.take_steps(400)
+        for start, is_said in zip((50, 300), expected, strict=True):
+            notes = app.beside.branch([], start).notes
+            assert any("model was changed since" in note for note in notes) is is_said, (start, notes)
+        app.close()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from contact_viewer import SceneError, open_engine
 from contact_viewer.compare.branches import describe, edits_of, make_branch, run_branch
+from contact_viewer.engines.registry import open_log
 from contact_viewer.mjmodel.model_changes import read_change
 from contact_viewer.session.session import Session
 from contact_viewer.session.simulation import Simulation
@@ -113,6 +114,36 @@ def test_a_force_acts_from_the_first_step_of_the_branch_on(tmp_path: Path) -> No
     data.xfrc_applied[1, 1] = 4
     mujoco.mj_step(model, data, 250)
     np.testing.assert_allclose(branch.shown.data.qpos, data.qpos, atol=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [np.float32, np.float64])
+def test_a_branch_of_a_log_goes_its_own_way_whatever_the_log_is_rounded_to(numbers: Any, tmp_path: Path) -> None:
+    text = SLOPE.format(integrator="Euler")
+    path, log = tmp_path / "slope.xml", tmp_path / "log.npz"
+    path.write_text(text)
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+    rows = []
+    for _ in range(300):
+        rows.append((data.time, data.qpos.copy(), data.qvel.copy()))
+        mujoco.mj_step(model, data)
+    times, positions, velocities = (np.array(column) for column in zip(*rows, strict=True))
+    np.savez(log, time=times, qpos=positions.astype(numbers), qvel=velocities.astype(numbers))
+    engine = open_engine(path)
+    open_log(engine, log)
+    first = Simulation(engine, history_bytes=BUDGET)
+    first.step(299)
+    same, held = make_branch(first, [], 0), make_branch(first, [read_change("friction:box=0.6")], 0)
+    for branch, friction in ((same, "0.2"), (held, "0.6")):
+        run_branch(branch, 0.598)
+        wanted = bare(text.replace('.05 .05" friction="0.2"', f'.05 .05" friction="{friction}"'), 299)
+        np.testing.assert_allclose(branch.shown.data.qpos, wanted.qpos, atol=1e-5)
+    assert same.shown.data.qpos[0] > 10 * held.shown.data.qpos[0] > 0
+    same.reset()
+    for step in range(1, 300):
+        same.step()
+        first.go_to(step)
+        assert same.shown.data.qpos.tobytes() == first.shown.data.qpos.tobytes()
 
 
 def test_inputs_are_those_of_the_same_time_with_another_time_step(tmp_path: Path) -> None:

@@ -71,3 +71,63 @@ def test_a_loop_is_branched_with_the_inputs_that_were_seen(tmp_path: Path) -> No
     assert any("your program: it is not asked again" in note for note in result["notes"])
     assert result["save"] == "There is no scene file to write into"
     np.testing.assert_allclose(result["qpos"], expected.qpos, atol=1e-9)
+
+
+KICK, HEAVIER = 300, 200
+"""Steps before which the program below changes a velocity, and gravity."""
+
+
+def branch_what_changes(ctx: Any, window: Window) -> Any:
+    """In the window's process: branch from before and from after what the program has changed."""
+    app = window.app
+    wait(ctx, lambda: Path(driven_argument()).exists() and app.session.history, 100)
+    history = app.session.history
+    assert history is not None
+    wait(ctx, lambda: history.last >= STEPS, 100)
+    found = []
+    for start in (100, 250, 350):
+        entry = app.beside.branch([], start)
+        wait(ctx, lambda: not app.beside.is_busy)
+        run = entry.run
+        assert run.history is not None
+        same = 0
+        while same < run.history.last:
+            run.go_to(same + 1)
+            app.session.go_to(start + same + 1)
+            if run.shown.data.qpos.tobytes() != app.session.engine.data.qpos.tobytes():
+                break
+            same += 1
+        run.go_to(run.history.last)
+        found.append({"same": start + same, "notes": list(entry.notes), "qpos": run.shown.data.qpos.tolist()})
+        app.session.go_to(history.last)
+    return found
+
+
+def test_what_a_program_changes_in_a_branched_past_is_said(tmp_path: Path) -> None:
+    model, data = load("gripper")
+    light, expected = copy.copy(model), mujoco.MjData(model)
+    driven = DrivenViewer(model, data, branch_what_changes, tmp_path, str(tmp_path / "done"), ring_bytes=2**22)
+    with driven as viewer:
+        for step in range(STEPS):
+            if step == HEAVIER:
+                model.opt.gravity[2] = -20
+            if step == KICK:
+                data.qvel[0] += 0.1
+                expected.qvel[0] += 0.1
+            data.ctrl[:] = expected.ctrl[:] = 0.02 * np.sin(0.05 * step)
+            mujoco.mj_step(model, data)
+            viewer.sync()
+            mujoco.mj_step(light, expected)
+        (tmp_path / "done").touch()
+        while viewer.is_running():
+            time.sleep(0.01)
+            viewer.sync()
+    first, second, third = driven.result
+    notes = [" ".join(each["notes"]) for each in driven.result]
+    assert ["your program changes its model at 0.400 s" in note.lower() for note in notes] == [True, False, False]
+    assert ["1 steps of the past were not re-simulated" in note for note in notes] == [True, True, False]
+    assert [each["same"] for each in (first, second, third)] == [HEAVIER, KICK, STEPS]
+    # The first branch keeps its gravity, and has the kick, of which the step after it is known.
+    np.testing.assert_allclose(first["qpos"], expected.qpos, atol=3e-3)
+    assert np.abs(first["qpos"] - data.qpos).max() > 0.03
+    np.testing.assert_allclose(third["qpos"], data.qpos, atol=0)

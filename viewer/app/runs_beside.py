@@ -25,7 +25,7 @@ from ..scene_files.run_file import SUFFIX as RUN_SUFFIX
 from ..scene_files.safe_open import OpenedScene, Opening
 from ..scene_files.scene import find_scene
 from ..sensors.signals import Signal
-from ..session.branch import visiting
+from ..session.branch import Branch, visiting
 from ..session.session import Session
 from ..session.simulation import Change, Simulation
 from .controllers import Controllers
@@ -42,6 +42,8 @@ _OTHER_ENGINE = 1e-3
 """Tolerance between two engines: they never agree in every bit."""
 _PAST = "the run before"
 """Name of the run that a branch has replaced."""
+_LOOKS = 9
+"""Steps of the past that are re-simulated to see whether its model is still the same."""
 _SLICE = 0.012
 """Longest that a comparison may hold up a frame [s]."""
 
@@ -507,7 +509,7 @@ class RunsBeside:
         run.guest, run.label = True, describe(changes)
         if self._is_driven:
             run.until = history.time(history.last)
-        entry = RunBeside(run, "", tuple(changes), True, run.shown.time, notes=tuple(self._limits(step)))
+        entry = RunBeside(run, "", tuple(changes), True, run.shown.time, notes=tuple(self._limits(step, run)))
         self.add(entry)
         return entry
 
@@ -521,7 +523,7 @@ class RunsBeside:
             or bool(session.source.name or not session.source.continues_from_shown)
         )
 
-    def _limits(self, step: int) -> "Iterator[str]":
+    def _limits(self, step: int, run: Simulation) -> "Iterator[str]":
         session, history = self._session, self._session.history
         assert history is not None
         if session.source.name:
@@ -535,8 +537,19 @@ class RunsBeside:
             inexact = sum(not verdicts.is_exact(each + first) for each in range(step + 1, history.last + 1))
         else:
             inexact = sum(mark > step for mark in history.marks)
+        if isinstance(run.source, Branch) and (changed := run.source.model_changes_at) is not None:
+            yield f"Your program changes its model at {changed:.3f} s: the branch keeps the values that it has here."
+        elif verdicts is None and session.source.continues_from_shown and not self._is_as_then(step):
+            yield "The model was changed since: the branch has its values of now, and is not exact."
         if inexact:
             yield f"{inexact} steps of the past were not re-simulated exactly: the branch is not exact there either."
+
+    def _is_as_then(self, step: int) -> bool:
+        """True if some steps of the past after this one, re-simulated now, say what they said."""
+        history = self._session.history
+        assert history is not None
+        with visiting(self._session.simulation):
+            return all(map(history.go_to, np.linspace(step, history.last, _LOOKS, dtype=int)[1:].tolist()))
 
     def why_not_save(self, entry: RunBeside) -> str | None:
         """Return why the changes of a branch cannot be written into the scene, as a sentence; None if they can."""

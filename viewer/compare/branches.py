@@ -41,13 +41,11 @@ def make_branch(
     history = simulation.history
     if history is None or not history.can_resume:
         raise SceneError(f"a branch needs steps that can be continued: {simulation.engine.name} cannot return to one")
-    engine = simulation.engine.copy()
-    apply_changes(engine.model, changes)
     try:
-        source = Branch(simulation, step, engine)
+        source = Branch(simulation, step, lambda model: apply_changes(model, changes))
     except ValueError as error:
         raise SceneError(str(error)) from None
-    forces = [(each.place(engine.model), each.value) for each in changes if each.quantity == "force"]
+    forces = [(each.place(source.engine.model), each.value) for each in changes if each.quantity == "force"]
     if forces:
         source.push = forces
     return Simulation(source, history_bytes=budget)

@@ -215,8 +215,8 @@ class HistorySide(SimulationSide):
         return True
 
     def read(self, with_contacts: bool) -> StepFacts:
-        if with_contacts or self._step < self._history.unread:
-            self._history.go_to(self._step)
+        # Where a controller has changed the model since, contacts are no longer those of then.
+        if (with_contacts or self._step < self._history.unread) and self._history.go_to(self._step):
             facts = super().read(with_contacts)
             facts.time = self.time
             return facts

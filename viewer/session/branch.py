@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..engines.abilities import FROM_ITSELF, KeptSpan, KeptStep
+from ..engines.abilities import FROM_ITSELF, KeptSpan, KeptStep, Retraced
 from ..engines.contact_sensor import Row
 from ..engines.contract import Engine
 from ..mjmodel.state import INPUTS, state_parts
+from ..mjmodel.types import MjModel
 from .history import History
 from .simulation import Change, Simulation, StepSource
 
@@ -22,31 +23,46 @@ class Branch(StepSource):
 
     Without a change they are those of the other run, bit for bit. Change `engine.model` to see what it does; with
     another time step, inputs are those of the same time. Values that were moved by hand between two steps are moved
-    again; changes that a loop made to its model are not.
+    again, to the same place. What a loop or a log has moved, and what its re-simulated steps do not reach, is added.
+    Changes that a loop made to its model are not made.
     """
 
-    def __init__(self, simulation: Simulation, step: int | None = None, engine: Engine | None = None) -> None:
+    def __init__(
+        self, simulation: Simulation, step: int | None = None, change: Callable[[MjModel], object] | None = None
+    ) -> None:
         """Begin at a step of a history, by default at the one that is shown.
 
-        `engine`: an engine of its own on the same scene; a copy of the other run's engine without it. Raises SceneError
-        where an engine cannot be copied, ValueError where there is no past to return to.
+        `change`: applied to the model of the branch, which is a copy. Raises SceneError where an engine cannot be
+        copied, what `change` raises, and ValueError where there is no past to return to.
         """
         history, past = simulation.history, simulation.shown.past
         if history is None or not history.can_resume:
             raise ValueError("a branch needs a run with a history, on an engine that returns to past steps")
-        super().__init__(simulation.engine.copy() if engine is None else engine)
         step = min(max(history.current if step is None else step, history.first), history.last)
         with visiting(simulation):
             spans = _spans(history, simulation.shown, step)
             history.show_left(step)
+            # A loop may have had another model then.
+            engine = simulation.engine.copy()
+            if change is not None:
+                change(engine.model)
+            super().__init__(engine)
             if not self.engine.adopt_state(simulation.shown):
                 raise ValueError("a branch needs an engine on the same scene")
         self._retrace = partial(past.retrace, spans)
         self.push: Sequence[tuple[int, Sequence[float]]] = ()
         """Forces that act on bodies beside the recorded ones: body and force [N], world."""
+        self.model_changes_at: float | None = None
+        """When a loop first changed its model in the recorded steps, which the branch does not [s]."""
+        source = simulation.source
+        self._adds: bool = (
+            source._adds if isinstance(source, Branch) else bool(source.name or not source.continues_from_shown)
+        )
+        """True if differences between recorded steps are added, False if values are set as they were recorded."""
         self._rate = self.engine.timestep / simulation.engine.timestep
         """Length of a step, as a multiple of the other run's."""
-        self._rewind()
+        if len(self._rewind().versions) > 1:
+            self.model_changes_at = next(float(each.state[0]) for each in spans if each.state[-1] != spans[0].state[-1])
         self._forces = self.engine.data.xfrc_applied.copy()
         own = self.engine.past
         start = np.empty(own.state_size)
@@ -72,8 +88,8 @@ class Branch(StepSource):
         self._rewind()
         simulation.restart()
 
-    def _rewind(self, time: float = -np.inf) -> None:
-        """Continue with the recorded inputs of a simulated time [s]."""
+    def _rewind(self, time: float = -np.inf) -> Retraced:
+        """Continue with the recorded inputs of a simulated time [s], and return them."""
         retraced = self._retrace()
         assert retraced is not None
         self._states, self._parts = retraced.states, state_parts(retraced.model)
@@ -81,6 +97,7 @@ class Branch(StepSource):
         self._read()
         while self._next is not None and self._next[0] < time - 0.5 * self.engine.timestep:
             self._read()
+        return retraced
 
     def _read(self) -> None:
         state = next(self._states, None)
@@ -107,12 +124,16 @@ class Branch(StepSource):
             data.xfrc_applied[body, :3] = self._forces[body, :3] + force
 
     def _moved(self, now: Row) -> Row:
-        """Repeat changes by hand at the time of a state; return the state from which the recorded step then started."""
+        """Repeat at the time of a state what was moved; return the state from which the recorded step then started."""
         data = self.engine.data
         while self._next is not None and self._next[0] == now[0]:
             for name in _MOTION:
                 before, after = now[self._parts[name]], self._next[self._parts[name]]
-                getattr(data, name)[after != before] = after[after != before]
+                values, moved = getattr(data, name), after != before
+                if self._adds:
+                    # Without a change, and so at the same place, in the same bits.
+                    after = np.where(values == before, after, values + (after - before))
+                values[moved] = after[moved]
             now = self._next
             self._read()
         return now

@@ -7,7 +7,10 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.app.application import open_application
+from contact_viewer.mjmodel.model_changes import read_change
+from contact_viewer.render.style import palette_colors
 from contact_viewer.settings import Options
+from contact_viewer.window.shell import PLOTS
 from contact_viewer.window.window import Window
 from imgui_bundle import imgui
 
@@ -139,6 +142,35 @@ def test_a_branch_is_made_saved_and_undone(tmp_path: Path) -> None:
         np.testing.assert_allclose(app.session.engine.data.qpos, data.qpos, atol=1e-9)
 
     drive(window, test)
+
+
+def test_each_run_keeps_to_its_part_of_a_row_of_the_raster(tmp_path: Path) -> None:
+    path = tmp_path / "slide.xml"
+    path.write_text(BOX.format(0.2))
+    window = make_window(path)
+    app = window.app
+    sliding = palette_colors(app.session.engine.model, app.session.settings.gizmos.palette).sliding
+
+    def test(ctx: Any) -> None:
+        app.session.take_steps(900)
+        app.beside.branch([read_change("friction:box=0.9")], 0)
+        wait(ctx, lambda: not app.beside.is_busy)
+        window.dockable(PLOTS).focus_window_at_next_frame = True
+        ctx.yield_(6)
+        picture = screenshot(ctx, tmp_path / "raster.png").astype(int)
+        left, top, width, height = (round(value) for value in window.contents["Plots"]._strips)
+        raster = picture[top : top + height, left : left + width]
+        slides = (abs(raster - np.multiply(sliding[:3], 255)) < 12).all(axis=-1)
+        pink = (raster[..., 0] > raster[..., 1] + 70) & (raster[..., 2] > raster[..., 1] + 60)
+        # Of one row, from top to bottom: contact of this run, how long it slides, contact of the one beside.
+        (own,), (other,) = ((np.flatnonzero(each.sum(axis=1) > 50),) for each in (slides, pink))
+        assert len(own) >= 1
+        assert len(other) >= 3
+        assert own.max() < 0.5 * height < other.min()
+        # The strip beside is covered nowhere; below its upper rows are the marks of the time axis.
+        assert pink[other[:2]][:, slides.any(axis=0)].all()
+
+    drive(window, test, drawn=True)
 
 
 def test_a_cure_is_found_and_tried_as_a_branch(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ _SNAP = 6.0
 _DASH = 6
 """Length of a dash, and of a gap, in columns."""
 _MOTION = 0.22
-"""Height of the line of slip and creep, as a part of a row."""
+"""Height of the line of slip and creep, as a part of the run's part of a row."""
 _MOST_MOTIONS = 500
 _GAP = 0.12
 """Gap at either side of a strip, as a part of its row."""
@@ -416,8 +416,11 @@ def _rows_of(session: Session, event: MotionEvent) -> tuple[str, ...]:
     return event.bodies if of_bodies else event.sensors
 
 
-def draw_motions(session: Session, names: Sequence[str]) -> None:
-    """Draw a line under the strips of a raster while pairs of a sensor or body slide or creep."""
+def draw_motions(session: Session, names: Sequence[str], part: float = 1 - 0.5 * _GAP) -> None:
+    """Draw a line under the strips of a raster while pairs of a sensor or body slide or creep.
+
+    `part`: part of each row's height, from its top, that belongs to the run.
+    """
     limits = implot.get_plot_limits().x
     if session.events is None or not names:
         return
@@ -429,8 +432,8 @@ def draw_motions(session: Session, names: Sequence[str]) -> None:
         left = corner.x + (motion.begin - limits.min) * scale
         right = corner.x + (min(motion.end, session.events.time) - limits.min) * scale
         for i in {rows[name] for name in _rows_of(session, event) if name in rows}:
-            bottom = corner.y + (i + 1 - 0.5 * _GAP) * row
-            first = ImVec2(max(left, corner.x), bottom - max(_MOTION * row, 2.0))
+            bottom, height = corner.y + (i + part) * row, min(max(_MOTION * part * row, 2.0), part * row)
+            first = ImVec2(max(left, corner.x), bottom - height)
             draw.add_rect_filled(first, ImVec2(min(max(right, left + 2), corner.x + size.x), bottom), ink)
 
 

@@ -483,9 +483,11 @@ class Plots:
             colors, other, run = [self._colors[name] for name in names], self._beside_curves, self._beside
             if run is None or len(other.times) < 2:
                 draw_strips(curves.times, found, force, colors)
+                draw_motions(session, names)
             else:
                 # The upper part of each row is of this run, the lower of the one beside.
                 draw_strips(curves.times, found, force, colors, (0.08, 0.5))
+                draw_motions(session, names, 0.5)
                 lines = [Line(name, Signal.FOUND, name) for name in names if other.has(Line(name, Signal.FOUND, name))]
                 rows = [names.index(line.name) for line in lines]
                 both = np.zeros((2, len(names), len(other.times) - 1), np.float32)
@@ -493,7 +495,6 @@ class Plots:
                     values[rows] = other.of_signal(other.high, signal)
                 known = [ImVec4(*BESIDE_COLOR) if row in rows else None for row in range(len(names))]
                 draw_strips(other.times - run.lag, both[0], both[1], known, (0.54, 0.92))
-            draw_motions(session, names)
             implot.pop_plot_clip_rect()
         self._show_cursor(session, history)
         self._show_crosshair()
