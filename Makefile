@@ -21,9 +21,10 @@ SOURCES := pyproject.toml $(shell find viewer shaders scenes docs/rules -type f 
 
 run: $(VENV)/.run
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" != Linux ]; then \
-	  $(BIN)/contact-viewer $(SCENE); \
+	  $(BIN)/contact-viewer $(or $(SCENE),walker); \
 	else \
-	  mkdir -p $(dir $(CLIP)) && $(BIN)/contact-viewer record $(or $(SCENE),slope) --duration 5 -o $(CLIP); \
+	  echo "no display: filming 3 s of $(or $(SCENE),walker) into $(CLIP)"; \
+	  mkdir -p $(dir $(CLIP)) && $(BIN)/contact-viewer record $(or $(SCENE),walker) --duration 3 -o $(CLIP); \
 	fi
 
 # SHUFFLE=7 runs them in another order.
@@ -89,20 +90,24 @@ clean:
 
 $(BIN)/python:
 	$(PYTHON) -c 'import ensurepip' 2>/dev/null || sh .ci/debian-packages python3-venv
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
+	@echo "making the environment $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --upgrade pip
 
 # The wheel, not an editable install: what runs here is what users get.
 $(VENV)/.run: $(BIN)/python $(SOURCES)
-	sh .ci/debian-packages $(DRAW_PACKAGES)
-	rm -rf build
-	$(BIN)/python -m pip install --quiet .
+	@echo "looking for OpenGL: $(DRAW_PACKAGES)"
+	@sh .ci/debian-packages $(DRAW_PACKAGES)
+	@rm -rf build
+	@echo "installing contact-viewer, MuJoCo and the window's libraries into $(VENV): a minute or two"
+	@$(BIN)/python -m pip install --quiet .
 	@touch $@
 
 # What the tests import is compiled when they do: all of it would take half a minute.
 $(VENV)/.test: $(VENV)/.run
-	sh .ci/debian-packages $(TEST_PACKAGES)
-	$(BIN)/python -m pip install --quiet --no-compile --group dev
+	@echo "installing what the tests need: $(TEST_PACKAGES), and the packages of [dependency-groups]"
+	@sh .ci/debian-packages $(TEST_PACKAGES)
+	@$(BIN)/python -m pip install --quiet --no-compile --group dev
 	@touch $@
 
 $(DEV)/.dev: pyproject.toml
