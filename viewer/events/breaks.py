@@ -1,4 +1,4 @@
-"""Finds contacts at which a simulation is to be stopped."""
+"""Finds contacts at which a simulation pauses."""
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
@@ -19,7 +19,7 @@ from .event_log import LogEntry
 
 
 class BreakWhen(StrEnum):
-    """What a contact has to do."""
+    """Condition on a contact at which a run pauses."""
 
     BEGIN = "begins"
     END = "ends"
@@ -29,25 +29,25 @@ class BreakWhen(StrEnum):
 
 @dataclass
 class Break:
-    """Stop when a pair, or a sensor, begins, ends, slips, or exceeds a force; without either, when any pair does."""
+    """Break at which a run pauses: a pair, a sensor, or any pair begins, ends, slips, or exceeds a force."""
 
     when: BreakWhen
     pair_id: int | None = None
     sensor: int | None = None
     force: float = 0.0
-    """For `exceeds` [N]."""
+    """Force of `BreakWhen.FORCE` [N]."""
     enabled: bool = True
     slipped: frozenset[int] = frozenset()
-    """Contacts, by number, with which the last slip began."""
+    """Numbers of the contacts that began to slide at the last slip."""
     _above: bool = True
     _sliding: AbstractSet[int] | None = None
 
     def restart(self) -> None:
-        """Forget the last step: the next one does not continue it."""
+        """Forget the last step: the next step does not continue it."""
         self._above, self._sliding = True, None
 
     def is_event(self, entry: LogEntry) -> bool:
-        """True if an event is the one to stop at."""
+        """Return True if a run pauses at an event."""
         if not self.enabled or self.when.removesuffix("s") != entry.kind:
             return False
         if self.sensor is not None:
@@ -55,15 +55,15 @@ class Break:
         return entry.pair_id is not None and self.pair_id in (None, entry.pair_id)
 
     def is_exceeded(self, forces: Iterable[float]) -> bool:
-        """True if the largest of some forces [N] has risen above the limit since the last time."""
+        """Return True if the largest of some forces [N] has risen above the limit since the last call."""
         above = max(forces, default=0.0) > self.force
         rose, self._above = above and not self._above, above
         return rose and self.enabled
 
     def is_slip(self, sliding: AbstractSet[int], sticking: AbstractSet[int]) -> bool:
-        """True if any of some contacts, by number, slides that did not before.
+        """Return True if a contact, of those given by number, has begun to slide since the last call.
 
-        What slides may lift off for a while: it has to stick before it can slip again.
+        A sliding contact may lift off for a while: it has to stick before it can slip again.
         """
         before = self._sliding
         self._sliding = sliding if before is None else (before | sliding) - sticking
@@ -72,15 +72,14 @@ class Break:
 
 
 class Slip(NamedTuple):
-    """Which contacts slide and which stick, by number. Those that do not press, or whose friction is not known, do
-    neither."""
+    """Numbers of the contacts that slide and that stick; those without force or known friction are in neither set."""
 
     sliding: frozenset[int] = frozenset()
     sticking: frozenset[int] = frozenset()
 
 
 def sliding_geoms(engine: Engine, name: str) -> list[str]:
-    """Return the pairs of geoms that slide of those whose contacts a sensor reports, in words."""
+    """Return the names of the geom pairs that slide, of those whose contacts a sensor reports."""
     batch = engine.contacts(name)
     cones = contact_cones(engine.model, engine.contact_data(), batch) if engine.has_contact_list else None
     if cones is None:
@@ -91,7 +90,7 @@ def sliding_geoms(engine: Engine, name: str) -> list[str]:
 
 
 def sensor_slip(engine: Engine, name: str) -> Slip:
-    """Slip of a sensor, as number 0: it slides if one of its contacts does. Unknown for netforce."""
+    """Return the slip of a sensor, as number 0: it slides if one of its contacts does. Unknown for netforce."""
     if not engine.has_contact_list:
         return Slip()
     cones = contact_cones(engine.model, engine.contact_data(), engine.contacts(name))
@@ -99,7 +98,7 @@ def sensor_slip(engine: Engine, name: str) -> Slip:
 
 
 def pair_slip(engine: Engine, pairs: Pairs) -> Slip:
-    """Slip of pairs of geoms, (n, 2), by their place: a pair slides if one of its contacts does."""
+    """Return the slip of geom pairs, (n, 2), by their index: a pair slides if one of its contacts does."""
     if not engine.has_contact_list:
         return Slip()
     data = engine.contact_data()

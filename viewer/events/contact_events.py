@@ -15,7 +15,7 @@ Geoms = tuple[Hashable, Hashable]
 
 
 class EventKind(StrEnum):
-    """What happened to a pair or to a sensor."""
+    """Kind of a contact event of a pair or of a sensor."""
 
     BEGIN = "begin"
     END = "end"
@@ -26,16 +26,16 @@ class EventKind(StrEnum):
 
 
 class EventRule(StrEnum):
-    """What decides when contact begins, and whose contact an event changes."""
+    """Rule for the instant at which contact begins, and for the pairs whose state an event changes."""
 
     SURFACE = "surface"
-    """An event is where surfaces meet or part, and changes that pair alone."""
+    """Rule in which an event is where surfaces meet or part, and changes that pair alone."""
     MODIA = "modia"
-    """A begin is where -2 eps is passed, and any event decides all pairs again, by distance < -eps; as in Modia3D."""
+    """Rule of Modia3D: a begin is where -2 eps is passed, and any event decides all pairs again, by distance < -eps."""
 
 
 class ContactEvent(NamedTuple):
-    """A pair that came into contact or lost it."""
+    """Begin or end of a pair's contact."""
 
     time: float
     """Simulation time [s], inside the step in which the pair's crossing function changed sign."""
@@ -49,47 +49,47 @@ class ContactEvent(NamedTuple):
     """Rate of change of the distance at `time` [m/s]; negative when the geoms approach. NaN if unknown, the mean over
     the step if no velocities are known."""
     duration: float
-    """How long the pair has been in contact at `time` [s]: 0 at a begin."""
+    """Time since the pair came into contact, at `time` [s]: 0 at a begin."""
 
     @property
     def approach_speed(self) -> float:
         """Speed at which the surfaces close in [m/s]; negative when they part.
 
-        At a begin never negative, but for a pair in the band that another's event decides, with `EventRule.MODIA`.
+        At a begin it is never negative, except with `EventRule.MODIA` for a pair that another pair's event decides.
         """
         return -self.normal_velocity
 
 
 class SensorEvent(NamedTuple):
-    """A sensor that began or ceased to feel contact."""
+    """Begin or end of a sensor's contact."""
 
     time: float
-    """Simulation time [s] of the step whose force passed the threshold, not of the step that confirmed it."""
+    """Simulation time of the step whose force passed the threshold, not of the step that confirmed it [s]."""
     sensor: int
-    """Position of the sensor."""
+    """Index of the sensor."""
     kind: EventKind
     force: float
     """Force at `time` [N]."""
     duration: float
-    """How long the sensor has felt contact at `time` [s]: 0 at a begin."""
+    """Time since the sensor came into contact, at `time` [s]: 0 at a begin."""
 
 
 class ContactPair(NamedTuple):
-    """A pair in contact, as its own first event left it."""
+    """Pair in contact, with the time and velocity at which its contact began."""
 
     pair_id: int
     geoms: Geoms
     time: float
-    """When contact began [s]; the first update for a pair that was in contact before it."""
+    """Time at which contact began [s]; the first update for a pair that was in contact before it."""
     normal_velocity: float
     """Rate of change of the distance at `time` [m/s]: minus the approach speed."""
 
 
 class Locate(Protocol):
-    """Finds a crossing more closely than interpolation can, usually by taking the step again in parts."""
+    """Function that finds a crossing more exactly than interpolation, usually by re-simulating the step in parts."""
 
     def __call__(self, pair_id: int, start: float, end: float, level: float) -> Crossing | None:
-        """The instant in [start, end] at which the pair's distance passes `level` [m]; None to interpolate instead.
+        """Return the instant in [start, end] at which the pair's distance passes `level` [m]; None to interpolate.
 
         `start` and `end` are the times of the last two updates, whose distances lie on either side of the
         level; one may lie on it, and a pair whose distance was unknown at `start` may have passed it before.
@@ -100,20 +100,20 @@ class Locate(Protocol):
 
 
 class ContactEvents:
-    """Contact of pairs of geoms, with hysteresis: which are in contact, since when, and when that changes.
+    """Contact states and events of geom pairs, with hysteresis.
 
     A pair begins when its distance falls below -2 eps and ends when it rises above 0; in between it keeps its
     state, so that noise smaller than that band makes no events. This is the zero crossing of
-    `distance_with_hysteresis`. Every pair has its own event instants: what is reported of one does not depend
-    on which others are tracked, but for one rule. At any event, a pair exactly on its threshold is decided
-    too, by distance < -eps, so that no hysteresis distance is zero right after an event.
+    `distance_with_hysteresis`. Every pair has its own event instants: its events do not depend on the other tracked
+    pairs, with one exception. At any event, a pair exactly on its threshold is decided too, by distance < -eps, so that
+    no hysteresis distance is zero right after an event.
 
-    eps decides whether there is an event, not when: the time of an event is the instant at which the surfaces
-    meet or part, distance 0. Only where they met in an earlier step and sank in slowly is it the instant at
-    which -2 eps is passed, because an event lies inside the step that makes it.
+    eps decides whether there is an event, not when: the time of an event is the instant at which the surfaces meet or
+    part, distance 0. If they met in an earlier step and sank in slowly, it is the instant at which -2 eps is passed,
+    because an event lies inside the step that shows it.
 
-    The first update sets the state and returns no events: pairs closer than -eps are in contact. Their end events
-    count the duration from that update, the least it can have been.
+    The first update sets the state and returns no events: pairs closer than -eps are in contact. Their end events count
+    the duration from that update, which is a lower bound.
 
     This is `EventRule.SURFACE`. With `EventRule.MODIA` a begin is always the instant at which -2 eps is passed, and
     the update that shows any event decides all pairs again, by distance < -eps, as the first one does: a pair that is
@@ -125,17 +125,17 @@ class ContactEvents:
         if not 0 < eps < math.inf:
             raise ValueError(f"eps must be a positive length, not {eps!r}")
         self.pairs: tuple[Geoms, ...] = tuple((first, second) for first, second in pairs)
-        """The geoms of each pair; a pair's id is its position here."""
+        """Geoms of each pair; a pair's id is its index here."""
         self.eps = float(eps)
         self.rule = rule
         count = len(self.pairs)
         self._in_contact = np.zeros(count, bool)
-        # Those of the last three updates, the latest first.
+        # Values of the last three updates, the latest first.
         self._distances = self._velocities = (np.full(count, math.inf),) * 3
         self.reset()
 
     def reset(self) -> None:
-        """Forget every contact without ending it: the next update is a first one."""
+        """Forget every contact without an end event: the next update counts as the first."""
         self._started = False
         self._resumed: Mapping[int, ContactPair | None] = {}
         self.contacts: dict[int, ContactPair] = {}
@@ -145,10 +145,10 @@ class ContactEvents:
         self._in_contact[:] = False
 
     def resume(self, contacts: Mapping[int, ContactPair | None]) -> None:
-        """Continue from what is known of an instant that was returned to: the next update is a first one there.
+        """Continue from a past instant that the simulation has returned to: the next update counts as the first.
 
-        Pairs by id: those in contact, or None for those known to be apart. They keep their state if it is within the
-        hysteresis. The others are decided as at the start.
+        `contacts`: known pairs by id, None for a pair that is not in contact. They keep their state if it is within the
+        hysteresis; all other pairs are decided as at the start.
         """
         self.reset()
         self._resumed = dict(contacts)
@@ -160,22 +160,22 @@ class ContactEvents:
 
     @property
     def in_contact(self) -> NDArray[np.bool_]:
-        """Pairs in contact, (pairs,)."""
+        """True for pairs in contact, (pairs,)."""
         return self._in_contact.copy()
 
     @property
     def distance_with_hysteresis(self) -> NDArray[np.float64]:
-        """Distance where in contact, distance + 2 eps elsewhere [m], (pairs,). Infinite where never known."""
+        """Distance of pairs in contact, distance + 2 eps of others [m], (pairs,). Infinite where never known."""
         return np.where(self._in_contact, self._distances[0], self._distances[0] + 2 * self.eps)
 
     @property
     def z1(self) -> float:
-        """Largest hysteresis distance of the pairs in contact [m]; above 0 one ends. -inf without any."""
+        """Largest hysteresis distance of the pairs in contact [m]; above 0 a contact ends. -inf without any."""
         return float(self.distance_with_hysteresis.max(where=self._in_contact, initial=-math.inf))
 
     @property
     def z2(self) -> float:
-        """Smallest hysteresis distance of the other pairs [m]; below 0 one begins. inf without any."""
+        """Smallest hysteresis distance of the other pairs [m]; below 0 a contact begins. inf without any."""
         return float(self.distance_with_hysteresis.min(where=~self._in_contact, initial=math.inf))
 
     def update(
@@ -212,7 +212,7 @@ class ContactEvents:
         self._times = (time, *self._times[:2])
         self._distances = (distance, *self._distances[:2])
         self._velocities = (velocity, *self._velocities[:2])
-        # How far each pair is past its threshold [m].
+        # Distance of each pair past its threshold [m].
         past = np.where(self._in_contact, distance, -2 * self.eps - distance)
         if not past.max(initial=-math.inf) > 0:
             return []
@@ -280,7 +280,7 @@ class ContactEvents:
     def _cross(
         self, crossed: Mapping[int, Trace], locate: Locate | None, others: Mapping[int, Sample] | None = None
     ) -> list[ContactEvent]:
-        """Flip pairs that passed their threshold, or lie on it, and others for this reason; the events, by time."""
+        """Flip the pairs that passed their threshold or lie on it, and `others`; return the events by time."""
         # Events come one or two at a time, for which single values cost less than arrays.
         decided = [pair_id for pair_id in others or () if pair_id not in crossed]
         for pair_id in (*crossed, *decided):
@@ -299,7 +299,7 @@ class ContactEvents:
         return events
 
     def _located(self, pair_id: int, trace: Trace, locate: Locate | None) -> ContactEvent:
-        """The event of a pair that was flipped, where it passed its level."""
+        """Return the event of a flipped pair at the instant at which it passed its level."""
         before = trace.before
         sinks = before.distance <= 0 or self.rule is EventRule.MODIA
         level = -2 * self.eps if self._in_contact.item(pair_id) and sinks else 0.0
@@ -309,7 +309,7 @@ class ContactEvents:
         return self._event(pair_id, crossing)
 
     def _event(self, pair_id: int, crossing: Crossing) -> ContactEvent:
-        """The event of a pair that was flipped, at an instant."""
+        """Return the event of a flipped pair at an instant."""
         begins = self._in_contact.item(pair_id)
         time, distance, velocity = crossing
         return ContactEvent(
@@ -323,7 +323,7 @@ class ContactEvents:
         )
 
     def _trace(self, pair_id: int) -> Trace:
-        """A pair as it was in the last updates."""
+        """Return the samples of a pair in the last three updates."""
         after, before, earlier = (
             Sample(time, distances.item(pair_id), velocities.item(pair_id))
             for time, distances, velocities in zip(self._times, self._distances, self._velocities, strict=True)

@@ -1,4 +1,4 @@
-"""The rule by which geom pairs slide and creep: which samples of their motion show it."""
+"""Decides by samples of their motion which geom pairs slide and creep."""
 
 import math
 from dataclasses import dataclass
@@ -12,35 +12,35 @@ from ..mjmodel.pair_motion import USED
 INTERVAL = 0.02
 """Time between two samples of the contacts [s]; at least one step."""
 WINDOWS = (0.5, 1.0, 2.0, 3.0, 5.0)
-"""Times over which motion is judged [s]. In less, what is shaken at 1 Hz looks the same."""
+"""Times over which motion is judged [s]. In shorter windows, shaking at 1 Hz looks the same as creep."""
 RECENT = 0.25
 """Time over which the present speed is measured [s]."""
 LEAST_DISTANCE = 1e-4
-"""Displacement from which on something creeps that is at least 1 cm large [m]; smaller things in proportion."""
+"""Least displacement of creep of geoms of at least 1 cm [m]; of smaller geoms in proportion."""
 LEAST_SPEED = 1e-5
-"""Speed below which it does not any more, likewise [m/s]."""
+"""Speed below which creep of such geoms ends [m/s]."""
 STAYS = 5
-"""Samples in a row without sliding that end it."""
+"""Number of samples in a row without sliding that end a slip."""
 DECIDE = 5
-"""Samples from one decision to the next, and from one place on old ground to the next."""
+"""Number of samples from one decision to the next, and from one kept place of old ground to the next."""
 _STEADY = 2.0
-"""Shortest window in which less than `LEAST_DISTANCE` is seen, if it is steady [s]."""
+"""Shortest window in which less than `LEAST_DISTANCE` counts as creep, if it is steady [s]."""
 _RETURNS = 3
-"""Decisions from one look at whether what creeps has come back to old ground to the next."""
+"""Number of decisions between two checks for a return to old ground."""
 _LATEST = 5
-"""Samples at the end of a window that must go on in its direction."""
+"""Number of samples at the end of a window that must continue in its direction."""
 _PAST = 500
-"""Samples before a window whose places are old ground."""
+"""Number of samples before a window whose places are old ground."""
 _EARLY = 0.15
-"""Part of the displacement that must be there after half of a window: what has just been pushed does not creep."""
+"""Part of the displacement that must be reached after half of a window: a geom that was just pushed does not creep."""
 _MOST_ASKED = 64
-"""Pairs at decisions whose way is searched together."""
+"""Number of pairs at decisions whose path is searched together."""
 X, PATH, TURN, TILT, TRAVEL1, TRAVEL2, MOTION = slice(0, 4), 4, 5, slice(6, 9), 9, 10, 11
 """Columns of motion since a pair was first seen: displacement [m], with spin times lever as a fourth component; its
-path [m]; turn about the normal and the tangents [rad]; path of the contact over both bodies [m]. After them come those
-of `PairSamples.values`."""
+path [m]; turn about the normal and the tangents [rad]; path of the contact over both bodies [m]. The columns of
+`PairSamples.values` follow."""
 SLIDES = MOTION + 5
-"""Column that is 1 in samples in which a pair slides, and 2 if one of these is enough."""
+"""Column that is 1 in samples in which a pair slides, and 2 in samples that alone are enough for a slip."""
 PAIR = np.dtype(
     [
         ("key", np.int64),
@@ -54,8 +54,8 @@ PAIR = np.dtype(
         ("way", float),
     ]
 )
-"""A pair: how much smaller than 1 cm it is; the radius by which tilt is judged [m]; sample from which on it has neither
-been open nor slid; its state; of its creep the window, `start` and the displacement [m] when it began."""
+"""State of a pair: size as a part of 1 cm, at most 1; radius by which tilt is judged [m]; sample since which it has
+neither been open nor slid; whether it slides, creeps; window, `start` and displacement [m] when its creep began."""
 
 Values = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -64,18 +64,18 @@ Rows = NDArray[np.intp]
 
 @dataclass
 class Block:
-    """Samples in a row, the last of those that were decided on and new ones."""
+    """Consecutive samples: the last of those that were decided on, then new ones."""
 
     first: int
     """Number of the first sample."""
     fresh: int
-    """Place of the first new one."""
+    """Index of the first new sample."""
     times: Values
-    """(samples,) [s]."""
+    """Times of the samples [s], (samples,)."""
     columns: Values
-    """(samples, pairs, SLIDES + 1)."""
+    """Motion of the pairs, (samples, pairs, SLIDES + 1)."""
     touching: Mask
-    """(samples, pairs)."""
+    """True where a pair touches, (samples, pairs)."""
 
     @property
     def fresh_count(self) -> int:
@@ -84,20 +84,20 @@ class Block:
 
 
 class Signs(NamedTuple):
-    """What speaks for creep, and against it, in each window that ends at a decision: (windows, rows, pairs)."""
+    """Signs for and against creep in each window that ends at a decision: (windows, rows, pairs)."""
 
     begins: Mask
-    """The pair has crept through the window."""
+    """True if the pair has crept through the window."""
     spoils: Mask
-    """Creep that was found in such a window ends."""
+    """True if creep that began by such a window ends."""
     way: Values
     """Displacement in the window [m]."""
     is_slow: Mask
-    """The pair has come to rest: (rows, pairs)."""
+    """True if the pair has come to rest: (rows, pairs)."""
 
 
 class CreepRule:
-    """Which geom pairs slide and creep.
+    """Rule by which geom pairs slide and creep.
 
     Contacts are sampled every 20 ms. Between two samples that both have a pair, the carried body moves against the
     carrying one (that which never moves, or has the larger geom) at the contact, whose place is the mean over the
@@ -134,17 +134,17 @@ class CreepRule:
     """
 
     def __init__(self, interval: float) -> None:
-        """`interval` between two samples [s]."""
+        """`interval`: time between two samples [s]."""
         self.interval = interval
         self.recent, *windows = (max(2, round(time / max(interval, 1e-9))) for time in (RECENT, *WINDOWS))
         self.windows = np.array(windows)
-        """Numbers of samples of the windows."""
+        """Length of each window in samples."""
         self._ground = np.zeros((0, 0, 4))
         self._ground_samples = np.zeros(0, np.int64)
 
     def find_slides(self, block: Block, pairs: NDArray[np.void]) -> tuple[Mask, NDArray[np.int64]]:
-        """Return which pairs slide in the new samples, and since which sample they have neither slid nor been open,
-        (new samples, pairs) each."""
+        """Return True for pairs that slide in the new samples, and the sample since which each has neither slid nor
+        been open, (new samples, pairs) each."""
         fresh = block.fresh
         count = block.fresh_count
         lead = np.zeros((max(0, STAYS - 1 - fresh), len(pairs)), bool)
@@ -170,8 +170,8 @@ class CreepRule:
     def find_candidates(
         self, block: Block, pairs: NDArray[np.void], rows: Rows, starts: NDArray[np.int64]
     ) -> tuple[Rows, Mask]:
-        """Return which pairs may creep at decisions in some rows, or do, (k,), and which windows they fill there,
-        (windows, rows, k)."""
+        """Return the pairs that creep, or may creep at decisions in some rows, (k,), and True for the windows that they
+        fill there, (windows, rows, k)."""
         if (
             not pairs["creeps"].any()
             and block.first + rows[-1] - starts.min(initial=block.first + int(rows[-1])) < self.windows[0]
@@ -188,7 +188,7 @@ class CreepRule:
         return some, fills[:, :, some]
 
     def judge(self, block: Block, pairs: NDArray[np.void], rows: Rows, some: Rows, fills: Mask) -> Signs:
-        """Return what speaks for and against the creep of some pairs, (k,), at decisions: see the rule."""
+        """Return the signs for and against the creep of some pairs, (k,), at decisions: see the rule."""
         moved = block.columns[:, some, :MOTION]
         lengths, scale, reach = self.windows[:, np.newaxis, np.newaxis], pairs["scale"][some], pairs["reach"][some]
         start = np.maximum(rows - self.windows[:, np.newaxis], 0)
@@ -217,17 +217,17 @@ class CreepRule:
         return Signs(begins & ~(travels & (over > way)), spoils, way, slow)
 
     def recent_way(self, block: Block, rows: Rows, some: Rows | slice = slice(None)) -> Values:
-        """Displacement of some pairs in the last quarter of a second before rows [m], (rows, k)."""
+        """Return the displacement of some pairs in the last quarter of a second before rows [m], (rows, k)."""
         change = block.columns[rows, :, X] - block.columns[np.maximum(rows - self.recent, 0), :, X]
         return np.asarray(np.sqrt((change[:, some] ** 2).sum(axis=2)))
 
     def looks(self, block: Block, rows: Rows) -> Rows:
-        """Which decisions look whether what creeps has come back: to search ten seconds takes longer than all the rest,
-        and for an end three times a second will do."""
+        """Return the decisions that check for a return to old ground: one in `_RETURNS`, because to search ten seconds
+        takes longer than all other checks."""
         return np.flatnonzero((block.first + rows) % (_RETURNS * DECIDE) == 0)
 
     def keep_ground(self, block: Block) -> None:
-        """Keep places of the new samples, to know what comes back to them."""
+        """Keep places of the new samples, to find pairs that return to them."""
         numbers = block.first + np.arange(block.fresh, len(block.times))
         kept = np.flatnonzero(numbers % DECIDE == 0)
         if len(kept):
@@ -235,19 +235,19 @@ class CreepRule:
             ground = np.pad(self._ground, ((0, 0), (0, missing), (0, 0))) if missing else self._ground
             places = np.concatenate([ground, block.columns[block.fresh + kept][:, :, X]])
             samples = np.concatenate([self._ground_samples, numbers[kept]])
-            # All of this block's are needed for its decisions.
+            # All places of this block are needed for its decisions.
             surplus = max(0, len(places) - (_PAST + int(self.windows[-1])) // DECIDE - 2 - len(kept))
             self._ground, self._ground_samples = places[surplus:], samples[surplus:]
 
     def keep_pairs(self, kept: Mask) -> None:
-        """Forget the places of other pairs."""
+        """Forget the places of all pairs but those in `kept`."""
         self._ground = self._ground[:, kept[: self._ground.shape[1]]]
 
     def is_old_ground(
         self, block: Block, rows: Rows, columns: Rows, starts: NDArray[np.int64], windows: Rows, near: Values
     ) -> Mask:
-        """Return which of some pairs, (k,), are at a row, (k,), near a place where they were before the window that
-        ends there, (k,): within a distance [m], (k,). `starts`: see `find_slides`."""
+        """Return True for pairs that are at a row within a distance `near` [m] of a place where they were before the
+        window that ends at that row; all (k,). `starts`: see `find_slides`."""
         found, lengths = np.zeros(len(rows), bool), self.windows[windows]
         for first in range(0, len(rows), _MOST_ASKED):
             part = slice(first, first + _MOST_ASKED)
@@ -256,7 +256,7 @@ class CreepRule:
             since = np.maximum(ends - _PAST, starts[part])
             low, high = np.searchsorted(self._ground_samples, [since.min(), ends.max() + 1]).tolist()
             then, ground = self._ground_samples[low:high, np.newaxis], self._ground[low:high, columns[part]]
-            # What has never been as far in this direction is nowhere near.
+            # A pair that was never as far in this direction is not near old ground.
             along = np.einsum("jk,ijk->ij", here - start, ground)
             along[(then < since) | (then > ends)] = -math.inf
             way = here - start

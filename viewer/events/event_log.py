@@ -15,38 +15,38 @@ from .friction_states import Motion
 from .reasons import EventReason
 
 LIMIT = 20_000
-"""Events that are kept."""
+"""Number of events that are kept."""
 
 
 @dataclass(eq=False, slots=True)
 class LoggedContact:
-    """One contact of a pair or a sensor; the events at its two ends share it."""
+    """Contact of a pair or a sensor; its begin and end events share it."""
 
     begin: float
-    """When it began [s]; when the log began, if it was there before."""
+    """Time of its begin [s]; of the begin of the log, if the contact existed before."""
     end: float = math.nan
-    """When it ended [s]; NaN while it lasts."""
+    """Time of its end [s]; NaN while it lasts."""
     peak_force: float = math.nan
     """Largest force so far [N]: the normal forces between a pair, the force of a sensor. NaN if not known."""
     peak_time: float = math.nan
-    """When that was [s]."""
+    """Time of the largest force [s]."""
 
     @property
     def lasting(self) -> bool:
         return math.isnan(self.end)
 
     def duration(self, now: float) -> float:
-        """How long it lasted, or has lasted up to now [s]."""
+        """Return the time that the contact lasted, or has lasted up to `now` [s]."""
         return (now if self.lasting else self.end) - self.begin
 
 
 class MotionEvent(NamedTuple):
-    """A pair that began or ceased to slide or to creep."""
+    """Begin or end of a pair's slip or creep."""
 
     time: float
-    """Simulation time [s]."""
+    """Simulation time of the event [s]."""
     pair_id: int
-    """Position of the pair among those that are tracked."""
+    """Index of the pair among those that are tracked."""
     geoms: Geoms
     bodies: tuple[str, str]
     sensors: tuple[str, ...]
@@ -54,16 +54,16 @@ class MotionEvent(NamedTuple):
     kind: EventKind
     motion: Motion
     reason: EventReason | None = None
-    """Why; None where it ends."""
+    """Reason of the motion; None at its end."""
 
     @property
     def why(self) -> str:
-        """Why, in a sentence; empty where it ends."""
+        """Reason of the motion, in a sentence; empty at its end."""
         return "" if self.reason is None else self.reason.text
 
     @property
     def distance(self) -> float:
-        """Way from begin to end, or so far [m]."""
+        """Distance from begin to end, or so far [m]."""
         return self.motion.distance
 
     @property
@@ -73,17 +73,17 @@ class MotionEvent(NamedTuple):
 
     @property
     def duration(self) -> float:
-        """How long it has lasted at `time` [s]: 0 where it begins."""
+        """Time since the motion began, at `time` [s]: 0 at its begin."""
         return self.time - self.motion.begin
 
     @property
     def use(self) -> float:
-        """Friction use where it began; NaN if not known."""
+        """Friction use when the motion began; NaN if not known."""
         return self.motion.at[2] if self.motion.at else math.nan
 
 
 class LogEntry(NamedTuple):
-    """An event of a pair or of a sensor."""
+    """Event of a pair or of a sensor, as the log keeps it."""
 
     time: float
     """Simulation time of the event [s]."""
@@ -91,23 +91,23 @@ class LogEntry(NamedTuple):
     """Simulation time of the first step that shows it [s]."""
     kind: EventKind
     subject: str
-    """The sensor, or the two geoms, for people."""
+    """Name of the sensor, or of the two geoms."""
     event: ContactEvent | SensorEvent | MotionEvent
     contact: LoggedContact
 
     @property
     def pair_id(self) -> int | None:
-        """The pair; None for a sensor's event."""
+        """Id of the pair; None for a sensor's event."""
         return None if isinstance(self.event, SensorEvent) else self.event.pair_id
 
     @property
     def motion(self) -> Motion | None:
-        """What slides or creeps; None where contact begins or ends."""
+        """Slip or creep; None where contact begins or ends."""
         return self.event.motion if isinstance(self.event, MotionEvent) else None
 
     @property
     def sensor(self) -> int | None:
-        """Position of the sensor; None for a pair's event."""
+        """Index of the sensor; None for a pair's event."""
         return self.event.sensor if isinstance(self.event, SensorEvent) else None
 
     @property
@@ -117,11 +117,11 @@ class LogEntry(NamedTuple):
 
 
 class PeakHold:
-    """The largest force in each open contact."""
+    """Largest force of each open contact."""
 
     def __init__(self, count: int) -> None:
-        """For `count` pairs or sensors."""
-        # The last place is for forces that belong to none of them.
+        """Begin without contacts of `count` pairs or sensors."""
+        # The last place is for forces of pairs that are not tracked.
         self._peaks = np.full(count + 1, math.inf)
         self._contacts: dict[int, LoggedContact] = {}
 
@@ -130,19 +130,19 @@ class PeakHold:
         self._peaks[place] = -math.inf if math.isnan(contact.peak_force) else contact.peak_force
 
     def close(self, place: int) -> LoggedContact:
-        """The contact that was open there."""
+        """Return the contact that was open at a place, and close it."""
         self._peaks[place] = math.inf
         return self._contacts.pop(place)
 
     def update(self, time: float, places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
-        """Raise peaks to forces [N] at some places, (k,) each; -1 is no place."""
+        """Raise peaks to forces [N] at some places, (k,) each; -1 for forces that no peak counts."""
         higher = forces > self._peaks[places]
         if higher.any():
             for place, force in zip(places[higher].tolist(), forces[higher].tolist(), strict=True):
                 self._raise(place, force, time)
 
     def update_steps(self, times: Sequence[float], places: NDArray[np.intp], forces: NDArray[np.float64]) -> None:
-        """The same for several steps: times [s], (steps,), and forces [N], (steps, k)."""
+        """Raise peaks to the forces of several steps: times [s], (steps,), and forces [N], (steps, k)."""
         highest = np.fmax.reduce(forces)
         for i in (highest > self._peaks[places]).nonzero()[0].tolist():
             force = highest.item(i)
@@ -155,15 +155,15 @@ class PeakHold:
 
 
 class EventLog:
-    """The last events, in order of time."""
+    """Last events, in order of time."""
 
     def __init__(self, limit: int | None = LIMIT) -> None:
-        """Without a limit every event is kept."""
+        """`limit`: number of events that are kept; None for all."""
         self.entries: list[LogEntry] = []
         self.dropped = 0
-        """Events that were left out, the oldest ones."""
+        """Number of oldest events that were dropped."""
         self.version = 0
-        """Changes whenever the entries do."""
+        """Number that changes whenever the entries do."""
         self._limit = limit
 
     def add(self, entry: LogEntry) -> None:
@@ -183,9 +183,9 @@ class EventLog:
         self.dropped = 0
 
     def truncate(self, time: float) -> list[LogEntry]:
-        """Drop what came after a time [s]; the last event of each pair and sensor up to then, oldest first.
+        """Drop the events after a time [s]; return the last event of each pair and sensor before it, oldest first.
 
-        Contacts that ended afterwards last again, with their peak if it was before.
+        Contacts that ended after that time last again; they keep a peak from before it.
         """
         self.version += 1
         del self.entries[bisect_right(self.entries, time, key=_time) :]
@@ -200,15 +200,15 @@ class EventLog:
         return list(last.values())
 
     def following(self, now: float) -> LogEntry | None:
-        """The first event that is not yet seen at a time [s]."""
+        """Return the first event that is seen after a time [s]."""
         return next((entry for entry in self.entries if entry.seen > now), None)
 
     def preceding(self, now: float) -> LogEntry | None:
-        """The last event that was seen before a time [s]."""
+        """Return the last event that was seen before a time [s]."""
         return next((entry for entry in reversed(self.entries) if entry.seen < now), None)
 
     def between(self, start: float, end: float) -> Sequence[LogEntry]:
-        """Events in a span of time [s], for marks on a time axis."""
+        """Return the events in a span of time [s], for marks on a time axis."""
         first = bisect_right(self.entries, start, key=_time)
         return self.entries[first : bisect_right(self.entries, end, key=_time)]
 
@@ -224,9 +224,9 @@ def _time(entry: LogEntry) -> float:
 
 
 def event_record(entry: LogEntry) -> dict[str, Any]:
-    """An event of a pair with its fields by name, in SI units; fit for JSON: what is not known is None.
+    """Return the fields of a pair's event by name, in SI units, for JSON: unknown values are None.
 
-    Of slip and creep other fields are known than of contacts that begin or end.
+    Events of slip and creep have other fields than begins and ends of contact.
     """
     event = entry.event
     if isinstance(event, MotionEvent):
@@ -261,7 +261,7 @@ def event_record(entry: LogEntry) -> dict[str, Any]:
 
 
 def events_as_json(entries: Iterable[LogEntry]) -> str:
-    """A list of objects, one a line."""
+    """Return events as a JSON list of objects, one per line."""
     records = [json.dumps(event_record(entry)) for entry in entries if entry.pair_id is not None]
     return "[\n" + ",\n".join(records) + "\n]\n" if records else "[]\n"
 
@@ -281,14 +281,14 @@ def merge_bodies(
         lasting: Pairs in contact after the last of the events.
 
     Returns:
-        The first begin and the last end of what overlaps, with the largest force, way and speed of it.
+        The first begin and the last end of contacts that overlap, with their largest force, distance and speed.
     """
     kept = [entry for entry in entries if entry.pair_id is not None]
     known: dict[int, EventKind] = {}
     for entry in kept:
         if entry.motion is None:
             known.setdefault(entry.event.pair_id, entry.kind)  # type: ignore[union-attr]
-    # What ends without a begin, or lasts without any event, was there from the start.
+    # A contact that ends without a begin, or lasts without any event, existed from the start.
     there = {pair for pair, kind in known.items() if kind is EventKind.END} | (set(lasting) - set(known))
     open_: dict[tuple[tuple[str, str], str], set[int]] = {}
     for pair in there:
@@ -315,7 +315,7 @@ def merge_bodies(
 
 
 def _of_bodies(entry: LogEntry, bodies: tuple[str, str], begin: LogEntry | None = None) -> LogEntry:
-    """Return an event with the names of bodies, and what it has in common with its begin."""
+    """Return an event with the names of bodies; an end shares contact or motion with its begin."""
     event: Any = entry.event
     if isinstance(event, MotionEvent):
         motion = replace(event.motion) if begin is None or begin.motion is None else begin.motion
@@ -333,7 +333,7 @@ def _of_bodies(entry: LogEntry, bodies: tuple[str, str], begin: LogEntry | None 
 
 
 def _raise_to(entry: LogEntry, other: LogEntry) -> None:
-    """Raise what an event of bodies knows to that of a further pair of geoms."""
+    """Raise the peaks of an event of bodies to those of a further pair of geoms."""
     if entry.motion is not None and other.motion is not None:
         entry.motion.distance = max(entry.motion.distance, other.motion.distance)
         entry.motion.speed = max(entry.motion.speed, other.motion.speed)

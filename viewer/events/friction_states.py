@@ -1,4 +1,4 @@
-"""Finds which geom pairs slide and creep, when they begin and end to, and how far and fast they move."""
+"""Finds the geom pairs that slide or creep, and the times, distances and speeds of their motion."""
 
 import math
 from bisect import bisect_right
@@ -35,92 +35,93 @@ from .creep_rule import (
 _FASTEST = 0.2
 """Speed above which nothing creeps [m/s]."""
 _BLOCK_SAMPLES = 800
-"""Samples that are kept before they are decided on together ..."""
+"""Number of samples above which they are decided on together."""
 _BLOCK_BYTES = 2**24
-"""... and memory that they may take."""
+"""Memory of samples above which they are decided on together [bytes]."""
 _ROLLS = 10
-"""Travel of the contact over both bodies, by the slip, from which on a pair rolls, and does not slide."""
+"""Travel of the contact over both bodies, as a multiple of the slip, above which a pair rolls and does not slide."""
 _TURNED = 1.0
-"""Turn from which on a pair that did not touch in between is not known to slide [rad]."""
+"""Turn above which a pair that did not touch in between does not count as sliding [rad]."""
 _PLAIN = 1e-3
-"""Displacement with its friction used up from one sample to the next by which alone a pair slides [m]."""
+"""Displacement between two samples that alone counts as a slip, if friction is used up [m]."""
 _PIVOT = 0.05
-"""Angular speed about the normal from which on a pair pivots [rad/s]."""
+"""Angular speed about the normal above which a pair pivots [rad/s]."""
 _AHEAD = 32
-"""Decisions in a row for which it is searched together whether a pair is on old ground."""
+"""Number of consecutive decisions for which old ground is searched together."""
 _MOST_RECORDS = 400_000
-"""Moving pairs in past decisions that are kept to be looked at again."""
+"""Number of records of moving pairs that are kept for past steps."""
 
 
 @dataclass(eq=False, slots=True)
 class Motion:
-    """A time in which a geom pair slides or creeps."""
+    """Interval in which a geom pair slides or creeps."""
 
     state: ContactState
     """SLIDING or CREEPING."""
     key: int
-    """The pair: see `pair_key`."""
+    """Key of the pair: see `pair_key`."""
     begin: float
-    """When it began [s]."""
+    """Time of its begin [s]."""
     seen: float
-    """When that was certain [s]."""
+    """Time at which its begin was certain [s]."""
     end: float = math.inf
-    """When it ended [s]; infinite while it lasts."""
+    """Time of its end [s]; infinite while it lasts."""
     ended: float = math.inf
-    """When that was certain [s]."""
+    """Time at which its end was certain [s]."""
     distance: float = 0.0
-    """Way so far [m]."""
+    """Distance so far [m]."""
     speed: float = 0.0
     """Largest speed so far [m/s]."""
     before: tuple[float, ...] = ()
-    """Load [N], shear [N], friction use and number of points a quarter of a second before it began ..."""
+    """Load [N], shear [N], friction use and number of contact points a quarter of a second before its begin; empty if
+    the pair did not touch then."""
     at: tuple[float, ...] = ()
-    """... and when it began. `before` is empty where the pair did not touch then."""
+    """Load [N], shear [N], friction use and number of contact points at its begin."""
 
 
 class Moving(NamedTuple):
-    """How a pair that does not just stick moved in the last quarter of a second."""
+    """Motion in the last quarter of a second of a pair that does not just stick."""
 
     state: ContactState
     speed: float
-    """[m/s]"""
+    """Speed [m/s]."""
     use: float
-    """Friction use, the mean over the contacts."""
+    """Friction use, as a mean over the contacts."""
     roll: float
-    """Angular speed about the tangents [rad/s]; 0 where it does not roll."""
+    """Angular speed about the tangents [rad/s]; 0 unless the pair rolls."""
     pivot: float
-    """Angular speed about the normal [rad/s]."""
+    """Angular speed about the normal [rad/s]; 0 unless the pair pivots."""
 
 
 class _Lasting(NamedTuple):
-    """A motion that has not ended."""
+    """Motion that has not ended."""
 
     motion: Motion
     column: int
-    """Place of the pair."""
+    """Column of the pair in a block."""
     origin: Values
-    """Displacement and path where it began [m], (5,)."""
+    """Displacement and path at its begin [m], (5,)."""
 
 
 class FrictionStates:
-    """Which geom pairs slide and creep, by `CreepRule`, found in many samples together."""
+    """Geom pairs that slide and creep, by `CreepRule`; many samples are decided on together."""
 
     def __init__(self, model: MjModel, timestep: float) -> None:
-        """`timestep` from one step that is added to the next [s]."""
+        """`timestep`: length of a step [s]."""
         self._model = model
         self._reader = MotionReader(model)
         self.timestep = timestep
         self.motions: dict[int, list[Motion]] = {}
-        """Times in which pairs moved, by key, oldest first."""
+        """Motions of each pair by its key, oldest first."""
         self._radius = np.where(model.geom_rbound > 0, model.geom_rbound, np.inf)
         self._records: list[Values] = []
-        """Of each decision with moving pairs: key and values of `Moving`, (k, 6)."""
+        """Tables of moving pairs, one per decision that has any: key and values of `Moving`, (k, 6)."""
         self._record_times: list[float] = []
         self._record_rows = 0
         self.restart()
 
     def restart(self) -> None:
-        """Forget what was seen of motion: the next step does not continue the last one."""
+        """Forget samples of motion: the next step does not continue the last one."""
         self._reader.clear()
         self._times: list[float] = []
         self._stride = max(1, round(INTERVAL / self.timestep)) if self.timestep > 0 else 1
@@ -131,14 +132,14 @@ class FrictionStates:
         """Time of the last sample [s]."""
         self._block: Block | None = None
         self._lead = 0
-        """Samples that were decided on and are decoded again, for the moves from them."""
+        """Number of samples that were decided on and are decoded again, because new moves start from them."""
         self._pairs = np.zeros(0, PAIR)
         self._columns: dict[int, int] = {}
-        """Places of the pairs in a block, by key."""
+        """Columns of the pairs in a block, by key."""
         self._lasting: dict[tuple[int, ContactState], _Lasting] = {}
 
     def resume(self, time: float) -> None:
-        """Continue from an instant that was returned to [s]: what came after it is forgotten."""
+        """Continue from a past instant that the simulation has returned to [s], and forget what came after it."""
         self.flush()
         self.restart()
         for key, motions in self.motions.items():
@@ -157,7 +158,7 @@ class FrictionStates:
         self.restart()
 
     def is_due(self) -> bool:
-        """Count a step; True if it is one to `add`."""
+        """Count a step; return True if it is one to `add`."""
         self._skipped += 1
         return self._skipped >= self._stride
 
@@ -174,11 +175,11 @@ class FrictionStates:
 
     @property
     def full(self) -> bool:
-        """True if it is time to decide on what was kept."""
+        """True if there are enough samples to decide on."""
         return len(self._times) >= _BLOCK_SAMPLES or self._reader.size > _BLOCK_BYTES
 
     def flush(self) -> list[Motion]:
-        """Decide on the samples that were kept: the motions that began or ended in them."""
+        """Decide on the samples that were kept, and return the motions that began or ended in them."""
         if not self._times:
             return []
         times, self._times = np.array(self._times), []
@@ -187,14 +188,14 @@ class FrictionStates:
         return self._decide(block) if len(self._pairs) else []
 
     def moving_at(self, time: float) -> dict[int, Moving]:
-        """Return the pairs that did not just stick at a time [s], by key, as far as it was decided."""
+        """Return the pairs that did not just stick at a time [s], by key; none after the last decision."""
         place = bisect_right(self._record_times, time + 1e-9) - 1
         if place < 0 or time - self._record_times[place] > 2 * DECIDE * self._interval:
             return {}
         return {int(row[0]): Moving(ContactState(int(row[1])), *row[2:].tolist()) for row in self._records[place]}
 
     def state_at(self, key: int, time: float) -> Motion | None:
-        """Return the motion of a pair at a time [s]; None if it is open, sticks, or is not known."""
+        """Return the motion of a pair at a time [s]; None if the pair is open, sticks, or is not known."""
         motions = self.motions.get(key, ())
         return next((each for each in reversed(motions) if each.begin <= time < each.end), None)
 
@@ -207,7 +208,7 @@ class FrictionStates:
         )
 
     def _extend(self, times: Values, samples: PairSamples | None) -> Block:
-        """Return the last samples with new ones after them."""
+        """Return a block of the last samples and new ones."""
         old, lead = self._block, self._lead
         if old is not None and len(old.times):
             gap = times[0] - old.times[-1]
@@ -241,7 +242,7 @@ class FrictionStates:
         return block
 
     def _columns_of(self, keys: NDArray[np.int64], fresh: int) -> Rows:
-        """Return the places of pairs, with room for those that were not seen before."""
+        """Return the columns of pairs, and add columns for new pairs."""
         new = np.array([key for key in keys.tolist() if key not in self._columns], np.int64)
         if len(new):
             added = np.zeros(len(new), PAIR)
@@ -253,7 +254,7 @@ class FrictionStates:
         return np.array([self._columns[key] for key in keys.tolist()], np.intp)
 
     def _add_motion(self, block: Block, samples: PairSamples, column: Rows) -> None:
-        """Enter how pairs moved from sample to sample."""
+        """Enter the motion of pairs from sample to sample."""
         rows = samples.sample - block.first
         block.touching[rows, column] = True
         block.columns[rows, column, MOTION:SLIDES] = samples.values
@@ -264,19 +265,19 @@ class FrictionStates:
         step = np.concatenate([moves.slip, (moves.spin * after.lever)[:, np.newaxis]], axis=1)
         path = np.sqrt((step**2).sum(axis=1))
         travel = np.sqrt(((after.places - before.places) ** 2).sum(axis=2))
-        # What slides may leave the list in between: pyramids throw it up.
+        # A sliding geom may leave the list in between: pyramidal cones throw it up.
         slips = after.values[:, SLIDING] > 0.5 * after.values[:, LOAD]
         turned = np.sqrt((moves.tilt**2).sum(axis=1))
         rolls = (travel.min(axis=1) > _ROLLS * path) & (turned * self._pairs["reach"][column] > _ROLLS * path)
         slips &= (path > SLIDING_SPEED * self._interval * gaps) & ~rolls & ((gaps == 1) | (turned < _TURNED))
-        # What turns by half a turn or more from sample to sample seems to move, and rolls.
+        # A pair that turns by half a turn or more between samples only seems to move: it rolls.
         wild = ~slips & ((path > _FASTEST * self._interval) | (gaps > 1))
         step[wild], path[wild], travel[gaps > 1] = 0.0, 0.0, 0.0
         block.columns[rows, column, :MOTION] = np.column_stack([step, path, moves.spin, moves.tilt, travel])
         block.columns[rows, column, SLIDES] = np.where(slips & (path > _PLAIN), 2.0, slips)
 
     def _decide(self, block: Block) -> list[Motion]:
-        """Find what slides and creeps in the new samples."""
+        """Find the slips and creep of the new samples; return the motions that begin or end."""
         slides, starts = self._rule.find_slides(block, self._pairs)
         changes = self._enter_slides(block, slides) if slides.any() or self._pairs["slides"].any() else []
         self._rule.keep_ground(block)
@@ -294,7 +295,7 @@ class FrictionStates:
         return changes
 
     def _enter_slides(self, block: Block, slides: Mask) -> list[Motion]:
-        """Begin and end slips."""
+        """Begin and end slips; return their motions."""
         changes: list[Motion] = []
         before = np.concatenate([self._pairs["slides"][np.newaxis], slides[:-1]])
         for row, column in np.argwhere(before != slides).tolist():
@@ -312,7 +313,7 @@ class FrictionStates:
         return changes
 
     def _find_creep(self, block: Block, rows: Rows, starts: NDArray[np.int64], slides: Mask) -> list[Motion]:
-        """Begin and end creep, and record what moves, at decisions in some rows of a block."""
+        """Begin and end creep, and record moving pairs, at decisions in some rows of a block."""
         creeping = np.zeros(slides.shape, bool)
         some, fills = self._rule.find_candidates(block, self._pairs, rows, starts)
         changes = self._judge(block, rows, starts, some, fills, creeping) if len(some) else []
@@ -322,7 +323,7 @@ class FrictionStates:
     def _judge(
         self, block: Block, rows: Rows, starts: NDArray[np.int64], some: Rows, fills: Mask, creeping: Mask
     ) -> list[Motion]:
-        """Begin and end the creep of some pairs, (k,): see the rule. Enter in `creeping`, (rows, pairs), which do."""
+        """Begin and end the creep of some pairs, (k,), by the rule; mark it in `creeping`, (rows, pairs)."""
         rule, pairs = self._rule, self._pairs[some]
         signs = rule.judge(block, self._pairs, rows, some, fills)
         begin, may_begin = signs.begins, np.asarray(signs.begins.any(axis=0))
@@ -333,7 +334,7 @@ class FrictionStates:
         asked = np.zeros(begin.shape, bool)
 
         def look(looks: Rows, which: Rows) -> None:
-            # Whether what creeps has come back.
+            # Find creeping pairs that have come back to old ground.
             if not len(looks) or not len(which):
                 return
             at, of = np.repeat(looks, len(which)), np.tile(which, len(looks))
@@ -343,7 +344,7 @@ class FrictionStates:
         look(looks, np.flatnonzero(creeps))
         done, changed = -1, True
         while changed:
-            # What creeps changes seldom: in between all decisions are alike.
+            # Creep begins and ends seldom: in between all decisions are alike.
             disturbed = creeps & (begun > since)
             stops = disturbed | (creeps & (signs.spoils[window, :, place].T | returns))
             news = np.flatnonzero((stops | (may_begin & ~creeps)).any(axis=1))
@@ -361,7 +362,7 @@ class FrictionStates:
                 for w in np.flatnonzero(begin[:, j].any(axis=1)).tolist():
                     new = np.flatnonzero(begin[w, j] & ~now & ~stopped)
                     if not asked[w, j, new].all():
-                        # What is barred stays so for a while: several decisions at once.
+                        # A pair on old ground stays there for a while: search several decisions at once.
                         at, of = np.nonzero(begin[w, j : j + _AHEAD, new].T)
                         at, of = at + j, new[of]
                         near, span = 0.5 * np.minimum(least[of], signs.way[w, at, of]), np.full(len(at), w)
@@ -385,7 +386,7 @@ class FrictionStates:
         return changes
 
     def _begin(self, block: Block, state: ContactState, column: int, onset: int, row: int) -> Motion:
-        """Begin a motion that set in at a row of the block and is certain at another one."""
+        """Begin a motion that starts at row `onset` of the block and is certain at `row`."""
         key, back = int(self._pairs["key"][column]), max(onset - self._rule.recent, 0)
         motion = Motion(state, key, float(block.times[onset]), float(block.times[row]))
         load, _, _, slid, _ = block.columns[onset, column, MOTION:SLIDES]
@@ -402,7 +403,7 @@ class FrictionStates:
         return motion
 
     def _loads(self, block: Block, row: int, column: int) -> tuple[float, ...]:
-        """Return load, shear, friction use and points: the mean of three samples, of fewer where the load ends."""
+        """Return load, shear, friction use and number of points: means of three samples, of fewer if the load ends."""
         rows = block.columns[row : row + 3, column, MOTION:SLIDES]
         rows = rows[: int(np.argmin(np.append(rows[:, LOAD], 0.0) > 0))]
         if not len(rows):
@@ -411,7 +412,7 @@ class FrictionStates:
         return load, shear, used / load, points
 
     def _finish(self, block: Block, which: tuple[int, ContactState], end: int, row: int) -> list[Motion]:
-        """End a motion, if there is one, at a row of the block; it is certain at another one."""
+        """End a motion, if there is one, at row `end` of the block; the end is certain at `row`."""
         lasting = self._lasting.pop(which, None)
         if lasting is None:
             return []
@@ -422,7 +423,7 @@ class FrictionStates:
         return [motion]
 
     def _advance(self, block: Block, lasting: _Lasting, row: int) -> None:
-        """Let a motion go on to a row of the block."""
+        """Continue a motion up to a row of the block."""
         motion, values = lasting.motion, block.columns[: row + 1, lasting.column]
         if motion.state is ContactState.CREEPING:
             motion.distance = float(np.sqrt(((values[-1, X] - lasting.origin[:4]) ** 2).sum()))
@@ -439,7 +440,7 @@ class FrictionStates:
         motion.speed = max(motion.speed, float(steps.max(initial=0.0)))
 
     def _record(self, block: Block, rows: Rows, slides: Mask, creeping: Mask) -> None:
-        """Keep how pairs that do not just stick moved, to be looked at again."""
+        """Record the motion of pairs that do not just stick, for past steps."""
         columns, length = block.columns, self._rule.recent
         change = columns[rows, :, :MOTION] - columns[np.maximum(rows - length, 0), :, :MOTION]
         time = length * self._interval
@@ -470,7 +471,7 @@ class FrictionStates:
             del self._records[:half], self._record_times[:half]
 
     def _drop_pairs(self, block: Block) -> None:
-        """Forget pairs that have not touched for long, where they are many."""
+        """Forget pairs that have not touched for long, if there are many."""
         if len(self._pairs) > 32 and not (kept := np.asarray(block.touching.any(axis=0))).all() and kept.mean() < 0.75:
             places = np.cumsum(kept) - 1
             self._pairs = self._pairs[kept]
@@ -484,7 +485,7 @@ class FrictionStates:
             }
 
     def _close(self, time: float) -> None:
-        """End all motions: what follows is not known to continue them."""
+        """End all motions: the next samples may not continue them."""
         for lasting in self._lasting.values():
             lasting.motion.end = lasting.motion.ended = time
         self._lasting.clear()

@@ -1,4 +1,4 @@
-"""Turns the steps of an engine into contacts of tracked pairs of geoms: when they begin, when they end, how hard."""
+"""Turns the steps of an engine into contacts of tracked geom pairs: their begins, ends and forces."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -25,16 +25,16 @@ class _BufferedSteps:
     """Steps with the same contact list, whose forces are not summed up yet."""
 
     pairs: NDArray[np.intp]
-    """Pairs that are pressed together, (k,); -1 for those that are not tracked."""
+    """Pairs with a force between them, (k,); -1 for pairs that are not tracked."""
     summation: ForceSummation
     times: list[float]
-    """When the steps began [s]."""
+    """Times at which the steps began [s]."""
     rows: list[bytes]
     """`efc_force` of each step."""
 
 
 def _decline(start: float) -> bool:
-    """Buffers no step."""
+    """Buffer no step."""
     return False
 
 
@@ -48,15 +48,15 @@ class PairContacts:
     def __init__(
         self, engine: Engine, choice: PairSelection, eps: float, precise: bool, rule: EventRule = EventRule.SURFACE
     ) -> None:
-        """`eps`: half the hysteresis band [m]. `precise`: find instants by taking steps again, where the engine can."""
+        """`eps`: half the hysteresis band [m]. `precise`: re-simulate steps to find instants, where the engine can."""
         model = engine.model
         self.choice = choice
         self.labels = [PAIR.join(geoms) for geoms in choice.labels]
-        """Names of the pairs, for people."""
+        """Names of the pairs, as the window shows them."""
         self._native = engine.has_contact_list
         self._settings = model.opt
         self.events = ContactEvents(choice.labels, eps, rule)
-        """Contact of the pairs; of their distances only those at which they last met or parted."""
+        """Contact states of the pairs; their distances are those at which they last met or parted."""
         self.distances = PairDistances(model, choice, eps, has_velocities=self._native)
         self.substeps = engine.substeps(self.distances) if precise else None
         self._computed = ComputedPositions(model)
@@ -64,15 +64,15 @@ class PairContacts:
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
-        """Start again, or continue from an instant that was returned to: `last` are the last events before it."""
+        """Start again, or continue from a past instant. `last`: the last events before it."""
         self.pressed_pairs: NDArray[np.intp] = np.zeros(0, np.intp)
-        """Pairs that are pressed together, (k,); -1 for those that are not tracked."""
+        """Pairs with a force between them, (k,); -1 for pairs that are not tracked."""
         self.forces: NDArray[np.float64] = np.zeros(0)
-        """Their normal forces [N], (k,)."""
+        """Normal forces of `pressed_pairs` [N], (k,)."""
         self._peaks = PeakHold(len(self.labels))
         self._buffered: list[_BufferedSteps] = []
         self.buffer: Callable[[float], bool] = _decline
-        """Buffers a step that began at a time [s], if the same geoms touch as in the last one; True if it did."""
+        """Function that buffers a step that began at a time [s] and returns True, if the same geoms touch as before."""
         self._started = False
         self._resumed: dict[int, LoggedContact] = {}
         contacts: dict[int, ContactPair | None] = {}
@@ -88,7 +88,7 @@ class PairContacts:
         self.distances.reset()
 
     def update(self, step: Step, start: float) -> list[LogEntry]:
-        """Read a step that began at a time [s]; the events that it shows."""
+        """Read a step that began at a time [s], and return its events."""
         data, time = self._positions(step, start)
         self._state = data
         self.buffer = _decline
@@ -101,8 +101,8 @@ class PairContacts:
         rests = self.distances.rest(self.events.in_contact)
         if self._native:
             groups = self.distances.groups
-            # A list that has lasted for some steps is followed by one that lasts: where it changes in every step, a
-            # buffer costs more than it saves.
+            # A contact list that has stayed the same for some steps will probably stay; where it changes in every step,
+            # a buffer costs more than it saves.
             lasts = not groups.changed or (bool(self._buffered) and len(self._buffered[-1].times) > 1)
             self._press(data, groups, start)
             if self._buffered and rests and lasts and self.substeps is None:
@@ -118,22 +118,22 @@ class PairContacts:
                 self.pressed_pairs, self.forces = steps.pairs, forces[-1]
                 steps.rows.clear()
                 steps.times.clear()
-        # Steps to come may still be added to the last ones.
+        # The next steps may still be added to the last buffer.
         del self._buffered[:-1]
 
     def crossing(self) -> tuple[float, float]:
-        """z1 and z2 after the last step [m]; -inf without a pair in contact, inf without one apart."""
+        """Return z1 and z2 after the last step [m]; -inf if no pair is in contact, inf if all pairs are."""
         largest, nearest = self.distances.gaps(self._state, self.events.in_contact)
         return largest, nearest + 2 * self.events.eps
 
     def _positions(self, step: Step, start: float) -> tuple[Any, float]:
-        """A state whose positions, contacts and velocities belong together, and its time [s]."""
+        """Return a state whose positions, contacts and velocities belong together, and its time [s]."""
         if self._native:
             return step.contact_data, start
         return self._computed.compute(step.engine.data), step.time
 
     def _cross(self, time: float, change: bool) -> list[ContactEvent]:
-        """The events at a time [s]. `change`: True if measured pairs may have met or parted."""
+        """Return the events at a time [s]. `change`: True if measured pairs may have met or parted."""
         if not self._started:
             self._started = True
             self.events.update(*self.distances.start())
@@ -156,9 +156,9 @@ class PairContacts:
         self._peaks.update(start, pairs, self.forces)
 
     def _make_buffer(self, steps: _BufferedSteps, engine: Engine, data: MjData) -> Callable[[float], bool]:
-        """A function that adds a step to others as long as the contact list is the one that `data` has now."""
-        # It runs after every step, so it has everything at hand. MuJoCo keeps the list in one place, and so does a
-        # view; memoryviews are joined faster than arrays are copied.
+        """Return a function that adds a step to the buffer as long as the contact list stays that of `data`."""
+        # It runs after every step, so all lookups are done here. MuJoCo keeps the list at one address, and a view of it
+        # stays valid; memoryviews are joined faster than arrays are copied.
         settings, contact_data, join = self._settings, engine.contact_data, b"".join
         read_list, reaches = data.contact.geom.data.tobytes, self.distances.reach_views
         count, listed, reach = data.ncon, read_list(), join(reaches)
@@ -182,7 +182,7 @@ class PairContacts:
             if not count and settings.disableflags & NO_LIST:
                 return False
             if len(forces) != size:
-                # Other constraints, such as joint limits, came or went: the same forces are at other places.
+                # Other constraints, such as joint limits, came or went: the same forces are at other indices.
                 summation = self.distances.groups.summation(data)
                 if summation is None:
                     return False
@@ -197,7 +197,7 @@ class PairContacts:
         return add_step
 
     def _open(self) -> None:
-        """Begin the contacts that exist at the start, or at the instant that was returned to."""
+        """Begin the contacts that exist at the start, or at the instant that the simulation has returned to."""
         for pair_id, pair in self.events.contacts.items():
             resumed = self._resumed.pop(pair_id) if pair_id in self._resumed else None
             self._peaks.open(pair_id, resumed or LoggedContact(pair.time))

@@ -1,4 +1,4 @@
-"""Says in a sentence why a pair of geoms moves as it does, with numbers that are computed."""
+"""Explains in a sentence why a pair of geoms moves as it does, with computed numbers."""
 
 import math
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from ..sensors.friction import ContactState
 from .friction_states import Motion, Moving
 
 _HELD = 0.9
-"""Friction use up to which more friction would change nothing."""
+"""Friction use up to which a contact counts as held."""
 _CHANGED = 0.2
-"""Relative change from which on a force counts as a cause."""
+"""Relative change above which a force counts as a cause."""
 
 
 class ReasonKind(StrEnum):
-    """What a sentence says."""
+    """Kind of an explanation."""
 
     CREEP = "creep"
-    """Friction that holds acts as a damper, by the formula."""
+    """Creep that the formula explains: friction inside its cone acts as a damper."""
     MOVES = "moves"
-    """It creeps, and the formula does not explain it: the speed alone is said."""
+    """Creep that the formula does not explain: only the speed is reported."""
     SLIDE = "slide"
     ROLL = "roll"
     PIVOT = "pivot"
@@ -33,19 +33,19 @@ class ReasonKind(StrEnum):
 
 @dataclass(frozen=True)
 class Reason:
-    """Why a pair moves."""
+    """Explanation of a pair's motion."""
 
     kind: ReasonKind
     text: str
     """One or two sentences."""
     speed: float = math.nan
-    """[m/s]"""
+    """Speed [m/s]."""
     use: float = math.nan
-    """Friction use."""
+    """Friction use, as a part of the limit."""
     impratio: float = math.nan
-    """With elliptic cones, what would make it creep with `WANTED`, or the least that could; NaN where not known."""
+    """Value of `impratio`, or a lower bound, for creep at `WANTED` with elliptic cones; NaN if unknown."""
     is_least: bool = False
-    """True if it takes a higher `impratio`, which only a trial finds."""
+    """True if `impratio` is a lower bound: only a trial finds the value."""
 
 
 def explain_pair(
@@ -57,11 +57,11 @@ def explain_pair(
         model: The scene.
         data: The state, with its contacts and constraint forces.
         key: The pair: see `pair_key`.
-        motion: The slip or creep that lasts there.
-        moving: How the pair moved in the last quarter of a second.
+        motion: The slip or creep of the pair at present.
+        moving: The motion of the pair in the last quarter of a second.
 
     Returns:
-        The sentence. A cause is in it only where the numbers show it.
+        The explanation. It names a cause only where the numbers show one.
     """
     if motion is not None and motion.state is ContactState.SLIDING:
         return explain_slide(motion)
@@ -75,7 +75,7 @@ def explain_pair(
 
 
 class EventReason:
-    """Why a pair begins to slide or to creep, as of the state that shows it; computed when it is asked for."""
+    """Explanation of the begin of a slip or creep, by the state that shows it; it is computed when it is read."""
 
     def __init__(self, model: MjModel, state: MjData | None, motion: Motion) -> None:
         """`state`: see `solved_state`; None where the pair does not creep."""
@@ -84,12 +84,12 @@ class EventReason:
 
     @property
     def text(self) -> str:
-        """The sentence; of what slides, with its way up to now."""
+        """Explanation in a sentence; for a slip with its distance so far."""
         return self.reason.text
 
     @property
     def reason(self) -> Reason:
-        """All that is known of why."""
+        """Explanation with its numbers."""
         return explain_slide(self._motion) if self._state is None else self._creep
 
     @cached_property
@@ -105,7 +105,7 @@ def _options_of(model: MjModel) -> tuple[float, ...]:
 
 
 def explain_slide(motion: Motion) -> Reason:
-    """Return since when a pair slides, and what used its friction up."""
+    """Return an explanation of a slip: its begin, and the change of force that used up the friction."""
     text = f"Slides since {motion.begin:.3f} s"
     use = motion.at[2] if motion.at else math.nan
     causes = []
@@ -164,7 +164,7 @@ def _percent(use: float) -> str:
 
 
 def _rate(speed: float) -> str:
-    """A speed with a unit in which it is easily read."""
+    """Return a speed as text, in a unit with few digits."""
     for factor, unit in ((1.0, "m/s"), (1e3, "mm/s"), (1e6, "um/s")):
         if factor * speed >= (1.0 if unit != "m/s" else 0.1):
             return f"{_two(factor * speed)} {unit}"

@@ -1,4 +1,4 @@
-"""Turns the steps of an engine into contacts of its sensors by their force: when, how long, how often, how hard."""
+"""Turns the steps of an engine into contacts of its sensors by their force: begins, ends, durations and forces."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,11 +14,11 @@ from .event_log import LogEntry, LoggedContact, PeakHold
 
 
 class ForceTrigger:
-    """Contact of sensors by their force: begins above `on`, ends below `off`, and lasts at least a while.
+    """Contact states of sensors by their force: contact begins above `on` and ends below `off`.
 
-    `raw` changes at the two thresholds at once. `debounced` becomes `raw` once that has held for the minimum
-    duration; shorter changes, in either direction, never show in it. Steps are counted, not times added up,
-    so that a change is confirmed at the same step however long the simulation has run.
+    `raw` changes at the two thresholds at once. `debounced` follows `raw` when a change has lasted for the minimum
+    duration; shorter changes, in either direction, never show in it. Steps are counted instead of adding up times, so
+    that a change is confirmed at the same step however long the simulation has run.
     The first update sets both states and returns no events.
     """
 
@@ -31,19 +31,19 @@ class ForceTrigger:
         timestep: float = 0.002,
         begin_times: Mapping[int, float] | None = None,
     ) -> None:
-        """For `count` sensors; `on` and `off` in newtons, times in seconds.
+        """Begin with `count` sensors; `on` and `off` in newtons, times in seconds.
 
-        `begin_times`: sensors in contact at the instant from which to continue, by position, with the time at which it
-        began. They stay so until their force is below the lower threshold; the others are decided by the upper one.
+        `begin_times`: times at which contact began, by index of the sensors that are in contact at the start. They stay
+        in contact until their force is below the lower threshold; all others are decided by the upper one.
         """
         check_thresholds(on, off)
         self.on, self.off = on, off
         self.min_steps = _step_count(min_duration, timestep)
-        """Steps for which a change must hold before it is confirmed; 0 confirms it at once."""
+        """Number of steps for which a change must last before it is confirmed; 0 confirms it at once."""
         self.raw = np.zeros(count, bool)
-        """Contact by the two thresholds alone, (sensors,)."""
+        """True for contact by the two thresholds alone, (sensors,)."""
         self.debounced = np.zeros(count, bool)
-        """Contact that has held for the minimum duration, until its absence has, (sensors,)."""
+        """True for contact that has lasted for the minimum duration, until it has been absent as long, (sensors,)."""
         self._resumed = begin_times or {}
         self._started = self._pending = False
         self._step = 0
@@ -51,7 +51,7 @@ class ForceTrigger:
         self._edge_time, self._edge_force, self._begin_time = np.zeros((3, count))
 
     def update(self, time: float, forces: ArrayLike) -> list[SensorEvent]:
-        """The changes confirmed by this step, by sensor. To be called after every physics step.
+        """Return the changes that this step confirms, by sensor. Call it after every physics step.
 
         `time` is simulation time [s]; `forces` [N], (sensors,); a sensor with a NaN force keeps its raw state.
         """
@@ -77,14 +77,14 @@ class ForceTrigger:
         return [self._event(sensor) for sensor in np.flatnonzero(confirmed).tolist()]
 
     def quiet_steps(self, forces: NDArray[np.float64]) -> int:
-        """How many of the first steps change nothing, of forces [N], (steps, sensors)."""
+        """Return the number of first steps in which nothing changes, for forces [N], (steps, sensors)."""
         if not self._started or self._pending:
             return 0
         edges = (self._next(forces) != self.raw).any(axis=1)
         return int(edges.argmax()) if edges.any() else len(forces)
 
     def skip(self, steps: int) -> None:
-        """Count steps that change nothing, as `quiet_steps` found."""
+        """Count steps in which nothing changes, as `quiet_steps` found."""
         self._step += steps
 
     def _start(self, time: float, force: NDArray[np.float64]) -> None:
@@ -112,7 +112,7 @@ class ForceTrigger:
 class SensorContacts:
     """Contacts of sensors, updated with every step.
 
-    Steps are only buffered, and read many at once, by `flush`; call it before anything is read.
+    Steps are only buffered, and processed many at once by `flush`; call it before you read attributes.
     """
 
     def __init__(
@@ -123,22 +123,22 @@ class SensorContacts:
         min_duration: float = 0.0,
         names: Sequence[str] | None = None,
     ) -> None:
-        """Contact begins above `on` and ends below `off` [N]; shorter changes than the duration [s] do not count.
-        `names`: of the sensors; all without."""
+        """Begin contact above `on` and end it below `off` [N]; changes shorter than `min_duration` [s] do not count.
+        `names`: sensors to track; all by default."""
         self._engine, self._chosen = engine, names
         self._thresholds = on, off, min_duration
         self._buffer = StepBuffer(engine, names, only_forces=True)
         self._starts: list[float] = []
-        """When the buffered steps began [s]: their arrays are of that instant."""
+        """Times at which the buffered steps began [s]: their arrays belong to that instant."""
         self.resume(())
 
     def resume(self, last: Iterable[LogEntry]) -> None:
-        """Start again, or continue from an instant that was returned to: `last` are the last events before it."""
+        """Start again, or continue from a past instant. `last`: the last events before it."""
         sensors, timestep = self._engine.sensors, self._engine.timestep
         self.names = sensors.names if self._chosen is None else tuple(self._chosen)
-        """Names of the sensors."""
+        """Names of the tracked sensors."""
         self.declared_names = tuple(sensors[name].declared_name for name in self.names)
-        """Those in the scene of them, or of the first that each is joined of."""
+        """Name of each sensor in the scene; for a joined sensor, of its first part."""
         count = len(self.names)
         self._resumed = {
             entry.sensor: entry.contact
@@ -146,25 +146,25 @@ class SensorContacts:
             if entry.sensor is not None and entry.sensor < count and entry.kind is EventKind.BEGIN
         }
         self.forces: NDArray[np.float64] = np.zeros(count)
-        """How hard the sensors are pressed [N], (sensors,)."""
+        """Forces of the sensors [N], (sensors,)."""
         begins = {sensor: contact.begin for sensor, contact in self._resumed.items()}
         self.trigger = ForceTrigger(count, *self._thresholds, timestep, begins)
-        """Which are in contact."""
+        """Contact states of the sensors."""
         self.timing = start_times(self.trigger.raw, timestep).held(-1)
-        """How long they have been, since the start or since the simulation last returned to an instant."""
+        """Contact and air times of the sensors since the start, or since the simulation returned to a past instant."""
         self.step_count = 0
-        """Steps since then."""
+        """Number of steps in `timing`."""
         self._places = np.arange(count)
         self._peaks = PeakHold(count)
 
     def add(self, step: Step, start: float) -> list[LogEntry]:
-        """Buffer a step that began at a time [s]; the events of steps that were read."""
+        """Buffer a step that began at a time [s]; return the events of steps that were processed."""
         self._starts.append(start)
         block = self._buffer.add(step)
         return [] if block is None else self._read(block)
 
     def flush(self) -> list[LogEntry]:
-        """Read the buffered steps; the events that they show."""
+        """Process the buffered steps, and return their events."""
         block = self._buffer.take()
         return [] if block is None else self._read(block)
 
@@ -192,7 +192,7 @@ class SensorContacts:
         return entries
 
     def _ingest(self, start: float, end: float, forces: NDArray[np.float64]) -> list[LogEntry]:
-        """The events that one step shows."""
+        """Process one step, and return its events."""
         found = self.trigger.update(start, forces)
         if self.step_count:
             self.timing = self.timing.next(self.trigger.debounced)
@@ -206,7 +206,7 @@ class SensorContacts:
 
     def _entry(self, event: SensorEvent, seen: float) -> LogEntry:
         if event.kind is EventKind.BEGIN:
-            # It may have been confirmed after its peak.
+            # A begin may have been confirmed after the peak.
             contact = LoggedContact(event.time, peak_force=event.force, peak_time=event.time)
             self._peaks.open(event.sensor, contact)
         else:
@@ -216,7 +216,7 @@ class SensorContacts:
 
 
 def _step_count(duration: float, timestep: float) -> int:
-    """Whole steps that last at least `duration`."""
+    """Return the least number of steps that last at least `duration` [s]."""
     if not (0 <= duration < math.inf and 0 < timestep < math.inf):
         raise ValueError(f"no number of steps of {timestep!r} s makes up {duration!r} s")
     # 0.035 / 0.005 is a little over 7: a rounding error must not cost a step.

@@ -28,42 +28,42 @@ from .reasons import EventReason, Reason, explain_pair
 from .sensor_contacts import SensorContacts
 
 CURVE_STEPS = 4000
-"""Steps of the crossing functions that are kept."""
+"""Number of steps of the crossing functions that are kept."""
 _BUFFER_STEPS = 512
-"""Steps that are buffered before they are read together ..."""
+"""Number of steps that are buffered at most before they are processed together."""
 _BUFFER_BYTES = 2**22
-"""... and memory that they may take."""
+"""Memory of buffered steps [bytes]."""
 _MOST_SENSORS = 200
-"""Sensors that are asked whether they cover a pair."""
+"""Number of sensors that are searched for those that cover a pair."""
 
 
 @dataclass(frozen=True)
 class TrackingOptions:
-    """What counts as contact."""
+    """Thresholds and rules by which contact begins and ends."""
 
     eps: float = 1e-8
     """Half the hysteresis band of a pair's distance [m]."""
     precise: bool = False
-    """True to find the instants of events by taking steps again in parts, not by interpolation. MuJoCo only."""
+    """True to find the instants of events by re-simulating steps in parts, not by interpolation. MuJoCo only."""
     rule: EventRule = EventRule.SURFACE
-    """Where a pair's contact begins, and whose contact an event changes."""
+    """Rule for the instant at which a pair's contact begins, and for the pairs whose state an event changes."""
     on: float = ON
-    """A sensor is in contact above this force [N] ..."""
+    """Force above which a sensor's contact begins [N]."""
     off: float = OFF
-    """... until it is below this one [N]."""
+    """Force below which a sensor's contact ends [N]."""
     min_duration: float = 0.0
-    """How long a sensor has to stay above or below before that counts [s]."""
+    """Time for which a sensor's force must stay above or below its threshold before that counts [s]."""
 
 
 class ContactTracker:
-    """Observes an engine's steps.
+    """Observer that finds the contact events of an engine's steps.
 
-    Like the sensors' arrays, what is known of pairs after a step belongs to the state from which the step started: a
-    contact is seen when the arrays show it. Engines other than MuJoCo have no such state: there the positions after
-    the step count.
+    Like the sensors' arrays, contacts of pairs after a step belong to the state from which the step started: a contact
+    is seen when the arrays show it. Other engines than MuJoCo have no such state: there the positions after the step
+    count.
 
-    Most steps are only buffered, and read many at once: as soon as their result is needed, and in every step while
-    there are breaks.
+    Most steps are only buffered, and processed many at once when their result is needed; while there are breaks, every
+    step is processed at once.
     """
 
     _pairs: PairContacts
@@ -77,24 +77,24 @@ class ContactTracker:
         limit: int | None = LIMIT,
         follow_sensors: bool = True,
     ) -> None:
-        """Tracks `default_pairs` without a choice. `limit`: events that are kept, None for all. `follow_sensors`: False
-        to find the contacts of pairs alone."""
+        """`choice`: pairs to track, `default_pairs` without it. `limit`: number of events that are kept, None for all.
+        `follow_sensors`: False to find the contacts of pairs alone."""
         self._log = EventLog(limit)
         self.breaks: list[Break] = []
         self.on_break: Callable[[str], None] = lambda reason: None
-        """Called when a break is hit, in the step that shows it: why, for a person."""
+        """Callback in the step that hits a break, with the reason as a text for the user."""
         self.curves_wanted_until = -math.inf
-        """Keep the crossing functions of steps until then, by `time.monotonic` [s]: it costs more than all the rest."""
+        """Time of `time.monotonic` until which the costly crossing functions are computed [s]."""
         self.past: tuple[EventLog, float] | None = None
-        """Events of an ended episode that is shown, and the time at which it began [s]."""
+        """Events of the ended episode that is shown, and the time at which it began [s]; None for the present one."""
         self.patience = 0.0
-        """How long motion may wait until it is decided which pairs slide and creep, in wall time [s]."""
+        """Longest wall time between two decisions on which pairs slide and creep [s]; 0 decides at every call."""
         self.least_samples = 0
-        """Samples, one in 20 ms, that are decided on together at least: where the log is read after every step."""
+        """Least number of samples, one in 20 ms, that are decided on together, if the log is read after every step."""
         self._decided = -math.inf
-        """When that was done last, ..."""
+        """Time of `time.monotonic` of the last decision [s]."""
         self._duration = 0.0
-        """... and how long it took [s]."""
+        """Wall time that the last decision took [s]."""
         self._friction: FrictionStates | None = None
         self._engine = engine
         self._options = options or TrackingOptions()
@@ -107,20 +107,20 @@ class ContactTracker:
         self._entries: list[LogEntry] = []
         """Events of the steps since the last flush."""
         self._step_count = 0
-        """Number of these steps."""
+        """Number of steps since the last flush."""
         self._begins: list[MotionEvent] = []
         self._begins_version = -1
-        """Version of the log that they are of."""
+        """Version of the log that `_begins` belong to."""
         self.select(choice or default_pairs(engine.model))
 
     @property
     def log(self) -> EventLog:
-        """What happened, oldest first; in an episode that has ended, while that is shown."""
+        """Events of the episode that is shown, oldest first."""
         return self.live_log if self.past is None else self.past[0]
 
     @property
     def live_log(self) -> EventLog:
-        """What happened in the episode that lasts, oldest first."""
+        """Events of the present episode, oldest first."""
         self._flush()
         if self._may_decide():
             self._decide()
@@ -128,7 +128,7 @@ class ContactTracker:
 
     @property
     def may_have_news(self) -> bool:
-        """True if the log may have grown since it was read; cheap to ask after every step."""
+        """True if the log may have grown since it was read; cheap enough for every step."""
         return bool(self._entries) or self._sensor_names is None or self._may_decide()
 
     @property
@@ -145,8 +145,7 @@ class ContactTracker:
 
     @property
     def friction(self) -> FrictionStates | None:
-        """Which geom pairs slide and creep, tracked or not; None where it is not known how they press and move: MuJoCo
-        alone says so."""
+        """Geom pairs that slide and creep, tracked or not; None for engines without MuJoCo's contact list."""
         if self._may_decide():
             self._decide()
         return self._friction
@@ -158,8 +157,7 @@ class ContactTracker:
         return [(names[a], names[b]) for a, b in model.geom_bodyid[self._pairs.choice.geoms].tolist()]
 
     def explain(self, geoms: NDArray[np.intp], time: float) -> Reason | None:
-        """Return why a pair of geoms, (2,), moves at a simulated time [s] that is shown; None where it does not, or
-        nothing is known."""
+        """Return why a pair of geoms, (2,), moves at a simulated time [s]; None if it does not, or if unknown."""
         friction = self.friction
         if friction is None:
             return None
@@ -195,9 +193,9 @@ class ContactTracker:
         return self._options
 
     def timing_at(self, now: float) -> ContactTimes:
-        """How long sensors had been in contact and in the air at a simulated time [s] that is looked at again.
+        """Return the contact and air times of sensors at a past simulated time [s].
 
-        It is counted again from the events in the log; those that the log no longer has are missing in it.
+        They are counted from the events in the log; events that the log has dropped are missing.
         """
         live, steps = self.sensors.timing, self._sensors.step_count
         timestep = float(live.timestep)
@@ -221,16 +219,16 @@ class ContactTracker:
 
     @property
     def time(self) -> float:
-        """Simulation time of the last step that was seen [s]."""
+        """Simulation time of the last step [s]."""
         return self._time
 
     @property
     def curves(self) -> NDArray[np.float64]:
-        """Time [s], z1 [m] and z2 [m] of the last steps, (3, steps); infinite where there is no such pair."""
+        """Time [s], z1 [m] and z2 [m] of the last steps, (3, steps); z1 and z2 are infinite without a pair."""
         return self._curves[:, : self._curve_count]
 
     def configure(self, options: TrackingOptions) -> None:
-        """Count contacts in another way, from now on."""
+        """Use other thresholds and rules from now on."""
         self._options = options
         self.select(self._pairs.choice)
 
@@ -238,15 +236,15 @@ class ContactTracker:
         """Track other pairs, from now on."""
         engine, options = self._engine, self._options
         self._pairs = PairContacts(engine, choice, options.eps, options.precise, options.rule)
-        # Buffered of a step are constraint forces, a dozen or so a geom.
+        # A buffered step holds its constraint forces, about a dozen per geom.
         self._capacity = min(_BUFFER_STEPS, _BUFFER_BYTES // (96 * engine.model.ngeom + 8))
         self._sensors = SensorContacts(engine, options.on, options.off, options.min_duration, self._sensor_names)
         self._friction = FrictionStates(engine.model, engine.timestep) if engine.has_contact_list else None
         self.breaks = [each for each in self.breaks if each.pair_id is None]
         self._tracked: dict[int, int] = {}
-        """Pairs by their keys."""
+        """Indices of the tracked pairs, by key."""
         self._moving: dict[Motion, LoggedContact] = {}
-        """What slides or creeps."""
+        """Contacts of the motions that last."""
         self._sensors_of: dict[int, tuple[str, ...]] = {}
         self.__dict__.pop("bodies", None)
         self._log.clear()
@@ -257,7 +255,7 @@ class ContactTracker:
 
     def after_step(self, step: Step) -> None:
         time, start, timestep = step.time, self._time, self._timestep
-        # Nearly always the step continues the one before, nothing begins or ends in it, and nothing waits for it.
+        # Nearly always a step continues the one before, nothing begins or ends in it, and no caller waits for it.
         if (
             abs(time - start - timestep) < 1e-6 * timestep
             and step.engine is self._engine
@@ -277,15 +275,15 @@ class ContactTracker:
             self._ingest(step)
 
     def _ingest(self, step: Step) -> None:
-        """Read a step in which anything may have happened."""
+        """Process a step that cannot be buffered."""
         if step.engine is not self._engine:
-            # Another environment is shown, to which nothing belongs that was seen so far.
+            # Another environment is shown: all contacts so far belong to the one before.
             self._engine = step.engine
             self.select(self._pairs.choice)
         time, timestep = step.time, step.engine.timestep
         start = time - timestep
         if abs(start - self._time) < 1e-6 * timestep:
-            # To the last digit the time by which the state was saved.
+            # Exactly the time under which the state was saved.
             start = self._time
         # Time that runs backwards is a reset by the program whose steps are observed.
         if self._jumped or time <= self._time:
@@ -306,7 +304,7 @@ class ContactTracker:
             self._check_breaks(self._flush())
 
     def _look(self, friction: FrictionStates, step: Step, start: float) -> None:
-        """Keep what decides how pairs move, of a step that began at a time [s]."""
+        """Keep a sample of the pairs' motion, of a step that began at a time [s]."""
         if friction.timestep != (timestep := step.engine.timestep):
             friction.change_timestep(timestep)
         friction.add(step.contact_data, start)
@@ -314,7 +312,7 @@ class ContactTracker:
             self._decide()
 
     def _may_decide(self) -> bool:
-        """True if what moves may be decided on again: while a scene runs, a small part of the time goes into that."""
+        """Return True if it is time to decide which pairs move: at most 5 % of a running scene's time goes into it."""
         if self._friction is None or self._friction.pending < self.least_samples:
             return False
         wait = max(self.patience, 20 * self._duration) if self.patience else 0.0
@@ -337,7 +335,7 @@ class ContactTracker:
                 self._log_motion(motion, pair, state)
 
     def _log_motion(self, motion: Motion, pair: int, state: MjData | None) -> None:
-        """Enter in the log that a pair begins to slide or creep, or ceases to, or both. `state`: see `EventReason`."""
+        """Log the begin of a slip or creep, its end, or both. `state`: see `EventReason`."""
         word = "slip" if motion.state is ContactState.SLIDING else "creep"
         if motion not in self._moving:
             self._moving[motion] = LoggedContact(motion.begin)
@@ -370,7 +368,7 @@ class ContactTracker:
             self._extend_curves(start)
 
     def after_reset(self, engine: Engine) -> None:
-        """What was seen later than this instant is dropped once the simulation continues from here."""
+        """Note a jump of the state: later events are dropped when the simulation continues from here."""
         self._jumped = True
         self._time, self._timestep = engine.time, math.nan
         if self._pairs.substeps is not None:
@@ -382,7 +380,7 @@ class ContactTracker:
             self._pairs.substeps.save(self._engine.data)
 
     def break_label(self, each: Break) -> str:
-        """A break, for people."""
+        """Return a text for a break."""
         if each.sensor is not None:
             subject = self._sensors.names[each.sensor]
         else:
@@ -390,7 +388,7 @@ class ContactTracker:
         return f"{subject} {each.when}" + (f" {each.force:g} N" if each.when is BreakWhen.FORCE else "")
 
     def _flush(self) -> list[LogEntry]:
-        """Read the buffered steps; the events since the last flush."""
+        """Process the buffered steps, and return the events since the last flush."""
         if not self._step_count:
             return []
         self._pairs.flush()
@@ -402,7 +400,7 @@ class ContactTracker:
         return entries
 
     def _resume(self, time: float) -> None:
-        """Continue from an instant that was returned to, with what is known of it."""
+        """Continue from a past instant that the simulation has returned to [s]."""
         self._flush()
         last = self._log.truncate(time)
         self._pairs.resume(last)
@@ -412,7 +410,7 @@ class ContactTracker:
             self._moving.clear()
         for each in self.breaks:
             each.restart()
-        # The step from here on is added again.
+        # The curves from this step on are computed again.
         self._curve_count = int(np.searchsorted(self.curves[0], time - self._engine.timestep / 2))
         self._jumped = False
 
@@ -432,7 +430,7 @@ class ContactTracker:
                 self.on_break(f"{hit.subject} {each.when} at {hit.time:.6f} s")
 
     def _slip_label(self, each: Break) -> str:
-        """What slips, for people: also the pair, where a break is of a sensor or of any pair."""
+        """Return a text for a slip, with the pair if the break is of a sensor or of any pair."""
         if each.sensor is not None:
             geoms = ", ".join(sliding_geoms(self._engine, self._sensors.names[each.sensor])[:2])
             return self.break_label(each) + (f" ({geoms})" if geoms else "")
@@ -443,14 +441,14 @@ class ContactTracker:
         return f"{labels[0]}{more} {each.when}"
 
     def _forces_for(self, each: Break) -> NDArray[np.float64]:
-        """Forces that a break depends on [N]."""
+        """Return the forces that a break depends on [N]."""
         if each.sensor is not None:
             return self._sensors.forces[each.sensor : each.sensor + 1]
         pairs = self._pairs.pressed_pairs
         return self._pairs.forces[pairs >= 0 if each.pair_id is None else pairs == each.pair_id]
 
     def _slip_for(self, each: Break) -> Slip:
-        """What slides and sticks of the contacts that a break depends on."""
+        """Return the slip of the contacts that a break depends on."""
         if each.sensor is not None:
             return sensor_slip(self._engine, self._sensors.names[each.sensor])
         geoms = self._pairs.choice.geoms
@@ -465,7 +463,7 @@ class ContactTracker:
 
 
 def default_pairs(model: MjModel) -> PairSelection:
-    """The pairs of the contact sensors; in a scene without sensors, all that can collide."""
+    """Return the pairs of the contact sensors; in a scene without sensors, all pairs that can collide."""
     choice = pairs_of_sensors(model)
     return choice if choice.total else all_pairs(model)
 
