@@ -1,4 +1,4 @@
-"""The half of a batch's viewer that lives in the user's process: copies the rows of one environment, and goes on."""
+"""The part of a batch's viewer in the user's process: it copies the rows of one environment, and does not wait."""
 
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -15,20 +15,20 @@ from .shared_memory import DEFAULT_RING, EXTRA, SharedMemory
 from .viewer import LoopViewer
 
 _CHECK_SECONDS = 0.1
-"""Between two looks at the positions of all environments [s]."""
+"""Time between two checks of the positions of all environments [s]."""
 _OTHERS = ("act", "mocap_pos", "mocap_quat", "qfrc_applied", "xfrc_applied", "eq_active", "userdata")
-"""Arrays of an mjData that a program may hand over besides those that are named."""
+"""Arrays of an mjData that `sync` takes besides its named parameters."""
 
 
 class _Rows(RowWriter):
-    """Writes what the sensors of an environment say beside its state."""
+    """Writer of rows with the sensor values of an environment after its state."""
 
     __slots__ = ("_places", "beside")
 
     def __init__(self, model: MjModel, data: MjData, shared: SharedMemory, make_room: Callable[[], int]) -> None:
         super().__init__(model, data, shared, make_room)
         self.beside = np.zeros(EXTRA + int(model.nsensordata))
-        """What the next row says besides the state."""
+        """Values of the next row after the state: `EXTRA` values, then `sensordata`."""
         self._places = shared.states[:, -self.beside.size :]
 
     def write(self, kind: int, time: float) -> None:
@@ -37,7 +37,7 @@ class _Rows(RowWriter):
 
 
 class BatchViewer(LoopViewer):
-    """A window on one of many environments, which any engine steps: call `sync` after every step.
+    """Window on one of many environments, which any engine steps: call `sync` after every step.
 
     A user chooses the environment in the window; only its rows are copied.
     """
@@ -58,9 +58,9 @@ class BatchViewer(LoopViewer):
         self._beside_size = EXTRA + int(model.nsensordata)
         self._steps, self._env = 0, 0
         self._next_check, self._bad = 0.0, set[int]()
-        """When to look for environments that went bad [s], and those that were found."""
+        """Time of the next check for environments with bad positions [s], and the numbers of those that have them."""
         self._copied = mujoco.MjData(model)
-        """Data into which the shown environment is copied: referred to here too, as a program refers to its own."""
+        """Data into which the shown environment is copied; a second reference, because one alone would be reported."""
         request = {"batch": True, **(request or {})}
         count = int(num_envs)
         super().__init__(
@@ -103,7 +103,7 @@ class BatchViewer(LoopViewer):
             return
         env, rows = self.env, self._rows
         if env != self._env:
-            # A row is written even if the state is that of the environment before.
+            # A row is written even if its state equals that of the environment before.
             self._env, rows.is_changed = env, True
         self._copy(env, {"qpos": qpos, "qvel": qvel, "ctrl": ctrl, **others})
         self._steps += 1
@@ -111,15 +111,15 @@ class BatchViewer(LoopViewer):
         rows.beside[0], rows.beside[1] = env, sensordata is not None
         if sensordata is not None:
             rows.beside[EXTRA:] = self._row("sensordata", sensordata, env, (self._model.nsensordata,))
-        # Before the window can hold the loop: of the shown environment, it sees so itself.
+        # Before `sync` may hold the loop: the window pauses it when the shown environment is bad.
         if monotonic() >= self._next_check or not np.isfinite(self._data.qpos).all():
             self._next_check = monotonic() + _CHECK_SECONDS
             self._check(qpos)
         super().sync()
 
     def _check(self, qpos: Any) -> None:
-        """Let the window name the environments whose positions are no numbers, once each."""
-        # Where the array has sums, nothing else leaves its device.
+        """Send the numbers of environments whose positions are NaN or infinite, once each."""
+        # If the array has sums, nothing but the sums leaves its device.
         whole = qpos if hasattr(qpos, "sum") else np.asarray(qpos.numpy() if hasattr(qpos, "numpy") else qpos)
         sums = whole.sum(-1)
         sums = sums.detach().double().cpu() if hasattr(sums, "detach") else sums
@@ -130,9 +130,9 @@ class BatchViewer(LoopViewer):
             self._link.send({"bad": new})
 
     def plot(self, name: str, value: Any, unit: str = "") -> None:
-        """Add a value of the present time to a curve in the Plots panel: see `PassiveViewer.plot`.
+        """Add a value at the present time to a curve in the Plots panel: see `PassiveViewer.plot`.
 
-        `value`: an array of all environments, (num_envs,), of which that of the shown one is kept; or one number.
+        `value`: array of all environments, (num_envs,), of which the shown one's value is kept; or one number.
         """
         if self.is_running():
             super().plot(name, self._row(name, value, self._env, ())[()] if np.shape(value) else value, unit)
@@ -153,9 +153,9 @@ class BatchViewer(LoopViewer):
         return float(self._row("time", time, env, ())[()])
 
     def _row(self, name: str, array: Any, env: int, shape: tuple[int, ...]) -> NDArray[Any]:
-        """What an array says of an environment, in the given shape."""
+        """Return the row of an environment in an array, in the given shape."""
         given = tuple(array.shape) if hasattr(array, "shape") else np.shape(array)
-        # Warp has vectors as values of an array.
+        # Values of a Warp array may be vectors.
         if len(given) < 1 or given[0] != self.num_envs:
             raise ValueError(f"{name} is ({', '.join(map(str, (self.num_envs, *shape)))}), not {given}")
         row = one_row(array, env)
@@ -165,7 +165,7 @@ class BatchViewer(LoopViewer):
 
 
 def one_row(array: Any, number: int) -> NDArray[Any]:
-    """A row of an array of numpy, torch, JAX or Warp as one of numpy's: nothing else leaves its device."""
+    """Return a row of an array of numpy, torch, JAX or Warp as a numpy array; only that row leaves its device."""
     if isinstance(array, list | tuple):
         return np.asarray(array[number])
     part = slice(number, number + 1)

@@ -1,4 +1,4 @@
-"""The program that draws the film of a user's loop: started by the user's process, with what they share."""
+"""The process that draws films of a user's loop: the user's process starts it, with shared memory and a link."""
 
 import signal
 import threading
@@ -22,9 +22,9 @@ from .shared_memory import SharedMemory, write_values
 from .window_loop import WindowLoop, open_engine
 
 _ENDLESS = 2**62
-"""Frames of a film whose end is not known."""
+"""Number of frames of a film whose end is not known."""
 _REST = 0.002
-"""Between two looks at whether steps have arrived [s]."""
+"""Time between two checks for new steps [s]."""
 
 
 def film(link: Link, request: Message) -> None:
@@ -36,7 +36,7 @@ def film(link: Link, request: Message) -> None:
 
 
 class EpisodeFilms:
-    """A session on the steps that arrive, and the film that is being made of them, if any."""
+    """Session on the steps that arrive, and the film that is being made of them, if any."""
 
     def __init__(self, link: Link, engine: MujocoEngine, shared: SharedMemory, options: dict[str, Any]) -> None:
         self._link, self._options = link, options
@@ -48,13 +48,13 @@ class EpisodeFilms:
         self._film: Film | None = None
         self._schedule = Schedule(Fraction(1), Fraction(1), 1)
         self._step = self._frame = 0
-        """Of the film: steps since it began, and frames."""
+        """Steps since the film began, and its frames so far."""
         self._woken = threading.Event()
         self._loop = loop = WindowLoop(link, shared, engine)
         loop.when_told, loop.wake = self._handle, self._woken.set
 
     def run(self) -> None:
-        """Draw what arrives, and complete what is being filmed when the loop's program ends."""
+        """Draw the steps that arrive, and complete the film when the loop's program ends."""
         loop = self._loop
         while True:
             loop.begin_frame()
@@ -65,7 +65,7 @@ class EpisodeFilms:
                 self._woken.wait(1.0)
             self._woken.wait(_REST)
             self._woken.clear()
-        # What was written between the last look and the end.
+        # Steps that arrived between the last check and the end.
         self._draw_all()
         self._complete()
         if self._renderer is not None:

@@ -1,4 +1,4 @@
-"""Gymnasium's environments with their contacts: a window, films of episodes, and contact events of every step."""
+"""Wraps Gymnasium's environments: a window, films of episodes, and the contact events of every step."""
 
 import contextlib
 import inspect
@@ -35,28 +35,28 @@ from .tap import TAP
 from .viewer import PassiveViewer
 
 CONTACTS = "contacts"
-"""The key of the events in `info`."""
+"""Key of the events in `info`."""
 _OPTIONS = [
     name
     for name in inspect.signature(launch_passive).parameters
     if name not in ("model", "data", "every_step", "follow")
 ]
-"""Options of the window."""
+"""Names of the window's options."""
 FILM_MODULE = "contact_viewer.passive.film_process"
 _FILM_RING = 16 * 2**20
-"""Memory for states that were not drawn yet [bytes]."""
+"""Memory for states that are not drawn yet [bytes]."""
 _LATE = 50
-"""Samples of motion, one in 20 ms, that are decided on together: slip and creep are reported up to a second late. To
-decide on them in every step takes too long."""
+"""Number of samples of motion, one in 20 ms, that are decided on together, because a decision in every step would take
+too long: slip and creep are reported up to a second late."""
 _REST = 0.002
-"""Between two looks at how far the film is [s]."""
+"""Time between two checks of a film's progress [s]."""
 
 
 class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
-    """Shows every physics step of a MuJoCo environment, also those inside one step of the environment.
+    """Wrapper that shows every physics step of a MuJoCo environment, also those inside one step of the environment.
 
-    The environment's own arrays are never changed but by a person who pulls a body in the window. Closing the window
-    does not end the environment.
+    Only a user who pulls a body in the window changes the environment's arrays. Closing the window does not end the
+    environment.
 
     `ContactViewer(envs)` of Gymnasium's SyncVectorEnv or of stable-baselines3's DummyVecEnv, wrapped or not, returns
     `envs`: its environments share one window, in which `,` and `.` choose. See `show_one` for environments in processes
@@ -151,17 +151,17 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         self.episode = -1
         """Number of the episode, from 0; -1 before the first reset."""
         self.viewer: PassiveViewer | None = None
-        """The window, once there was a reset; its `gizmos`, `pause` and `is_running` are for the program."""
+        """Window, after the first reset; its `gizmos`, `pause` and `is_running` are for the program."""
         self._film: EpisodeFilm | None = None
         self._events: StepEvents | None = None
         self._data: MjData | None = None
-        """What is shown."""
+        """Data of the environment that is shown."""
         self._shared: _SharedWindow | None = None
         """The window of all environments of a vector environment, and the number of this one."""
         self._number = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """As the environment's; begins another episode."""
+        """Reset the environment, and begin another episode."""
         if self._film is not None:
             self._film.finish()
         observation, info = self.env.reset(seed=seed, options=options)
@@ -177,7 +177,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         return observation, self._with_events(info)
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
-        """As the environment's, with every physics step handed over; waits while a person pauses the window."""
+        """Step the environment, and show every physics step. It waits while the user pauses the window."""
         observation, reward, terminated, truncated, info = self.env.step(action)
         if self._shared is not None and self._shared.is_wanted(self):
             self._shared.move_to(self)
@@ -196,12 +196,12 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         return observation, reward, terminated, truncated, self._with_events(info, terminated or truncated)
 
     def close(self) -> None:
-        """Complete what is filmed, close the window and the environment."""
+        """Complete the film, and close the window and the environment."""
         self._detach()
         super().close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """For copies, also in other processes, such as by pickle: each opens a window of its own in its first reset."""
+        """Return the state for pickle and copies: each copy opens a window of its own in its first reset."""
         return {
             **self.__dict__,
             "viewer": None,
@@ -216,7 +216,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         return info if self._events is None else {**info, CONTACTS: self._events.take(ended)}
 
     def _attach(self) -> None:
-        """Show the environment's data, which some environments make again in a reset."""
+        """Show the environment's data, which some environments replace in a reset."""
         model, data = find_simulation(self.env)
         if data is self._data:
             return
@@ -238,9 +238,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             self._events = StepEvents(model, data)
 
     def _view(self, model: MjModel, data: MjData) -> dict[str, Any]:
-        """Values of the camera: the one that was asked for, else as the environment renders itself, following the
-        robot.
-        """
+        """Return values of the requested camera, else of the environment's renderer, following the robot."""
         if self._camera is not None:
             camera = mujoco.MjvCamera()
             camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, model.camera(self._camera).id
@@ -337,17 +335,17 @@ def _make_shown(make: Callable[[], gymnasium.Env[Any, Any]], options: dict[str, 
 
 
 class ChannelPicker:
-    """Finds the numbers of a step whose names fit some patterns, such as `info/reward_*`."""
+    """Finder of the numbers of a step whose names fit some patterns, such as `info/reward_*`."""
 
     def __init__(self, patterns: Sequence[str]) -> None:
         self._patterns = tuple(patterns)
         self._sources = {pattern.partition("/")[0] for pattern in patterns}
         self._fitting: dict[str, bool] = {}
         self._places: dict[tuple[str, int], list[tuple[int, str]]] = {}
-        """Values of an array that are wanted, and their names, by the array's name and length."""
+        """Indices and names of the values of an array that fit, by the array's name and length."""
 
     def pick(self, **values: Any) -> Iterator[tuple[str, float]]:
-        """Yield names and values of the numbers that fit: of mappings and of arrays of one dimension each one."""
+        """Yield names and values of the numbers that fit, also those in mappings and arrays of one dimension."""
         for name in self._sources.intersection(values):
             yield from self._pick(name, values[name])
 
@@ -371,9 +369,9 @@ class ChannelPicker:
 
 
 def find_simulation(env: gymnasium.Env[Any, Any]) -> tuple[MjModel, MjData]:
-    """The model and data of a MuJoCo environment. Raises SceneError if it is none."""
+    """Return the model and data of a MuJoCo environment. Raises SceneError for another environment."""
     inner: Any = env.unwrapped
-    # dm_control's, also inside Shimmy's environments, have them in a physics object, robosuite's in a simulation.
+    # dm_control, also inside Shimmy's environments, keeps them in a physics object, robosuite in a simulation.
     for owner in (inner, getattr(getattr(inner, "_env", inner), "physics", None), getattr(inner, "sim", None)):
         model, data = getattr(owner, "model", None), getattr(owner, "data", None)
         with contextlib.suppress(SceneError):
@@ -382,7 +380,7 @@ def find_simulation(env: gymnasium.Env[Any, Any]) -> tuple[MjModel, MjData]:
 
 
 class _FilmRows(RowWriter):
-    """Writes rows while there is a film."""
+    """Writer of rows that writes only while there is a film."""
 
     __slots__ = ("_film",)
 
@@ -392,16 +390,15 @@ class _FilmRows(RowWriter):
 
     def write(self, kind: int, time: float) -> None:
         film = self._film()
-        # The first row is written before there is anyone to read it.
+        # The first row is written before any process can read it.
         if film is not None and (not self.count or film.filming):
             super().write(kind, time)
 
 
 class EpisodeFilm(PassiveViewer):
-    """Films parts of a user's loop, without a window and also without a display: each from `begin` to `finish`.
+    """Recorder of parts of a user's loop, without a window or a display: each film goes from `begin` to `finish`.
 
-    The pictures are drawn in a process of their own. Unlike a window, a film leaves no step out: a loop that is faster
-    waits for it.
+    A process of its own draws the frames. Unlike a window, a film leaves no step out: a faster loop waits for it.
     """
 
     _filming = False
@@ -415,9 +412,8 @@ class EpisodeFilm(PassiveViewer):
         fps: float | None = None,
         view: dict[str, Any] | None = None,
     ) -> None:
-        """`size`: width and height [px]; with `fps` that of the format if not given. `view`: values of the
-        camera, as `read_values` reads them.
-        """
+        """`size`: width and height [px], and `fps`: frames per second; by default those of the format. `view`: values
+        of the camera, as `read_values` returns them."""
         options = {"size": size, "fps": fps, "view": view or {}}
         ring, request = _FILM_RING, {"film": options}
         super().__init__(model, data, every_step=True, wait=True, ring_bytes=ring, module=FILM_MODULE, request=request)
@@ -428,15 +424,15 @@ class EpisodeFilm(PassiveViewer):
         return self._filming
 
     def begin(self, path: Path) -> None:
-        """Film into a file from the present state on."""
+        """Begin a film at the present state."""
         self._filming = True
         self.sync()
         self._ask({"begin": str(path.absolute())}, "begun")
 
     def finish(self) -> None:
-        """Wait until all steps so far are in the file, and it is complete."""
+        """Wait until all steps so far are in the file, and complete it."""
         if self._filming:
-            # Whether a last step is exact is known once the model was looked at.
+            # The last step is known to be exact only after the model was checked for changes.
             self._next_look = 0.0
             self.sync()
             self._ask({"finish": True}, "finished")
@@ -452,7 +448,7 @@ class EpisodeFilm(PassiveViewer):
         return _FilmRows(self, self._shared)
 
     def _ask(self, message: Message, answer: str) -> None:
-        """Send a message and wait for the answer; the film's own error is one line, and the loop goes on."""
+        """Send a message and wait for the answer; an error of the film is printed as one line, and the loop goes on."""
         while self._running and not self._link.send(message):
             sleep(_REST)
         while self._running:
@@ -468,16 +464,16 @@ class EpisodeFilm(PassiveViewer):
 
 
 class StepEvents:
-    """When contacts begin and end in the steps of some data, also in those inside one call.
+    """Contact events in the steps of some data, also of steps inside one call.
 
-    Of each step the state in which it began is kept. Contacts and forces of that state are computed beside the loop, to
-    the last bit as the step had them, without taking the step. The model is shared, so that changes of it are seen.
+    The state from which each step starts is kept. Its contacts and forces are computed beside the loop, bit for bit as
+    in the step, without taking the step. The model is shared, so that changes of it are seen.
     """
 
     def __init__(self, model: MjModel, data: MjData) -> None:
         self._model, self._data = model, data
         self._starts: list[tuple[float, NDArray[np.float64]]] = []
-        """Times [s] and states in which steps began since the last look."""
+        """Times [s] and states from which steps have started since the last call of `take`."""
         self._empty = partial(np.empty, mujoco.mj_stateSize(model, STATE))
         self._get_state, self._set_state, self._forward = mujoco.mj_getState, mujoco.mj_setState, mujoco.mj_forward
         self._engine = MujocoEngine(LoadedScene(None, model, owned=False))
@@ -487,7 +483,7 @@ class StepEvents:
         TAP.add(model, data, self._record)
 
     def restart(self) -> None:
-        """The loop has set another state: what led there is no contact event."""
+        """Continue from another state that the loop has set: the jump makes no contact events."""
         self._starts.clear()
         self._record(self._data.time)
         self._compute(self._engine.data, self._starts.pop()[1])
@@ -495,12 +491,12 @@ class StepEvents:
         self._tracker.log.clear()
 
     def take(self, ended: bool = False) -> list[dict[str, Any]]:
-        """The events since the last call, in order of time, fit for JSON; what is not known is None.
+        """Return the events since the last call, in order of time, for JSON; unknown values are None.
 
-        `ended`: True after the last step of an episode, which has all that is left.
+        `ended`: True after the last step of an episode, to get all remaining events.
 
-        Of a pair of geoms: see `event_record`. Of a contact sensor of the model, by its force: `time` [s], `sensor`,
-        `kind`, `force` [N], `duration` [s].
+        Fields for a pair of geoms: see `event_record`; for a contact sensor of the model, by its force: `time` [s],
+        `sensor`, `kind`, `force` [N], `duration` [s].
         """
         self._observe()
         TAP.renew(self._data)
@@ -517,7 +513,7 @@ class StepEvents:
         return records
 
     def close(self) -> None:
-        """See no more steps. Safe twice."""
+        """Stop observing steps. A second call does nothing."""
         TAP.remove(self._record)
 
     def _record(self, time: float) -> None:
@@ -526,7 +522,7 @@ class StepEvents:
         self._starts.append((time, state))
 
     def _observe(self) -> None:
-        """Show the tracker the steps that were taken since the last look."""
+        """Show the tracker the steps since the last call."""
         starts, self._starts = self._starts, []
         if not starts:
             return
@@ -534,7 +530,7 @@ class StepEvents:
         ends = [time for time, _ in starts[1:]]
         ends.append(self._data.time)
         for (time, state), end in zip(starts, ends, strict=True):
-            # Else no step began there: the loop has computed the state, or it diverged.
+            # Otherwise no step began there: the loop called `mj_forward`, or the step diverged.
             if end > time:
                 compute(data, state)
                 data.time = end
@@ -545,7 +541,7 @@ class StepEvents:
         try:
             self._forward(self._model, data)
         except mujoco.FatalError:
-            # What the step took of MuJoCo's memory is given back.
+            # This frees the memory that the step has taken from MuJoCo's arena.
             mujoco.mj_resetData(self._model, data)
 
     def _sensor_record(self, event: SensorEvent) -> dict[str, Any]:
@@ -559,7 +555,7 @@ class StepEvents:
 
 
 def check_path(pattern: str, size: tuple[int, int] | None, fps: float | None) -> None:
-    """Refuse at once a name or a picture that no film could be written with. Raises RecordingError."""
+    """Raise RecordingError for a name, size or rate with which no film can be written."""
     from ..recording.formats import check_rate, check_size, format_of
     from ..recording.schedule import frame_rate
 

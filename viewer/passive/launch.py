@@ -1,4 +1,4 @@
-"""Opens the viewer from a user's own program: blocking, or beside the program's loop."""
+"""Opens the viewer from a user's program: blocking, or beside the program's loop."""
 
 import math
 import sys
@@ -21,11 +21,11 @@ from .shared_memory import CAMERA, DEFAULT_RING, read_values, write_values
 from .viewer import KeyCallback, PassiveViewer
 
 HOST = "127.0.0.1"
-"""Where windows are served, unless another address is asked for."""
+"""Default address of served windows."""
 _FILL, _ASPECT = 0.5, 16 / 9
 """Part of the picture that a robot fills that is followed, and width by height."""
 _BEHIND = 0.2
-"""A served loop that is late by more than this does not make up for it [s]."""
+"""Delay above which a served loop does not catch up [s]."""
 
 
 @overload
@@ -85,7 +85,7 @@ def launch(
 
 
 def _open_engine(path_or_model: Any, data: Any, control: Any) -> Any:
-    """The engine that steps a scene, or a program's own data."""
+    """Return the engine that steps a scene, or a program's own data."""
     from ..engines.controller import as_controller
     from ..engines.mujoco.engine import MujocoEngine
     from ..engines.registry import open_engine
@@ -110,11 +110,11 @@ def _serve(path_or_model: Any, data: Any, control: Any, host: str, port: int | N
 
 
 def _compile(path: str | Path | None) -> MjModel:
-    """The model of a file, as it is there."""
+    """Return the model of a file, without added sensors."""
     from ..engines.registry import open_engine
     from ..scene_files.scene import find_scene
 
-    # Refuses what would end the program.
+    # Refuses a scene that would crash MuJoCo and so the program.
     open_engine(path)
     source = str(find_scene(path))
     from_file = mujoco.MjModel.from_binary_path if source.lower().endswith(".mjb") else mujoco.MjModel.from_xml_path
@@ -122,7 +122,7 @@ def _compile(path: str | Path | None) -> MjModel:
 
 
 def _port(serve: bool | int) -> int | None:
-    """The port that was asked for; None for any that is free."""
+    """Return the requested port; None for any free one."""
     if serve is True:
         return None
     if not isinstance(serve, int) or not 1 <= serve <= 65535:
@@ -131,7 +131,7 @@ def _port(serve: bool | int) -> int | None:
 
 
 def _served_at(serve: bool | int, host: str) -> dict[str, Any]:
-    """What a window's process is asked for besides: to be served, or nothing."""
+    """Return the part of a request that lets a window's process serve it; empty without `serve`."""
     return {} if serve is False else {"serve": [host, _port(serve)]}
 
 
@@ -294,7 +294,7 @@ def following_view(model: MjModel, data: MjData, wishes: Mapping[str, Any] | Non
 
 
 class ServedLoop(ServedViewer):
-    """A scene that a thread of the calling program steps in real time, with the program's own data and controller."""
+    """Scene that a thread of the calling program steps in real time, with the program's own data and controller."""
 
     def __init__(self, engine: Any, viewer: PassiveViewer) -> None:
         super().__init__()
@@ -327,7 +327,7 @@ class ServedLoop(ServedViewer):
                 if ahead > 0:
                     time.sleep(ahead)
                 elif ahead < -_BEHIND:
-                    # It was paused, or cannot keep up: time lost is not made up for.
+                    # The loop was paused, or cannot keep up: lost time is dropped.
                     begin, simulated = time.monotonic(), engine.data.time
         except SceneError as error:
             print(f"contact-viewer: {error}", file=sys.stderr)

@@ -10,7 +10,7 @@ from ..session.simulation import FOREIGN_MODEL, Change, Player, Simulation, Stat
 from .window_loop import WindowLoop
 
 _LONGEST = 0.1
-"""Longest that the steps of a loop may hold up a frame [s]."""
+"""Longest wall time in a frame for the steps of a loop [s]."""
 _UNPROVEN = (
     "Re-simulated here, these steps lead to another state than in your program: it changes states or inputs after its"
     " steps, or has callbacks. Contacts shown there may differ from those of the step"
@@ -18,7 +18,7 @@ _UNPROVEN = (
 
 
 class LoopSteps(StepSource):
-    """Steps of a user's loop, re-simulated from the states that arrive."""
+    """Source of the steps of a user's loop, re-simulated from the states that arrive."""
 
     continues_from_shown = False
 
@@ -29,7 +29,7 @@ class LoopSteps(StepSource):
         self._behind = False
         """True if more steps wait than one frame took."""
         self._break: int | None = None
-        """The step at which a break holds the loop, which may take one more before it comes to its next `sync`."""
+        """Step at which a break holds the loop, which may take one more step before its next `sync`."""
 
     @property
     def paused(self) -> bool:
@@ -71,11 +71,11 @@ class LoopSteps(StepSource):
         return parts
 
     def advance(self, player: Player, budget: float) -> None:
-        """Record the steps that have arrived, for about `budget` seconds. A past step that is shown stays shown."""
+        """Record the steps that have arrived, for about `budget` seconds of wall time. A past step stays shown."""
         loop, simulation = self.loop, player.simulation
         loop.begin_frame()
         history, began = simulation.history, perf_counter()
-        # Where drawing takes long, steps get as much time as it.
+        # If drawing takes long, steps get as much time as drawing.
         until = began + (_LONGEST if self._behind else min(max(budget, began - self._done), _LONGEST))
         shown = None if history is None or history.at_end else history.current
         if not loop.paused:
@@ -89,14 +89,14 @@ class LoopSteps(StepSource):
             if simulation.episodes.count > ended:
                 ended, trouble = simulation.episodes.count, step.trouble
                 if simulation.episode is None and (trouble or shown is not None):
-                    # A step of the episode that ended is looked at, or its last one is what to look at.
+                    # A step of the ended episode stays shown, or its last step is shown.
                     simulation.episode = simulation.episodes[-1]
                     shown = simulation.episode.history.last if shown is None else shown
             taken += 1
             if trouble:
                 break
             if simulation.halted and shown is None and history is not None:
-                # The loop is ahead of what is seen here: show the step of the break, whatever came after it.
+                # The loop is ahead of the window: show the step of the break, whatever came after it.
                 shown = self._break = history.last
             if perf_counter() > until:
                 loop.catch_up()
@@ -108,7 +108,7 @@ class LoopSteps(StepSource):
         simulation.live_channels.check()
         if simulation.halted_at is not None and shown is None and simulation.live_history is not None:
             shown = self._break = simulation.live_history.step_at(simulation.halted_at)
-        # Fewer pictures then, rather than fewer steps.
+        # Fewer frames are then drawn, rather than fewer steps recorded.
         self._behind = loop.pending > taken
         history = simulation.history
         if history is not None and loop.waiting and shown is None:
@@ -119,7 +119,7 @@ class LoopSteps(StepSource):
             and history is not None
             and shown <= history.last
         ):
-            # Unless the loop was reset, and the history with it.
+            # The loop, and with it the history, may have been reset.
             simulation.go_to(shown)
         _pull(loop, simulation, player.view)
         self._done = perf_counter()
@@ -128,7 +128,7 @@ class LoopSteps(StepSource):
             raise UnstableError(trouble, "this is the last step before")
 
     def observe_next(self, simulation: Simulation) -> ArrivedStep | None:
-        """Hand the next step that has arrived to a run, with the values that belong to the episode before it."""
+        """Hand the next arrived step to a run, after the channel values of the episode before it; None without one."""
         step = self.loop.take()
         if step is None:
             return None
@@ -141,16 +141,16 @@ class LoopSteps(StepSource):
         return step
 
     def step_once(self, player: Player) -> None:
-        """Let a held loop do one `sync`, and show the step that it then has taken."""
+        """Let a held loop do one `sync`, and show the step that it takes."""
         self._break = None
         self.loop.let_one_through()
 
     def hold(self, simulation: Simulation) -> bool:
-        # A step that the loop took before it came to wait stops nothing.
+        # A loop that is paused already has taken this step before it waited.
         return False if self.paused else super().hold(simulation)
 
     def reset(self, simulation: Simulation, key: str | None) -> None:
-        """Nothing: a user's loop is never reset from here."""
+        """Do nothing: the window never resets a user's loop."""
 
     def environment(self, simulation: Simulation) -> int:
         return self.loop.environment
@@ -166,7 +166,7 @@ class LoopSteps(StepSource):
 
 
 def _pull(loop: WindowLoop, simulation: Simulation, view: View) -> None:
-    """Pull a body of the loop as the mouse does, unless a past step is shown."""
+    """Pull a body of the loop with the mouse, unless a past step is shown."""
     if not view.perturbing or (simulation.history is not None and not simulation.history.at_end):
         loop.pull(0, None)
         return
@@ -174,5 +174,5 @@ def _pull(loop: WindowLoop, simulation: Simulation, view: View) -> None:
     applied = data.xfrc_applied.copy()
     view.apply_perturb(model, data, paused=False)
     loop.pull(view.selected_body, data.xfrc_applied[view.selected_body].copy())
-    # The loop's own data get it; here it comes back with the steps.
+    # The loop applies the force; it comes back with the steps.
     data.xfrc_applied[:] = applied

@@ -1,4 +1,4 @@
-"""What is read of a user's program for its window: states, changes of the model, views; and a pull written into it."""
+"""Reads states, changes of the model and views of a user's program for its window, and applies the window's pull."""
 
 import struct
 from collections.abc import Callable
@@ -31,18 +31,18 @@ from .shared_memory import (
 )
 
 AFTER, BEFORE, START = int(RowKind.AFTER), int(RowKind.BEFORE), int(RowKind.START)
-"""Kinds of rows: read after a step, inside one before it has moved anything, and first of other data."""
+"""Kinds of rows: read after a step, at the start of a step, and first of other data."""
 _LONGEST_LOOK = 1 / 60
-"""Between two looks at a model that stays as it is [s]."""
+"""Time between two checks of a model that does not change [s]."""
 _SHORTEST_LOOK = 1e-3
-"""After a change the next step is looked at; then, without one, after this time, and twice as long each time [s]."""
+"""Time between the first two checks after a change of the model [s]; later ones double it."""
 _WRITTEN, _CHECKED, _VALUES = int(Word.WRITTEN), int(Word.CHECKED), int(Word.VALUES)
 _TROUBLE, _TROUBLE_ROW = int(Word.TROUBLE), int(Word.TROUBLE_ROW)
 _pack, _SIZE = VALUE.pack_into, VALUE.size
 _BAD = tuple(int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}")) for name in ("QACC", "QVEL", "QPOS"))
-"""Plain numbers take half the time."""
+"""MuJoCo's warnings of bad states, as plain numbers, which are compared in half the time of its enum."""
 Send = Callable[[dict[str, Any]], bool]
-"""Sends a message to the window; False if it does not listen now."""
+"""Function that sends a message to the window; it returns False if the window does not listen now."""
 _WRAPPED = ("ptr", "_model", "_data")
 """Attributes of dm_control's and robosuite's models and data that are MuJoCo's own."""
 _NAMED = ("body", "jnt", "geom", "site", "actuator", "tendon")
@@ -51,12 +51,12 @@ _COUNTS = tuple(
     for name in ["q", "v", "u", "a", "body", "jnt", "geom", "site", "mesh", "tendon", "wrap", "eq", "pair", "flex"]
 )
 _FIXED = ("mesh_", "hfield_", "flex_", "bvh_", "oct_", "wrap_", "exclude_", "plugin_")
-"""Arrays that decide physics and may be too large to hand over with every change: they have to be the same."""
+"""Prefixes of arrays that decide physics and may be too large to send with every change: they have to be equal."""
 _SENSOR = ("sensor_type", "sensor_objtype", "sensor_objid", "sensor_reftype", "sensor_refid", "sensor_intprm")
 
 
 class RowWriter:
-    """Writes rows, one after the other. Small: little of it stays in a processor's cache."""
+    """Writer of rows into shared memory. It has slots, because little of it stays in a processor's cache."""
 
     __slots__ = (
         "__weakref__", "_kinds", "_limit", "_make_room", "_model", "_states", "_words", "count", "data", "is_changed",
@@ -72,46 +72,46 @@ class RowWriter:
         self._states = list(shared.states[:, : mujoco.mj_stateSize(model, STATE)])
         self._limit = self.rows // 4
         self.count, self.time = 0, 0.0
-        """Rows that were written, and the time of the last one [s]."""
+        """Number of rows that were written, and simulated time of the last one [s]."""
         self.word, self.is_changed = 0, False
-        """The version of the model as in `row_word`; True if the next row is written even if it repeats the last."""
+        """Version of the model as in `row_word`; True if the next row is written even if it repeats the last."""
 
     def write(self, kind: int, time: float) -> None:
-        """Hand over the state, which is that of a time [s]."""
+        """Write the state, which belongs to a simulated time [s]."""
         count = self.count
         if count >= self._limit:
             self._limit = self._make_room()
         place = count % self.rows
         mj_getState(self._model, self.data, self._states[place], STATE)
         if time == self.time and self._is_same(place):
-            # The same once more, such as from a program that waits.
+            # The same state again, such as from a program that waits.
             return
         if time < self.time:
             self._note_reset(count)
         self.time, self.is_changed = time, False
         self._kinds[place] = self.word | kind
-        # Last, so that the window never sees a row that is not complete.
+        # The count comes last, so that the window never reads an incomplete row.
         self.count = self._words[_WRITTEN] = count + 1
 
     def write_start(self, time: float) -> None:
-        """Hand over the state before a step that is being taken."""
+        """Write the state from which the present step starts, at a simulated time [s]."""
         self.write(BEFORE, time)
 
     def _note_reset(self, row: int) -> None:
-        """Hand over why time went back: a program's own reset leaves none of MuJoCo's warnings."""
+        """Write why time went back: a program's own reset leaves none of MuJoCo's warnings."""
         warning, words = self.data.warning, self._words
         bad = next((kind for kind in _BAD if warning[kind].number), None)
         words[_TROUBLE] = 0 if bad is None else trouble_word(bad, int(warning[bad].lastinfo))
         words[_TROUBLE_ROW] = row
 
     def _is_same(self, place: int) -> bool:
-        """True if a row repeats the one before it."""
+        """Return True if a row repeats the one before it."""
         states = self._states
         return self.count > 0 and not self.is_changed and states[place].tobytes() == states[place - 1].tobytes()
 
 
 class ValueWriter:
-    """Writes values of channels, which go with the rows that were written before them."""
+    """Writer of channel values, which belong to the rows that were written before them."""
 
     __slots__ = ("_channels", "_count", "_shared", "_values", "_words")
 
@@ -121,7 +121,7 @@ class ValueWriter:
         self._count = 0
 
     def write(self, name: str, value: SupportsFloat, unit: str, rows: int, time: float) -> None:
-        """Hand over a value of a time [s], with the number of rows that were written so far."""
+        """Write a value at a simulated time [s], with the number of rows that were written so far."""
         channel = self._channels.get(name)
         if channel is None:
             unit = BOOLEAN if isinstance(value, bool | np.bool_) and not unit else unit
@@ -131,12 +131,12 @@ class ValueWriter:
             _pack(self._values, count % MOST_VALUES * _SIZE, rows, channel, time, value)
         except struct.error:
             raise TypeError(f"plot takes a number, and {name} is {value!r}") from None
-        # Last, so that the window never sees a value that is not complete.
+        # The count comes last, so that the window never reads an incomplete value.
         self._count = self._words[_VALUES] = count + 1
 
 
 class ModelWatch:
-    """The values of a model, as they were when someone last looked."""
+    """Values of a model at the last check, to notice its changes."""
 
     def __init__(self, model: MjModel) -> None:
         self._values = ModelValues(model)
@@ -144,13 +144,13 @@ class ModelWatch:
         self.size = self._values.size
         """Length of all values [bytes]."""
         self.version = 0
-        """Counts the changes that were noticed."""
+        """Number of changes that were noticed."""
         self._wait = _LONGEST_LOOK
 
     def look(self, shared: SharedMemory, written: int) -> float:
-        """Hand over the values if they have changed; how long to wait until the next look [s].
+        """Send the model's values if they have changed, and return the time until the next check [s].
 
-        `written`: rows that were written so far.
+        `written`: number of rows that were written so far.
         """
         memory = self._values.memory()
         if memory == self._memory or (now := self._values.read()) == self._last:
@@ -160,21 +160,21 @@ class ModelWatch:
             self.version += 1
             shared.write_model(self.version, now)
         self._memory = memory
-        # The row that is written next is of this version.
+        # The next row has this version.
         shared.words[_CHECKED] = written + 1
         return self._wait
 
 
 class Pull:
-    """The force with which a person pulls one body of a program's data."""
+    """Force with which the user pulls one body of a program's data."""
 
     def __init__(self, data: MjData, shared: SharedMemory) -> None:
         self._data, self._shared = data, shared
         self.now: tuple[int, Any, Any] | None = None
-        """The body that is pulled, what it was pulled with before, and what it is now."""
+        """Pulled body, its `xfrc_applied` before the pull, and its present one [N, N m], world; None without a pull."""
 
     def apply(self) -> None:
-        """Apply what the window asks for; nothing while it is being written: the next call has it."""
+        """Apply the window's pull; a pull that is being written is applied in the next call."""
         words, applied = self._shared.words, self._data.xfrc_applied
         version, body = words[Word.PULL_VERSION], words[Word.PULLED]
         force = self._shared.pull.copy()
@@ -190,7 +190,7 @@ class Pull:
             applied[body] = force
 
     def end(self) -> None:
-        """Take the pull away, unless the program has set another force since."""
+        """Remove the pull, unless the program has set another force since."""
         if self.now is not None:
             body, before, force = self.now
             applied = self._data.xfrc_applied
@@ -200,37 +200,37 @@ class Pull:
 
 
 class OwnViews:
-    """MuJoCo's objects that a program writes into, each made when it is first asked for."""
+    """Camera, visual options and geoms that a program sets for its window; each is made when it is first read."""
 
     def __init__(self, model: MjModel) -> None:
         self._model = model
         self._watched: dict[str, tuple[Any, tuple[str, ...]]] = {}
-        """Camera and visual options, and their fields."""
+        """Camera and visual options, with the fields that are sent."""
         self._sent: dict[str, Any] = {}
-        """What the window knows of them."""
+        """Values of those fields that were sent last."""
         self._geoms: GeomMemory | None = None
 
     @cached_property
     def camera(self) -> Any:
-        """An MjvCamera."""
+        """MjvCamera of the window."""
         camera = mujoco.MjvCamera()
         mujoco.mjv_defaultFreeCamera(self._model, camera)
         return self._watch("cam", camera, CAMERA)
 
     @cached_property
     def options(self) -> Any:
-        """An MjvOption."""
+        """MjvOption of the window."""
         return self._watch("opt", mujoco.MjvOption(), OPTIONS)
 
     @cached_property
     def scene(self) -> Any:
-        """An MjvScene, empty."""
+        """MjvScene for geoms of the program, empty at first."""
         scene = mujoco.MjvScene(self._model, MOST_GEOMS)
         self._geoms = GeomMemory(scene)
         return scene
 
     def hand_over(self, send: Send, shared: SharedMemory) -> None:
-        """Let the window have what has changed since the last call."""
+        """Send the window the values that have changed since the last call."""
         for name, (owner, fields) in self._watched.items():
             values = read_values(owner, fields)
             changed = {field: value for field, value in values.items() if value != self._sent[name][field]}
@@ -249,10 +249,10 @@ class OwnViews:
 
 
 def own_model(model: MjModel, scene: Any) -> tuple[MjModel, Path | None]:
-    """A model like that of a program, with companions, and the file it comes from; SceneError if it is another one.
+    """Return a copy of a program's model with companions, and the file of its scene.
 
-    `scene`: a file, the name of a bundled scene, or an MjSpec, which is left as it is. What the program has changed in
-    its model since it was compiled is taken over.
+    `scene`: a file, the name of a bundled scene, or an MjSpec, which is not changed. Changes of the model by the
+    program are copied too. Raises SceneError if the scene is not that of the model.
     """
     path, name = None, "the specification"
     if isinstance(scene, mujoco.MjSpec):
@@ -270,13 +270,13 @@ def own_model(model: MjModel, scene: Any) -> tuple[MjModel, Path | None]:
     for place, content in enumerate(theirs.split(theirs.read())):
         ours.write(place, content)
     if mujoco.mj_stateSize(own, STATE) != mujoco.mj_stateSize(model, STATE):
-        # Companions of sensors with a delay have a past of their own, which no state of the program holds.
+        # Companions of delayed sensors have a history buffer, which no state of the program holds.
         return model, path
     return own, path
 
 
 def _difference(model: MjModel, own: MjModel) -> str | None:
-    """What tells two models apart, besides values that a program may change and companions; None if nothing does."""
+    """Return the first difference of two models besides companions and values that a program may change, or None."""
     for name in _COUNTS:
         if getattr(model, name) != getattr(own, name):
             return f"{name} is {getattr(own, name)} there, {getattr(model, name)} in the model"
@@ -286,7 +286,7 @@ def _difference(model: MjModel, own: MjModel) -> str | None:
                 return f"it has a {table} named {there!r} where the model has {here!r}"
     for name in (name for name in dir(model) if name.startswith(_FIXED)):
         there, here = getattr(own, name), getattr(model, name)
-        # Where files are has no effect.
+        # Paths of files have no effect.
         if isinstance(here, np.ndarray) and not name.endswith("pathadr") and not np.array_equal(there, here):
             return f"{name} differs"
     for name in _SENSOR:
@@ -296,9 +296,8 @@ def _difference(model: MjModel, own: MjModel) -> str | None:
 
 
 def check_simulation(model: Any, data: Any) -> tuple[MjModel, MjData]:
-    """Find MuJoCo's own objects in those of dm_control and robosuite, and refuse what does not belong together: MuJoCo
-    would read beyond the end of arrays. Raises SceneError.
-    """
+    """Return MuJoCo's model and data, also from objects of dm_control and robosuite. Raises SceneError if they do not
+    belong together: MuJoCo would read beyond the end of arrays."""
     given = f"{_type_name(model)} and {_type_name(data)}"
     model, data = unwrap(model, mujoco.MjModel), unwrap(data, mujoco.MjData)
     if model is None or data is None:
@@ -320,7 +319,7 @@ def check_simulation(model: Any, data: Any) -> tuple[MjModel, MjData]:
 
 
 def unwrap(given: Any, kind: type) -> Any:
-    """Find MuJoCo's object of a kind, such as MjModel, in one of dm_control or robosuite; None if there is none."""
+    """Return MuJoCo's object of a kind, such as MjModel, also from one of dm_control or robosuite; None without one."""
     for found in (given, *(getattr(given, name, None) for name in _WRAPPED)):
         if isinstance(found, kind):
             return found
@@ -328,5 +327,5 @@ def unwrap(given: Any, kind: type) -> Any:
 
 
 def _type_name(given: Any) -> str:
-    """Name of an object's type, with its module: other libraries have an MjModel, too."""
+    """Return the name of an object's type, with its module: other libraries have an MjModel, too."""
     return f"{type(given).__module__}.{type(given).__qualname__}".removeprefix("builtins.")

@@ -1,4 +1,4 @@
-"""Windows that browsers show, opened by a user's own program: their process, and where a user finds them."""
+"""Windows that a user's program opens and browsers show: their process, and their address."""
 
 import contextlib
 import html
@@ -16,19 +16,19 @@ from ..processes import SILENCE, Child
 from .shared_memory import model_file
 
 WINDOW_MODULE = "contact_viewer.passive.window_process"
-"""The program of a window's process."""
+"""Module that a window's process runs."""
 _START_TIME = 120.0
-"""Longest that a window takes to open: its scene may be large [s]."""
+"""Longest wait for a window to open: its scene may be large [s]."""
 _LOOK = 0.2
-"""Between two looks whether the window is still there [s]."""
+"""Time between two checks that the window still exists [s]."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_WARNING = "contact-viewer: warning: other machines can reach this; whoever has the link can use this program as you"
+_WARNING = "contact-viewer: warning: other machines can reach this; anyone with the link can use this program as you"
 _HEIGHT = 640
-"""Of the page in a notebook [px]."""
+"""Height of the page in a notebook [px]."""
 
 
 def announce(url: str) -> None:
-    """Print the address, and how to reach it from another machine; a warning if others can reach it too."""
+    """Print the address, and a command to reach it from another machine; warn if other machines can reach it."""
     parts = urlsplit(url)
     if parts.hostname not in _LOOPBACK:
         print(_WARNING, file=sys.stderr, flush=True)
@@ -38,13 +38,13 @@ def announce(url: str) -> None:
 
 
 class Page:
-    """The page of a served window. In Jupyter it displays itself once, and again wherever it ends a later cell."""
+    """Page of a served window. In Jupyter it displays itself once, and again wherever it ends a later cell."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         shell = _notebook()
         self._cell = shell.execution_count if shell is not None else None
-        """Number of the cell in which it was displayed."""
+        """Number of the notebook cell in which the page was displayed."""
         if shell is None:
             announce(url)
         else:
@@ -53,7 +53,7 @@ class Page:
             display(HTML(self._frame()))
 
     def html(self) -> str:
-        """What a notebook shows where this ends a cell."""
+        """Return the HTML that a notebook shows where the page ends a cell."""
         shell = _notebook()
         shown = shell is not None and shell.execution_count == self._cell
         return self._link() if shown else self._frame()
@@ -73,35 +73,35 @@ class Page:
 
 
 def _notebook() -> Any:
-    """IPython's shell, if this program runs in a notebook; else None."""
-    # A notebook has imported it.
+    """Return IPython's shell if this program runs in a notebook; else None."""
+    # A notebook has already imported IPython.
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell if getattr(shell, "kernel", None) is not None else None
 
 
 class ServedViewer:
-    """A scene that is stepped and shown in browsers, until it is closed or the program ends."""
+    """Scene that is stepped and shown in browsers, until it is closed or the program ends."""
 
     def __init__(self) -> None:
         self._page: Page | None = None
 
     @property
     def url(self) -> str:
-        """The address, with its token."""
+        """Address of the page, with its token."""
         assert self._page is not None
         return self._page.url
 
     def is_running(self) -> bool:
-        """False once the window was closed, or has ended."""
+        """Return False after the window was closed, or has ended."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close the window; what it records is completed. Safe twice."""
+        """Close the window and complete its recording. A second call does nothing."""
         raise NotImplementedError
 
     def wait(self) -> None:
-        """Return when the window was closed, or Ctrl-C was pressed, which closes it."""
+        """Wait until the window is closed; Ctrl-C closes it."""
         try:
             while self.is_running():
                 time.sleep(_LOOK)
@@ -124,10 +124,10 @@ class ServedViewer:
 
 
 class ServedScene(ServedViewer):
-    """A scene in a process of its own, which steps it too."""
+    """Scene that a process of its own steps and shows."""
 
     def __init__(self, scene: str | Path | None, model: Any, host: str, port: int | None) -> None:
-        """Opens a file, a bundled scene or, if there is one, a compiled model. Raises SceneError if it cannot."""
+        """Open a compiled model, if there is one, else a file or a bundled scene. Raises SceneError on failure."""
         super().__init__()
         compiled = () if model is None else (model_file(model),)
         request = {"scene": None if scene is None else str(scene), "compiled": compiled, "serve": [host, port]}
@@ -150,9 +150,9 @@ class ServedScene(ServedViewer):
 
 
 def wait_until_open(child: Child, name: str, seconds: float) -> Any:
-    """Wait for a window's first picture, or its address, which comes after it: for the message with that name.
+    """Wait for the message of a name, such as of a window's first frame or of its address, and return its value.
 
-    Returns its value. Raises SceneError if the window does not open within some time [s].
+    Raises SceneError if the window does not open within some time [s].
     """
     until = time.monotonic() + seconds
     while child.link.is_open and (left := until - time.monotonic()) > 0:

@@ -1,8 +1,8 @@
-"""What a user's loop and its window share: memory with a header and a ring of states, and how values get into it.
+"""Memory that a user's loop shares with its window: a header, a ring of states, geoms, and values of channels.
 
-Each place of the header is written by one side alone, except `PAUSED`. The loop writes a row, then the number of rows:
-it does not wait for the window, which notices rows that were overwritten before it had read them, unless no step may be
-left out: then the loop waits for room.
+Each word of the header is written by one side alone, except those that say otherwise. The loop writes a row, then the
+number of rows. It does not wait for the window, which notices rows that were overwritten before it had read them,
+unless no step may be left out: then the loop waits for room.
 """
 
 import ctypes
@@ -23,38 +23,38 @@ from ..mjmodel.types import MjModel
 
 _HEADER_BYTES = 4096
 _DOUBLES = 128
-"""Where the header's floating point numbers begin, in words of 8 bytes."""
+"""Index of the first floating point number in the header, in words of 8 bytes."""
 DEFAULT_RING = 64 * 2**20
 """Memory of the ring of states [bytes]."""
 _MOST_ROWS, _FEWEST_ROWS = 65536, 64
 
 MOST_GEOMS = 2000
-"""Most geoms of a program's own that are drawn."""
+"""Largest number of geoms that a program draws."""
 _GEOM_SIZE = 320
-"""Room for an MjvGeom, which is plain numbers and a label [bytes]."""
+"""Memory for an MjvGeom, which is plain numbers and a label [bytes]."""
 _MOST_BEFORE = 64
-"""Bytes of an MjvGeom before its size, at most."""
+"""Largest offset of `size` in an MjvGeom [bytes]."""
 _MARK = -54321
 _DECOR = int(mujoco.mjtCatBit.mjCAT_DECOR)
 _OPAQUE = 0.999
 Bytes = NDArray[np.uint8]
 MOST_GIZMOS = 5000
-"""Most spheres, and most arrows, that a program draws at once."""
+"""Largest number of spheres, and of arrows, that a program draws at once."""
 _GIZMO_BYTES = 4 * MOST_GIZMOS * (8 + 12)
 _GEOM_BYTES = MOST_GEOMS * _GEOM_SIZE
 _MODELS = 64
-"""Versions of the loop's model that wait to be read."""
+"""Number of versions of the loop's model that are kept until they are read."""
 _KIND_BITS = 8
-"""A row's kind is in the lowest bits of a word, the version of its model in the others."""
+"""Number of lowest bits of a row's word that hold its kind; the other bits hold the version of its model."""
 MOST_CHANNELS = 512
 _NAME_BYTES = 256
-"""Room for the name and the unit of a channel [bytes]."""
+"""Memory for the name and the unit of a channel [bytes]."""
 MOST_VALUES = 2**17
-"""Values of channels that wait to be read; newer ones take the place of the oldest."""
+"""Number of channel values that are kept until they are read; newer ones overwrite the oldest."""
 VALUE = struct.Struct("=qqdd")
-"""A value of a channel: rows written before it, number of the channel, time [s] and value."""
+"""Layout of a channel value: rows written before it, number of the channel, time [s] and value."""
 EXTRA = 2
-"""Values of a batch's row after the state and before `sensordata`: the environment, and 1 if its sensors are known."""
+"""Number of values of a batch's row between state and `sensordata`: environment, and 1 if its sensors are known."""
 CAMERA = ("type", "fixedcamid", "trackbodyid", "lookat", "distance", "azimuth", "elevation")
 _GROUPS = tuple(f"{kind}group" for kind in ("geom", "site", "joint", "tendon", "actuator", "skin", "flex"))
 OPTIONS = ("label", "frame", *_GROUPS, "flags", "bvh_depth")
@@ -63,84 +63,85 @@ Numbers = NDArray[np.float64]
 
 
 class Word(IntEnum):
-    """Whole numbers in the header, by their place."""
+    """Indices of the whole numbers in the header."""
 
     WRITTEN = 0
-    """Rows that the loop has written."""
+    """Number of rows that the loop has written."""
     PAUSED = auto()
-    """1 if the loop is to wait in `sync`. Both sides write it."""
+    """1 if the loop has to wait in `sync`. Both sides write it."""
     PERMITS = auto()
-    """How often the window has let one `sync` of a waiting loop through."""
+    """Number of times that the window has let one `sync` of a waiting loop through."""
     SLEEPING = auto()
-    """1 if the window sleeps until it is woken through the socket."""
+    """1 while the window sleeps until a message wakes it. Both sides write it."""
     CLOSED = auto()
-    """1 once the window is closed."""
+    """1 after the window was closed."""
     PULLED = auto()
-    """The body that a person pulls; 0 if none."""
+    """Number of the body that the user pulls; 0 if none."""
     PULL_VERSION = auto()
-    """Counts changes of the pull; odd while it is written."""
+    """Number of changes of the pull; odd while it is written."""
     GIZMO_VERSION = auto()
-    """Counts changes of the program's own gizmos; odd while they are written."""
+    """Number of changes of the program's gizmos; odd while they are written."""
     SPHERES = auto()
+    """Number of spheres of the program."""
     ARROWS = auto()
-    """How many of them there are."""
+    """Number of arrows of the program."""
     GEOM_VERSION = auto()
-    """Counts changes of the program's own geoms; odd while they are written."""
+    """Number of changes of the program's geoms; odd while they are written."""
     GEOMS = auto()
-    """How many there are."""
+    """Number of geoms of the program."""
     MODEL_VERSION = auto()
-    """Counts the changes of the loop's model."""
+    """Number of changes of the loop's model."""
     CHECKED = auto()
-    """Rows before this one were written before someone last looked at the loop's model."""
+    """Number of rows plus 1 at the last check of the loop's model: the version of these rows and the next is known."""
     ENVIRONMENT = auto()
-    """The environment that is shown, where the loop steps many. Both sides write it."""
+    """Number of the environment that is shown, if the loop steps many. Both sides write it."""
     ENVIRONMENTS = auto()
-    """How many there are."""
+    """Number of environments."""
     FRAMES = auto()
-    """Counts the window's frames: what it says to the loop, it says in them."""
+    """Number of the window's frames: the window sends its messages in them."""
     TAKEN = auto()
-    """Rows that were read."""
+    """Number of rows that the window has read or skipped."""
     LOSSLESS = auto()
-    """1 if the loop waits until there is room for its rows, so that none is left out. The window writes it."""
+    """1 if the loop waits for room, so that no row is left out. The window writes it, and the loop at the start."""
     CHANNELS = auto()
     """Number of channels that the loop has named."""
     VALUES = auto()
-    """Values of channels that the loop has written."""
+    """Number of channel values that the loop has written."""
     TROUBLE = auto()
-    """Why MuJoCo reset the loop's data last, as `trouble_word` has it; 0 if the program did."""
+    """Reason of the last reset of the loop's data by MuJoCo, as a `trouble_word`; 0 if the program reset it."""
     TROUBLE_ROW = auto()
-    """Number of the first row after that."""
+    """Number of the first row after that reset."""
 
 
 class SharedMemory:
-    """One block of memory in two processes."""
+    """Block of memory that two processes share."""
 
     def __init__(self, fd: int, state_size: int, rows: int, model_size: int) -> None:
-        """`fd`: of a file with `block_bytes` bytes."""
+        """`fd`: descriptor of a file with `block_bytes` bytes."""
         self._map = mmap.mmap(fd, block_bytes(state_size, rows, model_size))
         buffer = memoryview(self._map)
         self.words = buffer[:_HEADER_BYTES].cast("q")
-        """See `Word`."""
+        """Whole numbers of the header, by `Word`."""
         self.pull = np.frombuffer(self._map, np.float64, 6, offset=8 * _DOUBLES)
         """Force and torque on the pulled body [N, N m], world."""
         start = _HEADER_BYTES
         self.spheres = np.frombuffer(self._map, np.float32, MOST_GIZMOS * 8, offset=start).reshape(-1, 8)
-        """The program's own gizmos, as in `render.glyphs.Glyphs`."""
+        """Spheres of the program, as in `render.glyphs.Glyphs`."""
         start += self.spheres.nbytes
         self.arrows = np.frombuffer(self._map, np.float32, MOST_GIZMOS * 12, offset=start).reshape(-1, 12)
         start += self.arrows.nbytes
         self.kinds = buffer[start : start + 8 * rows].cast("q")
-        """What each row is, as `row_word` has it, (rows,)."""
+        """Kind and model version of each row, as a `row_word`, (rows,)."""
         start += 8 * rows
         self.states: Numbers = np.frombuffer(self._map, np.float64, rows * state_size, offset=start)
         self.states = self.states.reshape(rows, state_size)
-        """States, the next one in place of the oldest, (rows, state_size)."""
+        """Ring of states, (rows, state_size)."""
         start += self.states.nbytes
         self.geoms = np.frombuffer(self._map, np.uint8, _GEOM_BYTES, offset=start)
-        """The program's own geoms, as `GeomMemory` reads them."""
+        """Geoms of the program, as `GeomMemory` copies them."""
         start += self.geoms.nbytes
         self.values = buffer[start : start + MOST_VALUES * VALUE.size]
-        """Values of channels, as `VALUE` has them, the next one in place of the oldest."""
+        """Ring of channel values, in the layout of `VALUE`."""
         start += MOST_VALUES * VALUE.size
         self._names = buffer[start : start + MOST_CHANNELS * _NAME_BYTES]
         start += MOST_CHANNELS * _NAME_BYTES
@@ -149,11 +150,11 @@ class SharedMemory:
         self.rows = rows
 
     def allocate(self) -> None:
-        """Have the operating system provide all memory of the states now."""
+        """Let the operating system provide the memory of all states now."""
         self.states.reshape(-1)[self.states.shape[1] :: mmap.PAGESIZE // 8] = 0.0
 
     def add_channel(self, name: ChannelName) -> int:
-        """Hand over the name of a channel, and return its number. Raises ValueError for one that has no room."""
+        """Write the name of a channel, and return its number. Raises ValueError if there is no room."""
         number = self.words[Word.CHANNELS]
         text = "\0".join(name).encode()
         if number >= MOST_CHANNELS:
@@ -165,56 +166,56 @@ class SharedMemory:
         return number
 
     def channel(self, number: int) -> ChannelName:
-        """Return the name of a channel that was handed over."""
+        """Return the name of a channel."""
         name, unit, *_ = bytes(self._names[number * _NAME_BYTES :][:_NAME_BYTES]).decode().split("\0")
         return ChannelName(name, unit)
 
     def write_model(self, version: int, values: bytes) -> None:
-        """Hand over the values of a model, as `ModelValues` reads them."""
+        """Write a version of the model's values, as `ModelValues` reads them."""
         place = version % _MODELS * self._model_size
         self._models[place : place + self._model_size] = values
         self.words[Word.MODEL_VERSION] = version
 
     def read_model(self, version: int) -> bytes | None:
-        """Values that were handed over; None if others have taken their place."""
+        """Return a version of the model's values; None if a newer one has overwritten it."""
         place = version % _MODELS * self._model_size
         values = bytes(self._models[place : place + self._model_size])
         return values if self.words[Word.MODEL_VERSION] - version < _MODELS - 1 else None
 
 
 def row_word(kind: int, version: int) -> int:
-    """What a row is, and the version of the model with it, as one number."""
+    """Return the kind of a row and the version of its model as one number."""
     return version << _KIND_BITS | kind
 
 
 def trouble_word(warning: int, place: int) -> int:
-    """A warning of MuJoCo, and the number in `qpos` or `qvel` that it is about, as one number that is not 0."""
+    """Return a warning of MuJoCo, and the index in `qpos` or `qvel` that it concerns, as one number that is not 0."""
     return warning + 1 << 32 | max(place, 0)
 
 
 def split_trouble(word: int) -> tuple[int, int] | None:
-    """Warning and place of a `trouble_word`; None for 0."""
+    """Return warning and index of a `trouble_word`; None for 0."""
     return ((word >> 32) - 1, word & 0xFFFFFFFF) if word else None
 
 
 def split_word(word: int) -> tuple[int, int]:
-    """Kind and version of a `row_word`."""
+    """Return kind and version of a `row_word`."""
     return word & (1 << _KIND_BITS) - 1, word >> _KIND_BITS
 
 
 def block_bytes(state_size: int, rows: int, model_size: int) -> int:
-    """Memory that is shared [bytes]."""
+    """Return the size of the shared memory [bytes]."""
     channels = MOST_VALUES * VALUE.size + MOST_CHANNELS * _NAME_BYTES
     return _HEADER_BYTES + _GIZMO_BYTES + 8 * rows * (1 + state_size) + _GEOM_BYTES + channels + _MODELS * model_size
 
 
 def row_count(state_size: int, ring_bytes: int) -> int:
-    """Rows that fit into a ring."""
+    """Return the number of rows that fit into a ring."""
     return min(max(ring_bytes // (8 * (state_size + 1)), _FEWEST_ROWS), _MOST_ROWS)
 
 
 def shared_file(name: str, size: int) -> int:
-    """Descriptor of a file of `size` bytes in memory, which is gone with the processes that have it."""
+    """Return a descriptor of a file of `size` bytes in memory, which ends with the processes that have it open."""
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create(name)
     else:
@@ -226,7 +227,7 @@ def shared_file(name: str, size: int) -> int:
 
 
 def model_file(model: MjModel) -> int:
-    """Descriptor of a file in memory with the compiled model."""
+    """Return a descriptor of a file in memory with the compiled model."""
     size = mujoco.mj_sizeModel(model)
     fd = shared_file("contact-viewer-model", size)
     with mmap.mmap(fd, size) as memory:
@@ -238,7 +239,7 @@ def model_file(model: MjModel) -> int:
 
 
 class GeomMemory:
-    """The geoms of an MjvScene as memory: to read them one by one takes a hundred times as long."""
+    """Geoms of an MjvScene as memory: to read them one by one takes a hundred times as long."""
 
     def __init__(self, scene: Any) -> None:
         self._scene = scene
@@ -254,20 +255,20 @@ class GeomMemory:
         self._start = starts[0]
 
     def read(self, target: Bytes) -> int:
-        """Copy the geoms of the scene; how many it were, at most MOST_GEOMS."""
+        """Copy the geoms of the scene, at most MOST_GEOMS, and return their number."""
         count = min(int(self._scene.ngeom), MOST_GEOMS)
         ctypes.memmove(target.ctypes.data, self._start, count * self._size)
         return count
 
     def add(self, source: Bytes, count: int) -> None:
-        """Put geoms that `read` has copied into the scene after those that it has, as many as fit."""
+        """Append geoms that `read` has copied to the scene, as many as fit."""
         scene = self._scene
         start = int(scene.ngeom)
         count = min(count, scene.maxgeom - start)
         ctypes.memmove(self._start + start * self._size, source.ctypes.data, count * self._size)
         scene.ngeom = start + count
         for geom in scene.geoms[start : start + count]:
-            # What `mjv_initGeom` leaves open, and mjv_updateScene sets of geoms of its own.
+            # Fields that `mjv_initGeom` does not set, as mjv_updateScene sets them.
             geom.category, geom.segid = _DECOR, -1
             geom.transparent = int(geom.rgba[3] < _OPAQUE)
 
@@ -277,13 +278,13 @@ def _word(address: int) -> int:
 
 
 def read_values(owner: Any, fields: tuple[str, ...]) -> dict[str, Any]:
-    """Fields as numbers and lists of them."""
+    """Return fields of an object as numbers and lists of numbers."""
     values = {name: getattr(owner, name) for name in fields if hasattr(owner, name)}
     return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
 
 
 def write_values(owner: Any, values: dict[str, Any]) -> None:
-    """Set fields that `read_values` has read of another owner."""
+    """Set fields of an object to values from `read_values`."""
     for name, value in values.items():
         if isinstance(value, list):
             getattr(owner, name)[:] = value

@@ -1,4 +1,4 @@
-"""Sees every step of some data, also those inside one call, through the one control callback that MuJoCo has.
+"""Observes every step of some data, also steps inside one call, through MuJoCo's only control callback.
 
 The callback is a C function: MuJoCo compiles no model while a Python function is set, which would keep the user's
 program from making environments.
@@ -13,34 +13,34 @@ from typing import Any
 import mujoco
 
 Record = Callable[[float], object]
-"""A method that hands over the state before a step, which begins at a time [s]."""
+"""Method that records the state before a step, which begins at a time [s]."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _Native = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-"""A control callback in C, which is called with the addresses of a model and its data."""
+"""Control callback in C, which is called with the addresses of a model and its data."""
 _FUNCTION: Any = _Native.__mro__[1]
 """Base class of all functions of ctypes."""
 _STAGES = 3
-"""Stages of a Runge-Kutta step after the first one."""
+"""Number of stages of a Runge-Kutta step after the first one."""
 
 
 class _Seen:
-    """Data whose steps one owner sees. An owner that is forgotten is not kept alive from here."""
+    """Data whose steps one owner observes. The owner is referred to weakly."""
 
     def __init__(self, model: Any, data: Any, record: Any, forget: Callable[[Any], None]) -> None:
         self.address: int = data._address
         self.owner = weakref.ref(record.__self__, forget)
         self.see, self.restart = _see_starts(model, data, self.owner, record.__func__)
-        """What to call in every callback of the data, and between two steps: an error may have ended one in the
+        """Functions to call in every callback of the data, and between two steps: an error may have ended a step in the
         middle."""
 
 
 def _see_starts(
     model: Any, data: Any, reference: "weakref.ref[Any]", record: Callable[[Any, float], object]
 ) -> tuple[Callable[[], None], Callable[[], None]]:
-    """Make a function that records each start of a step.
+    """Return a function that records each start of a step, and one that forgets an unfinished step.
 
-    It is called four times in a Runge-Kutta step: its values are in variables of its own, which take less time than
-    attributes. It keeps model and data alive, so that no others can have their addresses.
+    The first is called four times in a Runge-Kutta step: it keeps its values in local variables, which take less time
+    than attributes. It keeps model and data alive, so that no other objects get their addresses.
     """
     options = model.opt
     # Stages that are left of a Runge-Kutta step; time of the first one, and its precision [s].
@@ -50,7 +50,7 @@ def _see_starts(
         nonlocal left, half, tolerance
         if left:
             left -= 1
-            # Inside a step, a state that the integrator tries; unless `mj_forward` was called, and there is no step.
+            # A trial state of the integrator inside a step, unless `mj_forward` was called without a step.
             if left < _STAGES - 1 or abs(data.time - half) < tolerance:
                 return
             left = 0
@@ -70,39 +70,39 @@ def _see_starts(
 
 
 class Tap:
-    """The control callback of this process, while any data is tapped.
+    """Control callback of this process while any data is tapped.
 
-    A callback of the user's, set before or since, is called first: what it sets belongs to the step.
+    A callback of the user, set before or since, is called first: its values belong to the step.
     """
 
     def __init__(self) -> None:
         self._seen: list[_Seen] = []
         self._calls: dict[int, Callable[[], None]] = {}
-        """What to call for data, by its address."""
+        """Function to call for data, by the address of the data."""
         self._users: Any = None
-        """The user's own callback, if there is one."""
+        """Callback of the user, if there is one."""
         self._error: BaseException | None = None
-        """What was raised inside a callback, such as by Ctrl-C: it cannot pass through C."""
+        """Exception that was raised inside a callback, such as by Ctrl-C: it cannot pass through C."""
         self._users_native: Any = None
         self._native = _Native(self._call_native)
-        # MuJoCo may be inside it at any time, also when the callback is taken back or the program ends.
+        # MuJoCo may be inside the callback at any time, also when it is removed or the program ends.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._native))
         self._python = self._call_python
 
     def add(self, model: Any, data: Any, record: Record) -> None:
-        """See the steps of some data from now on, beside others who do."""
+        """Call `record` for every step of some data from now on, beside other observers of the data."""
         self._seen.append(_Seen(model, data, record, lambda _: self._drop(None)))
         self._install()
 
     def remove(self, record: Record) -> None:
-        """See them no more; the last one gives the callback back."""
+        """Stop calling `record`; without any observer the user's callback is restored."""
         method: Any = record
         self._drop(method.__self__)
 
     def renew(self, data: Any) -> None:
-        """Come before a callback that the user has set since. Called between two steps of some data.
+        """Install the callback again if the user has set another one. Call it between two steps of some data.
 
-        Raises what was raised inside a callback since the last call.
+        Raises the exception that was raised inside a callback since the last call, if any.
         """
         for seen in self._seen:
             if seen.address == data._address:
@@ -113,23 +113,23 @@ class Tap:
         self.raise_error()
 
     def raise_error(self) -> None:
-        """Raise what was raised inside a callback since the last call, if anything was."""
+        """Raise the exception that was raised inside a callback since the last call, if any."""
         if self._error is not None:
             error, self._error = self._error, None
             raise error
 
     def end(self) -> None:
-        """See no data any more, at the end of the program."""
+        """Stop all observers, at the end of the program."""
         self._seen.clear()
         self._install()
 
     def _drop(self, owner: Any) -> None:
-        """Forget an owner, and those that no longer exist."""
+        """Forget an owner, and owners that no longer exist."""
         self._seen = [seen for seen in self._seen if seen.owner() is not None and seen.owner() is not owner]
         self._install()
 
     def _install(self) -> None:
-        """Have MuJoCo call the callback that is needed."""
+        """Set the control callback that is needed."""
         now = mujoco.get_mjcb_control()
         if now is not self._native and now is not self._python:
             self._users = now
@@ -142,13 +142,13 @@ class Tap:
         if not self._seen:
             wanted, self._users, self._error = users, None, None
         else:
-            # A Python function gets MuJoCo's objects, which only MuJoCo can make for data that is not known here.
+            # A Python callback gets MuJoCo's objects, which only MuJoCo can make for data that is not known here.
             wanted = self._native if users is None or is_native else self._python
         if wanted is not now:
             mujoco.set_mjcb_control(wanted)
 
     def _call_native(self, model: int, data: int) -> None:
-        """Is called by MuJoCo for all data of this process, in any thread."""
+        """Handle MuJoCo's callback for all data of this process, in any thread."""
         try:
             if self._users_native is not None:
                 self._users_native(model, data)
@@ -159,7 +159,7 @@ class Tap:
             self._error = error
 
     def _call_python(self, model: Any, data: Any) -> None:
-        """As `_call_native`, where the user's callback is a Python function: it may raise, which ends the step."""
+        """Handle MuJoCo's callback if the user's is a Python function: an exception in it ends the step."""
         if self._users is not None:
             self._users(model, data)
         call = self._calls.get(data._address)
@@ -168,9 +168,9 @@ class Tap:
 
 
 def _one_after_another(calls: list[Callable[[], None]]) -> Callable[[], None]:
-    """Make a function that calls several."""
+    """Return a function that calls several."""
     if len(calls) == 1:
-        # Without a detour.
+        # One function needs no loop around it.
         return calls[0]
 
     def call() -> None:
@@ -181,5 +181,5 @@ def _one_after_another(calls: list[Callable[[], None]]) -> Callable[[], None]:
 
 
 TAP = Tap()
-"""The one of this process."""
+"""Tap of this process."""
 atexit.register(TAP.end)

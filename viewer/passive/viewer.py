@@ -1,4 +1,4 @@
-"""The half of the passive viewer that lives in the user's process: hands over states, and never draws."""
+"""The part of the passive viewer in the user's process: it sends states to the window, and never draws."""
 
 import math
 import os
@@ -35,35 +35,35 @@ from .shared_memory import (
 from .tap import TAP
 
 _EXCHANGE_TIME = 1 / 60
-"""Between two looks at what the window has to say [s]: it says it in its frames ..."""
+"""Time between two checks for messages of the window, which it sends in its frames [s]."""
 _SILENT_TIME = 0.25
-"""... and longest between two looks whether it is still there [s]."""
+"""Longest time between two checks that the window still exists [s]."""
 _START_TIME = 60.0
-"""Longest that a window takes to open [s]."""
+"""Longest wait for a window to open [s]."""
 _WAIT = 0.05
-"""Between two looks while the loop is held, or a run is saved [s]; messages wake it at once."""
+"""Time between two checks while the loop is held, or a run is saved [s]; messages wake it at once."""
 _SAVE_TIME = 600.0
-"""Longest that a window takes to save a run [s]."""
+"""Longest wait for a window to save a run [s]."""
 _REST = 0.002
-"""Between two looks whether there is room for rows [s]."""
+"""Time between two checks for room for rows [s]."""
 _FOLLOW_TIME = 10.0
-"""Longest that a program waits with another model for a window that does not show the last one yet [s]."""
+"""Longest wait with another model for a window that does not show the last one yet [s]."""
 _STILL = 0.5
-"""Time for which data stands still before the program is asked whether it is still in use [s]."""
+"""Time without a step after which a program that does not use its data any more is warned [s]."""
 _SLEEPING, _PULLED, _PAUSED, _FRAMES = map(int, (Word.SLEEPING, Word.PULLED, Word.PAUSED, Word.FRAMES))
-"""Those that every `sync` reads: plain numbers take half the time."""
+"""Words that every `sync` reads, as plain numbers, which take half the time of an enum."""
 KeyCallback = Callable[[int], object]
-"""Is called in `sync` with each key that was pressed in the window, as GLFW numbers them."""
+"""Function that `sync` calls with each key pressed in the window, as numbered by GLFW."""
 
 
 class LoopViewer:
-    """A window, in a process of its own, on data that the calling program steps.
+    """Window, in a process of its own, on data that the calling program steps.
 
-    `sync` copies the state into memory that both share, and goes on.
+    `sync` copies the state into shared memory, and returns.
     """
 
     _beside_size = 0
-    """Values of a row besides the state: see `batch`."""
+    """Number of values of a row after the state: see `batch`."""
 
     def __init__(
         self,
@@ -91,35 +91,35 @@ class LoopViewer:
         wanted |= request or {}
         served = wanted.get("serve") is not None
         try:
-            # Nobody can look before there is an address.
+            # No browser can show the window before there is an address.
             self._words[Word.LOSSLESS] = served if wait is None else wait
             self._words[Word.ENVIRONMENTS] = num_envs
             self._child = Child(module, wanted, files)
-            # While the window opens: memory that is new costs the loop more than all else.
+            # Done while the window opens: new memory costs the loop more time than all else.
             self._shared.allocate()
         finally:
             for file in files:
                 os.close(file)
         self._process, self._link = self._child.process, self._child.link
         self._next_exchange = self._next_look = self._silent_until = 0.0
-        """When to see what the window has to say, when to look at the model, and when to ask a silent window [s]."""
+        """Times of the next check for messages, of the model, and of a window that sends nothing [s]."""
         self._frames = 0
-        """The window's frames when it was last asked."""
+        """Number of the window's frames at the last check for messages."""
         self._gizmos: GizmoList | None = None
-        """The program's own, once it has asked for them."""
+        """Gizmos of the program; None before it uses them."""
         self._drawn = False
-        """True if the window has gizmos of the program's."""
+        """True if the window has gizmos of the program."""
         self._key_callback = key_callback
         self._views = OwnViews(model)
         self._inbox: list[Message] = []
-        """Messages that came while the loop waited for room."""
+        """Messages that arrived while the loop waited for room."""
         self._still_time, self._still_since = data.time, monotonic()
-        """Time of the data, and since when it stands still [s]."""
+        """Simulated time of the data, and time since which it does not change [s]."""
         self._running, self._tapped = True, False
         _viewers.add(self)
         self._link.send({"keys": key_callback is not None, "left": show_left_ui, "right": show_right_ui, "wait": wait})
         self.page: Page | None = None
-        """Where browsers show the window, if it is served."""
+        """Page of the window in browsers, if it is served."""
         try:
             opened = wait_until_open(self._child, "url" if served else "ready", _START_TIME)
             if served:
@@ -131,11 +131,11 @@ class LoopViewer:
         if every_step:
             TAP.add(model, data, self._rows.write_start)
         self._own_references = sys.getrefcount(data) - users_references
-        """How often the data is referred to from here."""
+        """Number of references to the data from this object."""
 
     def _share(self, model: MjModel, data: MjData, scene: Any) -> tuple[tuple[int, int], dict[str, Any]]:
-        """Hand over the states of some data from now on; descriptors of the model's file and of the memory that the
-        window shares, and a request of the window to show them."""
+        """Share the states of some data from now on. Returns descriptors of the model's file and of the shared memory,
+        and a request to the window to show them."""
         shown, path = (model, None) if scene is None else own_model(model, scene)
         watch = ModelWatch(model)
         size = mujoco.mj_stateSize(model, STATE) + self._beside_size
@@ -176,7 +176,7 @@ class LoopViewer:
 
     @property
     def url(self) -> str | None:
-        """The address at which browsers show the window, with its token; None if it has a display."""
+        """Address at which browsers show the window, with its token; None if the window is on a display."""
         return self.page.url if self.page is not None else None
 
     def _repr_html_(self) -> str | None:
@@ -184,18 +184,18 @@ class LoopViewer:
 
     @property
     def gizmos(self) -> GizmoList:
-        """Spheres and arrows of the program's own. What is drawn before a `sync` is shown until the next one."""
+        """Spheres and arrows of the program. Those that are added before a `sync` are shown until the next one."""
         if self._gizmos is None:
             self._gizmos = GizmoList(width=0.0)
         return self._gizmos
 
     @property
     def cam(self) -> Any:
-        """An MjvCamera. What the program writes into it takes effect in the window, which does not write into it."""
+        """MjvCamera of the window. Fields that the program sets take effect there; the window does not set them."""
         return self._views.camera
 
     def is_running(self) -> bool:
-        """False once the window was closed, or has ended."""
+        """Return False after the window was closed, or has ended."""
         now = monotonic()
         if self._running and (self._words[Word.CLOSED] or now >= self._next_exchange):
             with self._lock:
@@ -204,25 +204,25 @@ class LoopViewer:
 
     @property
     def is_paused(self) -> bool:
-        """True if `sync` waits, or will."""
+        """True if `sync` waits, or will wait."""
         return self._running and bool(self._words[Word.PAUSED])
 
     def pause(self) -> None:
-        """Hold the loop in its next `sync`, until a person plays on, or another thread calls `resume`."""
+        """Hold the loop in its next `sync`, until the user plays on, or another thread calls `resume`."""
         if self._running:
             self._words[Word.PAUSED] = 1
             self._wake()
 
     def resume(self) -> None:
-        """Let the loop go on."""
+        """Let a paused loop go on."""
         if self._running:
             self._words[Word.PAUSED] = 0
             self._wake()
 
     def sync(self, state_only: bool = False) -> None:
-        """Hand over the state after a step, and apply what a person does. Waits only while the loop is paused.
+        """Send the state after a step to the window, and apply the user's pull. It waits only while the loop is paused.
 
-        `state_only`: do not look whether the model has changed.
+        `state_only`: True to skip the check for changes of the model.
         """
         if not self._running:
             return
@@ -244,10 +244,10 @@ class LoopViewer:
                 self._hold()
 
     def plot(self, name: str, value: SupportsFloat, unit: str = "") -> None:
-        """Add a value of the present time to a curve in the Plots panel.
+        """Add a value at the present time to a curve in the Plots panel.
 
         Args:
-            name: Name of the curve. Those that share what is before the last slash share a plot, such as
+            name: Name of the curve. Names with the same part before the last slash share a plot, such as
                 `reward/feet_slip` and `reward/upright`.
             value: The value; True and False too.
             unit: Unit of the values. Curves of different units have plots of their own.
@@ -268,7 +268,7 @@ class LoopViewer:
                 self._values.write(name, value, unit, self._rows.count, self._data.time)
 
     def close(self) -> None:
-        """Close the window; what it records is completed. Safe twice."""
+        """Close the window and complete its recording. A second call does nothing."""
         with self._lock:
             self._stop()
             self._child.end()
@@ -283,7 +283,7 @@ class LoopViewer:
         return RowWriter(self._model, self._data, self._shared, self.room())
 
     def room(self) -> Callable[[], int]:
-        """Make a function for `RowWriter` that waits for room. It does not keep the viewer alive."""
+        """Return a function for `RowWriter` that waits for room. It does not keep the viewer alive."""
         reference = weakref.ref(self)
 
         def make_room() -> int:
@@ -293,15 +293,15 @@ class LoopViewer:
         return make_room
 
     def _make_room(self) -> int:
-        """Wait until half of the rows were read, where none may be left out; the count up to which rows may be written.
+        """Wait until half of the rows were read, if none may be left out; return the number of rows at the next call.
 
-        This may be inside a step: what the window has said meanwhile is acted on later.
+        The call may be inside a step: messages of the window are kept for later.
         """
         words, rows = self._words, self._rows
         while self._running and words[Word.LOSSLESS] and rows.count - words[Word.TAKEN] > rows.rows // 2:
             # Ctrl-C ends the wait, also one inside a step.
             TAP.raise_error()
-            # The window waits with a step that it cannot explain until someone has looked at the model.
+            # The window keeps a step that it cannot reproduce until the model was checked for changes.
             self._look(monotonic(), False)
             if words[_SLEEPING]:
                 words[_SLEEPING] = 0
@@ -313,7 +313,7 @@ class LoopViewer:
         return rows.count + rows.rows // 4
 
     def _look(self, now: float, state_only: bool) -> None:
-        """See whether the program has changed its model."""
+        """Check whether the program has changed its model."""
         if state_only:
             self._next_look = now + _EXCHANGE_TIME
             return
@@ -323,7 +323,7 @@ class LoopViewer:
             self._rows.word, self._rows.is_changed = row_word(0, watch.version), True
 
     def _show_gizmos(self, gizmos: GizmoList) -> None:
-        """Hand over what was drawn since the last call; the window shows the newest that is complete."""
+        """Send the gizmos since the last call; the window shows the newest complete ones."""
         glyphs, words, shared = gizmos.take(), self._words, self._shared
         spheres, arrows = glyphs.spheres[:MOST_GIZMOS], glyphs.arrows[:MOST_GIZMOS]
         words[Word.GIZMO_VERSION] += 1
@@ -347,7 +347,7 @@ class LoopViewer:
         self._permits_used = words[Word.PERMITS]
 
     def _attend(self, now: float) -> None:
-        """See what the window has to say, if it can have said something since the last time."""
+        """Handle messages of the window, if it may have sent some since the last call."""
         words, self._next_exchange = self._words, now + _EXCHANGE_TIME
         if self._tapped:
             TAP.renew(self._data)
@@ -364,7 +364,7 @@ class LoopViewer:
             self._exchange()
 
     def _exchange(self) -> None:
-        """See what the window has to say."""
+        """Handle messages of the window, and send it changes of camera, options and geoms."""
         now = monotonic()
         self._next_exchange, self._silent_until = now + _EXCHANGE_TIME, now + _SILENT_TIME
         self._frames = self._words[_FRAMES]
@@ -384,19 +384,19 @@ class LoopViewer:
             print(f"contact-viewer: {printable(message['error'])}", file=sys.stderr)
 
     def _receive(self) -> list[Message]:
-        """Messages that the window has sent; notices its end."""
+        """Return the messages of the window, and stop if it has ended."""
         messages = self._link.receive()
         if not self._link.is_open:
             self._stop()
         return messages
 
     def _stop(self) -> None:
-        """The window is gone; the loop goes on without it."""
+        """Let the loop go on without the window, which has ended."""
         self._pull.end()
         self._leave()
 
     def _leave(self) -> None:
-        """Hand over no more."""
+        """Stop sending states."""
         self._running = False
         if self._tapped:
             self._tapped = False
@@ -407,47 +407,46 @@ class LoopViewer:
 
 
 class SavedRun(NamedTuple):
-    """What a saved run has, and how many steps are missing in it."""
+    """Saved run, with the number of its steps and of those that are missing."""
 
     path: Path
     steps: int
-    """Steps that it has."""
+    """Number of steps in the run."""
     skipped: int
-    """Steps that the loop took faster than the window could re-simulate them, and that it left out: see `wait` of
-    `launch_passive`."""
+    """Number of steps that are left out because the loop was faster than the window: see `wait` of `launch_passive`."""
     forgotten: int
-    """Steps before them that had no room in the window's history."""
+    """Number of steps before the first one, for which the window's history had no room."""
 
 
 class PassiveViewer(LoopViewer):
-    """A window on a model and data that the calling program steps: call `sync` after every step.
+    """Window on a model and data that the calling program steps: call `sync` after every step.
 
-    The window is a process of its own. `sync` copies the state into memory that both share, and goes on.
+    The window is a process of its own. `sync` copies the state into shared memory, and returns.
     """
 
     @property
     def m(self) -> MjModel:
-        """The program's model."""
+        """Model of the program."""
         return self._model
 
     @property
     def d(self) -> MjData:
-        """The program's data."""
+        """Data of the program."""
         return self._data
 
     @property
     def opt(self) -> Any:
-        """An MjvOption. What the program writes into it takes effect in the window, which does not write into it."""
+        """MjvOption of the window. Fields that the program sets take effect there; the window does not set them."""
         return self._views.options
 
     @property
     def user_scn(self) -> Any:
-        """An MjvScene for geoms of the program's own, which are drawn with the scene: the first `ngeom` of its `geoms`,
-        as `mujoco.mjv_initGeom` and `mjv_connector` set them. They are shown until the program changes them."""
+        """MjvScene for geoms of the program, which are drawn with the scene: the first `ngeom` of its `geoms`, as set
+        by `mujoco.mjv_initGeom` and `mjv_connector`. They are shown until the program changes them."""
         return self._views.scene
 
     def record_step(self) -> None:
-        """Hand over the state after a step, and nothing else: for the steps between two calls of `sync`."""
+        """Send the state after a step to the window, and nothing else, for steps between two calls of `sync`."""
         if self._running:
             with self._lock:
                 self._rows.write(AFTER, self._data.time)
@@ -455,8 +454,8 @@ class PassiveViewer(LoopViewer):
     def show(self, model: MjModel, data: MjData, *, scene: Any = None) -> None:
         """Show other data, or another model and its data, in the same window and at the same address from now on.
 
-        For programs that make their MjData or MjModel again, such as in a reset. Camera and choices stay as when a
-        scene is opened again; history begins again. `scene`: see `launch_passive`. Raises SceneError.
+        It is for programs that replace their MjData or MjModel, such as in a reset. Camera and choices stay as when a
+        scene is reloaded; a new history begins. `scene`: see `launch_passive`. Raises SceneError.
         """
         model, data = check_simulation(model, data)
         with self._lock:
@@ -475,26 +474,26 @@ class PassiveViewer(LoopViewer):
                 self._send_files({"show": wanted}, files)
             if was_tapped:
                 TAP.remove(before)
-            # Unless the window has ended meanwhile.
+            # The window may have ended meanwhile.
             if self._tapped:
                 TAP.add(model, data, self._rows.write_start)
 
     def save_run(self, path: str | Path, episodes: int = 1) -> SavedRun:
         """Save every step that the window keeps into a `.cvrun` file, which `contact-viewer` opens as a scene.
 
-        Waits until the file is complete; the window goes on meanwhile. Says on standard error, and returns, how many
-        steps since the last reset are missing.
+        The call waits until the file is complete; the window goes on meanwhile. The number of steps since the last
+        reset that are missing is returned, and printed to standard error.
 
         Args:
-            path: The file.
-            episodes: How many of the last episodes to save, with the one that lasts. Those before it go into files of
-                their own, with their number: `run.cvrun`, `run.episode7.cvrun`, `run.episode6.cvrun`.
+            path: Path of the file.
+            episodes: Number of last episodes to save, with the present one. Earlier ones are saved into files of their
+                own, with their number: `run.cvrun`, `run.episode7.cvrun`, `run.episode6.cvrun`.
 
         Returns:
-            What the first file has.
+            The contents of the first file.
 
         Raises:
-            SceneError: It cannot be written, or the window is closed: one line.
+            SceneError: The file cannot be written, or the window is closed: one line.
 
         Example:
             ```python
@@ -526,14 +525,14 @@ class PassiveViewer(LoopViewer):
         """Write every step that the window keeps as one HTML page, which opens in any browser: see `save_run`.
 
         Args:
-            path: The page, an `.html` file.
-            title: Title; the name of the scene without one.
+            path: Path of the page, an `.html` file.
+            title: Title of the page; by default the name of the scene.
 
         Returns:
             The path of the page.
 
         Raises:
-            SceneError: It cannot be written, or the window is closed.
+            SceneError: The page cannot be written, or the window is closed.
 
         Example:
             >>> viewer.save_page("slip.html")  # doctest: +SKIP
@@ -547,18 +546,18 @@ class PassiveViewer(LoopViewer):
         self._words[Word.ENVIRONMENTS], self._words[Word.ENVIRONMENT] = count, env
 
     def lock(self) -> threading.RLock:
-        """Keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""
+        """Return a lock that keeps `sync` of other threads from reading the data: `with viewer.lock(): ...`."""
         return self._lock
 
     def _wait_until_followed(self) -> None:
-        """Wait until the window shows the present model: a program may make others faster than that."""
+        """Wait until the window shows the present model: a program may replace its model faster."""
         until = monotonic() + _FOLLOW_TIME
         while self._running and not self._words[_FRAMES] and monotonic() < until:
             sleep(_REST)
             self._inbox += self._receive()
 
     def _send_files(self, message: Message, files: tuple[int, ...]) -> None:
-        """Send a message with descriptors, which are closed here; waits until the window listens."""
+        """Send a message with descriptors, which are then closed; wait until the window listens."""
         try:
             while self._running and not self._link.send(message, files):
                 sleep(_REST)
@@ -569,7 +568,7 @@ class PassiveViewer(LoopViewer):
 
 
 def _report(saved: SavedRun) -> None:
-    """Say what is missing in a saved run."""
+    """Print which steps are missing in a saved run."""
     missing = []
     if saved.skipped:
         missing.append(f"{saved.skipped} that the loop took too fast (`launch_passive(..., wait=True)` keeps all)")
@@ -583,7 +582,7 @@ _viewers: "weakref.WeakSet[LoopViewer]" = weakref.WeakSet()
 
 
 def _leave_to_parent() -> None:
-    """In a process that was forked: the windows are the other one's."""
+    """Leave all windows to the parent process, in a forked one."""
     for viewer in _viewers:
         viewer._leave()
 

@@ -1,4 +1,4 @@
-"""A user's loop as its window sees it: rows that arrive through shared memory, messages through a socket."""
+"""The window's connection to a user's loop: rows arrive through shared memory, messages through a socket."""
 
 import os
 import time
@@ -26,62 +26,61 @@ from ..scene_files.scene import LoadedScene, engine_warnings
 from .shared_memory import MOST_VALUES, GeomMemory, SharedMemory, Word, split_trouble, split_word
 
 _LAG = 1.0
-"""Rows that arrived longer ago than this are skipped while more arrive than can be taken [s]."""
+"""Age of rows above which they are skipped, while more arrive than can be re-simulated [s]."""
 _TRIES = 100
-"""How often gizmos that are being written are read again; then those before stay."""
+"""Number of attempts to read gizmos that are being written; after them the last ones stay."""
 _QUIET = 0.5
-"""A loop that does nothing for so long lets the window sleep [s]."""
+"""Time without a new row after which the window sleeps [s]."""
 _LOOK_TIME = 0.25
-"""Longest that a step waits until someone has looked at the loop's model [s]: a loop that goes on looks sixty times
-a second."""
+"""Longest wait of a step for a check of the loop's model [s]: a loop that runs checks it sixty times a second."""
 _VALUE = np.dtype([("rows", "q"), ("channel", "q"), ("time", "d"), ("value", "d")])
-"""As `shared_memory.VALUE`."""
+"""Layout of `shared_memory.VALUE`."""
 
 
 class WindowLoop:
-    """The window's half of the link to a loop, which can be held and let go, and one body of which can be pulled."""
+    """Connection of a window to a user's loop: it can hold the loop, and pull one body."""
 
     def __init__(self, link: Link, shared: SharedMemory, engine: LoopEngine) -> None:
         self.link, self._shared = link, shared
         self._words = shared.words
         self._following: SharedMemory | None = None
-        """Memory of another model and data of the loop, from when its engine is attached on."""
+        """Memory of another model and data of the loop, until an engine of that model is attached."""
         self.wait: bool | None = None
-        """True if the loop waits so that no step is left out, False if not; None: if nobody looks."""
+        """True if the loop waits so that no step is left out, False if not; None if it waits while nobody looks."""
         self.is_watched: Callable[[], bool] = lambda: True
-        """True if someone looks at the window."""
+        """Function that returns True if a user can see the window."""
         self._next = self._values_read = 0
         self._began = -1, 0.0
         """Number and time [s] of the row with which the history began."""
         self._skip = False
         self.skipped = 0
-        """Number of steps that the loop took faster than they could be re-simulated; the history does not have them."""
+        """Number of steps that the history lacks, because the loop was faster than re-simulation."""
         self.running = True
-        """False once the loop has ended; what it did stays to be looked at."""
+        """False after the loop has ended; its steps stay in the history."""
         self.makes_sensors = False
-        """True if the window has a copy of the loop's model, in which sensors can be made."""
+        """True if the window has a copy of the loop's model, in which the user can make sensors."""
         self.versions = engine.allow_model_changes()
-        """Of the loop's model, in the engine that takes its steps again."""
+        """Versions of the loop's model, in the engine that re-simulates its steps."""
         self.arrivals = Resimulator(engine, self, self.versions)
         self.when_ended: Callable[[], None] = lambda: None
-        """Called in a frame after the loop's program has let go of the window, or has ended."""
+        """Callback in a frame after the loop's program has closed the connection, or has ended."""
         self.gizmos = GizmoList()
-        """Gets the program's own gizmos before every picture."""
+        """Gizmos of the program, which are added before every frame."""
         self.when_told: Callable[[Message], None] = lambda message: None
-        """Called in a frame with each message of the loop's program."""
+        """Callback in a frame with each message of the loop's program."""
         self.pressed_keys: Callable[[], list[int]] = list
-        """The keys that a person has pressed in this frame."""
+        """Function that returns the keys that the user has pressed in this frame."""
         self._keys_wanted = False
         self.wake: Callable[[], None] = lambda: None
-        """Called from another thread when something has arrived while the window sleeps."""
+        """Callback, in another thread, for messages that arrive while the window sleeps."""
         self._ready = False
         self._unexplained, self._unexplained_since = -1, 0.0
-        """A row that waits for a look at the loop's model, and since when [s]."""
+        """Number of a row that waits for a check of the loop's model, and the time since which it waits [s]."""
         self._geoms: tuple[NDArray[np.uint8], int] = np.empty(0, np.uint8), 0
-        """The program's own geoms, and how many they are."""
+        """Geoms of the program, and their number."""
         self._drawn = shared.spheres[:0], shared.arrows[:0]
         self._written: deque[tuple[float, int]] = deque()
-        """When how many rows had been written: since `_LAG` seconds ago, and the last time before that."""
+        """Times [s] and numbers of written rows at the frames of the last `_LAG` seconds, and at the frame before."""
         self._active = time.monotonic()
         self._seen = 0
         self._messages: deque[Message] = deque()
@@ -100,18 +99,18 @@ class WindowLoop:
 
     @property
     def pending(self) -> int:
-        """Number of states that have arrived and were not read yet."""
+        """Number of rows that have arrived and were not read yet."""
         return int(self._words[Word.WRITTEN]) - self._next
 
     @property
     def quiet(self) -> bool:
-        """True if nothing has arrived for a while."""
+        """True if no row has arrived for `_QUIET` seconds."""
         unchanged = self.running and self._words[Word.WRITTEN] == self._seen
         return unchanged and time.monotonic() - self._active > _QUIET
 
     @property
     def waiting(self) -> bool:
-        """True if it is not known yet whether the next step can be re-simulated exactly; the engine is at no step."""
+        """True while it is open whether the next step can be re-simulated exactly; the engine is then between steps."""
         return self.arrivals.waiting
 
     @property
@@ -134,7 +133,7 @@ class WindowLoop:
         self.link.send({})
 
     def attach(self, engine: Engine) -> None:
-        """Re-simulate the next steps in another engine, with other sensors. Raises SceneError if it cannot."""
+        """Re-simulate the next steps in another engine, with other sensors. Raises SceneError if that cannot."""
         if not engine.can_resimulate:
             raise SceneError(f"{engine.name} cannot re-simulate the steps of a loop")
         able = cast(LoopEngine, engine)
@@ -153,11 +152,11 @@ class WindowLoop:
         self.arrivals = Resimulator(able, self, self.versions)
 
     def follow(self, shared: SharedMemory) -> None:
-        """Read the rows of another model and data of the loop, once an engine of that model is attached."""
+        """Read the rows of another model and data of the loop, as soon as an engine of that model is attached."""
         self._following = shared
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
-        """Pull a body with force and torque [N, N m], world, (6,), from the loop's next `sync` on; None lets go."""
+        """Pull a body with force and torque [N, N m], world, (6,), from the loop's next `sync` on; None ends it."""
         words = self._words
         if force is None:
             if words[Word.PULLED]:
@@ -169,11 +168,11 @@ class WindowLoop:
         words[Word.PULL_VERSION] += 1
 
     def begin_frame(self) -> None:
-        """Exchange all but steps: called once before every picture."""
+        """Exchange messages, gizmos and keys with the loop. Call it once before every frame."""
         if not self._ready:
             self._ready = True
             self.link.send({"ready": True})
-        # What is asked after another model was shown is about that one.
+        # Messages after a request for another model concern that model.
         while self._messages and self._following is None:
             self._handle(self._messages.popleft())
         if self._keys_wanted and (keys := self.pressed_keys()):
@@ -194,19 +193,19 @@ class WindowLoop:
             self.when_ended()
 
     def take(self) -> ArrivedStep | None:
-        """Re-simulate the next step that arrived: the engine's data are then those after it. None if there is none."""
-        # Rows of a model that is no longer shown are of no use.
+        """Re-simulate the next step that arrived, so that the engine's data are those after it; None without one."""
+        # Rows of a model that is no longer shown are ignored.
         return self.arrivals.take() if self._following is None else None
 
     def next_row(self) -> ArrivedRow | None:
-        """The oldest row that is still there, copied."""
+        """Return a copy of the oldest row that was not read yet and still exists; None without one."""
         shared, words = self._shared, self._words
         while True:
             written, number = words[Word.WRITTEN], self._next
             if number >= written:
                 return None
             if written - number >= shared.rows:
-                # The place of the next row is that of the oldest: it may be written now.
+                # The next row takes the place of the oldest, which may be overwritten now.
                 self._drop(written - number - shared.rows + 1 + shared.rows // 8)
                 continue
             state = shared.states[number % shared.rows].copy()
@@ -215,21 +214,21 @@ class WindowLoop:
                 continue
             self._next = words[Word.TAKEN] = number + 1
             skipped, self._skip = self._skip, False
-            # The step that led to this row started from one that is gone.
+            # The step that led to this row started from a skipped one.
             self.skipped += skipped
             self._learn_versions()
             trouble = words[Word.TROUBLE] if words[Word.TROUBLE_ROW] == number else 0
             return ArrivedRow(state, RowKind(kind), skipped, version, number, split_trouble(trouble))
 
     def take_trouble(self) -> str:
-        """Return why the last rows are no states that can be shown, once; empty if they are."""
+        """Return why the last rows are no valid states, and clear it; empty if they are valid."""
         trouble, self.arrivals.trouble = self.arrivals.trouble, ""
         return trouble
 
     def take_values(self, start_time: float | None = None) -> list[Samples]:
-        """Return the values of channels that go with the rows that were read, and were not returned before.
+        """Return the new values of channels up to the row that was read last.
 
-        `start_time`: of the last of these rows, if that begins an episode [s]: then those of the episode before.
+        `start_time`: simulated time of that row if it begins an episode [s]: then values of the episode before.
         """
         shared, written = self._shared, int(self._words[Word.VALUES])
         start = max(self._values_read, written - MOST_VALUES)
@@ -237,12 +236,12 @@ class WindowLoop:
             return []
         places = np.arange(start, written) % MOST_VALUES
         read = np.frombuffer(shared.values, _VALUE)[places]
-        # Of the oldest, some may have been written again meanwhile.
+        # Some of the oldest values may have been overwritten meanwhile.
         read = read[max(int(self._words[Word.VALUES]) - MOST_VALUES - start, 0) :]
         rows = self._next - (start_time is not None)
         ready = int(np.searchsorted(read["rows"], rows, side="right"))
         if start_time is not None:
-            # Those of the new episode that were written before its first row.
+            # Values of the new episode may be written before its first row.
             ready -= int(((read["rows"] == rows) & (read["time"] == start_time)).sum())
         self._values_read = written - len(read) + ready
         read = read[:ready]
@@ -255,11 +254,11 @@ class WindowLoop:
         ]
 
     def begin_episode(self, time: float) -> None:
-        """Leave out values of channels from before the row that was read last, which is the first after a reset."""
+        """Drop values of channels from before the row that was read last, which is the first after a reset."""
         self._began = self._next - 1, time
 
     def is_model_known(self, row: ArrivedRow) -> bool:
-        """True if the loop's model was looked at since a row was written, or nobody will look soon."""
+        """Return True if the loop's model was checked since a row was written, or will not be checked soon."""
         if self._learn_versions():
             return False
         if not self.running or self._words[Word.CHECKED] > row.number:
@@ -270,7 +269,7 @@ class WindowLoop:
         return now - self._unexplained_since > _LOOK_TIME
 
     def _learn_versions(self) -> bool:
-        """Read the versions of the loop's model that are new; True if there are some."""
+        """Read new versions of the loop's model; return True if there are some."""
         versions, newest = self.versions, self._words[Word.MODEL_VERSION]
         known = versions.newest
         for number in range(known + 1, newest + 1):
@@ -279,8 +278,7 @@ class WindowLoop:
         return newest != known
 
     def catch_up(self) -> None:
-        """Called when a frame's time is over: drop rows older than `_LAG` while the loop goes on, where some may be
-        lost."""
+        """Drop rows older than `_LAG`, if the loop goes on and does not wait. Call it when a frame's time is over."""
         if self._words[Word.LOSSLESS]:
             return
         (seen, oldest), written = self._written[0], int(self._words[Word.WRITTEN])
@@ -289,7 +287,7 @@ class WindowLoop:
             self._drop(written - 1 - self._next)
 
     def close(self) -> None:
-        """The window is closed: the loop goes on without it. Safe twice."""
+        """Let the loop go on without the window, which is closed. A second call does nothing."""
         self._words[Word.PAUSED] = self._words[Word.PULLED] = 0
         self._words[Word.CLOSED] = 1
         self.link.send({})
@@ -311,7 +309,7 @@ class WindowLoop:
         self.gizmos.extend(*self._drawn)
 
     def add_geoms(self, scene: Any) -> None:
-        """Put the program's own geoms into an MjvScene."""
+        """Add the geoms of the program to an MjvScene."""
         words = self._words
         for _ in range(_TRIES):
             version = words[Word.GEOM_VERSION]
@@ -331,7 +329,7 @@ class WindowLoop:
             self.when_told(message)
 
     def _wake(self) -> None:
-        # A window that is not open yet, or no longer, does not sleep.
+        # Only an open window sleeps.
         if self._ready and not self._words[Word.CLOSED]:
             self.wake()
 
@@ -344,7 +342,7 @@ class WindowLoop:
 
 
 def read_model(file: int) -> MjModel:
-    """The model in a file that another process has shared; closes its descriptor."""
+    """Return the model in a file that another process has shared, and close its descriptor."""
     # Without a hook MuJoCo writes MUJOCO_LOG.TXT into the working folder.
     mujoco.set_mju_user_warning(engine_warnings.append)
     model = mujoco.MjModel.from_binary_path(f"/dev/fd/{file}")
@@ -353,10 +351,10 @@ def read_model(file: int) -> MjModel:
 
 
 def open_engine(request: Message) -> tuple[LoadedScene, MujocoEngine, SharedMemory]:
-    """The loop's model as it came, an engine of it at the loop's first state, and the memory that is shared.
+    """Return the loop's model as it was sent, an engine of it at the loop's first state, and the shared memory.
 
-    `request`: descriptors of the `model` and of the `ring`; `size`: values of a row, `rows`: rows of the ring; `path`:
-    the scene's file, if that is known.
+    `request`: descriptors of the `model` and of the `ring`; `size`: number of values of a row; `rows`: number of rows
+    of the ring; `path`: file of the scene, if it is known.
     """
     theirs = read_model(request["model"])
     path = None if request["path"] is None else Path(request["path"])
@@ -368,7 +366,7 @@ def open_engine(request: Message) -> tuple[LoadedScene, MujocoEngine, SharedMemo
         scene = compiled
     engine = MujocoEngine(scene)
     shared = SharedMemory(request["ring"], request["size"], request["rows"], engine.allow_model_changes().size)
-    # As it is now, so that the camera sees what moves.
+    # The camera is placed by the positions of the present state.
     mujoco.mj_setState(engine.model, engine.data, shared.states[0], STATE)
     mujoco.mj_forward(engine.model, engine.data)
     return compiled, engine, shared

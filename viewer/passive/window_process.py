@@ -1,6 +1,6 @@
-"""The program of a window that a user's program opens: on its loop, on an environment of its batch, or on a scene.
+"""The process of a window that a user's program opens: on its loop, on an environment of its batch, or on a scene.
 
-Started by the user's process, with what they share as descriptors.
+The user's process starts it, and passes descriptors of shared files and memory.
 """
 
 import os
@@ -40,15 +40,15 @@ from .shared_memory import EXTRA, SharedMemory, Word, write_values
 from .window_loop import WindowLoop, open_engine, read_model
 
 _SHOWN_BAD = 10
-"""Environments that went bad that a notice names."""
+"""Number of bad environments that a notice names."""
 _TRIES = 100
-"""How often the last steps are asked for, where a change of the model has to be learnt before they are taken."""
+"""Number of attempts to read the last steps, which may wait for a version of the model."""
 Run = Callable[[Window], None]
 _KEYS = (
     "space enter tab backspace escape insert delete page_up page_down home end minus equal comma period slash semicolon"
     " apostrophe backslash grave_accent left_bracket right_bracket"
 )
-"""Keys that GLFW names as ImGui does."""
+"""Keys that have the same name in GLFW and ImGui."""
 _ARROWS = ("left", "right", "up", "down")
 _CODES = {
     **{getattr(imgui.Key, chr(code).lower()): code for code in range(glfw.KEY_A, glfw.KEY_Z + 1)},
@@ -61,14 +61,14 @@ _CODES = {
 
 
 def main(run: Run = run_window) -> None:
-    """Show what the user's program asks for, until the window is closed or that program ends."""
+    """Show the window that the user's program requests, until it is closed or that program ends."""
     run_child(partial(_show_window, run=run), "the window")
 
 
 def _show_window(link: Link, request: Message, run: Run) -> None:
     if "scene" in request:
         window = Window(_open_scene(request))
-        # Closed by the other program, or that has ended.
+        # A closed link means that the user's program has closed the window or has ended.
         link.listen(lambda messages: None if link.is_open else window.quit())
         loop = None
     else:
@@ -85,14 +85,14 @@ def _show_window(link: Link, request: Message, run: Run) -> None:
 
 
 def _open_scene(request: Message) -> Application:
-    """A scene that is stepped here."""
+    """Return an application on a scene that this process steps."""
     if not request["compiled"]:
         return open_application(Options(scene=find_scene(request["scene"])))
     return Application(MujocoEngine(LoadedScene(None, read_model(request["compiled"][0]))))
 
 
 def _open_loop(link: Link, request: Message) -> tuple[Window, WindowLoop]:
-    """A window, not yet open, on the model in a file and the steps that arrive in another."""
+    """Return a window, not yet open, and its loop, on a model and the steps that arrive in shared memory."""
     compiled, engine, shared = open_engine(request)
     loop = WindowLoop(link, shared, engine)
     window = _open_window(engine, loop)
@@ -101,7 +101,7 @@ def _open_loop(link: Link, request: Message) -> tuple[Window, WindowLoop]:
 
 
 def _open_batch(link: Link, request: Message) -> tuple[Window, WindowLoop]:
-    """A window, not yet open, on the model in a file and the states of one environment that arrive in another."""
+    """Return a window, not yet open, and its loop, on a model and the states of one environment of a batch."""
     engine = BatchEngine(read_model(request["model"]))
     shared = SharedMemory(request["ring"], request["size"], request["rows"], engine.allow_model_changes().size)
     loop = BatchLoop(link, shared, engine)
@@ -112,11 +112,11 @@ def _open_batch(link: Link, request: Message) -> tuple[Window, WindowLoop]:
 
 
 def _allow_sensors(window: Window, loop: WindowLoop, compiled: LoadedScene, engine: MujocoEngine) -> None:
-    """Let a user make sensors in the window's copy of the loop's model."""
+    """Let the user make sensors in the window's copy of the loop's model."""
     versions = engine.allow_model_changes()
 
     def rebuild(changes: Sequence[SceneChange]) -> tuple[MujocoEngine, tuple[RefusedChange, ...]]:
-        """An engine with changed sensors, made from the loop's model as it came."""
+        """Return an engine with changed sensors, made from the loop's model as it was sent, and the refused changes."""
         current = versions.current
         versions.use(0)
         changed = with_sensors(compiled, changes)
@@ -129,12 +129,12 @@ def _allow_sensors(window: Window, loop: WindowLoop, compiled: LoadedScene, engi
 
 
 def _show(window: Window, loop: WindowLoop, request: Message) -> None:
-    """Show another model and data of the loop, whose files have come with the message."""
+    """Show another model and data of the loop, whose descriptors came with the message."""
     app = window.app
     request |= {"model": loop.link.files.popleft(), "ring": loop.link.files.popleft()}
     compiled, engine, shared = open_engine(request)
     os.close(request["ring"])
-    # Its past is that of another model.
+    # The past belongs to the model before.
     app.session.simulation.restart()
     loop.follow(shared)
     _allow_sensors(window, loop, compiled, engine)
@@ -142,7 +142,7 @@ def _show(window: Window, loop: WindowLoop, request: Message) -> None:
 
 
 def _open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
-    """A window, not yet open, on an engine whose steps a loop brings."""
+    """Return a window, not yet open, on an engine whose steps come from a loop."""
     window = Window(Application(LoopSteps(engine, loop)))
     loop.when_ended = window.quit
     loop.gizmos = window.app.gizmos
@@ -150,13 +150,13 @@ def _open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
     loop.pressed_keys = pressed_keys
     loop.when_told = lambda message: _apply(window, loop, message)
     loop.wake = glfw.post_empty_event
-    # A window that is reduced to an icon is not looked at.
+    # A minimized window is not watched.
     loop.is_watched = lambda: not glfw.get_window_attrib(glfw_utils.glfw_window_hello_imgui(), glfw.ICONIFIED)
     return window
 
 
 def _serve(window: Window, link: Link, loop: WindowLoop | None, host: str, port: int | None) -> None:
-    """Show a window to browsers, and send the user's program its address."""
+    """Serve a window to browsers, and send the user's program its address."""
     from ..browser.serve import serve_window
     from ..browser.server import Server
 
@@ -171,7 +171,7 @@ def _serve(window: Window, link: Link, loop: WindowLoop | None, host: str, port:
 
 
 def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
-    """Do what the loop's program has asked for: hide panels, set camera and visual options, save the run."""
+    """Handle a message of the loop's program: save the run, show other data, set camera, options and panels."""
     if "save_run" in message:
         _save_run(window.app, loop, str(message["save_run"]), int(message.get("episodes", 1)))
     if bad := message.get("bad"):
@@ -194,7 +194,7 @@ def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
 
 
 def _save_run(app: Application, loop: WindowLoop, path: str, episodes: int) -> None:
-    """Save all steps of the last episodes that have arrived, and answer when that is done."""
+    """Save all steps of the last episodes that have arrived, and answer when the files are complete."""
 
     def answer(error: str = "", steps: tuple[int, int, int] | None = None) -> None:
         loop.link.send({"run": {"path": path, "error": error, "steps": steps}})
@@ -234,14 +234,14 @@ def _save_run(app: Application, loop: WindowLoop, path: str, episodes: int) -> N
 
 
 def pressed_keys() -> list[int]:
-    """Keys pressed in this frame, unless a text field has them."""
+    """Return the keys pressed in this frame, unless a text field has the focus."""
     if imgui.get_io().want_text_input:
         return []
     return [code for key, code in _CODES.items() if imgui.is_key_pressed(key, False)]
 
 
 class BatchLoop(WindowLoop):
-    """The window's half of the link to a program that steps many environments, of which one is shown."""
+    """Connection of a window to a program that steps many environments, of which one is shown."""
 
     def __init__(self, link: Link, shared: SharedMemory, engine: BatchEngine) -> None:
         super().__init__(link, shared, engine)
@@ -250,29 +250,29 @@ class BatchLoop(WindowLoop):
         self._last: tuple[int, float] | None = None
         """Environment and time [s] of the last row."""
         self._is_bad = False
-        """True if the last row was no state."""
+        """True if the last row was no valid state."""
         self.when_switched: Callable[[], None] = lambda: None
-        """Called when the first state of another environment has arrived."""
+        """Callback when the first state of another environment has arrived."""
 
     @property
     def waiting(self) -> bool:
         return False
 
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
-        """Nothing: the program's arrays are not ours to change."""
+        """Do nothing: the window does not change the program's arrays."""
 
     def take(self) -> ArrivedStep | None:
         while (row := self.next_row()) is not None:
             env, said = row.state[self._size : self._size + EXTRA]
             if env != self._words[Word.ENVIRONMENT]:
-                # Of the one that was shown before.
+                # The row belongs to the environment that was shown before.
                 continue
             self.versions.use(row.version)
             state = row.state[: self._size]
             model = self._engine.model
             qpos, qvel = np.split(state[1 : 1 + model.nq + model.nv], [model.nq])
             if (bad := first_bad(model, qpos, qvel)) is not None:
-                # The steps before stay; rows that are no states are left out.
+                # The steps before stay; rows that are no valid states are left out.
                 if not self._is_bad:
                     time = 0.0 if self._last is None else self._last[1]
                     self.arrivals.trouble = f"{bad} after {time:.3f} s, in environment {int(env)}"
