@@ -180,6 +180,24 @@ def test_figures_and_events_are_those_of_the_runs(scene: Path, capsys: pytest.Ca
     assert sensor["metrics_b"]["contact_time"] < sensor["metrics_a"]["contact_time"]
 
 
+def test_forces_that_are_not_known_have_no_figures(
+    scene: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, data = tmp_path / "log.npz", mujoco.MjData(model := mujoco.MjModel.from_xml_path(str(scene)))
+    rows = []
+    for _ in range(100):
+        rows.append(data.qpos.copy())
+        mujoco.mj_step(model, data)
+    # Without velocities no step can be re-simulated.
+    np.savez(log, qpos=rows, time=0.002 * np.arange(100))
+    _, found = compared(capsys, scene, "--log", log, scene)
+    (sensor,) = found["sensors"]
+    assert sensor["metrics_a"] == sensor["metrics_difference"] == {}
+    assert sensor["events_only_a"] == sensor["events_only_b"] == []
+    assert sensor["metrics_b"]["contact_time"] > 0.1
+    assert sensor["a"]["force_mean"] is None
+
+
 def test_what_has_no_counterpart_is_listed(scene: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = scene.with_name("more.xml")
     body = '<body name="ball" pos="1 0 1"><freejoint name="fly"/><geom name="ball" size=".1"/></body></worldbody>'

@@ -234,7 +234,11 @@ def _open(arguments: argparse.Namespace, text: str, only: Sequence[str]) -> "Sim
         raise SceneError(f"{name}: a timestep of {simulation.shown.timestep:g} s leads nowhere")
     words = [f"--seed {arguments.seed}"] if arguments.seed else []
     words += [f"--set {each}" for each in arguments.set] + [f"--vary {each}" for each in arguments.vary]
-    words += [f"--{key} {value}" for key in ("key", "control", "log") if (value := getattr(arguments, key)) is not None]
+    words += [
+        f"--{key} {value}"
+        for key in ("noise", "key", "control", "log")
+        if (value := getattr(arguments, key)) is not None
+    ]
     words += [f"--env {arguments.env}"] if arguments.envs > 1 else []
     return SimulationSide(simulation, " ".join([name, *words]), tuple(only))
 
@@ -420,7 +424,8 @@ def _is_same(sensor: dict[str, Any]) -> bool:
 def _print_scenes(document: dict[str, Any]) -> None:
     rows = document["scene_differences"]
     if rows:
-        print(f"\nthe scenes differ in {len(rows)} value{'s' if len(rows) > 1 else ''} that decide about contacts:")
+        values = "1 value that decides" if len(rows) == 1 else f"{len(rows)} values that decide"
+        print(f"\nthe scenes differ in {values} about contacts:")
     for row in rows[:_SHOWN]:
         thing = " ".join((row["kind"], row["name"])).strip()
         print(f"  {thing} {row['attribute']}: {_short(row['a'])} → {_short(row['b'])}")

@@ -148,10 +148,12 @@ class Comparison:
             ]
             timesteps = self.a.timestep, self.b.timestep
             row: Row = {"name": sensor.name, "label": sensor.label, "reduce": str(sensor.reduce)}
+            # Against forces that are not known every event would be one of a single run.
+            unknown = any(each is not None and np.isnan(each[:, PRESSED]).any() for each in columns)
             for key, values, time, step in zip("ab", columns, times, timesteps, strict=True):
                 row[key] = None if values is None else _record(values)
                 row[f"metrics_{key}"] = None if values is None else _metrics(values[:, PRESSED], step)
-                row[f"events_{key}"] = [] if values is None else _events(values[:, PRESSED], time)
+                row[f"events_{key}"] = [] if values is None or unknown else _events(values[:, PRESSED], time)
             if columns[0] is not None and columns[1] is not None:
                 row |= _differences(row, columns[0][both[0]], columns[1][both[1]])
             row["unread"] = self.b.unread.get(sensor.name) or self.a.unread.get(sensor.name)
@@ -251,14 +253,14 @@ def _record(values: Values) -> dict[str, float]:
 
 
 def _metrics(forces: Values, timestep: float) -> dict[str, float]:
-    if not len(forces):
+    """Return figures of a sensor; none where a force is not known."""
+    if not len(forces) or np.isnan(forces).any():
         return {}
-    known = np.nan_to_num(forces)
-    times = contact_times(in_contact(known, ON, OFF), timestep)
+    times = contact_times(in_contact(forces, ON, OFF), timestep)
     return {
-        "peak_force": float(peak(known)),
-        "mean_force": float(known.mean()),
-        "impulse": float(impulse(known, timestep)),
+        "peak_force": float(peak(forces)),
+        "mean_force": float(forces.mean()),
+        "impulse": float(impulse(forces, timestep)),
         "contact_time": float(times.contact_steps[-1] * timestep),
         "duty_factor": float(times.duty_factor[-1]),
         "contacts": float(times.contact_count[-1]),
@@ -269,7 +271,7 @@ def _events(forces: Values, times: Values) -> list[tuple[str, float]]:
     """Return when contact begins and ends by force, with hysteresis."""
     if not len(forces):
         return []
-    touching = in_contact(np.nan_to_num(forces), ON, OFF)
+    touching = in_contact(forces, ON, OFF)
     changes = np.flatnonzero(np.diff(touching.astype(int), prepend=int(touching[0])))
     return [("touchdown" if touching[i] else "lift-off", float(times[i])) for i in changes]
 
