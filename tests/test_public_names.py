@@ -1,12 +1,19 @@
 """`help()` of everything that a program calls explains each parameter, the result and the errors."""
 
 import inspect
+import re
+import textwrap
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import contact_viewer
+import mujoco
+import numpy as np
 import pytest
 from contact_viewer import gymnasium, metrics
+from contact_viewer.cli import main
 
 MADE_BY_FUNCTIONS = ("PassiveViewer", "BatchViewer")
 """Classes that a program gets from `launch_passive` and `launch_batch`, which explain their parameters."""
@@ -57,3 +64,50 @@ def test_many_parameters_are_explained_one_by_one(name: str) -> None:
     returns = signature.return_annotation not in (None, "None") and not name.endswith("__init__")
     assert ("\nReturns:\n" in text) is returns
     assert ("\nRaises:\n" in text) is (name not in NEVER_RAISE)
+
+
+EXAMPLES = {
+    name: match[1]
+    for name, each in [
+        *((name, getattr(contact_viewer, name)) for name in contact_viewer.__all__),
+        ("gymnasium.ContactViewer", gymnasium.ContactViewer),
+    ]
+    if (match := re.search(r"Example:\n +```python\n(.*?)```", inspect.getdoc(each) or "", re.DOTALL))
+}
+"""The example of each public name, from its docstring."""
+DOCS = Path(__file__).parent.parent / "docs"
+SIZES = {"qpos": "nq", "qvel": "nv", "ctrl": "nu"}
+ROBOT = """
+<mujoco>
+  <worldbody>
+    <geom name="floor" type="plane" size="2 2 .1"/>
+    <body name="box" pos="0 0 .1"><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body>
+  </worldbody>
+  <sensor><contact name="box" geom1="floor" geom2="box" data="found force pos normal tangent" num="4"/></sensor>
+</mujoco>"""
+WITHOUT = {"metrics", "gymnasium", "ContactEvent", "__version__"}
+"""Modules, and names that the examples of others show."""
+
+
+def test_every_public_name_has_an_example() -> None:
+    assert set(contact_viewer.__all__) - WITHOUT <= set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", sorted(EXAMPLES))
+def test_the_example_of_a_public_name_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = textwrap.dedent(EXAMPLES[name])
+    model = mujoco.MjModel.from_xml_string(ROBOT)
+    data = mujoco.MjData(model)
+    Path("robot.xml").write_text(ROBOT)
+    Path("grasp.xml").write_text((DOCS / "symptoms/scenes/grasp.xml").read_text())
+    if "run.npz" in code:
+        np.savez("run.npz", qpos=np.tile(data.qpos, (5, 1)), time=np.arange(5) * 0.002)
+    if "run.cvrun" in code:
+        assert main(["export", "robot.xml", "--duration", "0.2", "-o", "x.csv", "--save-run", "run.cvrun"]) == 0
+    # Loops of examples last as long as their window: here for three steps.
+    code = code.replace("viewer.is_running()", "next(turns)").replace("seeds=100", "seeds=2, duration=0.1")
+    state = SimpleNamespace(**{part: np.zeros((4096, getattr(model, size))) for part, size in SIZES.items()})
+    names = {"contact_viewer": contact_viewer, "mujoco": mujoco, "np": np, "model": model, "data": data}
+    names |= {"turns": iter((True, True, True, False)), "state": state, "step": lambda state: state}
+    exec(compile(code, f"example of {name}", "exec"), names)

@@ -6,7 +6,16 @@ from pathlib import Path
 
 
 class SceneError(ValueError):
-    """A scene, or something asked of it, that cannot be used: one line."""
+    """A scene, or something asked of it, that cannot be used: one line.
+
+    Example:
+        ```python
+        try:
+            engine = contact_viewer.open_engine("missing.xml")
+        except contact_viewer.SceneError as error:
+            print(error)
+        ```
+    """
 
 
 class EngineError(SceneError):

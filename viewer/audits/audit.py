@@ -48,7 +48,18 @@ _FINDINGS = 2
 
 @dataclass(frozen=True)
 class AuditReport:
-    """Result of auditing a term."""
+    """Result of auditing a term.
+
+    Example:
+        ```python
+        def foot_contact(data):
+            return data.sensor("left_foot").data[1] > 1.0
+
+        report = contact_viewer.audit(foot_contact, "walker", of="left_foot")
+        if not report.ok:
+            print(report)
+        ```
+    """
 
     term: str
     """Name of the function or class."""

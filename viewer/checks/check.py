@@ -163,8 +163,9 @@ def check(
         SceneError: The scene cannot be read or run, or a rule is unknown.
 
     Example:
-        >>> check("robot.xml", ignore=["friction-mixing"])
-        []
+        ```python
+        assert contact_viewer.check("robot.xml", ignore=["friction-mixing"]) == []
+        ```
     """
     options = CheckOptions(
         None if select is None else tuple(select), ignore=tuple(ignore), static=static, duration=duration

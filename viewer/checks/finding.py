@@ -61,7 +61,14 @@ class Fix:
 
 @dataclass(frozen=True)
 class Finding:
-    """Problem of a scene."""
+    """Problem of a scene.
+
+    Example:
+        ```python
+        for finding in contact_viewer.check("robot.xml", static=True):
+            print(finding.rule, finding.severity, finding.message, finding.remedy)
+        ```
+    """
 
     rule: str
     severity: Severity

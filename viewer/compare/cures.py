@@ -132,8 +132,10 @@ def find_cure(
         SceneError: The scene cannot be simulated, or lacks a name.
 
     Example:
-        >>> find_cure("grasp.xml", "creep:box>100um/s", key="held", duration=2).singles[0].text
-        'impratio=41'
+        ```python
+        cures = contact_viewer.find_cure("grasp.xml", "creep:box>100um/s", key="held", duration=2)
+        print(cures.singles[0].text)  # impratio=41
+        ```
     """
     texts = ((each,) if isinstance(each, str) else tuple(each) for each in (avoid, vary))
     unwanted, varied = texts

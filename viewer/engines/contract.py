@@ -26,6 +26,14 @@ class Engine(Protocol):
     All environments are of one model and independent of each other. Arrays and contacts have a leading dimension
     (num_envs,) if there is more than one: `array` and `get_sensor_value` (num_envs, size), the fields of `contacts`
     (num_envs, slots, ...). `environment` shows one environment alone, without that dimension.
+
+    Example:
+        ```python
+        engine = contact_viewer.open_engine("quadruped", num_envs=16)
+        engine.step(100)
+        for sensor in engine.sensors:
+            print(sensor.name, engine.contacts(sensor.name).net_force.shape)
+        ```
     """
 
     name: str

@@ -118,6 +118,13 @@ class ContactEvents:
     This is `EventRule.SURFACE`. With `EventRule.MODIA` a begin is always the instant at which -2 eps is passed, and
     the update that shows any event decides all pairs again, by distance < -eps, as the first one does: a pair that is
     in the band then begins or ends too, at that update's time.
+
+    Example:
+        ```python
+        events = contact_viewer.ContactEvents([("floor", "ball")])
+        events.update(0.00, [0.010], [-1.2])
+        print(events.update(0.01, [-0.002], [-1.2]))  # begins at 0.0083 s
+        ```
     """
 
     def __init__(self, pairs: Sequence[Geoms], eps: float = 1e-8, rule: EventRule = EventRule.SURFACE) -> None:

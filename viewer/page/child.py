@@ -75,7 +75,9 @@ def show(run: str | Path, *, at: float | None = None, duration: float | None = N
         SceneError: The run cannot be read, with one line that says why.
 
     Example:
-        >>> contact_viewer.show("run.cvrun", at=1.2)  # doctest: +SKIP
+        ```python
+        contact_viewer.show("run.cvrun", at=0.1)
+        ```
     """
     path = Path(run).expanduser()
     if path.suffix.lower() in SUFFIXES:

@@ -40,6 +40,13 @@ class BatchViewer(LoopViewer):
     """Window on one of many environments, which any engine steps: call `sync` after every step.
 
     A user chooses the environment in the window; only its rows are copied.
+
+    Example:
+        ```python
+        qpos, qvel = np.zeros((8, model.nq)), np.zeros((8, model.nv))
+        with contact_viewer.launch_batch(model, num_envs=8) as viewer:
+            viewer.sync(qpos=qpos, qvel=qvel)
+        ```
     """
 
     _rows: _Rows

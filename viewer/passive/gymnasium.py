@@ -61,6 +61,18 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
     `ContactViewer(envs)` of Gymnasium's SyncVectorEnv or of stable-baselines3's DummyVecEnv, wrapped or not, returns
     `envs`: its environments share one window, in which `,` and `.` choose. See `show_one` for environments in processes
     of their own.
+
+    Example:
+        ```python
+        import gymnasium
+        from contact_viewer.gymnasium import ContactViewer
+
+        env = ContactViewer(gymnasium.make("Hopper-v5"), events=True)
+        env.reset(seed=0)
+        *_, info = env.step(env.action_space.sample())
+        print(info["contacts"])
+        env.close()
+        ```
     """
 
     def __new__(cls, env: Any = None, **options: Any) -> Any:

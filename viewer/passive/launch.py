@@ -70,6 +70,13 @@ def launch(
 
     Raises:
         SceneError: The scene cannot be opened, or there is no display.
+
+    Example:
+        ```python
+        viewer = contact_viewer.launch("walker", serve=True)
+        print(viewer.url)
+        viewer.close()
+        ```
     """
     path_or_model = unwrap(path_or_model, mujoco.MjModel) or path_or_model
     if serve is not False:

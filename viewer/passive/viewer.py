@@ -422,6 +422,15 @@ class PassiveViewer(LoopViewer):
     """Window on a model and data that the calling program steps: call `sync` after every step.
 
     The window is a process of its own. `sync` copies the state into shared memory, and returns.
+
+    Example:
+        ```python
+        with contact_viewer.launch_passive(model, data) as viewer:
+            for _ in range(100):
+                mujoco.mj_step(model, data)
+                viewer.plot("height", data.qpos[2], unit="m")
+                viewer.sync()
+        ```
     """
 
     @property

@@ -27,6 +27,15 @@ class ContactBatch:
 
     Fields are views of the decoded array and None if the sensor does not request them. Forces act on object 2. All
     arrays, those of the properties too, are of the decoded array's library (numpy, torch, JAX), type and device.
+
+    Example:
+        ```python
+        engine = contact_viewer.open_engine("stack")
+        engine.step(500)
+        batch = engine.contacts("base_on_table")
+        print(batch.force[batch.filled])  # along normal, tangent0, tangent1 [N]
+        print(batch.net_force)            # world [N]
+        ```
     """
 
     found: Array

@@ -90,7 +90,15 @@ class Column:
 
 @dataclass(frozen=True)
 class ContactLayout:
-    """Layout of the array of one contact sensor."""
+    """Layout of the array of one contact sensor.
+
+    Example:
+        ```python
+        layout = contact_viewer.ContactLayout("found force normal tangent", slots=4)
+        batch = layout.decode(np.zeros((4096, layout.size)))
+        print(batch.force.shape, batch.net_force.shape)
+        ```
+    """
 
     fields: tuple[Field, ...]
     """Requested fields, in array order whatever order they are given in."""

@@ -54,6 +54,13 @@ class TouchSensor:
     x points out of the robot, to where it is touched; under a foot, downwards. A push against x is positive,
     where the reference's |f| cos(a), read literally, is negative. The held force passes lookup table, noise,
     then resolution when it is read, so that an edited table shows at once.
+
+    Example:
+        ```python
+        sensor = contact_viewer.TouchSensor("force", lookup_table=[], sampling_period=10)
+        sensor.update(0.0, force=[-12.5, 0, 0], rotation=np.eye(3), found=1)
+        print(sensor.get_value())  # 12.5
+        ```
     """
 
     BUMPER: ClassVar[TouchType] = TouchType.BUMPER
