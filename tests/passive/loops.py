@@ -41,7 +41,7 @@ class _StillLoop:
 
     def begin_frame(self) -> None: ...
     def show_environment(self, env: int) -> None: ...
-    def take(self) -> ArrivedStep | None:
+    def next_step(self) -> ArrivedStep | None:
         return None
 
     def take_values(self, start_time: float | None = None) -> list[Samples]:

@@ -374,7 +374,7 @@ def open_run(path: Path) -> Any:
     assert engine.log is not None
     logged = engine.resimulate(engine.log)
     while not logged.done:
-        logged.take()
+        logged.next_step()
     return engine.data.qpos
 
 

@@ -58,7 +58,7 @@ def refused(files: Iterator[tuple[str, Make]], folder: Path, read: Read) -> list
             engine = open_engine(model)
             logged = engine.resimulate(log)
             while not logged.done:
-                logged.take()
+                logged.next_step()
         except SceneError as error:
             lines[path] = str(error)
         except Exception as error:

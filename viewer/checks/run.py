@@ -269,7 +269,7 @@ def _replay(engine: Engine, options: RunOptions, keep: Callable[[int], None], en
     logged = engine.resimulate(engine.log)
     total = max(1, round(logged.duration / engine.timestep))
     every, step = max(1, total // _INSTANTS), 0
-    while logged.take() is not None:
+    while logged.next_step() is not None:
         if step % every == 0 and step:
             keep(step)
         step += 1

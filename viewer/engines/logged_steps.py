@@ -148,7 +148,7 @@ class LoggedSteps(Protocol):
         """True if there are no more steps."""
         ...
 
-    def take(self) -> ArrivedStep | None:
+    def next_step(self) -> ArrivedStep | None:
         """Take the next step: the engine's data are then those after it. None if there is none."""
         ...
 

@@ -74,7 +74,7 @@ class EpisodeFilms:
     def _draw_all(self) -> None:
         """Draw the steps that have arrived."""
         loop, simulation = self._loop, self._session.simulation
-        while (step := loop.take()) is not None:
+        while (step := loop.next_step()) is not None:
             simulation.observe(step)
             if self._film is not None and step.kind not in (StepKind.START, StepKind.MOVED):
                 self._step += 1

@@ -129,7 +129,7 @@ class LoopSteps(StepSource):
 
     def observe_next(self, simulation: Simulation) -> ArrivedStep | None:
         """Hand the next arrived step to a run, after the channel values of the episode before it; None without one."""
-        step = self.loop.take()
+        step = self.loop.next_step()
         if step is None:
             return None
         if step.kind is StepKind.START:

@@ -192,10 +192,10 @@ class WindowLoop:
         if not self.running:
             self.when_ended()
 
-    def take(self) -> ArrivedStep | None:
+    def next_step(self) -> ArrivedStep | None:
         """Re-simulate the next step that arrived, so that the engine's data are those after it; None without one."""
         # Rows of a model that is no longer shown are ignored.
-        return self.arrivals.take() if self._following is None else None
+        return self.arrivals.next_step() if self._following is None else None
 
     def next_row(self) -> ArrivedRow | None:
         """Return a copy of the oldest row that was not read yet and still exists; None without one."""

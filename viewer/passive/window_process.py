@@ -261,7 +261,7 @@ class BatchLoop(WindowLoop):
     def pull(self, body: int, force: NDArray[np.float64] | None) -> None:
         """Do nothing: the window does not change the program's arrays."""
 
-    def take(self) -> ArrivedStep | None:
+    def next_step(self) -> ArrivedStep | None:
         while (row := self.next_row()) is not None:
             env, said = row.state[self._size : self._size + EXTRA]
             if env != self._words[Word.ENVIRONMENT]:

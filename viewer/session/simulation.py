@@ -297,7 +297,7 @@ class LogSteps(StepSource):
         self._shown: tuple[int, float] | None = None
         """Step and time that were shown last."""
         self.reads_ahead = True
-        logged.take()
+        logged.next_step()
 
     @property
     def finished(self) -> bool:  # type: ignore[override]
@@ -359,7 +359,7 @@ class LogSteps(StepSource):
         simulation.resume()
         until = simulation.shown.time + (count - 0.5) * simulation.shown.timestep
         while not simulation.halted and simulation.shown.time < until:
-            step = self.recorded.take()
+            step = self.recorded.next_step()
             if step is None:
                 raise LogEnd(f"{self.name} ends here")
             simulation.observe(step)
@@ -410,7 +410,7 @@ class LogSteps(StepSource):
         shown, since, until = history.current, history.frame_start, perf_counter() + _READING
         added = False
         while not self.finished and not history.full and perf_counter() < until:
-            if (step := self.recorded.take()) is not None:
+            if (step := self.recorded.next_step()) is not None:
                 simulation.observe(step)
                 added = True
         if added:

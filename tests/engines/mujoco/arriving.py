@@ -63,7 +63,7 @@ class Theirs:
         self.written += 1
 
     def arrived(self) -> Iterator[ArrivedStep]:
-        while (step := self.arrivals.take()) is not None:
+        while (step := self.arrivals.next_step()) is not None:
             self.simulation.observe(step)
             yield step
 

@@ -67,9 +67,9 @@ class LogSteps:
             else words
         )
 
-    def take(self) -> ArrivedStep | None:
+    def next_step(self) -> ArrivedStep | None:
         while not self.done:
-            step = self._resimulator.take()
+            step = self._resimulator.next_step()
             if step is None:
                 continue
             first_row = self._log.first_row

@@ -186,11 +186,11 @@ class Resimulator:
         """True if more steps are known to lead to the last row."""
         return bool(self._following)
 
-    def take(self) -> ArrivedStep | None:
+    def next_step(self) -> ArrivedStep | None:
         """Re-simulate the next step: the engine's data are then those after it. None if none has arrived."""
         for _ in range(_MOST_ROWS):
             if self._following:
-                return self._take_following()
+                return self._next_following()
             row, self._waiting = self._waiting or self._rows.next_row(), None
             if row is None:
                 return None
@@ -408,7 +408,7 @@ class Resimulator:
         same = count == 1 and self._end[self._positions].tobytes() == row.state[self._positions].tobytes()
         return _UNPROVEN if same else np.inf
 
-    def _take_following(self) -> ArrivedStep:
+    def _next_following(self) -> ArrivedStep:
         """Take a step that is known to lead to the last row."""
         state, kind, difference = self._following.pop(0)
         # Another step may have been shown meanwhile.
