@@ -18,7 +18,7 @@ SCENES = [scene.name for scene in bundled_scenes()]
 def read_forces(engine: Engine, buffer: StepBuffer | None = None) -> np.ndarray:
     """How hard the sensors are pressed after the present step, (sensors,)."""
     buffer = buffer or StepBuffer(engine, only_forces=True)
-    block = buffer.add() or buffer.take()
+    block = buffer.add() or buffer.pop_block()
     assert block is not None
     forces: np.ndarray = block.forces()[-1]
     return forces
@@ -97,7 +97,7 @@ def test_sensors_of_all_modes_and_slots_beside_each_other(tmp_path: Path) -> Non
         blocks.append(buffer.add())
         expected.append([engine.get_contact_force_magnitude(name)[0] for name in engine.sensors.names])
         assert read_forces(engine) == pytest.approx(expected[-1], rel=1e-12, abs=1e-12)
-    complete = [block for block in (*blocks, buffer.take()) if block is not None]
+    complete = [block for block in (*blocks, buffer.pop_block()) if block is not None]
     assert len(complete) > 1
     assert not any(block.read_alone for block in complete)
     decoded = np.concatenate([block.forces() for block in complete])

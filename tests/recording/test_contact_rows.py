@@ -102,7 +102,7 @@ def test_rows_of_many_steps_are_those_of_each_step(scene: Any, engine: str, tmp_
         data = session.simulation.engine.data
         data.ctrl[:] = rng.uniform(-0.5, 0.5, data.ctrl.shape)
         session.simulation.step(20)
-    if (block := together.take()) is not None:
+    if (block := together.pop_block()) is not None:
         rows.extend(rows_of(block))
     assert len(rows) == len(alone.rows)
     assert any(row[-1] for row in rows) or "netforce" in str(scene)

@@ -267,7 +267,7 @@ class StepBuffer:
         done, step = None, step or Step(self._engine)
         if self._engine.sensors is not self._plan.listed:
             # A sensor is read in another way from this step on.
-            done = self.take()
+            done = self.pop_block()
             self._make_plan()
         if self._plan.alone:
             done = self._add_alone(step) or done
@@ -276,9 +276,9 @@ class StepBuffer:
         self._times.append(step.time)
         if self._read_list is not None:
             self._lists.append(self._read_list())
-        return self.take() if done is None and len(self._times) >= self._capacity else done
+        return self.pop_block() if done is None and len(self._times) >= self._capacity else done
 
-    def take(self) -> StepBlock | None:
+    def pop_block(self) -> StepBlock | None:
         """Return the steps that were added since the last block; None if there are none."""
         if not self._times:
             return None
@@ -301,7 +301,7 @@ class StepBuffer:
         before = {i: kept[-1].filled.shape for i, kept in self._batches.items() if kept}
         if any(batch.filled.shape != before.get(i, batch.filled.shape) for i, batch in batches.items()):
             # All contacts are watched, and there are more than ever.
-            done = self.take()
+            done = self.pop_block()
         for i, batch in batches.items():
             self._batches[i].append(batch)
             if self._read_alone is not None:

@@ -165,7 +165,7 @@ class SensorContacts:
 
     def flush(self) -> list[LogEntry]:
         """Process the buffered steps, and return their events."""
-        block = self._buffer.take()
+        block = self._buffer.pop_block()
         return [] if block is None else self._read(block)
 
     def _read(self, block: StepBlock) -> list[LogEntry]:

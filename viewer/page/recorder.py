@@ -116,9 +116,9 @@ class RunRecorder:
 
     def finish(self, sections: Sections) -> dict[str, Any]:
         """Add all arrays to the sections; return the part of the manifest that describes them."""
-        if (block := self._forces.take()) is not None:
+        if (block := self._forces.pop_block()) is not None:
             self._add_curves(block)
-        if (rows := self._rows.take()) is not None:
+        if (rows := self._rows.pop_block()) is not None:
             self._add_contacts(rows)
         self._pack_poses()
         sections.add("times", np.array(self._times, "<f8"), delta=True, planes=True)
@@ -234,7 +234,7 @@ class RunRecorder:
 
     def _halve_frames(self) -> None:
         """Keep every second frame alone."""
-        if (block := self._forces.take()) is not None:
+        if (block := self._forces.pop_block()) is not None:
             self._add_curves(block)
         self._pack_poses()
         positions, turns = (np.concatenate([each[part] for each in self._poses]) for part in (0, 1))

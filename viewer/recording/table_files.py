@@ -350,7 +350,7 @@ class TableWriter:
 
     def close(self) -> None:
         """Complete the files."""
-        rows = None if self._contacts is None else self._contacts.take()
+        rows = None if self._contacts is None else self._contacts.pop_block()
         if rows is not None:
             self._write(rows)
         for file in self._files.values():

@@ -208,9 +208,9 @@ class ContactRows:
         self._frames.append(video_frame)
         return None if done is None else self._rows(done)
 
-    def take(self) -> Block | None:
+    def pop_block(self) -> Block | None:
         """Return the rows of the steps since the last block; None if there are none."""
-        done = self._buffer.take()
+        done = self._buffer.pop_block()
         return None if done is None else self._rows(done)
 
     def _rows(self, block: StepBlock) -> Block:

@@ -118,13 +118,13 @@ class BodyCurves(SignalCurves):
             # All contacts have been watched since the newest step.
             self.add()
         if self._buffer is not None:
-            self._take(self._buffer.take())
+            self._take(self._buffer.pop_block())
         return True
 
     def truncate(self, stop: int) -> None:
         """Forget the steps from `stop` on."""
         if self._buffer is not None:
-            self._take(self._buffer.take())
+            self._take(self._buffer.pop_block())
             self._curves.truncate(stop)
 
     def _take(self, block: StepBlock | None) -> None:

@@ -59,7 +59,7 @@ class RunMetrics:
 
     def finish(self) -> list[dict[str, float]]:
         """Return the figures of each sensor, by their names in METRICS; NaN for what is not known."""
-        if (block := self._buffer.take()) is not None:
+        if (block := self._buffer.pop_block()) is not None:
             self._count(block)
         if self._friction is not None:
             self._friction.flush()

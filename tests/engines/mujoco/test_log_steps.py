@@ -234,7 +234,7 @@ def test_a_sensor_that_has_lifted_off_reads_unknown_where_steps_are_not_reached(
     for step, known in ((60, True), (250, False)):
         session.simulation.go_to(step)
         table = ContactRows(session, 1)
-        found: Any = (table.add(step, NO_FRAME) or table.take() or {})["found"]
+        found: Any = (table.add(step, NO_FRAME) or table.pop_block() or {})["found"]
         touches = [bool(engine.contacts(name).filled.any()) for name in engine.sensors.names]
         assert not all(touches)
         for name, touch in zip(engine.sensors.names, touches, strict=True):
