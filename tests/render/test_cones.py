@@ -274,7 +274,7 @@ def test_a_cone_covers_nothing() -> None:
     # It stands before the sphere, and is drawn first.
     gizmos = GizmoList()
     gizmos.draw_sphere(0.1, (0, 1, 0.2), (0, 0, 1))
-    sphere = gizmos.take()
+    sphere = gizmos.pop_glyphs()
     model = flat_model()
     with renderer_of(model) as renderer:
         matrices = renderer.draw(forwarded(model), sphere, GizmoSettings(see_through=False))
@@ -290,7 +290,7 @@ def test_a_cone_covers_nothing() -> None:
 def test_arrows_inside_a_cone_show_through_it() -> None:
     gizmos = GizmoList(width=0.05)
     gizmos.draw_arrow((0, 0, 0), (0, 0, 0.3), (0, 0, 1))
-    arrow = gizmos.take()
+    arrow = gizmos.pop_glyphs()
     plain, _, _ = photograph(arrow)
     image, _, _ = photograph(Glyphs.concat([arrow, build(make_cones(friction=(0.5, 0.5)))]))
     row, column = SIDE // 2 - 20, SIDE // 2
@@ -304,7 +304,7 @@ def test_cones_add_one_draw_call_a_pass(see_through: bool, expected: int) -> Non
     model, gizmos = flat_model(), GizmoList()
     gizmos.draw_sphere(0.1, (0, 0, 0), (1, 1, 1))
     gizmos.draw_arrow((0, 0, 0), (0, 0, 1), (1, 1, 1))
-    others = gizmos.take()
+    others = gizmos.pop_glyphs()
     with renderer_of(model) as renderer:
         for count in (1, 300):
             spots = np.random.default_rng(0).uniform(-0.4, 0.4, (count, 3))

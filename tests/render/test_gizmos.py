@@ -106,7 +106,7 @@ def test_a_short_arrow_is_a_small_arrow() -> None:
     def outline(length: float) -> tuple[float, float, float]:
         gizmos = GizmoList(width=0.08)
         gizmos.draw_arrow((0, 0, 0), (0, 0, length), (0, 1, 0))
-        points = places(is_green(picture_of(gizmos.take()))) - CENTER
+        points = places(is_green(picture_of(gizmos.pop_glyphs()))) - CENTER
         low = points[points[:, 1] < 0.15 * length / PIXEL]
         return float(points[:, 1].max()), float(np.ptp(points[:, 0]) + 1), float(np.ptp(low[:, 0]) + 1)
 
@@ -124,7 +124,7 @@ def test_a_short_arrow_is_a_small_arrow() -> None:
 def test_an_arrow_along_the_view_shows_its_round_end(toward: int) -> None:
     gizmos = GizmoList(width=0.06)
     gizmos.draw_arrow((0, 0, 0), (0, -0.5 * toward, 0), (0, 1, 0))
-    image = picture_of(gizmos.take())
+    image = picture_of(gizmos.pop_glyphs())
     points = places(changed(image, picture_of(Glyphs()))) - CENTER
     extent = np.ptp(points, axis=0) + 1
     # The head's base, 2.6 shafts wide, and its outline.
@@ -137,7 +137,7 @@ def test_an_arrow_has_a_dark_outline_on_any_ground(shade: float) -> None:
     wall = f'<geom type="box" pos="0 1 0" size="3 0.1 3" rgba="{shade} {shade} {shade} 1"/>'
     gizmos = GizmoList(width=0.03)
     gizmos.draw_arrow((0, 0, -0.2), (0, 0, 0.25), (0.05, 0.7, 0.22))
-    image = picture_of(gizmos.take(), wall)
+    image = picture_of(gizmos.pop_glyphs(), wall)
     # Across the shaft: ground, outline, colour, outline, ground; either the colour or its outline stands out by 3.
     row = image[SIDE // 2 + 10].astype(float)
     ground, core = luminance(row[5]), luminance(row[SIDE // 2])
@@ -194,7 +194,7 @@ def test_what_is_in_front_looks_the_same_with_and_without_see_through() -> None:
 def test_an_arrow_half_behind_a_wall_is_hidden_just_there() -> None:
     gizmos = GizmoList(width=0.05)
     gizmos.draw_arrow((-0.4, 0, 0), (0.4, 0, 0), (0, 1, 0))
-    green = places(is_green(picture_of(gizmos.take(), WALL, see_through=False)))
+    green = places(is_green(picture_of(gizmos.pop_glyphs(), WALL, see_through=False)))
     behind = np.abs(green[:, 0] - CENTER[0]) < 0.2 / PIXEL - 1
     assert not behind.any()
     assert len(green) > 200
@@ -206,7 +206,7 @@ def test_nearer_gizmos_cover_farther_ones_whatever_their_order() -> None:
         for index in order:
             place, color = [((0, -0.5, 0), (1, 0, 0)), ((0.05, 0.5, 0), (0, 0, 1))][index]
             gizmos.draw_sphere(0.1, place, color)
-        image = picture_of(gizmos.take())
+        image = picture_of(gizmos.pop_glyphs())
         assert is_red(image)[SIDE // 2, SIDE // 2]
         assert is_blue(image).sum() > 50
 
@@ -215,7 +215,7 @@ def test_spheres_cut_each_other_where_their_surfaces_meet() -> None:
     gizmos = GizmoList()
     gizmos.draw_sphere(0.2, (-0.1, 0, 0), (1, 0, 0))
     gizmos.draw_sphere(0.2, (0.1, 0, 0), (0, 0, 1))
-    image = picture_of(gizmos.take())
+    image = picture_of(gizmos.pop_glyphs())
     # Equal depth in the middle: each owns its half.
     assert np.abs(places(is_red(image))[:, 0].max() - CENTER[0]) < 2
     assert np.abs(places(is_blue(image))[:, 0].min() - CENTER[0]) < 2
@@ -224,7 +224,7 @@ def test_spheres_cut_each_other_where_their_surfaces_meet() -> None:
 def test_translucent_gizmos_blend() -> None:
     gizmos = GizmoList()
     gizmos.draw_sphere(0.2, (0, 0, 0), (1, 0, 0, 0.35))
-    center = picture_of(gizmos.take())[SIDE // 2, SIDE // 2]
+    center = picture_of(gizmos.pop_glyphs())[SIDE // 2, SIDE // 2]
     # Over grey 0.5: red rises by 0.35 of the way to 1, the others fall by 0.35 of the way to 0.
     assert center / 255 == pytest.approx([0.675, 0.325, 0.325], abs=0.03)
 
@@ -305,7 +305,7 @@ def test_depth_is_right_in_every_convention(convention: str) -> None:
     gizmos.draw_sphere(0.1, (0, 1, 0), (0, 0, 1))
     gizmos.draw_sphere(0.1, (0.05, 0, 0), (1, 0, 0))
     gizmos.draw_arrow((-0.4, 0.5, 0), (0.4, 0.5, 0), (0, 1, 0))
-    glyphs = gizmos.take()
+    glyphs = gizmos.pop_glyphs()
     with renderer_of(model) as renderer:
         matrices = renderer.draw(forwarded(model))
         gl = load_opengl()
@@ -335,7 +335,7 @@ def test_a_viewport_is_kept_to() -> None:
         before = take_picture(renderer, forwarded(model), None)
         matrices = renderer.draw(forwarded(model))
         assert renderer.canvas.gizmo_pass is not None
-        renderer.canvas.gizmo_pass.draw(gizmos.take(), matrices, (50, 20, 60, 80))
+        renderer.canvas.gizmo_pass.draw(gizmos.pop_glyphs(), matrices, (50, 20, 60, 80))
         touched = places(changed(renderer.read(), before))
     assert touched.min(axis=0).tolist() >= [50, 20]
     assert (touched.max(axis=0) <= (110, 100)).all()

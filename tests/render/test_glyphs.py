@@ -275,10 +275,10 @@ def test_script_gizmos_are_taken_once() -> None:
     gizmos.draw_arrow((1, 1, np.nan), (1, 1, 3), (0, 1, 0))
     gizmos.draw_arrow((1, 1, 1), (1, 1, 1), (0, 1, 0))
     gizmos.draw_sphere(np.inf, (1, 2, 3), (1, 0, 0))
-    glyphs = gizmos.take()
+    glyphs = gizmos.pop_glyphs()
     assert glyphs.spheres.tolist() == [[1, 2, 3, 0.5, 1, 0, 0, 1]]
     assert glyphs.arrows.tolist() == [pytest.approx([1, 1, 1, 0.02, 0, 0, 2, 0, 0, 1, 0, 0.5])]
-    empty = gizmos.take()
+    empty = gizmos.pop_glyphs()
     assert len(empty.spheres) == len(empty.arrows) == 0
 
 
@@ -332,7 +332,7 @@ def test_picking_prefers_the_nearer_of_two_under_the_pixel() -> None:
 def test_picking_ignores_script_gizmos_and_what_is_behind_the_eye() -> None:
     gizmos = GizmoList()
     gizmos.draw_sphere(0.1, (0, 0, 0), (1, 1, 1))
-    assert pick_glyph(gizmos.take(), eye(), VIEWPORT, 110, 120, 5) is None
+    assert pick_glyph(gizmos.pop_glyphs(), eye(), VIEWPORT, 110, 120, 5) is None
     behind = build(make_contacts([[0, -8, 0]], [1, 1, 1]))
     assert pick_glyph(behind, eye(orthographic=False), VIEWPORT, 110, 120, 50) is None
     assert pick_glyph(Glyphs(), eye(), VIEWPORT, 110, 120, 5) is None

@@ -56,7 +56,7 @@ def test_scene_and_gizmos_share_the_windows_depth_in_a_part_of_it() -> None:
     gl.glClear(gl.GL_COLOR_BUFFER_BIT)
     scene_pass.update(model, forwarded(model), View(model))
     scene_pass.draw(viewport)
-    gizmo_pass.draw(gizmos.take(), scene_pass.matrices(viewport), viewport, see_through=False)
+    gizmo_pass.draw(gizmos.pop_glyphs(), scene_pass.matrices(viewport), viewport, see_through=False)
     image = scene_pass.read_pixels((0, 0, *SIZE))
     outside = np.ones(image.shape[:2], bool)
     outside[120 - 110 : 120 - 10, 40:140] = False
@@ -76,7 +76,7 @@ def test_the_scene_of_a_window_is_multisampled_at_high_quality() -> None:
     model = flat_model('<geom type="box" size="0.25 0.25 0.02" euler="0 20 0" rgba="0.9 0.1 0.1 1"/>')
     gizmos = GizmoList(width=0.04)
     gizmos.draw_arrow((-0.4, -0.1, 0.4), (0.4, -0.1, 0.3), (0, 1, 0))
-    glyphs, gl, images = gizmos.take(), load_opengl(), []
+    glyphs, gl, images = gizmos.pop_glyphs(), load_opengl(), []
     for quality in (Quality.LOW, Quality.HIGH):
         canvas = Canvas(model, quality, current_renderer())
         # The first picture has another size.
@@ -119,7 +119,7 @@ mujoco.mj_forward(model, data)
 gizmos = GizmoList()
 gizmos.draw_sphere(0.3, (0, 0, 0), (0, 1, 0))
 with OffscreenRenderer(model, 40, 40) as renderer:
-    renderer.draw(data, gizmos.take())
+    renderer.draw(data, gizmos.pop_glyphs())
     print(renderer.backend, (renderer.read()[:, :, 1] > 100).sum() > 200)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)

@@ -324,7 +324,7 @@ class LoopViewer:
 
     def _show_gizmos(self, gizmos: GizmoList) -> None:
         """Send the gizmos since the last call; the window shows the newest complete ones."""
-        glyphs, words, shared = gizmos.take(), self._words, self._shared
+        glyphs, words, shared = gizmos.pop_glyphs(), self._words, self._shared
         spheres, arrows = glyphs.spheres[:MOST_GIZMOS], glyphs.arrows[:MOST_GIZMOS]
         words[Word.GIZMO_VERSION] += 1
         shared.spheres[: len(spheres)], shared.arrows[: len(arrows)] = spheres, arrows

@@ -117,7 +117,7 @@ class GizmoList:
         self._arrows: list[NDArray[np.float64]] = []
 
     def __bool__(self) -> bool:
-        """True if something was drawn since the last `take`."""
+        """True if something was drawn since the last `pop_glyphs`."""
         return bool(self._spheres or self._arrows)
 
     def draw_sphere(self, radius: float, pos: ArrayLike, color: ArrayLike) -> None:
@@ -136,8 +136,8 @@ class GizmoList:
         self._spheres += list(spheres)
         self._arrows += list(arrows)
 
-    def take(self) -> Glyphs:
-        """All that was drawn since the last call."""
+    def pop_glyphs(self) -> Glyphs:
+        """Return the glyphs that were drawn since the last call, and forget them."""
         if not self._spheres and not self._arrows:
             return Glyphs()
         spheres = np.array(self._spheres, np.float32).reshape(-1, 8)

@@ -119,7 +119,7 @@ class Window(Shell):
         app = self.app
         self._try_step()
         # Drawing them would use them up.
-        app.gizmos.take()
+        app.gizmos.pop_glyphs()
         app.notices.drop_expired()
         if app.session.history is not None:
             app.session.history.curves.update()
@@ -253,7 +253,7 @@ class Window(Shell):
         matrices = self.canvas.update(model, data, session.view, pixels)
         self.viewport.look_at_moving(session, matrices)
         sensor_glyphs = session_glyphs(session, Eye(matrices, pixels, unit))
-        glyphs = Glyphs.concat([sensor_glyphs, self.app.gizmos.take()])
+        glyphs = Glyphs.concat([sensor_glyphs, self.app.gizmos.pop_glyphs()])
         see_through = session.settings.gizmos.see_through
         with self._profiler.measure("picture"):
             self.canvas.draw(glyphs, matrices, pixels, see_through=see_through, add=self._add_to_scene)

@@ -44,7 +44,7 @@ from contact_viewer.session.layer import Layer, LegendEntry
 def pin(context):
     gizmos = GizmoList()
     gizmos.draw_arrow((0, 0, 2), (0, 0, 1), (0, 1, 1))
-    return gizmos.take()
+    return gizmos.pop_glyphs()
 
 LAYERS = [
     Layer("pin", "Pin", "Where the origin is", glyphs=pin,

@@ -31,7 +31,7 @@ def balance_glyphs(balance: Balance, scale: GlyphScale, colors: PaletteColors, s
             axis = force / size
             length = sizes.arrow_lengths(arrow_length([size], scale), axis[None])
             gizmos.draw_arrow(start, start + length[0] * axis, color)
-    return gizmos.take()
+    return gizmos.pop_glyphs()
 
 
 def _selected_balance(context: DrawContext) -> Glyphs | None:

@@ -35,7 +35,7 @@ def _arrows(context: DrawContext) -> Glyphs | None:
             start = table.center + _APART * gizmos.width * i * np.array([0.6, 0.8, 0.0])
             length = sizes.arrow_lengths(arrow_length([size], context.scale), axis[None])
             gizmos.draw_arrow(start, start + length[0] * axis, _COLORS[row.kind])
-    return gizmos.take()
+    return gizmos.pop_glyphs()
 
 
 def _strongest(context: DrawContext) -> float:

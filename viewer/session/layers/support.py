@@ -25,7 +25,7 @@ def _points(context: DrawContext) -> Glyphs | None:
     color = _INSIDE if not support.margin < 0 else _OUTSIDE
     gizmos.draw_sphere(1.4 * radius, support.below, color)
     gizmos.draw_arrow(support.center, support.below, color)
-    return gizmos.take()
+    return gizmos.pop_glyphs()
 
 
 def _polygon(context: DrawContext, scene: Any) -> None:
@@ -64,7 +64,7 @@ def _pressures(context: DrawContext) -> Glyphs | None:
     gizmos = GizmoList(float(radius[0]))
     for place, size in zip(found, radius.tolist(), strict=True):
         gizmos.draw_sphere(1.6 * size, place, _PRESSURE)
-    return gizmos.take()
+    return gizmos.pop_glyphs()
 
 
 def _pressure_legend(context: DrawContext) -> list[LegendEntry]:
