@@ -12,7 +12,7 @@ def frames(*messages: dict[str, Any]) -> list[list[dict[str, Any]]]:
         inbox.add(message)
     taken = []
     while inbox:
-        taken.append(inbox.take())
+        taken.append(inbox.pop())
         assert taken[-1]
     return taken
 

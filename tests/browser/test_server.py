@@ -190,7 +190,7 @@ def test_a_file_in_place_of_a_folder_is_refused(server: Server) -> None:
 def test_a_dropped_file_is_kept_under_its_name_and_opened_by_it(server: Server) -> None:
     assert ask(server, "/upload?name=robot%2Fscene.xml", origin(server), "POST", b"<mujoco/>")[0] == 200
     server._receive({"type": "open", "name": "robot/scene.xml"})
-    path = Path(server.inbox.take()[-1]["path"])
+    path = Path(server.inbox.pop()[-1]["path"])
     assert path.read_bytes() == b"<mujoco/>"
     server.close()
     assert not path.exists()
@@ -224,7 +224,7 @@ def test_a_dropped_scene_does_not_say_which_files_the_server_has(server: Server,
         assert ask(server, "/upload?name=scene.xml", origin(server), "POST", text.encode())[0] == 200
         server._receive({"type": "open", "name": "scene.xml"})
         with pytest.raises(SceneError) as refused:
-            open_safely(Path(server.inbox.take()[-1]["path"]), apart=True)
+            open_safely(Path(server.inbox.pop()[-1]["path"]), apart=True)
         said.add(str(refused.value).replace(last, "NAME"))
     (line,) = said
     assert "was not dropped with it" in line or "broken XML" in line

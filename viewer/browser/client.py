@@ -133,7 +133,7 @@ class Client:
             async for message in self._socket:
                 await self._slow_down()
                 if message.type == WSMsgType.TEXT:
-                    self._take(message.data, receive)
+                    self._handle(message.data, receive)
         finally:
             sending.cancel()
             with suppress(asyncio.CancelledError, Exception):
@@ -158,7 +158,7 @@ class Client:
         if self._taken > _MOST_MESSAGES:
             await asyncio.sleep(self._second + 1.0 - now)
 
-    def _take(self, text: str, receive: Callable[[dict[str, Any]], None]) -> None:
+    def _handle(self, text: str, receive: Callable[[dict[str, Any]], None]) -> None:
         try:
             message = json.loads(text)
         except (ValueError, RecursionError):

@@ -15,7 +15,7 @@ Message = dict[str, Any]
 
 
 class Inbox:
-    """Messages in order. Movements and turns of the wheel that no frame has taken yet become one."""
+    """Messages in order. Movements and turns of the wheel that wait become one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -37,15 +37,14 @@ class Inbox:
             else:
                 self._messages.append(message)
 
-    def take(self) -> list[Message]:
-        """Pop the messages that the next frame can take, so that each press and each turn is seen at its place, and
-        none is missed."""
-        taken: list[Message] = []
+    def pop(self) -> list[Message]:
+        """Return, and forget, the oldest messages that one frame can apply without missing a press or a turn."""
+        popped: list[Message] = []
         seen: dict[str, Message] = {}
         with self._lock:
             while self._messages and _follows(self._messages[0], seen):
-                taken.append(self._messages.popleft())
-        return taken
+                popped.append(self._messages.popleft())
+        return popped
 
 
 def _follows(message: Message, seen: dict[str, Message]) -> bool:

@@ -112,8 +112,8 @@ class Audience(shell.Audience):
             # What one frame can take is decided here; ImGui would spread a drag with the wheel over many.
             imgui.get_io().config_input_trickle_event_queue = False
             self._opened(server)
-        for message in server.inbox.take():
-            self._take(message)
+        for message in server.inbox.pop():
+            self._handle(message)
         self._surface.fit()
 
     def leave(self) -> None:
@@ -140,7 +140,7 @@ class Audience(shell.Audience):
             self._clipboard = text
             server.tell_all({"type": "clipboard", "text": text})
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         kind = message.get("type")
         if kind == "open":
             self._window.app.open_scene(message["path"])
