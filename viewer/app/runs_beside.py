@@ -272,9 +272,9 @@ class RunsBeside:
     def open_now(self, text: str) -> None:
         """Open a scene, run, log or engine beside before there is a window. Raises SceneError."""
         path = self._session.simulation.engine.path
-        self._take(open_source(read_source(text, path), path, self._controllers), text)
+        self._add_engine(open_source(read_source(text, path), path, self._controllers), text)
 
-    def _take(self, engine: Engine, text: str) -> None:
+    def _add_engine(self, engine: Engine, text: str) -> None:
         entry = RunBeside(make_guest(self._session, engine, run_label(text)), text)
         entry.watch = FileWatch(engine.files) if engine.files and self._watches else None
         if self._replaces in self.entries:
@@ -296,7 +296,7 @@ class RunsBeside:
             opening, self._opening = self._opening, None
             engine = self._notices.attempt(opening.result)
             if engine is not None:
-                self._notices.attempt(lambda: self._take(engine, self._text))
+                self._notices.attempt(lambda: self._add_engine(engine, self._text))
         for entry in self.entries:
             if entry.run.ending.startswith("fails") and entry.run not in self._told:
                 self._told.add(entry.run)

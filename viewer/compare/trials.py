@@ -94,12 +94,12 @@ class Trials:
         recorded = options.log is not None or self._path.suffix.lower() == RUN_SUFFIX
         self.seconds = options.duration or USUAL_SECONDS
         if recorded:
-            self._base = self._take_recorded()
+            self._base = self._open_recorded()
         self.model = self._scene.model if self._base is None else self._base.engine.model
         # Names are looked up before anything is stepped.
         Measure(open_engine(replace(self._scene, model=copy.copy(self._scene.model), log=None)), self.unwanted)
 
-    def _take_recorded(self) -> Simulation:
+    def _open_recorded(self) -> Simulation:
         options = self.options
         engine = open_engine(self._scene)
         if options.log is not None:
@@ -135,7 +135,7 @@ class Trials:
             else:
                 assert self._base.history is not None
                 simulation = make_branch(self._base, changes, self._base.history.first)
-            return self._take(simulation, link, whole)
+            return self._simulate(simulation, link, whole)
         except SceneError as error:
             # Also what a controller raised.
             return {"values": None, "iterations": 0.0, "steps": 0.0, "trouble": str(error)}
@@ -163,7 +163,7 @@ class Trials:
             simulation.reset(options.key)
         return simulation, file
 
-    def _take(self, simulation: Simulation, link: Link | None, whole: bool) -> Message:
+    def _simulate(self, simulation: Simulation, link: Link | None, whole: bool) -> Message:
         engine, trouble = simulation.shown, ""
         measure = Measure(engine, self.unwanted, self.options.start)
         simulation.observers.append(measure)

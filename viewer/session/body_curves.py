@@ -95,7 +95,7 @@ class BodyCurves(SignalCurves):
                 return
             self._buffer = StepBuffer(engine, [_ALL], lambda: self._read_geoms(engine.contact_data()))
             self._curves.restart(self._ring.last)
-        self._take(self._buffer.add())
+        self._compute(self._buffer.add())
 
     def frozen(self, ring: StepRing) -> "BodyCurves":
         """Return a copy for a ring with the same steps, to which none are added."""
@@ -118,16 +118,16 @@ class BodyCurves(SignalCurves):
             # All contacts have been watched since the newest step.
             self.add()
         if self._buffer is not None:
-            self._take(self._buffer.pop_block())
+            self._compute(self._buffer.pop_block())
         return True
 
     def truncate(self, stop: int) -> None:
         """Forget the steps from `stop` on."""
         if self._buffer is not None:
-            self._take(self._buffer.pop_block())
+            self._compute(self._buffer.pop_block())
             self._curves.truncate(stop)
 
-    def _take(self, block: StepBlock | None) -> None:
+    def _compute(self, block: StepBlock | None) -> None:
         if block is None:
             return
         values = np.full((_ROWS, len(Signal), len(block)), np.nan, np.float32)

@@ -271,7 +271,7 @@ class TouchSensor:
         due_count = math.floor((time - self._start + slack) / period)
         if due_count > self._due_count:
             self._due_count = due_count
-            self._take(force, rotation)
+            self._sample_now(force, rotation)
 
     def project(self, force: Any, rotation: Any) -> Array:
         """Return the output of an ideal device [N]: the push along x, (...), or for force-3d x, y, z, (..., 3).
@@ -314,7 +314,7 @@ class TouchSensor:
             values = _quantise(values, self._resolution)
         return values + 0.0  # no negative zeros
 
-    def _take(self, force: ArrayLike, rotation: ArrayLike) -> None:
+    def _sample_now(self, force: ArrayLike, rotation: ArrayLike) -> None:
         if self.type is TouchType.BUMPER:
             self._sample, self._hit = np.array(float(self._hit)), False
             return

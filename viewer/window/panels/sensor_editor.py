@@ -151,7 +151,7 @@ class SensorEditor:
     def make_for_bodies(self, app: Application) -> None:
         """Make a sensor for each body that touches something now."""
         self._read(app.session)
-        taken = self._taken(app.sensor_edits)
+        taken = self._used_names(app.sensor_edits)
         declarations = self._suggestions.for_touching_bodies(app.session.engine.contact_data(), taken)
         if declarations:
             self.make(app, declarations)
@@ -305,7 +305,7 @@ class SensorEditor:
         if self._by_body:
             body = show_bodies(self._suggestions.touching_bodies(session.engine.contact_data()))
             if body is not None:
-                self.make(app, [self._suggestions.for_whole_body(body, self._taken(app.sensor_edits))])
+                self.make(app, [self._suggestions.for_whole_body(body, self._used_names(app.sensor_edits))])
             return
         pairs = self._suggestions.touching(session.engine.contact_data())
         clicked = show_pairs(pairs, self._suggestions, self._by_sides)
@@ -313,7 +313,7 @@ class SensorEditor:
             session.selected = clicked.sensor
             self.begin(session, clicked.sensor)
         elif clicked is not None:
-            proposed = self._suggestions.for_pair(clicked.pair, self._taken(app.sensor_edits))
+            proposed = self._suggestions.for_pair(clicked.pair, self._used_names(app.sensor_edits))
             if proposed is not None:
                 self.make(app, [proposed])
 
@@ -328,7 +328,7 @@ class SensorEditor:
         if not body:
             ui.paragraph("No body has a name and a geom that can collide.")
             return
-        declarations = self._suggestions.for_body(body, self._taken(app.sensor_edits))
+        declarations = self._suggestions.for_body(body, self._used_names(app.sensor_edits))
         unnamed = self._suggestions.unnamed_of_body(body)
         imgui.same_line(0, imgui.get_style().item_inner_spacing.x)
         names = ", ".join(declaration.name for declaration in declarations[:8])
@@ -342,7 +342,7 @@ class SensorEditor:
         words = [target.name for target in (self.draft.second, self.draft.first) if target.name]
         return unique_name("_".join(words) or "contacts", self._names)
 
-    def _taken(self, sensor_edits: SensorEdits) -> set[str]:
+    def _used_names(self, sensor_edits: SensorEdits) -> set[str]:
         return self._names | set(sensor_edits.unsaved)
 
     def _problem(self) -> str | None:
