@@ -195,7 +195,7 @@ class Measure:
     def values(self) -> list[float]:
         """Return what was measured so far, in SI units; NaN for what is not known."""
         if self._reader is not None and len(self._times) > self._lead:
-            samples, times = self._reader.take(_OVERLAP), np.array(self._times)
+            samples, times = self._reader.pop_samples(_OVERLAP), np.array(self._times)
             for ways in self._moving:
                 if ways is not None:
                     ways.add(samples, times, self._lead)

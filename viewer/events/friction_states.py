@@ -183,7 +183,7 @@ class FrictionStates:
         if not self._times:
             return []
         times, self._times = np.array(self._times), []
-        block = self._extend(times, self._reader.take(STAYS - 1))
+        block = self._extend(times, self._reader.pop_samples(STAYS - 1))
         self._lead = min(STAYS - 1, self._lead + block.fresh_count)
         return self._decide(block) if len(self._pairs) else []
 

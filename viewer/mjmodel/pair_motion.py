@@ -137,7 +137,7 @@ class MotionReader:
         self.size += len(contacts) + len(forces) + len(poses)
         self._samples.append((count, len(forces) // 8, contacts, forces, poses))
 
-    def take(self, keep: int = 0) -> PairSamples | None:
+    def pop_samples(self, keep: int = 0) -> PairSamples | None:
         """Decode the samples that were added, and forget all but the last `keep`, which are decoded again with those to
         come; None if nothing touches in them."""
         samples = self._samples
