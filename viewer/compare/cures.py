@@ -180,7 +180,7 @@ def _search(pool: "_Pool", ladders: Sequence[Ladder], cures: Cures) -> Generator
             for i, ladder in enumerate(ladders)
             if i not in firsts and height < len(ladder.rungs)
         }
-        yield from pool.take(level.values())
+        yield from pool.evaluate(level.values())
         firsts |= {i: height for i, rung in level.items() if pool.known[rung].helps}
         _rank(cures, pool, ladders, {i: ladders[i].rungs[height] for i, height in firsts.items()})
     found = {i: ladders[i].rungs[height] for i, height in firsts.items()}
@@ -195,7 +195,7 @@ def _search(pool: "_Pool", ladders: Sequence[Ladder], cures: Cures) -> Generator
             between = middle(low, high)
             if between is not None:
                 level[i] = between
-        yield from pool.take(level.values())
+        yield from pool.evaluate(level.values())
         for i, between in level.items():
             low, high = bounds[i]
             bounds[i] = (low, between) if pool.known[between].helps else (between, high)
@@ -218,7 +218,7 @@ def _search_pairs(
     def together(pair: tuple[int, int], at: tuple[int, int]) -> Rung:
         return ladders[pair[0]].rungs[at[0]] + ladders[pair[1]].rungs[at[1]]
 
-    yield from pool.take(together(pair, at) for pair, at in places.items())
+    yield from pool.evaluate(together(pair, at) for pair, at in places.items())
     places = {pair: at for pair, at in places.items() if pool.known[together(pair, at)].helps}
     for _ in range(_DESCENTS):
         cures.pairs = _cheapest(
@@ -229,7 +229,7 @@ def _search_pairs(
             for pair, at in places.items()
         }
         lower = {pair: options for pair, options in lower.items() if options}
-        yield from pool.take(together(pair, at) for pair, options in lower.items() for at in options)
+        yield from pool.evaluate(together(pair, at) for pair, options in lower.items() for at in options)
         before = dict(places)
         for pair, options in lower.items():
             helping = [at for at in options if pool.known[together(pair, at)].helps]
@@ -287,8 +287,8 @@ class _Pool:
         self._cures.seconds, self._cures.touched = self._workers[0].seconds, bool(message["pairs"])
         return list(message["ladders"])
 
-    def take(self, rungs: Iterable[Rung]) -> Generator[SearchProgress, None, None]:
-        """Take the runs that were not taken yet."""
+    def evaluate(self, rungs: Iterable[Rung]) -> Generator[SearchProgress, None, None]:
+        """Simulate the rungs that are not known yet."""
         new = [rung for rung in dict.fromkeys(rungs) if rung not in self.known]
         self._planned += len(new)
         found = yield from self._collect(new, whole=False)
