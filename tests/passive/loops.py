@@ -44,10 +44,10 @@ class _StillLoop:
     def next_step(self) -> ArrivedStep | None:
         return None
 
-    def take_values(self, start_time: float | None = None) -> list[Samples]:
+    def pop_values(self, start_time: float | None = None) -> list[Samples]:
         return []
 
-    def take_trouble(self) -> str:
+    def pop_trouble(self) -> str:
         return ""
 
     def begin_episode(self, time: float) -> None: ...

@@ -101,8 +101,8 @@ class LoopSteps(StepSource):
             if perf_counter() > until:
                 loop.catch_up()
                 break
-        trouble = trouble or loop.take_trouble()
-        for samples in loop.take_values():
+        trouble = trouble or loop.pop_trouble()
+        for samples in loop.pop_values():
             simulation.live_channels.add(samples)
         simulation.halted_at = None
         simulation.live_channels.check()
@@ -133,7 +133,7 @@ class LoopSteps(StepSource):
         if step is None:
             return None
         if step.kind is StepKind.START:
-            for samples in self.loop.take_values(self.engine.time):
+            for samples in self.loop.pop_values(self.engine.time):
                 simulation.live_channels.add(samples)
         simulation.observe(step)
         if step.kind is StepKind.START:

@@ -220,12 +220,12 @@ class WindowLoop:
             trouble = words[Word.TROUBLE] if words[Word.TROUBLE_ROW] == number else 0
             return ArrivedRow(state, RowKind(kind), skipped, version, number, split_trouble(trouble))
 
-    def take_trouble(self) -> str:
+    def pop_trouble(self) -> str:
         """Return why the last rows are no valid states, and clear it; empty if they are valid."""
         trouble, self.arrivals.trouble = self.arrivals.trouble, ""
         return trouble
 
-    def take_values(self, start_time: float | None = None) -> list[Samples]:
+    def pop_values(self, start_time: float | None = None) -> list[Samples]:
         """Return the new values of channels up to the row that was read last.
 
         `start_time`: simulated time of that row if it begins an episode [s]: then values of the episode before.
