@@ -225,7 +225,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         }
 
     def _with_events(self, info: dict[str, Any], ended: bool = False) -> dict[str, Any]:
-        return info if self._events is None else {**info, CONTACTS: self._events.take(ended)}
+        return info if self._events is None else {**info, CONTACTS: self._events.pop_events(ended)}
 
     def _attach(self) -> None:
         """Show the environment's data, which some environments replace in a reset."""
@@ -485,7 +485,7 @@ class StepEvents:
     def __init__(self, model: MjModel, data: MjData) -> None:
         self._model, self._data = model, data
         self._starts: list[tuple[float, NDArray[np.float64]]] = []
-        """Times [s] and states from which steps have started since the last call of `take`."""
+        """Times [s] and states from which steps have started since the last call of `pop_events`."""
         self._empty = partial(np.empty, mujoco.mj_stateSize(model, STATE))
         self._get_state, self._set_state, self._forward = mujoco.mj_getState, mujoco.mj_setState, mujoco.mj_forward
         self._engine = MujocoEngine(LoadedScene(None, model, owned=False))
@@ -502,7 +502,7 @@ class StepEvents:
         self._tracker.after_reset(self._engine)
         self._tracker.log.clear()
 
-    def take(self, ended: bool = False) -> list[dict[str, Any]]:
+    def pop_events(self, ended: bool = False) -> list[dict[str, Any]]:
         """Return the events since the last call, in order of time, for JSON; unknown values are None.
 
         `ended`: True after the last step of an episode, to get all remaining events.
