@@ -7,7 +7,7 @@ from pathlib import Path
 import mujoco
 import pytest
 from contact_viewer.errors import SceneError
-from contact_viewer.scene_files.file_watch import ABSENCE_TIME, POLL_INTERVAL, STILL_TIME, FileWatch, take_stamp
+from contact_viewer.scene_files.file_watch import ABSENCE_TIME, POLL_INTERVAL, STILL_TIME, FileWatch, read_stamp
 from contact_viewer.scene_files.safe_open import open_safely
 
 
@@ -38,7 +38,7 @@ def files(tmp_path: Path) -> list[Path]:
 
 @pytest.fixture
 def clock(files: list[Path]) -> Clock:
-    return Clock(FileWatch({path: take_stamp(path) for path in files}))
+    return Clock(FileWatch({path: read_stamp(path) for path in files}))
 
 
 def test_nothing_is_reported_while_nothing_changes(clock: Clock) -> None:
@@ -109,7 +109,7 @@ def test_a_missing_file_that_appears_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_change_between_reading_and_watching_is_not_missed(files: list[Path]) -> None:
-    stamps = {path: take_stamp(path) for path in files}
+    stamps = {path: read_stamp(path) for path in files}
     files[0].write_text("changed while it was being compiled")
     assert Clock(FileWatch(stamps)).run(1) == [{files[0]}]
 
@@ -123,7 +123,7 @@ def test_files_of_a_scene_that_failed_can_be_added(clock: Clock, tmp_path: Path)
 
 def test_files_are_not_looked_at_in_every_frame(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Path] = []
-    monkeypatch.setattr("contact_viewer.scene_files.file_watch.take_stamp", looks.append)
+    monkeypatch.setattr("contact_viewer.scene_files.file_watch.read_stamp", looks.append)
     watch = FileWatch(dict.fromkeys(files))
     for frame in range(100):
         watch.poll(frame / 1000)

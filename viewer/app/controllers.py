@@ -7,7 +7,7 @@ from ..engines.contract import Engine
 from ..engines.controller import Controller, no_control
 from ..engines.controller_file import ControllerFile
 from ..mjmodel.variation import Randomisation, read_randomisation
-from ..scene_files.file_watch import FileWatch, take_stamp
+from ..scene_files.file_watch import FileWatch, read_stamp
 from ..settings import Options
 
 _SLOW_CALLS = 200
@@ -35,7 +35,7 @@ class Controllers:
             self.file = ControllerFile(options.control, dict(options.params), options.seed, randomisation)
             self._beside_file = self.file.copy()
             if options.watch:
-                self._watch = FileWatch({self.file.path: take_stamp(self.file.path)})
+                self._watch = FileWatch({self.file.path: read_stamp(self.file.path)})
 
     @classmethod
     def of(cls, engines: Sequence[Engine]) -> "Controllers":

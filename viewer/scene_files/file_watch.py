@@ -16,7 +16,7 @@ ABSENCE_TIME = 1.0
 """Some editors delete a file before they write it again: only after this long is it gone [s]."""
 
 
-def take_stamp(path: Path) -> Stamp | None:
+def read_stamp(path: Path) -> Stamp | None:
     """A file's stamp now, None if there is no such file."""
     try:
         status = os.stat(path)
@@ -52,7 +52,7 @@ class FileWatch:
         if now - self._looked_at < POLL_INTERVAL:
             return frozenset()
         self._looked_at = now
-        current = {path: take_stamp(path) for path in self._known}
+        current = {path: read_stamp(path) for path in self._known}
         if current != self._seen:
             self._seen = current
             self._changed_at = now

@@ -13,7 +13,7 @@ import mujoco
 
 from ..errors import SceneError
 from ..files import size_text
-from .file_watch import Stamp, stamp_of, take_stamp
+from .file_watch import Stamp, stamp_of, read_stamp
 from .includes import is_lfs_pointer, named_paths
 from .model_checks import CONTACTS_MAX
 from .run_file import SUFFIX as RUN_SUFFIX
@@ -142,7 +142,7 @@ def survey_scene(path: Path, thorough: bool = False) -> Survey:
 
     `thorough`: True to read everything, however long that takes, as a process of its own may do.
     """
-    files: dict[Path, Stamp | None] = {path: take_stamp(path)}
+    files: dict[Path, Stamp | None] = {path: read_stamp(path)}
     try:
         if is_lfs_pointer(path):
             raise SceneError(f"{path}: {_LFS_ADVICE}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import SceneError
 from ..files import PartFile
-from ..scene_files.file_watch import take_stamp
+from ..scene_files.file_watch import read_stamp
 from ..scene_files.run_file import SUFFIX, RunFile, RunWriter
 from .episodes import Episode
 from .simulation import Simulation
@@ -94,7 +94,7 @@ def _sources(path: Path | None, files: Mapping[Path, Any]) -> dict[str, bytes]:
         return {}
     known = [path, *(file for file, stamp in files.items() if file != path and stamp is not None)]
     try:
-        if any(take_stamp(file) != files[file] for file in known):
+        if any(read_stamp(file) != files[file] for file in known):
             return {}
         if sum(file.stat().st_size for file in known) > _SOURCES_MAX:
             return {}
