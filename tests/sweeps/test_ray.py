@@ -69,7 +69,7 @@ class Nodes:
         for _ in range(200):
             for process in psutil.Process().children(recursive=True):
                 with suppress(psutil.Error):
-                    if "ray::take_runs" in " ".join(process.cmdline()):
+                    if "ray::simulate_runs" in " ".join(process.cmdline()):
                         process.kill()
                         return
             time.sleep(0.05)

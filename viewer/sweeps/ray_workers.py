@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import SceneError
 from .plan import Plan, Run, SweepError
 from .ray_cluster import connected
-from .ray_task import RayJob, job_folder, package_versions, take_runs
+from .ray_task import RayJob, job_folder, package_versions, simulate_runs
 from .scene_store import SceneStore
 from .task import RunResult
 
@@ -68,7 +68,7 @@ class _Tasks:
         self._name = uuid.uuid4().hex
         self._job = ray.put(RayJob(self._name, plan, control_files, package_versions()))
         # Retries are ours: a run that ends its process must not take the others of its task along.
-        self._take = ray.remote(num_cpus=1, max_retries=0)(take_runs)
+        self._simulate = ray.remote(num_cpus=1, max_retries=0)(simulate_runs)
         self._seconds, self._count = 0.0, 0
 
     def results(self) -> Generator[RunResult | None, None, None]:
@@ -111,7 +111,7 @@ class _Tasks:
             except SceneError as error:
                 yield from (RunResult(run.number, str(error)) for run in runs)
                 continue
-            self._tasks[self._take.remote([self._job], scenes, runs)] = runs
+            self._tasks[self._simulate.remote([self._job], scenes, runs)] = runs
 
     def _next_runs(self, cores: int) -> list[Run]:
         """Runs of the next task, all of one scene: as many as take long enough, but a share for every core."""
