@@ -13,7 +13,7 @@ import mujoco
 
 from ..errors import SceneError
 from ..files import size_text
-from .file_watch import Stamp, stamp_of, read_stamp
+from .file_watch import Stamp, read_stamp, stamp_of
 from .includes import is_lfs_pointer, named_paths
 from .model_checks import CONTACTS_MAX
 from .run_file import SUFFIX as RUN_SUFFIX

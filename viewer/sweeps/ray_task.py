@@ -106,7 +106,9 @@ def job_folder(job: str, process: str) -> Path:
 _node: _Node | None = None
 
 
-def simulate_runs(job_refs: Sequence[Any], scenes: Mapping[int, tuple[Any, Any]], runs: Sequence[Run]) -> list[RunResult]:
+def simulate_runs(
+    job_refs: Sequence[Any], scenes: Mapping[int, tuple[Any, Any]], runs: Sequence[Run]
+) -> list[RunResult]:
     """Simulate some runs. `job_refs`: one reference to a RayJob; `scenes`: by their numbers, references to what
     `unpack_scene` takes and to the bytes of a log, or None."""
     import ray
