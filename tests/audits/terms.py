@@ -1,5 +1,8 @@
 """Contact functions with mistakes that were published, rebuilt from their descriptions, each beside a repaired one."""
 
+# Terms as users write them: without annotations.
+# mypy: disable-error-code="no-untyped-def,operator"
+
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -242,7 +245,7 @@ def swapped_sides(sensordata):
 
 
 FINGERS = {"of": ["left_finger", "right_finger"], "against": "cube"}
-FEET = {"of": {"left": "left_foot", "right": "right_foot"}}
+FEET: dict[str, Any] = {"of": {"left": "left_foot", "right": "right_foot"}}
 CASES = (
     Case("third column", third_column, first_column, "column", "contact", options=FEET),
     Case("shifted frame", shifted_frame, whole_frame, "column", "force-world", options=FEET),

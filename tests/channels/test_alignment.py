@@ -134,7 +134,7 @@ def test_swapped_curves_are_noticed() -> None:
 )
 def test_a_device_is_found(period: float, gain: float, bias: float, noise: float, most: float, step: float) -> None:
     truth = gait(5, 60.0)
-    device = {"gain": gain, "bias": bias, "noise": noise, "most": most, "step": step}
+    device: dict[str, Any] = {"gain": gain, "bias": bias, "noise": noise, "most": most, "step": step}
     measured = measure(truth, offset=-3.0, period=period, drift=1e-4, **device)
     found = align([(truth, measured)])
     assert found is not None

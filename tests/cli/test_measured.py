@@ -210,6 +210,7 @@ def test_a_fitted_device_is_written_into_the_scene(
     before = copy.read_text()
     engine = open_engine(saved)
     controller = tmp_path / "again.py"
+    assert engine.log is not None
     np.save(tmp_path / "ctrl.npy", engine.log.values)
     controller.write_text(
         "import numpy as np\nR = np.random.default_rng(0)\n"

@@ -102,7 +102,9 @@ def test_of_what_is_held_unevenly_the_least_impratio_is_said() -> None:
 
     def uneven(option: str) -> mujoco.MjModel:
         spec = mujoco.MjSpec.from_string(GRASP.format(option=option, friction=1.0, finger=0.05, **numbers))
-        spec.geom("left").mass = 2.0
+        left = spec.geom("left")
+        assert left is not None
+        left.mass = 2.0
         return spec.compile()
 
     why = reason(follow(uneven(""), 1.0), "left", "box")

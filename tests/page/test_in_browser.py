@@ -85,7 +85,7 @@ def test_spheres_and_arrow_tips_are_where_the_window_has_them(
     for number, time in enumerate(times):
         frame = round(time / timestep)
         session.simulation.step(frame - round(session.engine.time / timestep))
-        camera = {"azimuth": 100.0 + 40.0 * number, "elevation": -15.0 - 8.0 * number}
+        camera: dict[str, Any] = {"azimuth": 100.0 + 40.0 * number, "elevation": -15.0 - 8.0 * number}
         start = page.manifest["camera"]
         camera |= {"lookat": start["lookat"], "distance": start["distance"] * (0.7 if number else 1.0)}
         browser.execute_script("contactViewer.goTo(arguments[0]); contactViewer.setCamera(arguments[1])", frame, camera)

@@ -58,7 +58,7 @@ def test_shapes_lights_and_textures_look_as_mujoco_draws_them(browser: Any, tmp_
     scene.write_text(SHAPES)
     write(tmp_path / "shapes.html", opened(scene), 0.01)
     show(browser, tmp_path / "shapes.html")
-    camera = {"lookat": [0, 0, 0.2], "distance": 3.4, "azimuth": 70, "elevation": -35}
+    camera: dict[str, Any] = {"lookat": [0, 0, 0.2], "distance": 3.4, "azimuth": 70, "elevation": -35}
     browser.execute_script(
         "document.documentElement.dataset.theme = 'light';"
         "document.querySelectorAll('#ui-legend, #ui-quality').forEach((each) => each.remove());"
@@ -76,7 +76,7 @@ def test_shapes_lights_and_textures_look_as_mujoco_draws_them(browser: Any, tmp_
     mujoco.mj_forward(model, data)
     free.lookat[:], free.distance = camera["lookat"], camera["distance"]
     free.azimuth, free.elevation = camera["azimuth"], camera["elevation"]
-    with mujoco.Renderer(model, height, width) as renderer:
+    with mujoco.Renderer(model, height, width) as renderer:  # type: ignore[attr-defined]
         renderer.update_scene(data, free)
         for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
             renderer.scene.flags[flag] = False

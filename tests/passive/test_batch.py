@@ -1,6 +1,7 @@
 """Many environments that another engine steps, and a window on one of them."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -121,9 +122,13 @@ def read_channel(ctx: Any, window: Window) -> Any:
     """In the window's process: a channel of two environments, one after the other."""
     session = window.app.session
     seen = []
+
+    def arrived(place: float) -> bool:
+        return bool(abs(session.engine.data.qpos[0] - place) < 1e-3)
+
     for env in (0, 2):
         session.show_environment(env)
-        wait(ctx, lambda place=0.1 * env: abs(session.engine.data.qpos[0] - place) < 1e-3)
+        wait(ctx, partial(arrived, 0.1 * env))
         wait(ctx, lambda: session.history is not None and session.history.last > 20)
         wait(ctx, lambda: "reward" in session.simulation.channels and len(session.simulation.channels["reward"]) > 0)
         seen.append(set(session.simulation.channels["reward"].values.tolist()))

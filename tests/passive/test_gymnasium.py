@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,11 +146,15 @@ def test_rewards_info_and_actions_have_curves(tmp_path: Path, monkeypatch: pytes
 def choose_environments(ctx: Any, window: Window) -> Any:
     """In the window's process: numbers of the environments chosen by key, with a time and the positions seen then."""
     app, seen = window.app, []
+
+    def replaced(before: Any) -> bool:
+        return app.session is not before
+
     for key in (None, imgui.Key.period, imgui.Key.period, imgui.Key.comma):
         before = app.session
         if key is not None:
             press(ctx, key)
-            wait(ctx, lambda before=before: app.session is not before, 2000)
+            wait(ctx, partial(replaced, before), 2000)
         wait(ctx, lambda: app.session.history is not None and app.session.history.last > 10, 2000)
         engine, session = app.session.engine, app.session
         seen.append((session.env, session.num_envs, session.view.tracking, engine.time, engine.data.qpos.tolist()))
@@ -169,7 +174,7 @@ def test_environments_of_a_vector_environment_share_a_window(
     monkeypatch.setattr("contact_viewer.passive.gymnasium.launch_passive", launch)
     bare = gymnasium.vector.SyncVectorEnv([lambda: make("Ant-v5")] * 3)
     vector = gymnasium.wrappers.vector.RecordEpisodeStatistics(bare) if wrapped else bare
-    envs = ContactViewer(vector, wait=True)
+    envs: Any = ContactViewer(vector, wait=True)
     assert envs is vector
     envs.reset(seed=3)
     envs.action_space.seed(7)

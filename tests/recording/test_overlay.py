@@ -323,7 +323,7 @@ def test_rows_of_like_sensors_share_an_axis() -> None:
     overlay.compose(grey(overlay.scene_size), session.engine.time)
     rows = overlay._plots._rows if overlay._plots is not None else []
     assert len(rows) > 1
-    kinds = {row.sensor.reduce is Reduce.NETFORCE for row in rows}
+    kinds = {row.sensor is not None and row.sensor.reduce is Reduce.NETFORCE for row in rows}
     axes = {(row.strip.bottom, row.strip.top) for row in rows}
     assert len(axes) == len(kinds)
     # Half as high again as they used to be: 720 pixels of picture have room for it.

@@ -256,6 +256,7 @@ def test_curves_of_a_new_sensor_are_filled_in_while_the_scene_goes_on(
     assert 2000 < history.unread < 3000
     newest = curve(session, "made")
     assert len(newest) == 3001 - history.unread
+    assert session.events is not None
     seen = [(entry.time, entry.kind, entry.subject) for entry in session.events.log if entry.subject != "made"]
     assert seen == events
     # A step that is not filled in is shown as it was.

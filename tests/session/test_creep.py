@@ -65,4 +65,5 @@ def test_the_centre_of_pressure_of_a_sensor_is_where_its_load_is(session: Sessio
         mujoco.mj_contactForce(model, data, i, force)
         moment, load = moment + force[0] * data.contact.pos[i], load + force[0]
     np.testing.assert_allclose(drawn.spheres[0, :3], moment / load, atol=1e-6)
+    assert layer.legend is not None
     assert [entry.text for entry in layer.legend(DrawContext(session))] == ["centre of pressure"]

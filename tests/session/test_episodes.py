@@ -1,5 +1,7 @@
 """Episodes of a run: what stays of each after a reset, and how to get there."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from contact_viewer import open_engine
@@ -92,10 +94,10 @@ def test_the_oldest_episodes_make_room() -> None:
     assert session.engine.time == pytest.approx(25 * session.engine.timestep)
 
 
-def test_an_ended_episode_has_its_return_its_channels_and_its_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_an_ended_episode_has_its_return_its_channels_and_its_file(tmp_path: Path) -> None:
     session, seen = run_episodes("quadruped", (30, 20))
     session.reset()
-    times = np.arange(1, 11) * session.engine.timestep
+    times = np.arange(1.0, 11.0) * session.engine.timestep
     session.take_steps(10)
     for name, values in {"reward": np.full(10, 0.5), "episode/terminated": np.ones(10)}.items():
         session.simulation.live_channels.add(Samples(ChannelName(name), times, values))

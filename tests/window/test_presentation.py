@@ -223,7 +223,9 @@ def test_jobs_of_a_new_user_take_few_actions(
                 body = int(model.geom(name).bodyid[0])
                 mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, body, speed, 0)
                 at = [c.pos for c in data.contact if model.geom(name).id in c.geom]
-                speeds = [np.linalg.norm((speed[3:] + np.cross(speed[:3], pos - data.xpos[body]))[:2]) for pos in at]
+                speeds = [
+                    float(np.linalg.norm((speed[3:] + np.cross(speed[:3], pos - data.xpos[body]))[:2])) for pos in at
+                ]
                 ways[name] += model.opt.timestep * max(speeds, default=0.0)
         return ways
 

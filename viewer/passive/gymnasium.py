@@ -97,7 +97,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any],
+        env: Any,
         *,
         window: bool | None = None,
         record: str | Path | None = None,

@@ -84,7 +84,9 @@ def test_the_list_says_why_and_takes_the_geoms_of_a_body_together(window: Window
 
 
 def test_the_feet_of_a_robot_on_ice_slide_in_the_raster(tmp_path: Path) -> None:
-    window = make_window(bundled_scene("walker").path, paused=True, width=1400, height=900)
+    walker = bundled_scene("walker")
+    assert walker is not None
+    window = make_window(walker.path, paused=True, width=1400, height=900)
     session = window.app.session
     colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
 
