@@ -108,7 +108,7 @@ def _start(session: Session, keys: list[Keyframe]) -> None:
     engine = session.simulation.engine
     for env, key in enumerate(keys):
         key.write(engine.pose(env))
-        engine.take_pose(env)
+        engine.adopt_pose(env)
     session.simulation.restart()
     session.drive.mark_posed()
 

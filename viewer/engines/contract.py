@@ -150,7 +150,7 @@ class Engine(Protocol):
         """Return an mjData of `model` that draws an environment as it is now."""
         ...
 
-    def take_pose(self, env: int = 0) -> None:
+    def adopt_pose(self, env: int = 0) -> None:
         """Use the positions that were written into `pose(env)`, for the picture and for contacts that are found without
         a step.
         Forces are 0, not known, until the next step.

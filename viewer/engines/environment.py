@@ -86,9 +86,9 @@ class Environment:
     def pose(self, env: int = 0) -> MjData:
         return self.environment(env).data
 
-    def take_pose(self, env: int = 0) -> None:
+    def adopt_pose(self, env: int = 0) -> None:
         self.environment(env)
-        self.engine.take_pose(self.index)
+        self.engine.adopt_pose(self.index)
 
     def environment(self, env: int) -> Engine:
         if env != 0:

@@ -282,7 +282,7 @@ class Drive:
     def _pose(self, envs: Sequence[int] | None = None) -> None:
         """Show the poses that were set in some environments."""
         for env in self._environments if envs is None else envs:
-            self._simulation.engine.take_pose(env)
+            self._simulation.engine.adopt_pose(env)
         self._simulation.changes += 1
         self._posed_at = self._simulation.changes
 

@@ -196,7 +196,7 @@ class MotrixEngine(SensorValues):
         if self.controller is not None and self.controller.changes_start:
             self.controller.start(self.model, [self.pose(env) for env in range(self.num_envs)])
             for env in self._pictures:
-                self.take_pose(env)
+                self.adopt_pose(env)
         if self.touch_sensors is not None:
             self.touch_sensors.after_reset(self)
 
@@ -215,8 +215,8 @@ class MotrixEngine(SensorValues):
             self._drawn[env] = self._step_count
         return picture
 
-    def take_pose(self, env: int = 0) -> None:
-        """Do nothing: MotrixSim finds contacts in steps alone, so contacts and arrays stay those of the last step."""
+    def adopt_pose(self, env: int = 0) -> None:
+        """Use the pose that was written. MotrixSim finds contacts in steps alone: they stay those of the last step."""
         with running_calls("take a pose"):
             self._copy.write_pose(self._state, {env: self._pictures[env]})
             if self.model.nmocap:

@@ -258,7 +258,7 @@ class MujocoEngine(SensorReader):
     def pose(self, env: int = 0) -> MjData:
         return self._datas[env]
 
-    def take_pose(self, env: int = 0) -> None:
+    def adopt_pose(self, env: int = 0) -> None:
         model, data = self.model, self._datas[env]
         state = np.empty(mujoco.mj_stateSize(model, STATE))
         mujoco.mj_getState(model, data, state, STATE)
@@ -267,7 +267,7 @@ class MujocoEngine(SensorReader):
         data.efc_force[:] = 0.0
         for compute in (mujoco.mj_sensorPos, mujoco.mj_sensorVel, mujoco.mj_sensorAcc):
             compute(model, data)
-        # Delayed sensors have sampled what was no step.
+        # This restores the buffers of delayed sensors, which have sampled the pose.
         mujoco.mj_setState(model, data, state, STATE)
         self.first_stages.forget(env)
 
