@@ -199,7 +199,7 @@ class Pull:
             self.now = None
 
 
-class OwnViews:
+class ProgramViews:
     """Camera, visual options and geoms that a program sets for its window; each is made when it is first read."""
 
     def __init__(self, model: MjModel) -> None:

@@ -19,7 +19,7 @@ from ..mjmodel.types import MjData, MjModel
 from ..page.child import page_of
 from ..processes import Child, Message
 from ..render.glyphs import GizmoList
-from .program import AFTER, START, ModelWatch, OwnViews, Pull, RowWriter, ValueWriter, check_simulation, own_model
+from .program import AFTER, START, ModelWatch, ProgramViews, Pull, RowWriter, ValueWriter, check_simulation, own_model
 from .served import WINDOW_MODULE, Page, wait_until_open
 from .shared_memory import (
     DEFAULT_RING,
@@ -110,7 +110,7 @@ class LoopViewer:
         self._drawn = False
         """True if the window has gizmos of the program."""
         self._key_callback = key_callback
-        self._views = OwnViews(model)
+        self._views = ProgramViews(model)
         self._inbox: list[Message] = []
         """Messages that arrived while the loop waited for room."""
         self._still_time, self._still_since = data.time, monotonic()
