@@ -161,16 +161,16 @@ class kept_property(Generic[T]):
 
 
 _trees: dict[type, tuple[str, ...]] = {}
-_knowing: list[str] = []
-"""Libraries that know the trees."""
+_registered: list[str] = []
+"""Libraries with which the trees are registered."""
 
 
 def tree(*constants: str) -> Callable[[type[T]], type[T]]:
-    """Makes a dataclass pass through the transformations of JAX and torch: its fields are arrays but for some."""
+    """Return a decorator that lets a dataclass pass through JAX and torch: its fields are arrays, but for `constants`."""
 
     def add(kind: type[T]) -> type[T]:
         _trees[kind] = constants
-        for library in _knowing:
+        for library in _registered:
             _register(library, kind)
         return kind
 
@@ -179,13 +179,13 @@ def tree(*constants: str) -> Callable[[type[T]], type[T]]:
 
 def register_trees(array: Any) -> None:
     """Register the trees with the libraries that are loaded by now, before an array is made part of one."""
-    if "jax" in sys.modules and "jax" not in _knowing:
-        _knowing.append("jax")
+    if "jax" in sys.modules and "jax" not in _registered:
+        _registered.append("jax")
         for kind in _trees:
             _register("jax", kind)
     # torch.compile knows dataclasses by itself, and cannot compile this.
-    if "torch" not in _knowing and is_torch(array) and not sys.modules["torch"].compiler.is_compiling():
-        _knowing.append("torch")
+    if "torch" not in _registered and is_torch(array) and not sys.modules["torch"].compiler.is_compiling():
+        _registered.append("torch")
         for kind in _trees:
             _register("torch", kind)
 
