@@ -20,8 +20,8 @@ _LEAST_SEEN = 0.6
 """Share of the moving geoms that a picture shows, at least, if it is to be kept."""
 _FRAMED = 0.75
 """Part of the picture that what moves fills where a picture had to be found for it."""
-_HAIR = 0.1
-"""Part of a picture by which boxes around things, which are larger than these, may leave it."""
+_OUTSIDE = 0.1
+"""Part of a frame by which the boxes around geoms, which are larger than these, may leave it."""
 _SMALLEST, _LARGEST = 0.12, 2.0
 """Size of the box around them, as a fraction of the picture, likewise."""
 
@@ -267,7 +267,7 @@ def _holds(eye: Eye, low: NDArray[np.float64], high: NDArray[np.float64]) -> boo
     boxes = [[ends[i][:, 0], ends[j][:, 1], ends[k][:, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
     pixels, _ = eye.matrices.project(np.stack(boxes).transpose(0, 2, 1).reshape(-1, 3), eye.viewport)
     size = np.array(eye.viewport[2:])
-    return bool((pixels >= -_HAIR * size).all() and (pixels <= (1.0 + _HAIR) * size).all())
+    return bool((pixels >= -_OUTSIDE * size).all() and (pixels <= (1.0 + _OUTSIDE) * size).all())
 
 
 def corners(box: Box) -> NDArray[np.float64]:

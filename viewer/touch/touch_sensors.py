@@ -26,9 +26,9 @@ _LIVE = {"lookup_table", "resolution"}
 """Settings that a device changes while it runs; any other makes a new one."""
 _STEPS = 150_000
 """Steps that the sensors of a scene keep together; each keeps CAPACITY at least."""
-_HAIR = 1e-3
-"""Fraction of the way to the site's centre by which a contact may lie outside and still count as inside: sites are
-often as large as the geoms, and contacts lie on the surface of these."""
+_INWARD = 1e-3
+"""Part of the distance to the site's centre by which contacts are moved inwards before the test whether they are inside:
+sites are often as large as the geoms, on whose surface contacts lie."""
 
 
 @dataclass(eq=False)
@@ -193,7 +193,7 @@ class TouchSensors:
             return 0
         center, _ = self.pose(name)
         points = self._forces.contact_points(touch.body)
-        points = points + _HAIR * (center - points)
+        points = points + _INWARD * (center - points)
         return len(points) - int(inside_site(self.model, self._engine.contact_data(), touch.site, points).sum())
 
     def passed_load(self, name: str) -> tuple[float, str] | None:
