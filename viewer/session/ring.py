@@ -17,8 +17,8 @@ _VALUE = 8
 """Bytes per value."""
 
 
-class Derived(Protocol):
-    """Values that are computed from the rows of a ring."""
+class DerivedValues(Protocol):
+    """Protocol of values that are computed from the rows of a ring."""
 
     def truncate(self, stop: int) -> None:
         """Forget the steps from `stop` on: they are stale."""
@@ -53,8 +53,8 @@ class StepRing:
         """Number of steps that fit."""
         self.epochs: list[tuple[int, Any]] = []
         """First step of each epoch, oldest first, with the meaning of its rows, as given to `mark`."""
-        self.derived: list[Derived] = []
-        """Objects whose `truncate` is called when the newest steps are forgotten."""
+        self.derived: list[DerivedValues] = []
+        """Values from the rows, whose `truncate` is called when the newest steps are forgotten."""
         state_count = self._state_count = self.capacity // self._spacing + 2
         # Untouched memory costs nothing: the rings grow into their size.
         self._rows: Rows = np.empty((self.capacity, width))
