@@ -160,8 +160,8 @@ class PairContacts:
         # It runs after every step, so all lookups are done here. MuJoCo keeps the list at one address, and a view of it
         # stays valid; memoryviews are joined faster than arrays are copied.
         settings, contact_data, join = self._settings, engine.contact_data, b"".join
-        read_list, reaches = data.contact.geom.data.tobytes, self.distances.reach_views
-        count, listed, reach = data.ncon, read_list(), join(reaches)
+        read_list, margin_views = data.contact.geom.data.tobytes, self.distances.margin_views
+        count, listed, margins = data.ncon, read_list(), join(margin_views)
         flags, overridden = settings.enableflags, settings.o_margin
         size, poses = data.efc_force.nbytes, [array.data.cast("B") for array in poses_of(data) if array.size]
         distances, early = data.contact.dist.data, self.distances.early_contacts(self.events.in_contact)
@@ -171,7 +171,7 @@ class PairContacts:
             nonlocal size, add_time, add_row
             if contact_data() is not data or data.ncon != count or read_list() != listed:
                 return False
-            if join(reaches) != reach or settings.enableflags != flags:
+            if join(margin_views) != margins or settings.enableflags != flags:
                 return False
             if flags & OVERRIDE and settings.o_margin != overridden:
                 return False

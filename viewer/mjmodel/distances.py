@@ -61,8 +61,8 @@ class PairDistances:
         """The pairs in the contact list of the latest state."""
         self._able = choice.able
         self._exact = np.isin(model.geom_type[choice.geoms], _ROUND).all(axis=1)
-        self._reach_arrays = (model.geom_margin, model.geom_gap, model.pair_margin, model.pair_gap)
-        self.reach_views = [array.data.cast("B") for array in self._reach_arrays if array.size]
+        self._margin_arrays = (model.geom_margin, model.geom_gap, model.pair_margin, model.pair_gap)
+        self.margin_views = [array.data.cast("B") for array in self._margin_arrays if array.size]
         """Margins and gaps, as bytes: with some options, they decide from which distance on pairs are listed."""
         self._find_unsure()
         self._witness = np.zeros(6)
@@ -89,7 +89,7 @@ class PairDistances:
         `time` is that of the state [s], `in_contact` the pairs that were in contact before it, (pairs,).
         """
         changed = self.groups.read(data)
-        if self._read_reach() != self._reach:
+        if self._read_margins() != self._margins:
             self._find_unsure()
         started = bool(self.states)
         self.states.appendleft((time, b"".join(array.tobytes() for array in poses_of(data))))
@@ -215,20 +215,20 @@ class PairDistances:
             )
         return velocity
 
-    def _read_reach(self) -> tuple[int, float, bytes]:
+    def _read_margins(self) -> tuple[int, float, bytes]:
         """Read the values that decide from which distance on pairs are listed; the observed program may change them."""
-        return self._options.enableflags, self._options.o_margin, b"".join(self.reach_views)
+        return self._options.enableflags, self._options.o_margin, b"".join(self.margin_views)
 
     def _find_unsure(self) -> None:
         """Find the pairs for which the list cannot be relied on: pairs that never collide, and pairs that enter it
         before they touch, by a margin, or by a gap, which lists them without a force."""
-        self._reach = self._read_reach()
-        margins, gaps, pair_margins, pair_gaps = self._reach_arrays
-        reach = np.maximum(margins, gaps)[self._pairs].max(axis=1, initial=0.0)
+        self._margins = self._read_margins()
+        margins, gaps, pair_margins, pair_gaps = self._margin_arrays
+        largest = np.maximum(margins, gaps)[self._pairs].max(axis=1, initial=0.0)
         overridden = self._options.o_margin if self._options.enableflags & OVERRIDE else 0.0
-        reach = np.maximum(reach, max(overridden, pair_margins.max(initial=0.0), pair_gaps.max(initial=0.0)))
+        largest = np.maximum(largest, max(overridden, pair_margins.max(initial=0.0), pair_gaps.max(initial=0.0)))
         self._unsure = frozenset((~self._able).nonzero()[0].tolist())
-        self._early = frozenset((self._able & (reach > 0)).nonzero()[0].tolist())
+        self._early = frozenset((self._able & (largest > 0)).nonzero()[0].tolist())
 
     def _sample(self, data: MjData, time: float, pair: int, distance: float) -> Sample:
         """A pair in a state, for the distance measured last [m]."""

@@ -166,7 +166,7 @@ _registered: list[str] = []
 
 
 def tree(*constants: str) -> Callable[[type[T]], type[T]]:
-    """Return a decorator that lets a dataclass pass through JAX and torch: its fields are arrays, but for `constants`."""
+    """Return a decorator that lets a dataclass pass through JAX and torch: all fields but `constants` are arrays."""
 
     def add(kind: type[T]) -> type[T]:
         _trees[kind] = constants
