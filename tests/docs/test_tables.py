@@ -16,10 +16,10 @@ from contact_viewer.recording.tables import (
     Kind,
     unit_of,
 )
-from contact_viewer.sweeps.results import METRICS
+from contact_viewer.sweeps.results import METRIC_COLUMNS
 
 PAGE = Path(__file__).parent.parent.parent / "docs/reference/tables.md"
-SWEEP = {"scene": Kind.TEXT, "seed": Kind.INTEGER, "sensor": Kind.TEXT, **METRICS}
+SWEEP = {"scene": Kind.TEXT, "seed": Kind.INTEGER, "sensor": Kind.TEXT, **METRIC_COLUMNS}
 
 
 @pytest.mark.parametrize(

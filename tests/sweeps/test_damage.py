@@ -269,12 +269,12 @@ import multiprocessing, random, sys, time
 from pathlib import Path
 from contact_viewer.errors import SceneError
 from contact_viewer.sweeps.place import Place
-from contact_viewer.sweeps.results import METRICS, Results
+from contact_viewer.sweeps.results import METRIC_COLUMNS, Results
 from contact_viewer.sweeps.sweep import make_plan
 from contact_viewer.sweeps.task import RunResult
 
 folder, times = Path(sys.argv[1]), int(sys.argv[2])
-plan, row = make_plan(["slope"], range(2), 1.0), dict.fromkeys(METRICS, 0.125)
+plan, row = make_plan(["slope"], range(2), 1.0), dict.fromkeys(METRIC_COLUMNS, 0.125)
 
 def work(barrier, pipe):
     for turn in range(times):

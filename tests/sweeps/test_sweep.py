@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 from contact_viewer.cli import main
 from contact_viewer.sweeps.place import Place
-from contact_viewer.sweeps.results import METRICS, Results
+from contact_viewer.sweeps.results import METRIC_COLUMNS, Results
 from contact_viewer.sweeps.sweep import make_plan
 from contact_viewer.sweeps.task import RunResult
 from pyarrow import parquet
@@ -303,7 +303,7 @@ def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
     counts = (2048, 6144)
     for count in counts:
         plan = make_plan(["slope"], range(count), 1.0, vary=["friction=0.5:1.5"])
-        row = dict.fromkeys(METRICS, 0.125)
+        row = dict.fromkeys(METRIC_COLUMNS, 0.125)
         results = Results(Place(tmp_path / str(count)), plan, {"plan": {}, "files": {}}, resume=False)
         tracemalloc.start()
         for run in plan.runs():

@@ -27,7 +27,7 @@ try:
 except ImportError:  # Not on Windows: two sweeps into one folder are not told apart there.
     fcntl = None  # type: ignore[assignment]
 
-METRICS: Columns = {
+METRIC_COLUMNS: Columns = {
     "steps": Kind.INTEGER,
     "duration": Kind.NUMBER,
     "peak_force": Kind.NUMBER,
@@ -412,7 +412,7 @@ class Results:
 def metric_columns(plan: Plan) -> Columns:
     """The columns of a sweep's metrics."""
     varied = {variation.key: Kind.NUMBER for variation in plan.randomisation.variations}
-    return {"scene": Kind.TEXT, "seed": Kind.INTEGER, **varied, "sensor": Kind.TEXT, **METRICS}
+    return {"scene": Kind.TEXT, "seed": Kind.INTEGER, **varied, "sensor": Kind.TEXT, **METRIC_COLUMNS}
 
 
 def read_about(path: Path) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class RunMetrics:
         return self._buffer.time
 
     def finish(self) -> list[dict[str, float]]:
-        """Return the figures of each sensor, by their names in METRICS; NaN for what is not known."""
+        """Return the figures of each sensor, by their names in METRIC_COLUMNS; NaN for what is not known."""
         if (block := self._buffer.pop_block()) is not None:
             self._count(block)
         if self._friction is not None:

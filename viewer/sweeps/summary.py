@@ -16,8 +16,7 @@ from ..processes import import_extra
 from ..recording.tables import Columns, Kind
 from .place import Place
 from .plan import SweepError
-from .results import ABOUT_FILE, FAILURES_FILE, METRICS_FILE, read_about, read_table
-from .results import METRICS as RUN_METRICS
+from .results import ABOUT_FILE, FAILURES_FILE, METRIC_COLUMNS, METRICS_FILE, read_about, read_table
 
 VIDEOS = "videos"
 PAGES = "pages"
@@ -192,7 +191,7 @@ def summarise(place: Place) -> Summary:
     about = _known_about(place, lost)
     summary = Summary(about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]), lost=lost)
     summary.videos, summary.pages = frozenset(place.names(VIDEOS)), frozenset(place.names(PAGES))
-    kinds: Columns = {**dict.fromkeys(summary.varied, Kind.NUMBER), **_RUN, "sensor": Kind.TEXT, **RUN_METRICS}
+    kinds: Columns = {**dict.fromkeys(summary.varied, Kind.NUMBER), **_RUN, "sensor": Kind.TEXT, **METRIC_COLUMNS}
     every = max(1, math.ceil(about["finished"] / _SAMPLED / max(1, len(about["plan"]["scenes"]))))
     _first_pass(summary, _batches(place, METRICS_FILE, kinds, lost), every)
     _second_pass(summary, _batches(place, METRICS_FILE, kinds, []))

@@ -27,7 +27,7 @@ _LIVE = {"lookup_table", "resolution"}
 _STEPS = 150_000
 """Steps that the sensors of a scene keep together; each keeps CAPACITY at least."""
 _INWARD = 1e-3
-"""Part of the distance to the site's centre by which contacts are moved inwards before the test whether they are inside:
+"""Part of the distance to the site's centre by which contacts are moved inwards before that test:
 sites are often as large as the geoms, on whose surface contacts lie."""
 
 
