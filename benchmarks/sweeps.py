@@ -10,8 +10,8 @@ import mujoco
 from contact_viewer.mjmodel.variation import StartNoise, generator
 from contact_viewer.scene_files.safe_open import open_safely
 from contact_viewer.scene_files.scene import find_scene
-from contact_viewer.sweeps.place import Place
 from contact_viewer.sweeps.plan import Plan
+from contact_viewer.sweeps.result_store import ResultStore
 from contact_viewer.sweeps.results import Results
 from contact_viewer.sweeps.sweep import Means, make_plan, run_sweep
 from contact_viewer.sweeps.task import Task
@@ -93,8 +93,8 @@ def sweep_ray(run: Run) -> list[Row]:
     return [measured.row("sweep-ray", case, "Ray, 10 s tasks", "runs/s", higher_is_better=True)]
 
 
-def _place(run: Run) -> Place:
-    return Place(run.folder / f"sweep-{next(_numbers)}")
+def _place(run: Run) -> ResultStore:
+    return ResultStore(run.folder / f"sweep-{next(_numbers)}")
 
 
 def _sweep_rate(run: Run, plan: Plan, means: Means) -> float:

@@ -17,7 +17,7 @@ import pyarrow
 import pyarrow.compute
 import pytest
 from contact_viewer.cli import main
-from contact_viewer.sweeps import place as places
+from contact_viewer.sweeps import result_store
 from pyarrow import parquet
 
 from .running import columns, journal, launch, start, wait_for
@@ -268,7 +268,7 @@ RACE = """
 import multiprocessing, random, sys, time
 from pathlib import Path
 from contact_viewer.errors import SceneError
-from contact_viewer.sweeps.place import Place
+from contact_viewer.sweeps.result_store import ResultStore
 from contact_viewer.sweeps.results import METRIC_COLUMNS, Results
 from contact_viewer.sweeps.sweep import make_plan
 from contact_viewer.sweeps.task import RunResult
@@ -282,7 +282,7 @@ def work(barrier, pipe):
         if turn % 4 == 3:
             time.sleep(random.uniform(0, 0.01))
         try:
-            results = Results(Place(folder / str(turn)), plan, {"plan": {}, "files": {}}, resume=False)
+            results = Results(ResultStore(folder / str(turn)), plan, {"plan": {}, "files": {}}, resume=False)
         except SceneError as error:
             pipe.send(str(error))
             continue
@@ -342,7 +342,7 @@ def test_a_loss_of_power_takes_no_more_than_a_second(tmp_path: Path, monkeypatch
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", record)
-    monkeypatch.setattr(places.Place, "patience", 0.0)
+    monkeypatch.setattr(result_store.ResultStore, "patience", 0.0)
     words = ["slope", "--seeds", "0:4", "--duration", "0.02", "--workers", "1", "--events"]
     assert main(["sweep", *words, "-o", str(tmp_path / "s")]) == 0
     parts = [name for name in synced if name.startswith("events/")]

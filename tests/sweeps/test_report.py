@@ -17,7 +17,7 @@ from contact_viewer.cli.parsing import control_options
 from contact_viewer.cli.view import parser as view_parser
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.settings import Options
-from contact_viewer.sweeps.place import Place
+from contact_viewer.sweeps.result_store import ResultStore
 from contact_viewer.sweeps.summary import Distribution, summarise, worst_runs
 from PIL import Image
 
@@ -105,7 +105,7 @@ def test_choices_change_the_page(folder: Path, browser: Any) -> None:
 
 def test_the_command_of_a_run_shows_what_the_table_says(folder: Path) -> None:
     """Not approximately: the window takes the same steps, to the last bit."""
-    summary = summarise(Place(folder))
+    summary = summarise(ResultStore(folder))
     for metric in ("peak_force", "penetration"):
         row = worst_runs(summary, metric, 1)[0]
         instant = "peak_time" if metric == "peak_force" else "penetration_time"
@@ -141,7 +141,7 @@ def test_the_worst_runs_are_pages_that_the_report_links_at_their_worst_step(fold
     assert (
         main(["report", str(folder), "-o", str(folder / "linked.html"), "--pages", "1", "--by", "slip_distance"]) == 0
     )
-    row = worst_runs(summarise(Place(folder)), "slip_distance", 1)[0]
+    row = worst_runs(summarise(ResultStore(folder)), "slip_distance", 1)[0]
     browser.get((folder / "linked.html").as_uri())
     browser.execute_script(
         "[...document.querySelectorAll('#metrics button')].find((each) => /Slip/.test(each.innerText)).click()"

@@ -13,7 +13,7 @@ import psutil
 import pyarrow
 import pytest
 from contact_viewer.cli import main
-from contact_viewer.sweeps.place import Place
+from contact_viewer.sweeps.result_store import ResultStore
 from contact_viewer.sweeps.results import METRIC_COLUMNS, Results
 from contact_viewer.sweeps.sweep import make_plan
 from contact_viewer.sweeps.task import RunResult
@@ -304,7 +304,7 @@ def test_memory_does_not_grow_with_the_number_of_runs(tmp_path: Path) -> None:
     for count in counts:
         plan = make_plan(["slope"], range(count), 1.0, vary=["friction=0.5:1.5"])
         row = dict.fromkeys(METRIC_COLUMNS, 0.125)
-        results = Results(Place(tmp_path / str(count)), plan, {"plan": {}, "files": {}}, resume=False)
+        results = Results(ResultStore(tmp_path / str(count)), plan, {"plan": {}, "files": {}}, resume=False)
         tracemalloc.start()
         for run in plan.runs():
             results.add(RunResult(run.number, None, ("a", "b"), (row, row)))

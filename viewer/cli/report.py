@@ -10,7 +10,7 @@ from .parsing import Parser, number
 from .progress import plural, report
 
 if TYPE_CHECKING:
-    from ..sweeps.place import Place
+    from ..sweeps.result_store import ResultStore
     from ..sweeps.summary import Summary
 
 _EPILOG = """The page is one file that opens in any browser, without a server or a network: distributions for each
@@ -44,32 +44,32 @@ def parser() -> Parser:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from ..sweeps.place import find_place
     from ..sweeps.report_page import report_page
+    from ..sweeps.result_store import open_store
     from ..sweeps.summary import summarise
 
-    with find_place(arguments.folder) as place:
-        summary = summarise(place)
+    with open_store(arguments.folder) as store:
+        summary = summarise(store)
         for text in summary.lost:
             report(f"warning: left out: {text}")
         if arguments.pages:
-            _write_pages(place, summary, arguments.by, arguments.pages)
-        path = Path(arguments.output) if arguments.output else place.folder / _PAGE
+            _write_pages(store, summary, arguments.by, arguments.pages)
+        path = Path(arguments.output) if arguments.output else store.folder / _PAGE
         size = size_text(save_text(path, report_page(summary)).stat().st_size)
         if not arguments.output:
-            place.publish(_PAGE)
+            store.publish(_PAGE)
         _print_table(summary, arguments.by, arguments.worst)
-        print(f"{arguments.output or place.path(_PAGE)}: {size}")
+        print(f"{arguments.output or store.path(_PAGE)}: {size}")
     return 0
 
 
-def _write_pages(place: "Place", summary: "Summary", by: str, count: int) -> None:
+def _write_pages(store: "ResultStore", summary: "Summary", by: str, count: int) -> None:
     """Write the worst runs as pages into DIR/pages, each first shown where it is worst."""
     from ..errors import SceneError
     from ..page.child import write_page
     from ..sweeps.summary import BY_NAME, PAGES, page_name, worst_runs
 
-    (place.folder / PAGES).mkdir(exist_ok=True)
+    (store.folder / PAGES).mkdir(exist_ok=True)
     for row in worst_runs(summary, by, count):
         name = f"{PAGES}/{page_name(row)}"
         instant = row.get("unstable_at") or row.get(BY_NAME[by].instant)
@@ -78,13 +78,13 @@ def _write_pages(place: "Place", summary: "Summary", by: str, count: int) -> Non
             options = [*words[1:], *([] if instant is None or isnan(instant) else ["--at", f"{instant:.6g}"])]
             if not summary.about["plan"].get("logs"):
                 options += ["--duration", str(summary.about["plan"]["duration"])]
-            write_page(words[0], place.folder / name, *options)
+            write_page(words[0], store.folder / name, *options)
         except (LookupError, SceneError) as error:
             report(f"warning: {page_name(row)} could not be written: {error}")
         else:
-            place.publish(name)
-            print(f"{place.path(name)}: {row['sensor']}, seed {row['seed']}, {by} {row[by]:.4g}")
-    summary.pages = frozenset(place.names(PAGES))
+            store.publish(name)
+            print(f"{store.path(name)}: {row['sensor']}, seed {row['seed']}, {by} {row[by]:.4g}")
+    summary.pages = frozenset(store.names(PAGES))
 
 
 def _print_table(summary: "Summary", by: str, count: int) -> None:

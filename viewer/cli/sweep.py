@@ -13,8 +13,8 @@ from .parsing import PROGRAM, Parser, UsageError, add_randomisation_arguments, n
 from .progress import RunProgress, plural, report
 
 if TYPE_CHECKING:
-    from ..sweeps.place import Place
     from ..sweeps.plan import Plan
+    from ..sweeps.result_store import ResultStore
     from ..sweeps.sweep import Means
 
 _EPILOG = """Every scene with every seed is a run. The seed decides what --vary, --noise and a controller's
@@ -92,8 +92,8 @@ def parser() -> Parser:
 def run(arguments: argparse.Namespace) -> int:
     from ..engines.controller_file import read_param
     from ..scene_files.scene import find_scene
-    from ..sweeps.place import find_place
     from ..sweeps.plan import read_seeds
+    from ..sweeps.result_store import open_store
     from ..sweeps.sweep import Means, make_plan
 
     if arguments.seeds is None:
@@ -124,11 +124,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.timeout is not None and arguments.ray is not None:
         raise UsageError("--timeout is for processes of this machine, not for --ray")
     means = Means(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
-    with find_place(arguments.output) as place:
-        return _sweep(arguments, plan, means, place)
+    with open_store(arguments.output) as store:
+        return _sweep(arguments, plan, means, store)
 
 
-def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", place: "Place") -> int:
+def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", store: "ResultStore") -> int:
     from ..sweeps.sweep import run_sweep
 
     with interruption() as interrupt, RunProgress(plan.run_count) as progress:
@@ -138,7 +138,7 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", place: "
             return not interrupt.requested
 
         try:
-            outcome = run_sweep(plan, place, means, each, [PROGRAM, *sys.argv[1:]])
+            outcome = run_sweep(plan, store, means, each, [PROGRAM, *sys.argv[1:]])
         except DiskFullError as error:
             report(f"{PROGRAM}: {error}; the runs that finished are kept: make room, then go on with --resume")
             return FAILED
@@ -152,12 +152,12 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", place: "
     if missing:
         report(f"interrupted: {plural(missing, 'run')} missing; go on with --resume")
     if outcome.finished:
-        size = size_text((place.folder / "metrics.parquet").stat().st_size)
+        size = size_text((store.folder / "metrics.parquet").stat().st_size)
         rate = f"; {outcome.rate:.3g} runs/s" if outcome.rate else ""
-        print(f"{place.path('metrics.parquet')}: {plural(outcome.finished, 'run')}, {size}{rate}")
+        print(f"{store.path('metrics.parquet')}: {plural(outcome.finished, 'run')}, {size}{rate}")
     if arguments.video is not None and outcome.finished and not interrupt.requested:
         count, metric = arguments.video
-        _film(place, count, metric, None if arguments.log else arguments.duration)
+        _film(store, count, metric, None if arguments.log else arguments.duration)
     return interrupt.exit_code or (FAILED if outcome.failed else 0)
 
 
@@ -174,22 +174,22 @@ def _worst(text: str) -> tuple[int, str]:
     return int(count), metric or "peak_force"
 
 
-def _film(place: "Place", count: int, metric: str, duration: float | None) -> None:
+def _film(store: "ResultStore", count: int, metric: str, duration: float | None) -> None:
     """Record the worst runs, each as `contact-viewer record` does, into DIR/videos."""
     from ..sweeps.summary import VIDEOS, summarise, video_name, worst_runs
 
-    summary = summarise(place)
-    (place.folder / VIDEOS).mkdir(exist_ok=True)
+    summary = summarise(store)
+    (store.folder / VIDEOS).mkdir(exist_ok=True)
     for row in worst_runs(summary, metric, count):
         name = f"{VIDEOS}/{video_name(row)}"
         words = summary.command(row)[1:]
         words += [] if duration is None else ["--duration", str(duration)]
-        command = [sys.executable, "-m", "contact_viewer", "record", *words, "-o", str(place.folder / name)]
+        command = [sys.executable, "-m", "contact_viewer", "record", *words, "-o", str(store.folder / name)]
         # A process each: what draws is given back, and one that fails takes no other along.
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr.strip().splitlines() or ["without a word"])[-1]
             report(f"warning: {video_name(row)} could not be filmed: {reason}")
         else:
-            place.publish(name)
-            print(f"{place.path(name)}: {row['sensor']}, seed {row['seed']}, {metric} {row[metric]:.4g}")
+            store.publish(name)
+            print(f"{store.path(name)}: {row['sensor']}, seed {row['seed']}, {metric} {row[metric]:.4g}")

@@ -18,8 +18,8 @@ from ..errors import DiskFullError, SceneError, write_error
 from ..files import PartFile, save_text, sync
 from ..recording.table_files import parquet_schema
 from ..recording.tables import Columns, Kind
-from .place import JOURNAL, Place
 from .plan import Plan, Run, SweepError
+from .result_store import JOURNAL, ResultStore
 from .task import RunResult
 
 try:
@@ -77,10 +77,10 @@ class Results:
     in the order of the runs.
     """
 
-    def __init__(self, place: Place, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
+    def __init__(self, store: ResultStore, plan: Plan, about: Mapping[str, Any], resume: bool) -> None:
         """`about`: content of sweep.json; to resume a sweep, its "plan" and "files" have to be the same."""
-        self.place = place
-        self.folder = place.folder
+        self.store = store
+        self.folder = store.folder
         self.plan = plan
         self.finished = 0
         """Runs that came to their end."""
@@ -145,14 +145,14 @@ class Results:
 
     def flush(self, now: bool = True) -> None:
         """Save what was added, on the disk or at its address: at once, or if it has waited long enough."""
-        if not self._rows or not (now or time.monotonic() - self._since > self.place.patience):
+        if not self._rows or not (now or time.monotonic() - self._since > self.store.patience):
             return
         numbers = [row["run"] for row in self._rows]
         name = f"{JOURNAL}/{min(numbers):010d}-{max(numbers):010d}-{uuid.uuid4().hex}.parquet"
         with self._writing():
             # The journal last: a run has finished when its parts are there.
-            self.place.save(self._parts)
-            self.place.save({name: _parquet_bytes(_table(self._schema, self._rows))})
+            self.store.save(self._parts)
+            self.store.save({name: _parquet_bytes(_table(self._schema, self._rows))})
         self._rows, self._parts = [], {}
 
     def finish(self, more: Mapping[str, Any]) -> None:
@@ -198,7 +198,7 @@ class Results:
             self._made_folder = True
         except FileExistsError:
             if not self.folder.is_dir():
-                raise SweepError(f"{self.place.name}: is not a folder") from None
+                raise SweepError(f"{self.store.name}: is not a folder") from None
         self._was_complete = self._find_complete(resume)
         if not self._was_complete:
             self._take_lock()
@@ -212,8 +212,8 @@ class Results:
         self._is_new = not self._holds_sweep()
         for name in (ABOUT_FILE, METRICS_FILE, FAILURES_FILE):
             if (self.folder / name).is_dir():
-                raise SweepError(f"{self.place.path(name)}: is a folder; remove it to go on")
-        self.place.bring(*(f"{JOURNAL}/{name}" for name in self.place.names(JOURNAL) if _JOURNAL_FILE.fullmatch(name)))
+                raise SweepError(f"{self.store.path(name)}: is a folder; remove it to go on")
+        self.store.bring(*(f"{JOURNAL}/{name}" for name in self.store.names(JOURNAL) if _JOURNAL_FILE.fullmatch(name)))
         self._read_journal()
         self._save_about({})
 
@@ -223,11 +223,11 @@ class Results:
 
     def _find_complete(self, resume: bool) -> bool:
         """True if the folder holds this sweep with all its runs. Refuse one that holds another, or is not to resume."""
-        self.place.bring(ABOUT_FILE)
+        self.store.bring(ABOUT_FILE)
         if not self._holds_sweep():
             return False
         if not resume:
-            raise SweepError(f"{self.place.name}: holds a sweep already; --resume goes on with it")
+            raise SweepError(f"{self.store.name}: holds a sweep already; --resume goes on with it")
         self.lost = []
         try:
             before = read_about(self.folder / ABOUT_FILE)
@@ -240,7 +240,7 @@ class Results:
             return False
         if before.get("finished") != self.plan.run_count:
             return False
-        self.place.bring(METRICS_FILE)
+        self.store.bring(METRICS_FILE)
         whole, columns = 0, list(metric_columns(self.plan))
         try:
             for count, table in read_table(self.folder / METRICS_FILE):
@@ -258,11 +258,11 @@ class Results:
     def _remove(self, name: str) -> None:
         if (self.folder / name).exists():
             (self.folder / name).unlink()
-        self.place.remove(name)
+        self.store.remove(name)
 
     def _remove_journal(self) -> None:
         shutil.rmtree(self._journal, ignore_errors=True)
-        self.place.remove(JOURNAL)
+        self.store.remove(JOURNAL)
 
     def _take_lock(self) -> None:
         """Have the journal, or be refused. Only the program that has it changes anything in the folder."""
@@ -275,14 +275,14 @@ class Results:
             except FileNotFoundError:  # The program that had it has removed it meanwhile.
                 continue
             except (FileExistsError, NotADirectoryError):
-                raise SweepError(f"{self.place.path(JOURNAL)}: is not a folder; remove it to go on") from None
+                raise SweepError(f"{self.store.path(JOURNAL)}: is not a folder; remove it to go on") from None
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 # Not one that was removed meanwhile: another program has the next.
                 if os.path.samestat(os.fstat(lock), os.stat(self._journal)):
                     self._lock = lock
             except BlockingIOError:
-                raise SweepError(f"{self.place.name}: another program sweeps into it now") from None
+                raise SweepError(f"{self.store.name}: another program sweeps into it now") from None
             except FileNotFoundError:
                 continue
             except OSError:  # Some network drives have no locks.
@@ -301,7 +301,7 @@ class Results:
             for name in sorted({*old, *new}):
                 if old.get(name) != new.get(name):
                     raise SweepError(
-                        f"{self.place.name}: holds another sweep: {name} was {_short(old.get(name))} "
+                        f"{self.store.name}: holds another sweep: {name} was {_short(old.get(name))} "
                         f"and is {_short(new.get(name))}"
                     )
 
@@ -326,7 +326,7 @@ class Results:
 
     def _has_parts(self, run: Run) -> bool:
         """True if the contacts and events of a run are there, as far as they are wanted."""
-        return all(self.place.has(self._part(table, run)) for table in self._tables)
+        return all(self.store.has(self._part(table, run)) for table in self._tables)
 
     def _note_partless(self, count: int) -> None:
         """Note how many runs have to be simulated again for their contacts and events."""
@@ -390,7 +390,7 @@ class Results:
             part.discard()
             raise
         part.commit()
-        self.place.publish(name)
+        self.store.publish(name)
         return count
 
     @contextmanager
@@ -406,7 +406,7 @@ class Results:
     def _save_about(self, more: Mapping[str, Any]) -> None:
         text = json.dumps({**self._about, **more}, indent=1, ensure_ascii=False)
         save_text(self.folder / ABOUT_FILE, text + "\n")
-        self.place.publish(ABOUT_FILE)
+        self.store.publish(ABOUT_FILE)
 
 
 def metric_columns(plan: Plan) -> Columns:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..assets import is_bundled
 from ..processes import import_extra
 from ..recording.tables import Columns, Kind
-from .place import Place
 from .plan import SweepError
+from .result_store import ResultStore
 from .results import ABOUT_FILE, FAILURES_FILE, METRIC_COLUMNS, METRICS_FILE, read_about, read_table
 
 VIDEOS = "videos"
@@ -183,43 +183,43 @@ class Summary:
             return ""
 
 
-def summarise(place: Place) -> Summary:
+def summarise(store: ResultStore) -> Summary:
     """Read a sweep, in bounded memory however many runs it has. SweepError if nothing of it can be read."""
     import_extra("pyarrow.parquet", "parquet", "reports need", SweepError)
-    place.bring(ABOUT_FILE, METRICS_FILE, FAILURES_FILE)
+    store.bring(ABOUT_FILE, METRICS_FILE, FAILURES_FILE)
     lost: list[str] = []
-    about = _known_about(place, lost)
+    about = _known_about(store, lost)
     summary = Summary(about, tuple(text.rpartition("=")[0] for text in about["plan"]["vary"]), lost=lost)
-    summary.videos, summary.pages = frozenset(place.names(VIDEOS)), frozenset(place.names(PAGES))
+    summary.videos, summary.pages = frozenset(store.names(VIDEOS)), frozenset(store.names(PAGES))
     kinds: Columns = {**dict.fromkeys(summary.varied, Kind.NUMBER), **_RUN, "sensor": Kind.TEXT, **METRIC_COLUMNS}
     every = max(1, math.ceil(about["finished"] / _SAMPLED / max(1, len(about["plan"]["scenes"]))))
-    _first_pass(summary, _batches(place, METRICS_FILE, kinds, lost), every)
-    _second_pass(summary, _batches(place, METRICS_FILE, kinds, []))
-    for rows in _batches(place, FAILURES_FILE, {**_RUN, "reason": Kind.TEXT}, lost):
+    _first_pass(summary, _batches(store, METRICS_FILE, kinds, lost), every)
+    _second_pass(summary, _batches(store, METRICS_FILE, kinds, []))
+    for rows in _batches(store, FAILURES_FILE, {**_RUN, "reason": Kind.TEXT}, lost):
         summary.failure_count += len(rows)
         summary.failures += rows[: _FAILURES - len(summary.failures)]
     if not summary.rows and not summary.failure_count:
-        raise SweepError("; ".join(lost) or f"{place.name}: no run of this sweep has finished yet")
+        raise SweepError("; ".join(lost) or f"{store.name}: no run of this sweep has finished yet")
     return summary
 
 
-def _known_about(place: Place, lost: list[str]) -> dict[str, Any]:
+def _known_about(store: ResultStore, lost: list[str]) -> dict[str, Any]:
     """Return the content of sweep.json, with defaults in place of damaged entries."""
     found: Any = {}
     try:
-        found = read_about(place.folder / ABOUT_FILE)
+        found = read_about(store.folder / ABOUT_FILE)
     except FileNotFoundError:
-        if not (place.folder / METRICS_FILE).exists():
-            raise SweepError(f"{place.name}: holds no sweep ({ABOUT_FILE} is missing)") from None
-        lost.append(f"{place.path(ABOUT_FILE)}: is missing")
+        if not (store.folder / METRICS_FILE).exists():
+            raise SweepError(f"{store.name}: holds no sweep ({ABOUT_FILE} is missing)") from None
+        lost.append(f"{store.path(ABOUT_FILE)}: is missing")
     except (OSError, ValueError) as error:
-        lost.append(f"{place.path(ABOUT_FILE)}: cannot be read ({error})")
+        lost.append(f"{store.path(ABOUT_FILE)}: cannot be read ({error})")
     plan = found.get("plan")
     damaged = [] if isinstance(plan, dict) else ["plan"]
     known = _known(found, _ABOUT, damaged)
     known["plan"] = _known(plan if isinstance(plan, dict) else {}, _PLAN, damaged)
     if damaged and not lost:
-        lost.append(f"{place.path(ABOUT_FILE)}: is damaged ({', '.join(damaged)})")
+        lost.append(f"{store.path(ABOUT_FILE)}: is damaged ({', '.join(damaged)})")
     return known
 
 
@@ -243,14 +243,14 @@ def _fits(value: Any, default: Any) -> bool:
     return isinstance(value, str) or (default is None and value is None)
 
 
-def _batches(place: Place, name: str, kinds: Columns, lost: list[str]) -> Iterator[list[dict[str, Any]]]:
+def _batches(store: ResultStore, name: str, kinds: Columns, lost: list[str]) -> Iterator[list[dict[str, Any]]]:
     """Rows of a table of a sweep, some at a time; numbers that are not known are None. What cannot be read is left out,
     and added to `lost`."""
-    if not (place.folder / name).exists():
+    if not (store.folder / name).exists():
         return
     missing = 0
     try:
-        for count, table in read_table(place.folder / name):
+        for count, table in read_table(store.folder / name):
             for batch in () if table is None else table.to_batches(_BATCH):
                 rows = _rows(batch, kinds)
                 count -= len(rows)
@@ -259,7 +259,7 @@ def _batches(place: Place, name: str, kinds: Columns, lost: list[str]) -> Iterat
     except SweepError as error:
         lost.append(str(error))
     if missing:
-        lost.append(f"{place.path(name)}: rows that are damaged: {missing}")
+        lost.append(f"{store.path(name)}: rows that are damaged: {missing}")
 
 
 def _rows(batch: Any, kinds: Columns) -> list[dict[str, Any]]:

@@ -19,9 +19,9 @@ from ..mjmodel.variation import read_randomisation
 from ..processes import import_extra
 from ..scene_files.scene import find_scene
 from .local_workers import run_locally
-from .place import Place, find_place, without_password
 from .plan import Plan, SweepError, check_seeds, read_seeds
 from .ray_workers import run_on_ray
+from .result_store import ResultStore, open_store, without_password
 from .results import METRICS_FILE, Results
 from .scene_store import SceneStore, scene_hashes
 from .task import RunResult
@@ -111,14 +111,14 @@ def make_plan(
 
 def run_sweep(
     plan: Plan,
-    place: Place,
+    store: ResultStore,
     means: Means | None = None,
     each: Each = lambda finished, failed: True,
     command: Sequence[str] = (),
 ) -> Outcome:
-    """Take all runs and leave their figures in a place; `contact-viewer sweep --help` lists what is in it.
+    """Simulate all runs and leave their figures in a store; `contact-viewer sweep --help` lists its files.
 
-    Whatever ends it, the runs that had finished are there. Raises SceneError, DiskFullError among them.
+    However it ends, the figures of finished runs are in the store. Raises SceneError, DiskFullError among them.
     """
     import_extra("pyarrow.parquet", "parquet", "sweeps need", SweepError)
     means = means or Means()
@@ -126,7 +126,7 @@ def run_sweep(
     scenes = SceneStore(plan)
     scenes.check()
     about = _about(plan, command)
-    with closing(Results(place, plan, about, means.resume)) as results:
+    with closing(Results(store, plan, about, means.resume)) as results:
         failure: RunResult | None = None
         total, before = plan.run_count, results.finished
         pending, count = results.pending(), means.workers or usable_cores()
@@ -228,16 +228,16 @@ def sweep(
     means = Means(workers, address, timeout, resume)
     with (
         tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary,
-        find_place(Path(temporary) if output is None else output) as place,
+        open_store(Path(temporary) if output is None else output) as store,
     ):
-        outcome = run_sweep(plan, place, means)
+        outcome = run_sweep(plan, store, means)
         if outcome.lost:
             warnings.warn(f"damaged, and simulated again where needed: {outcome.lost}", stacklevel=2)
         if not outcome.finished:
             raise SweepError(f"no run came to its end: {outcome.first_failure}")
         if outcome.failed:
             warnings.warn(f"{outcome.failed} runs failed; the first: {outcome.first_failure}", stacklevel=2)
-        table: pyarrow.Table = parquet.read_table(place.folder / METRICS_FILE, memory_map=False)
+        table: pyarrow.Table = parquet.read_table(store.folder / METRICS_FILE, memory_map=False)
         return table
 
 

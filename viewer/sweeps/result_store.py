@@ -1,4 +1,4 @@
-"""Turns what a user names for results, a folder or an address, into a folder of this machine and back."""
+"""Stores the results of a sweep: in a folder of this machine, or at an address that fsspec reaches."""
 
 import os
 import re
@@ -15,42 +15,43 @@ from ..processes import import_extra
 from .plan import SweepError
 
 JOURNAL = ".runs"
-"""Folder of what has finished so far, which survives whatever ends the program."""
+"""Folder with the runs that have finished so far; it survives a crash."""
 _ADDRESS = re.compile(r"[A-Za-z][\w+.-]*(::[\w+.-]+)*://.*", re.DOTALL)
 _SECRET = re.compile("://[^/@]*@")
 _HERE = re.compile("(file|local)://")
-"""An address of this machine."""
+"""Pattern of an address of this machine."""
 _WHOLE = {"abfs", "abfss", "adl", "az", "gcs", "gs", "memory", "oci", "oss", "r2", "s3", "s3a"}
-"""Protocols of stores without folders, where a file appears when all of it is there. Elsewhere it is renamed then."""
+"""Protocols of stores without folders, where a file appears when it is complete. Elsewhere a complete file is
+renamed."""
 _SYNC_THREADS = 8
-"""Files that a disk is asked to keep at once: it takes about as long as one."""
+"""Number of files that are synced to the disk at once: it takes about as long as one."""
 _MAGIC = b"PAR1"
 """First and last bytes of a Parquet file."""
 
 
-class Place:
-    """A folder of this machine."""
+class ResultStore:
+    """Folder of this machine with the results of a sweep."""
 
     patience = 1.0
-    """Longest time that results wait to be saved [s]: as much as the end of the program takes back."""
+    """Longest time that results wait to be saved [s]; a crash of the program loses that much."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.name = str(folder)
-        """Its path or address, as a user has it."""
+        """Path or address of the store, as the user wrote it."""
 
     def path(self, name: str) -> str:
-        """Return the path of a file in it, as a user has it."""
+        """Return the path or address of a file, for the user."""
         return str(self.folder / name)
 
     def names(self, folder: str) -> set[str]:
-        """Return the names of the files in a folder of it."""
+        """Return the names of the files in a folder."""
         with suppress(OSError):
             return set(os.listdir(self.folder / folder))
         return set()
 
     def bring(self, *names: str) -> None:
-        """Copy files that are there into `folder`."""
+        """Copy files from the store into `folder`, as far as they exist."""
 
     def save(self, files: Mapping[str, bytes]) -> None:
         """Write files, each whole or not at all, and wait until they would survive a loss of power."""
@@ -68,7 +69,7 @@ class Place:
             list(threads.map(sync, paths))
 
     def has(self, name: str) -> bool:
-        """Return True if a Parquet file is there, from its first bytes to its last."""
+        """Return True if a complete Parquet file is in the store."""
         with suppress(OSError), (self.folder / name).open("rb") as file:
             first = file.read(len(_MAGIC))
             file.seek(-len(_MAGIC), os.SEEK_END)
@@ -76,14 +77,14 @@ class Place:
         return False
 
     def publish(self, *names: str) -> None:
-        """Hand over complete files of `folder`."""
+        """Copy complete files of `folder` into the store."""
 
     def remove(self, *names: str) -> None:
-        """Remove files that are also in `folder`; JOURNAL for all of it."""
+        """Remove files from the store; JOURNAL removes the whole folder."""
 
 
-class _Address(Place):
-    """A folder that fsspec reaches, and a copy here of what is worked on."""
+class _RemoteStore(ResultStore):
+    """Folder at an address that fsspec reaches, with a local copy of the files in use."""
 
     patience = 5.0
 
@@ -114,11 +115,11 @@ class _Address(Place):
             for name in found:
                 (self.folder / name).parent.mkdir(exist_ok=True)
             if found:
-                # Many at once, where the store can.
+                # Some stores copy many at once.
                 self._files.get([self._there(name) for name in found], [str(self.folder / name) for name in found])
 
     def save(self, files: Mapping[str, bytes]) -> None:
-        # The tables are made from the journal, here.
+        # The tables are made from the local journal.
         super().save({name: data for name, data in files.items() if name.startswith(JOURNAL)})
         with self._named("written"):
             if self._is_whole:
@@ -129,7 +130,7 @@ class _Address(Place):
                     self._files.pipe_file(target, data)
 
     def has(self, name: str) -> bool:
-        # It was written, whole, before the journal that names its run.
+        # A table was completely written before the journal that names its run.
         return True
 
     def publish(self, *names: str) -> None:
@@ -158,7 +159,7 @@ class _Address(Place):
             try:
                 self._files.mv(target, path)
             except Exception:
-                # Some rename nothing onto a file that is there.
+                # Some stores do not rename onto an existing file.
                 self._files.rm_file(path)
                 self._files.mv(target, path)
         except BaseException:
@@ -171,7 +172,7 @@ class _Address(Place):
 
     @contextmanager
     def _named(self, what: str) -> Iterator[None]:
-        """Whatever goes wrong at an address, each kind in its own way, as one line."""
+        """Raise any error at an address as a SweepError of one line."""
         try:
             yield
         except SceneError:
@@ -182,18 +183,18 @@ class _Address(Place):
 
 
 def without_password(text: str) -> str:
-    """An address without what is only for the server to know."""
+    """Return an address without user name and password."""
     return _SECRET.sub("://", text) if _ADDRESS.fullmatch(text) else text
 
 
 @contextmanager
-def find_place(output: str | Path) -> Iterator[Place]:
-    """Open the place that a user named: a folder, or an address such as s3://bucket/folder."""
+def open_store(output: str | Path) -> Iterator[ResultStore]:
+    """Open the store of a folder, or of an address such as s3://bucket/folder."""
     text = str(output)
     if isinstance(output, Path) or not _ADDRESS.fullmatch(text):
-        yield Place(Path(output))
+        yield ResultStore(Path(output))
     elif here := _HERE.match(text):
-        yield Place(Path(text[here.end() :]))
+        yield ResultStore(Path(text[here.end() :]))
     else:
         with tempfile.TemporaryDirectory(prefix="contact-viewer-") as folder:
-            yield _Address(text, Path(folder))
+            yield _RemoteStore(text, Path(folder))

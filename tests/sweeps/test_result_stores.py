@@ -13,7 +13,7 @@ import polars
 import psutil
 import pytest
 from contact_viewer.cli import main
-from contact_viewer.sweeps import place as places
+from contact_viewer.sweeps import result_store
 
 from .running import HERE, columns, finish, finished, free_port, start, wait_for
 
@@ -160,7 +160,7 @@ def test_an_address_of_this_machine_is_a_folder(tmp_path: Path, protocol: str) -
 def test_a_store_without_folders(
     memory: fsspec.AbstractFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(places._Address, "patience", 0.0)
+    monkeypatch.setattr(result_store._RemoteStore, "patience", 0.0)
     more: dict[str, Any] = {"duration": 0.05, "noise": "qpos=0.01", "contacts": True, "workers": 1}
     table = contact_viewer.sweep("slope", 3, output="memory://bucket/out", **more)
     assert table.num_rows == 9
