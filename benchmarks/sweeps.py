@@ -13,7 +13,7 @@ from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.sweeps.plan import Plan
 from contact_viewer.sweeps.result_store import ResultStore
 from contact_viewer.sweeps.results import Results
-from contact_viewer.sweeps.sweep import Means, make_plan, run_sweep
+from contact_viewer.sweeps.sweep import ExecutionOptions, make_plan, run_sweep
 from contact_viewer.sweeps.task import Task
 
 from .measuring import OURS, Row, Unavailable, take_turns
@@ -35,7 +35,7 @@ def sweep_overhead(run: Run) -> list[Row]:
     steps = round(duration / model.opt.timestep)
 
     def ours() -> None:
-        results = Results(_place(run), plan, {"plan": {}, "files": {}}, resume=False)
+        results = Results(_store(run), plan, {"plan": {}, "files": {}}, resume=False)
         for each in plan.runs():
             results.add(task.run(each))
         results.finish({})
@@ -61,8 +61,8 @@ def sweep_workers(run: Run) -> list[Row]:
     runs, duration = run.sized((8, 150.0), (2, 0.02))
     plan = make_plan([_SCENE], range(runs), duration, noise=_NOISE)
     works = {
-        OURS: partial(_sweep_rate, run, plan, Means(workers=2)),
-        "one worker": partial(_sweep_rate, run, plan, Means(workers=1)),
+        OURS: partial(_sweep_rate, run, plan, ExecutionOptions(workers=2)),
+        "one worker": partial(_sweep_rate, run, plan, ExecutionOptions(workers=1)),
     }
     measured = take_turns(works, run.sized(3, 1))
     case = f"two workers, {runs} runs of {_SCENE}, {duration:g} s each, with the start of the processes"
@@ -83,23 +83,26 @@ def sweep_ray(run: Run) -> list[Row]:
             address="local", num_cpus=2, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False
         )
         try:
-            return _sweep_rate(run, plan, Means(workers=2, ray=""))
+            return _sweep_rate(run, plan, ExecutionOptions(workers=2, ray=""))
         finally:
             ray.shutdown()
 
-    works: dict[str, Any] = {OURS: partial(_sweep_rate, run, plan, Means(workers=2)), "Ray, 10 s tasks": on_ray}
+    works: dict[str, Any] = {
+        OURS: partial(_sweep_rate, run, plan, ExecutionOptions(workers=2)),
+        "Ray, 10 s tasks": on_ray,
+    }
     measured = take_turns(works, run.sized(2, 1))
     case = f"two workers, {runs} runs of {_SCENE}, {duration:g} s each; the start of the cluster is not counted"
     return [measured.row("sweep-ray", case, "Ray, 10 s tasks", "runs/s", higher_is_better=True)]
 
 
-def _place(run: Run) -> ResultStore:
+def _store(run: Run) -> ResultStore:
     return ResultStore(run.folder / f"sweep-{next(_numbers)}")
 
 
-def _sweep_rate(run: Run, plan: Plan, means: Means) -> float:
+def _sweep_rate(run: Run, plan: Plan, execution: ExecutionOptions) -> float:
     start = time.perf_counter()
-    outcome = run_sweep(plan, _place(run), means)
+    outcome = run_sweep(plan, _store(run), execution)
     if outcome.failed:
         raise RuntimeError(outcome.first_failure)
     return outcome.runs / (time.perf_counter() - start)

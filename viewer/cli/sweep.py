@@ -15,7 +15,7 @@ from .progress import RunProgress, plural, report
 if TYPE_CHECKING:
     from ..sweeps.plan import Plan
     from ..sweeps.result_store import ResultStore
-    from ..sweeps.sweep import Means
+    from ..sweeps.sweep import ExecutionOptions
 
 _EPILOG = """Every scene with every seed is a run. The seed decides what --vary, --noise and a controller's
 reset(model, data, rng) and vary(model, rng) draw; the same seed gives the same bits, whatever the number of workers.
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..scene_files.scene import find_scene
     from ..sweeps.plan import read_seeds
     from ..sweeps.result_store import open_store
-    from ..sweeps.sweep import Means, make_plan
+    from ..sweeps.sweep import ExecutionOptions, make_plan
 
     if arguments.seeds is None:
         if not arguments.log:
@@ -123,12 +123,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.timeout is not None and arguments.ray is not None:
         raise UsageError("--timeout is for processes of this machine, not for --ray")
-    means = Means(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
+    execution = ExecutionOptions(arguments.workers, arguments.ray, arguments.timeout, arguments.resume)
     with open_store(arguments.output) as store:
-        return _sweep(arguments, plan, means, store)
+        return _sweep(arguments, plan, execution, store)
 
 
-def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", store: "ResultStore") -> int:
+def _sweep(arguments: argparse.Namespace, plan: "Plan", execution: "ExecutionOptions", store: "ResultStore") -> int:
     from ..sweeps.sweep import run_sweep
 
     with interruption() as interrupt, RunProgress(plan.run_count) as progress:
@@ -138,7 +138,7 @@ def _sweep(arguments: argparse.Namespace, plan: "Plan", means: "Means", store: "
             return not interrupt.requested
 
         try:
-            outcome = run_sweep(plan, store, means, each, [PROGRAM, *sys.argv[1:]])
+            outcome = run_sweep(plan, store, execution, each, [PROGRAM, *sys.argv[1:]])
         except DiskFullError as error:
             report(f"{PROGRAM}: {error}; the runs that finished are kept: make room, then go on with --resume")
             return FAILED

@@ -33,17 +33,17 @@ _PACKAGES = ("contact-viewer", "mujoco", "numpy", "pyarrow", "ray")
 
 
 @dataclass(frozen=True)
-class Means:
-    """With what the runs are taken; none of it changes a result."""
+class ExecutionOptions:
+    """Options of how the runs of a sweep are simulated; none of them changes a result."""
 
     workers: int = 0
-    """Processes of this machine; 0 for one a core."""
+    """Number of processes on this machine; 0 for one per core."""
     ray: str | None = None
-    """Address of a Ray cluster, empty for the usual one or one of this machine; None without Ray."""
+    """Address of a Ray cluster; empty for the default cluster or a local one; None without Ray."""
     timeout: float | None = None
     """Wall time after which a run is given up [s]."""
     resume: bool = False
-    """True to go on with a sweep that is in the folder."""
+    """True to continue the sweep that is in the store."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def make_plan(
 def run_sweep(
     plan: Plan,
     store: ResultStore,
-    means: Means | None = None,
+    execution: ExecutionOptions | None = None,
     each: Each = lambda finished, failed: True,
     command: Sequence[str] = (),
 ) -> Outcome:
@@ -121,19 +121,19 @@ def run_sweep(
     However it ends, the figures of finished runs are in the store. Raises SceneError, DiskFullError among them.
     """
     import_extra("pyarrow.parquet", "parquet", "sweeps need", SweepError)
-    means = means or Means()
+    execution = execution or ExecutionOptions()
     began = time.monotonic()
     scenes = SceneStore(plan)
     scenes.check()
     about = _about(plan, command)
-    with closing(Results(store, plan, about, means.resume)) as results:
+    with closing(Results(store, plan, about, execution.resume)) as results:
         failure: RunResult | None = None
         total, before = plan.run_count, results.finished
-        pending, count = results.pending(), means.workers or usable_cores()
-        if means.ray is None:
-            runs = run_locally(plan, scenes, pending, count, means.timeout)
+        pending, count = results.pending(), execution.workers or usable_cores()
+        if execution.ray is None:
+            runs = run_locally(plan, scenes, pending, count, execution.timeout)
         else:
-            runs = run_on_ray(plan, scenes, pending, total - before, means.ray, count)
+            runs = run_on_ray(plan, scenes, pending, total - before, execution.ray, count)
         with closing(runs) as source:
             for result in source:
                 if result is not None:
@@ -225,12 +225,12 @@ def sweep(
     more = {"sensors": tuple(sensors), "key": key, "contacts": contacts, "events": events}
     plan = make_plan(names, chosen, duration, control, params, varied, noise, logs, **more)
     address = ("" if ray else None) if isinstance(ray, bool) else ray
-    means = Means(workers, address, timeout, resume)
+    execution = ExecutionOptions(workers, address, timeout, resume)
     with (
         tempfile.TemporaryDirectory(prefix="contact-viewer-") as temporary,
         open_store(Path(temporary) if output is None else output) as store,
     ):
-        outcome = run_sweep(plan, store, means)
+        outcome = run_sweep(plan, store, execution)
         if outcome.lost:
             warnings.warn(f"damaged, and simulated again where needed: {outcome.lost}", stacklevel=2)
         if not outcome.finished:
