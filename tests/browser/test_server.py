@@ -129,7 +129,7 @@ def test_malformed_requests_leave_no_traceback_and_no_token_on_the_terminal(
         for request in MALFORMED.values():
             with socket.create_connection((host, int(port)), timeout=10) as connection:
                 connection.sendall(request.replace(b"{host}", host.encode()).replace(b"{token}", served.token.encode()))
-                assert connection.recv(100).partition(b" ")[2][:3] in (b"400", b"403"), request
+                assert silent.recv(100).partition(b" ")[2][:3] in (b"400", b"403"), request
         assert capfd.readouterr().err == ""
 
 
@@ -300,7 +300,7 @@ def test_a_message_that_is_too_long_ends_the_stream(server: Server, length: int)
     wait(lambda: not server.clients)
 
 
-def test_strangers_cannot_take_the_room_of_others(server: Server) -> None:
+def test_unverified_connections_cannot_take_the_room_of_others(server: Server) -> None:
     """Hundreds of connections that never say who they are, or say it slowly."""
     process = psutil.Process()
     before = process.num_fds()
@@ -311,20 +311,20 @@ def test_strangers_cannot_take_the_room_of_others(server: Server) -> None:
             if k % 100 == 0:
                 assert ask(server, "/", cookie(server))[0] == 200
         assert ask(server, "/", cookie(server))[0] == 200
-        assert len(server._door._strangers) <= 64
+        assert len(server._acceptor._unverified) <= 64
     wait(lambda: process.num_fds() <= before + 2)
 
 
-def test_a_stranger_has_some_seconds_to_show_the_token(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_has_some_seconds_to_show_the_token(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("contact_viewer.browser.server._TIME_TO_SHOW", 0.3)
-    with socket.create_connection(("127.0.0.1", server.port), 10) as stranger:
-        stranger.sendall(b"GET / HTTP/1.1\r\n")
+    with socket.create_connection(("127.0.0.1", server.port), 10) as silent:
+        silent.sendall(b"GET / HTTP/1.1\r\n")
         connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
         connection.request("GET", "/", headers=cookie(server))
         connection.getresponse().read()
         with suppress(ConnectionResetError):
-            assert stranger.recv(100) == b""
-    # Who has shown it may take a pause.
+            assert silent.recv(100) == b""
+    # A connection that has shown it may pause.
     connection.request("GET", "/", headers=cookie(server))
     assert connection.getresponse().status == 200
     connection.close()

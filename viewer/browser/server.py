@@ -28,7 +28,7 @@ _PORTS = 100
 """Number of ports that are tried from `PORT` on where none was asked for."""
 _WAITING = 1024
 """Connections that may wait until they are accepted."""
-_STRANGERS = 64
+_MOST_UNVERIFIED = 64
 """Connections that may be open before their first request with the token; another one ends the oldest."""
 _TIME_TO_SHOW = 10.0
 """Longest until that request [s]."""
@@ -137,13 +137,13 @@ class Server:
             runner = web.AppRunner(application, access_log=None, logger=_log, shutdown_timeout=1.0)
             await runner.setup()
             assert runner.server is not None
-            self._door = Door(listener, runner.server)
+            self._acceptor = Acceptor(listener, runner.server)
         except BaseException as error:
             ready.set_exception(error)
             raise
         ready.set_result(None)
         await self._stop.wait()
-        self._door.close()
+        self._acceptor.close()
         # A browser that hangs does not answer: nobody waits for it.
         if goodbyes := [asyncio.create_task(client.close()) for client in self.clients]:
             await asyncio.wait(goodbyes, timeout=1.0)
@@ -160,7 +160,7 @@ class Server:
         shown = request.cookies.get(cookie, "") if given is None else given
         if not hmac.compare_digest(shown.encode("utf-8", "replace"), self.token.encode()):
             raise web.HTTPForbidden
-        self._door.welcome(request.transport)
+        self._acceptor.keep(request.transport)
         response = await handler(request)
         if given is not None and not response.prepared:
             response.set_cookie(cookie, self.token, httponly=True, samesite="Strict")
@@ -291,26 +291,26 @@ def _bind(host: str, wanted: int | None) -> socket.socket:
     raise SceneError(f"cannot serve on {host} port {ports}: {reason}")
 
 
-class Door:
-    """Accepts connections, in the loop that runs, and drops those that never show the token, so that they cannot
-    take the room of others."""
+class Acceptor:
+    """Acceptor of connections, in the running event loop. It drops connections that do not show the token, so that they
+    leave room for others."""
 
     def __init__(self, listener: socket.socket, protocol: Callable[[], asyncio.BaseProtocol]) -> None:
         self._listener, self._protocol = listener, protocol
-        self._strangers: dict[asyncio.Transport, asyncio.TimerHandle] = {}
-        """Times at which unproven connections are dropped, oldest first."""
+        self._unverified: dict[asyncio.Transport, asyncio.TimerHandle] = {}
+        """Timers that drop connections without the token, oldest first."""
         listener.setblocking(False)
         self._accepting = asyncio.create_task(self._accept())
 
-    def welcome(self, transport: asyncio.Transport | None) -> None:
+    def keep(self, transport: asyncio.Transport | None) -> None:
         """Keep a connection that has shown the token."""
-        if transport is not None and (end := self._strangers.pop(transport, None)) is not None:
+        if transport is not None and (end := self._unverified.pop(transport, None)) is not None:
             end.cancel()
 
     def close(self) -> None:
         self._accepting.cancel()
         self._listener.close()
-        for end in self._strangers.values():
+        for end in self._unverified.values():
             end.cancel()
 
     async def _accept(self) -> None:
@@ -319,14 +319,14 @@ class Door:
             try:
                 accepted, _ = await loop.sock_accept(self._listener)
             except OSError:
-                # No descriptor is left: some will be given back.
+                # No file descriptor is left: some will be closed.
                 await asyncio.sleep(_PAUSE)
                 continue
             with suppress(OSError):
                 transport, _ = await loop.connect_accepted_socket(self._protocol, accepted)
-                self._strangers = {each: end for each, end in self._strangers.items() if not each.is_closing()}
-                while len(self._strangers) >= _STRANGERS:
-                    oldest = next(iter(self._strangers))
-                    self._strangers.pop(oldest).cancel()
+                self._unverified = {each: end for each, end in self._unverified.items() if not each.is_closing()}
+                while len(self._unverified) >= _MOST_UNVERIFIED:
+                    oldest = next(iter(self._unverified))
+                    self._unverified.pop(oldest).cancel()
                     oldest.abort()
-                self._strangers[transport] = loop.call_later(_TIME_TO_SHOW, transport.abort)
+                self._unverified[transport] = loop.call_later(_TIME_TO_SHOW, transport.abort)
