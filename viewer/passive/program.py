@@ -36,7 +36,7 @@ _LONGEST_LOOK = 1 / 60
 """Time between two checks of a model that does not change [s]."""
 _SHORTEST_LOOK = 1e-3
 """Time between the first two checks after a change of the model [s]; later ones double it."""
-_WRITTEN, _CHECKED, _VALUES = int(Word.WRITTEN), int(Word.CHECKED), int(Word.VALUES)
+_WRITTEN, _CHECKED_ROWS, _VALUES = int(Word.WRITTEN), int(Word.CHECKED_ROWS), int(Word.VALUES)
 _TROUBLE, _TROUBLE_ROW = int(Word.TROUBLE), int(Word.TROUBLE_ROW)
 _pack, _SIZE = VALUE.pack_into, VALUE.size
 _BAD = tuple(int(getattr(mujoco.mjtWarning, f"mjWARN_BAD{name}")) for name in ("QACC", "QVEL", "QPOS"))
@@ -161,7 +161,7 @@ class ModelWatch:
             shared.write_model(self.version, now)
         self._memory = memory
         # The next row has this version.
-        shared.words[_CHECKED] = written + 1
+        shared.words[_CHECKED_ROWS] = written + 1
         return self._wait
 
 

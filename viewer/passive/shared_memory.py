@@ -91,8 +91,8 @@ class Word(IntEnum):
     """Number of geoms of the program."""
     MODEL_VERSION = auto()
     """Number of changes of the loop's model."""
-    CHECKED = auto()
-    """Number of rows plus 1 at the last check of the loop's model: the version of these rows and the next is known."""
+    CHECKED_ROWS = auto()
+    """Number of rows whose version of the model is known: those before the last check of the model, and the next one."""
     ENVIRONMENT = auto()
     """Number of the environment that is shown, if the loop steps many. Both sides write it."""
     ENVIRONMENTS = auto()

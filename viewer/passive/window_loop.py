@@ -261,7 +261,7 @@ class WindowLoop:
         """Return True if the loop's model was checked since a row was written, or will not be checked soon."""
         if self._learn_versions():
             return False
-        if not self.running or self._words[Word.CHECKED] > row.number:
+        if not self.running or self._words[Word.CHECKED_ROWS] > row.number:
             return True
         now = time.monotonic()
         if self._unexplained != row.number:
