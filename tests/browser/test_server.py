@@ -129,7 +129,7 @@ def test_malformed_requests_leave_no_traceback_and_no_token_on_the_terminal(
         for request in MALFORMED.values():
             with socket.create_connection((host, int(port)), timeout=10) as connection:
                 connection.sendall(request.replace(b"{host}", host.encode()).replace(b"{token}", served.token.encode()))
-                assert silent.recv(100).partition(b" ")[2][:3] in (b"400", b"403"), request
+                assert connection.recv(100).partition(b" ")[2][:3] in (b"400", b"403"), request
         assert capfd.readouterr().err == ""
 
 

@@ -92,7 +92,7 @@ class Word(IntEnum):
     MODEL_VERSION = auto()
     """Number of changes of the loop's model."""
     CHECKED_ROWS = auto()
-    """Number of rows whose version of the model is known: those before the last check of the model, and the next one."""
+    """Number of rows with a known version of the model: those before its last check, and the next one."""
     ENVIRONMENT = auto()
     """Number of the environment that is shown, if the loop steps many. Both sides write it."""
     ENVIRONMENTS = auto()
