@@ -37,6 +37,7 @@ test-one: $(VENV)/.test
 
 # What takes too long for every change: bundled scenes for an hour of simulated time, thousands of random scenes.
 test-long: $(VENV)/.test
+	sh .ci/debian-packages firefox-esr
 	$(BIN)/python -m pytest -m long tests
 	SCENES=$(SCENES) $(BIN)/python -m pytest tests/engines/mujoco/test_random_scenes.py
 

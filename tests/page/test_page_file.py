@@ -140,7 +140,7 @@ def test_names_stay_text_and_folders_stay_away(tmp_path: Path) -> None:
     assert "secret-folder" not in page.text
     for name in page.manifest["sections"]:
         assert b"secret-folder" not in page.content(name), name
-    assert page.manifest["command"] == "contact-viewer shapes.xml --go-to {time}"
+    assert page.manifest["command"] == "contact-viewer shapes.xml"
 
 
 def test_the_policy_allows_these_scripts_and_this_style_alone(tmp_path: Path) -> None:

@@ -158,6 +158,25 @@ def test_a_slow_machine_gets_a_simpler_picture_and_says_so(browser: Any, stack: 
     wait(lambda: browser.find_element("css selector", "#ui-quality").text == "")
 
 
+@pytest.mark.alone
+def test_a_frame_takes_two_milliseconds_of_script(browser: Any, stack: Path) -> None:
+    # Of processor time: software draws in other threads.
+    browser.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def script_time() -> float:
+        metrics = browser.execute_cdp_cmd("Performance.getMetrics", {})["metrics"]
+        return float(next(each["value"] for each in metrics if each["name"] == "ScriptDuration"))
+
+    show(browser, stack, "#t=0")
+    press(browser, "-", "-", "-", " ")
+    wait(lambda: ask(browser, "frame()") > 10)
+    browser.execute_script("window.count = 0; (function next() { count++; requestAnimationFrame(next); })()")
+    begun = script_time()
+    wait(lambda: browser.execute_script("return count") > 40)
+    spent = script_time() - begun
+    assert 0.0 < spent / browser.execute_script("return count") < 2e-3
+
+
 def test_a_file_that_ends_early_says_so(browser: Any, stack: Path, tmp_path: Path) -> None:
     text = stack.read_text()
     (tmp_path / "part.html").write_text(text[: text.index('id="cv-values"') + 2000])

@@ -25,7 +25,7 @@ physics step, events, and the CSV of `contact-viewer export`. It asks for nothin
 names the scene's file, never its folder.
 
 Of a run with many contacts those of every 2nd, 4th, ... step are kept; the page says so. --contacts all keeps all.
-In the page: Space plays, arrow keys step, N next event, C points, F forces, P components or total, S curves.
+In the page: Space plays, arrow keys step, N next event, C points, F forces, P components or total, S shadows.
 page.html#t=1.234 opens at that time."""
 _OPTIONS = (
     "key",
@@ -41,7 +41,7 @@ _OPTIONS = (
     "episode",
     "period",
 )
-"""Options that another command needs for the same run."""
+"""Options that change the run, and that `view` has too."""
 _FILES = ("control", "log")
 
 
@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _findings(engine: "Engine") -> list[dict[str, Any]]:
-    """Return what the rules find in the scene without a run."""
+    """Return the findings of `check` in the scene, without a run."""
     from ..checks.check import check_subject
     from ..checks.settings import CheckOptions, with_table
     from ..checks.subject import Subject
@@ -151,7 +151,7 @@ def _findings(engine: "Engine") -> list[dict[str, Any]]:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """Return the command that shows a step of this run in a window, without the folders of its files."""
+    """Return the command that opens this run in a window, without the folders of its files."""
     words = [PROGRAM, Path(arguments.scene).name]
     for name in _OPTIONS:
         given = getattr(arguments, name)
@@ -159,7 +159,7 @@ def _command(arguments: argparse.Namespace) -> str:
             if value is not None and value != _DEFAULTS.get(name):
                 text = f"{value:g}" if isinstance(value, float) else str(value)
                 words += [f"--{name}", Path(text).name if name in _FILES else text]
-    return f"{shlex.join(words).replace('{', '{{').replace('}', '}}')} --go-to {{time}}"
+    return shlex.join(words)
 
 
 _DEFAULTS = {"seed": 0, "engine": "mujoco"}

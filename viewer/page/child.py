@@ -14,7 +14,7 @@ SUFFIXES = (".html", ".htm")
 
 
 def check_page_path(path: str | Path) -> None:
-    """Raise RecordingError where a page cannot have this name."""
+    """Raise RecordingError if a page cannot have this name."""
     if not str(path).strip():
         raise RecordingError("the name of the page to write is empty")
     if Path(path).suffix.lower() not in SUFFIXES:
@@ -22,9 +22,9 @@ def check_page_path(path: str | Path) -> None:
 
 
 def write_page(run: str | Path, path: str | Path, *options: str) -> str:
-    """Write a page of a scene or of a saved run, as `contact-viewer page` does; return the line that it prints.
+    """Run `contact-viewer page` for a scene or a saved run; return the line that it prints.
 
-    What draws is then given back, and what fails takes no program along. Raises RecordingError, one line.
+    A process of its own returns its graphics memory, and its crash leaves the caller running. Raises RecordingError.
     """
     command = [sys.executable, "-m", "contact_viewer", "page", str(run), "-o", str(path), *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
@@ -35,7 +35,7 @@ def write_page(run: str | Path, path: str | Path, *options: str) -> str:
 
 
 def page_of(save: Callable[[Path], object], path: Path, *options: str) -> str:
-    """Write a page of a run that `save` writes into a file, which is not kept; return a line about the page."""
+    """Write a page of a run that `save` writes into a temporary file; return a line about the page."""
     check_page_path(path)
     if not folder_of(path).is_dir():
         raise RecordingError(f"{path}: there is no folder {folder_of(path)}")
@@ -46,7 +46,7 @@ def page_of(save: Callable[[Path], object], path: Path, *options: str) -> str:
 
 
 class RunView:
-    """A run in a notebook: the last expression of a cell shows it."""
+    """A run in a notebook, shown by the last expression of a cell."""
 
     def __init__(self, page: str, height: int) -> None:
         self._page, self._height = page, height
@@ -64,12 +64,12 @@ def show(run: str | Path, *, at: float | None = None, duration: float | None = N
 
     Args:
         run: A page, a saved run (`.cvrun`), or a scene: a file or the name of a bundled one.
-        at: Simulated time that is shown first [s].
-        duration: Simulated time of a scene's run [s]; 10, or to the end of a saved run, without it.
+        at: Simulated time that the page shows first [s].
+        duration: Simulated time of the run [s]; by default 10, or to the end of a saved run.
         height: Height of the frame [px].
 
     Returns:
-        What a notebook shows as the last expression of a cell. The notebook keeps the whole page.
+        An object that a notebook shows as the last expression of a cell. The notebook keeps the whole page.
 
     Raises:
         SceneError: The run cannot be read, with one line that says why.

@@ -1,4 +1,4 @@
-"""Describes what is drawn of a scene: shapes, meshes, textures, lights and camera, as a page keeps them."""
+"""Describes the scene of a page: shapes, meshes, textures, lights and cameras."""
 
 import io
 import math
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..mjmodel.names import body_names, geom_names, read_names
+from ..mjmodel.names import body_names, geom_names
 from ..mjmodel.types import MjData, MjModel
 from ..render.camera import scene_size
 from ..render.view import USUAL_PICTURE, View
@@ -25,28 +25,28 @@ _DIRECTIONAL = 1
 _LARGEST_TEXTURE = 1024
 """Longest side of a texture [px]; larger ones are made smaller."""
 _LARGE_PICTURE = 40_000
-"""Bytes of a PNG above which a texture is stored as JPEG, if that is smaller."""
+"""Size of a PNG above which a texture is stored as JPEG, if that is smaller [bytes]."""
 _MOST_TRIANGLES = 450_000
 """Triangles of all meshes above which near vertices are merged."""
 _FIRST_DETAIL = 0.0005
 """Distance at which vertices are merged then [m]; doubled until it is enough."""
 _GRID = 65535
-"""Steps of a vertex' coordinate within the box around its mesh."""
+"""Number of steps of a vertex coordinate within the box around its mesh."""
 _STEEP = 1e-3
-"""Share of a texture's rows, seen from the top and from the horizon, that give a sky's two colours."""
+"""Share of the rows of a sky's texture whose mean is the colour at the horizon."""
 
 
 class DrawnBodies(NamedTuple):
     """Bodies whose poses a page keeps."""
 
     ids: NDArray[np.intp]
-    """Those that move of their own, (bodies,)."""
+    """Indices of the bodies that move on their own, (bodies,)."""
     place: NDArray[np.intp]
-    """Place among these of the one that each body is fixed to; -1 for the world, (nbody,)."""
+    """Place in `ids` of the body that each body is fixed to; -1 for the world, (nbody,)."""
 
 
 def drawn_bodies(model: MjModel) -> DrawnBodies:
-    """Find the bodies that move: what is fixed to another body moves with it, and what is fixed to the world not."""
+    """Return the bodies that move on their own. A body without joints moves with its parent."""
     moves = (model.body_dofnum > 0) | (model.body_mocapid >= 0)
     root = np.where(moves, np.arange(model.nbody), 0)
     for body in range(1, model.nbody):
@@ -64,8 +64,15 @@ class Geometry:
     """Adds a scene's geometry to the manifest and the sections of a page."""
 
     def __init__(self, model: MjModel, data: MjData, view: View, sections: Sections, detail: float | None) -> None:
-        """`data`: of the state in which the picture is now. `detail`: distance at which vertices are merged [m]; 0
-        merges none, None as many as it takes for a mesh of a usual size."""
+        """Read a scene.
+
+        Args:
+            model: Model of the scene.
+            data: State at the first picture of the page.
+            view: Camera and visible groups.
+            sections: Sections that the arrays are added to.
+            detail: Distance at which vertices are merged [m]; 0 merges none, None as many as a usual size takes.
+        """
         self.notes: list[str] = []
         """Objects that are not drawn, or drawn in less detail."""
         self._model, self._data, self._view, self._sections = model, data, view, sections
@@ -81,7 +88,7 @@ class Geometry:
         self._detail = self._fitting_detail() if detail is None else detail
 
     def manifest(self) -> dict[str, Any]:
-        """Return the part of the manifest that says what is drawn; the arrays go into the sections."""
+        """Return the scene's part of the manifest. The arrays are added to the sections."""
         model, names = self._model, body_names(self._model)
         geoms = [self._geom(int(geom)) for geom in self._shown]
         self._note_omissions()
@@ -94,20 +101,19 @@ class Geometry:
             "lights": [self._light(light) for light in range(model.nlight) if model.light_active[light]],
             "headlight": self._headlight(),
             "sky": self._sky(),
-            "fog": None,
             "haze": np.array(model.vis.rgba.haze)[:3],
             "camera": self._camera(),
             "cameras": [self._fixed_camera(camera, name) for camera, name in enumerate(self._view.cameras)],
         }
 
     def _shown_geoms(self) -> NDArray[np.intp]:
-        """Geoms that the window shows with the groups that are on."""
+        """Return the geoms that the window shows with its visible groups."""
         model = self._model
         is_on = np.array(self._view.option.geomgroup, bool)[np.clip(model.geom_group, 0, 5)]
         return np.flatnonzero(is_on & (self._color[:, 3] > 0.0))
 
     def _colors(self) -> NDArray[np.float32]:
-        """Return each geom's colour: that of its material unless it has one of its own, (ngeom, 4)."""
+        """Return each geom's colour, its own or its material's, (ngeom, 4)."""
         model = self._model
         colors = np.array(model.geom_rgba)
         takes = (model.geom_matid >= 0) & (colors == (0.5, 0.5, 0.5, 1.0)).all(axis=1)
@@ -117,12 +123,8 @@ class Geometry:
     def _geom(self, geom: int) -> dict[str, Any]:
         model, data = self._model, self._data
         kind, shape = int(model.geom_type[geom]), int(model.geom_dataid[geom])
-        body = int(self._bodies.place[model.geom_bodyid[geom]])
-        position, matrix = np.array(data.geom_xpos[geom]), np.reshape(data.geom_xmat[geom], (3, 3))
-        if body >= 0:
-            frame = int(self._bodies.ids[body])
-            turn = np.reshape(data.xmat[frame], (3, 3)).T
-            position, matrix = turn @ (position - data.xpos[frame]), turn @ matrix
+        matrix = np.reshape(data.geom_xmat[geom], (3, 3))
+        body, position, matrix = self._on_body(model.geom_bodyid[geom], data.geom_xpos[geom], matrix)
         is_mesh = kind in _MESHES
         return {
             "name": self._names[geom],
@@ -136,6 +138,16 @@ class Geometry:
             "mesh": self._mesh(shape) if is_mesh else -1,
             "hfield": self._hfield(shape) if _SHAPES.get(kind) == "hfield" else -1,
         }
+
+    def _on_body(self, body: int, position: Any, turn: Any) -> tuple[int, NDArray[Any], NDArray[Any]]:
+        """Return the place of the drawn body that a body is fixed to, and a position and a rotation or direction in
+        that body's frame; -1 and both in the world's frame if it does not move."""
+        place, position, turn = int(self._bodies.place[body]), np.array(position), np.array(turn)
+        if place < 0:
+            return place, position, turn
+        frame = int(self._bodies.ids[place])
+        inverse = np.reshape(self._data.xmat[frame], (3, 3)).T
+        return place, inverse @ (position - self._data.xpos[frame]), inverse @ turn
 
     def _material(self, material: int) -> int:
         if material >= 0 and material not in self._materials:
@@ -213,7 +225,7 @@ class Geometry:
         return vertices[pairs[:, 0]], places.reshape(-1, 3), coordinates[pairs[:, 1]]
 
     def _fitting_detail(self) -> float:
-        """The distance at which vertices have to be merged for a page of a usual size [m]; 0 if it is so anyway."""
+        """Return the distance at which vertices are merged to keep to the limit of triangles [m]; 0 if all fit."""
         model, shown = self._model, self._shown
         used = np.unique(model.geom_dataid[shown][np.isin(model.geom_type[shown], _MESHES)])
         meshes = used[used >= 0].tolist()
@@ -239,21 +251,16 @@ class Geometry:
 
     def _light(self, light: int) -> dict[str, Any]:
         model, data = self._model, self._data
-        body = int(self._bodies.place[model.light_bodyid[light]])
-        position, direction = np.array(data.light_xpos[light]), np.array(data.light_xdir[light])
-        if body >= 0:
-            frame = int(self._bodies.ids[body])
-            turn = np.reshape(data.xmat[frame], (3, 3)).T
-            position, direction = turn @ (position - data.xpos[frame]), turn @ direction
-        kind = int(model.light_type[light])
+        body, position, direction = self._on_body(
+            model.light_bodyid[light], data.light_xpos[light], data.light_xdir[light]
+        )
         about = {name: np.array(getattr(model, f"light_{name}")[light], float) for name in _LIGHT}
-        shadow = bool(model.light_castshadow[light])
         return about | {
-            "directional": kind == _DIRECTIONAL,
+            "directional": int(model.light_type[light]) == _DIRECTIONAL,
             "body": body,
             "pos": position,
             "dir": direction,
-            "shadow": shadow,
+            "shadow": bool(model.light_castshadow[light]),
         }
 
     def _headlight(self) -> dict[str, Any] | None:
@@ -263,7 +270,7 @@ class Geometry:
         return {name: np.array(getattr(headlight, name), float) for name in ("ambient", "diffuse", "specular")}
 
     def _sky(self) -> list[NDArray[np.float64]] | None:
-        """Return the colours of the sky, above and at the horizon."""
+        """Return the sky's colours overhead and at the horizon; None without a sky."""
         model = self._model
         for texture in np.flatnonzero(model.tex_type == _SKYBOX).tolist():
             pixels = self._pixels(texture)[..., :3] / 255.0
@@ -278,7 +285,7 @@ class Geometry:
         return None
 
     def _camera(self) -> dict[str, Any]:
-        """Return the camera of the picture as a free one: the point that it looks at, distance and angles."""
+        """Return the window's camera as a free one: the point it looks at, distance and angles."""
         view = self._view
         matrices = view.matrices(self._model, self._data, USUAL_PICTURE)
         forward, camera = matrices.forward, view.camera
@@ -293,7 +300,7 @@ class Geometry:
             "distance": distance,
             "azimuth": math.degrees(math.atan2(forward[1], forward[0])),
             "elevation": math.degrees(math.asin(min(max(float(forward[2]), -1.0), 1.0))),
-            # Without perspective it is a length [m], as MuJoCo has it.
+            # Of an orthographic camera, MuJoCo keeps the height of the picture here [m].
             "fovy": 2.0 / projection[1, 1] if is_flat else math.degrees(2.0 * math.atan(1.0 / projection[1, 1])),
             "orthographic": is_flat,
             "near": projection[2, 3] / (projection[2, 2] - 1.0) if not is_flat else 0.0,
@@ -302,26 +309,16 @@ class Geometry:
 
     def _fixed_camera(self, camera: int, name: str) -> dict[str, Any]:
         model, data = self._model, self._data
-        body = int(self._bodies.place[model.cam_bodyid[camera]])
-        position, matrix = np.array(data.cam_xpos[camera]), np.reshape(data.cam_xmat[camera], (3, 3))
-        if body >= 0:
-            frame = int(self._bodies.ids[body])
-            turn = np.reshape(data.xmat[frame], (3, 3)).T
-            position, matrix = turn @ (position - data.xpos[frame]), turn @ matrix
+        matrix = np.reshape(data.cam_xmat[camera], (3, 3))
+        body, position, matrix = self._on_body(model.cam_bodyid[camera], data.cam_xpos[camera], matrix)
         fovy = float(model.cam_fovy[camera])
         return {"name": name, "body": body, "pos": position, "quat": quaternion(matrix), "fovy": fovy}
 
     def _note_omissions(self) -> None:
-        """Note what the window draws and the page does not."""
+        """Note the objects that the window draws and the page does not."""
         model, option = self._model, self._view.option
         sites = np.array(option.sitegroup, bool)[np.clip(model.site_group, 0, 5)] & (model.site_rgba[:, 3] > 0)
-        names = [key for _, key in zip(read_names(model, "skin"), range(model.nskin), strict=False)]
-        counts = {
-            "flex": model.nflex,
-            "skin": model.nskin or len(names),
-            "tendon": model.ntendon,
-            "site": int(sites.sum()),
-        }
+        counts = {"flex": model.nflex, "skin": model.nskin, "tendon": model.ntendon, "site": int(sites.sum())}
         found = [f"{count} {kind if count == 1 else _PLURALS[kind]}" for kind, count in counts.items() if count]
         if found:
             self.notes.append(f"Not drawn in this page: {', '.join(found)}.")
@@ -338,9 +335,13 @@ _PLURALS = {"flex": "flexes", "skin": "skins", "tendon": "tendons", "site": "sit
 def merged(
     vertices: NDArray[Any], triangles: NDArray[Any], coordinates: NDArray[Any] | None, detail: float
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
-    """Return a mesh in which vertices in one cell of a grid are one, without the triangles that vanish.
+    """Return a mesh with one vertex for each occupied cell of a grid, without the triangles that vanish.
 
-    `detail`: size of a cell [m]; 0 leaves the mesh as it is.
+    Args:
+        vertices: Positions [m], (n, 3).
+        triangles: Vertices of each triangle, (m, 3).
+        coordinates: Texture coordinates, (n, 2), if there are any.
+        detail: Size of a cell [m]; 0 leaves the mesh as it is.
     """
     if detail <= 0.0 or not len(vertices):
         return vertices, triangles, coordinates
@@ -372,7 +373,7 @@ def _in_order(
     place = np.zeros(len(vertices), np.int64)
     place[order] = np.arange(len(order))
     triangles = place[triangles]
-    # The same way round, with the smallest number first: differences are small.
+    # The smallest number comes first: then differences are small. The side that a triangle faces stays.
     turn = (triangles.argmin(axis=1)[:, None] + np.arange(3)) % 3
     triangles = np.take_along_axis(triangles, turn, axis=1)
     return vertices[order], triangles, None if coordinates is None else coordinates[order]
@@ -408,7 +409,7 @@ def _picture_file(pixels: NDArray[np.uint8]) -> tuple[bytes, str]:
 
 
 def _smaller(pixels: NDArray[np.uint8], largest: int, is_cube: bool) -> NDArray[np.uint8]:
-    """Return pixels with the longest side, of a cube that of a face, within bounds."""
+    """Return a picture whose longest side has at most `largest` pixels; of a cube, the side of a face counts."""
     height, width = pixels.shape[:2]
     every = -(-max(width if is_cube else height, width) // largest)
     return pixels if every == 1 else np.ascontiguousarray(pixels[every // 2 :: every, every // 2 :: every])

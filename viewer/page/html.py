@@ -1,4 +1,4 @@
-"""Builds a page of one file: markup, styles, script, shaders and data, and the policy that lets nothing else in."""
+"""Builds the file of a page: markup, styles, script, shaders, data, and a content policy that allows nothing else."""
 
 import base64
 import gzip
@@ -23,7 +23,7 @@ _STAGES = {"vert": ("in", "out", ""), "frag": ("in", "in", "out vec4 fragColor;\
 
 
 def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster: tuple[bytes, str] | None) -> bytes:
-    """Return the file. `poster`: the content and the kind of a picture, such as image/jpeg."""
+    """Return the content of the file. `poster`: a picture's content and kind, such as image/jpeg."""
     body, style, script, loader = _sources()
     manifest = manifest | {
         "sections": sections.index,
@@ -53,13 +53,13 @@ def build_page(title: str, manifest: dict[str, Any], sections: Sections, poster:
 
 
 def content_policy(style: str, *scripts: str) -> str:
-    """Return the policy of a page that runs these scripts and this style alone, and asks for nothing."""
+    """Return a content policy that allows these scripts, this style, and no requests."""
     return _POLICY.format(script=" ".join(map(_hash, scripts)), style=_hash(style))
 
 
 @cache
 def shaders() -> dict[str, str]:
-    """Return the shaders of the gizmos as WebGL 2 takes them, by their file names."""
+    """Return the shaders of spheres and arrows in the language of WebGL 2, by file name."""
     return {f"{stem}.{stage}": _ported(f"{stem}.{stage}") for stem in _SHADERS for stage in _STAGES}
 
 
@@ -74,24 +74,24 @@ def _ported(name: str) -> str:
 
 @cache
 def _sources() -> tuple[str, str, str, str]:
-    """Return the markup, the styles, the script, which is one scope, and the script that unpacks it."""
+    """Return the markup, the styles, the script (one scope) and the script that unpacks it."""
     folder = files(__package__).joinpath("web")
     names = sorted(each.name for each in folder.iterdir() if each.name.endswith(".js") and each.name != _LOADER)
     names.sort(key=lambda name: name == "main.js")
     texts = [folder.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css", _LOADER, *names)]
     body, style, loader, *scripts = map(_short, texts)
     script = '(() => {"use strict";\n' + "\n".join(scripts) + "\n})();"
-    # As ASCII they are the same, and have the same hash, within a document of any encoding.
+    # ASCII has the same hash in a document of any encoding.
     return _ascii(body, "&#{};"), _ascii(style, "\\{:x} "), _ascii(script, "\\u{:04x}"), loader
 
 
 def _ascii(text: str, escape: str) -> str:
-    """Return text with all other letters as escapes of their numbers."""
+    """Return text with letters beyond ASCII as escapes."""
     return re.sub(r"[^\x00-\x7f]", lambda match: escape.format(ord(match[0])), text)
 
 
 def _short(text: str) -> str:
-    """Return a source without indentation, empty lines and the lines that hold comments alone."""
+    """Return a source without indentation, empty lines and lines of comments."""
     lines, is_comment = [], False
     for line in map(str.strip, text.splitlines()):
         is_comment = is_comment or line.startswith("/*")
@@ -106,5 +106,5 @@ def _hash(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text for an element or an attribute."""
+    """Return text that is safe in an element or an attribute."""
     return _ascii(html.escape("".join(letter if letter.isprintable() else " " for letter in text)), "&#{};")

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import RecordingError
+from ..events.event_log import event_record
 from ..files import PartFile
-from ..recording.tables import EVENT_COLUMNS, EventCollector, SeenEvent, event_rows
+from ..recording.tables import EventCollector, SeenEvent
 from ..recording.talk import scene_title
-from ..render.style import BAR, Gauge, palette_colors, sensor_color
+from ..render.style import BAR, Gauge, glyph_scale, palette_colors, sensor_color
 from ..session.force_scale import nice_above
 from ..session.session import Session
 from ..settings import Reduce
@@ -27,12 +28,12 @@ from .sections import Sections
 
 FORMAT = 1
 """Version of the format."""
-_MOST_EVENTS = 5000
-"""Events that a page lists; the first ones, if there are more."""
+_MOST_EVENTS = 20_000
+"""Largest number of events that a page lists, first ones first."""
 _USUAL_START = 1.0
-"""Time after the begin of the run that is shown first [s]: what was dropped lies on the ground by then ..."""
+"""Time after the start of the run that is shown first [s]: a dropped object lies on the ground by then ..."""
 _AT_HALF = 0.5
-"""... or this part of a shorter run."""
+"""... or, of a shorter run, this share of its duration."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +41,15 @@ class PageOptions:
     """Options of a page: the parts of a run that it keeps and shows."""
 
     at: float | None = None
-    """Simulated time that is shown first [s]; None for one soon after the start."""
+    """Simulated time that the page shows first [s]; None for one soon after the start."""
     all_contacts: bool = False
     """True to keep the contacts of every step, however large the page becomes."""
     detail: float | None = None
-    """Distance at which vertices of meshes are merged [m]; 0 for none, None as many as a usual size takes."""
+    """Distance at which vertices of meshes are merged [m]; 0 merges none, None as many as a usual size takes."""
     title: str = ""
-    """Title; the name of the scene without one."""
+    """Title of the page; if it is empty, the name of the scene."""
     command: str | None = None
-    """Command that shows a step in a window, with `{time}` in place of its time; None if there is none."""
+    """Command that opens the run in a window, to which the page adds `--go-to TIME`; None if there is none."""
     findings: Sequence[dict[str, Any]] = ()
     """Findings of the contact rules: rule, severity and message of each."""
 
@@ -60,11 +61,18 @@ class PageFile:
     """
 
     def __init__(self, path: str | Path, session: Session, duration: float, options: PageOptions | None = None) -> None:
-        """`duration`: of the run, if it does not end before [s]."""
+        """Open the file.
+
+        Args:
+            path: File to write, `.html`.
+            session: Session whose steps are written.
+            duration: Simulated time of the run, which may end earlier [s].
+            options: Choices for the page.
+        """
         check_page_path(path)
         self.path = Path(path)
         self.event_count = 0
-        """Events that were found; known from `finish` on."""
+        """Number of events in the run; known from `finish` on."""
         self._session, self._options = session, options or PageOptions()
         self._part = PartFile(self.path)
         self._sections = Sections()
@@ -84,11 +92,11 @@ class PageFile:
 
     @property
     def steps(self) -> int:
-        """Steps written so far."""
+        """Number of steps written so far."""
         return 0 if self._recorder is None else self._recorder.steps
 
     def write(self, step: int, time: float) -> None:
-        """Keep the step that the session is at: its number and simulated time [s]; nothing once it is finished."""
+        """Keep the session's step, with its number and simulated time [s]. Does nothing after `finish`."""
         if self._closed:
             return
         if self._recorder is None:
@@ -112,7 +120,7 @@ class PageFile:
             events = self._events.finish(*self._span)
             self.event_count = len(events)
             gauge = self._gauge(recorder)
-            # Of that instant, so that a camera which follows a body is where the first picture has it.
+            # The scene is read at that instant: a camera that follows a body is where the first picture has it.
             assert self._instant is not None
             start, instant = self._instant
             model, view = session.engine.model, session.view
@@ -162,7 +170,7 @@ class PageFile:
             self._start = time + min(_USUAL_START, _AT_HALF * self._duration)
 
     def _gauge(self, recorder: RunRecorder) -> Gauge:
-        """Choose the scale of the arrows by the usual force of the whole run: no arrow changes its scale."""
+        """Return a scale for arrows that fits the median force of the run: a page never rescales them."""
         session = self._session
         gauge = session.force_scale.last or session.force_scale.first(session.engine.data, session.usual_eye)
         forces = recorder.strongest()
@@ -176,7 +184,8 @@ class PageFile:
         session, recorder = self._session, self._recorder
         assert recorder is not None
         gizmos, sensors = session.settings.gizmos, session.engine.sensors
-        colors = palette_colors(session.engine.model, gizmos.palette)
+        model = session.engine.model
+        colors, scale = palette_colors(model, gizmos.palette), glyph_scale(model, gizmos, gauge)
         return {
             "sensors": [
                 {
@@ -194,6 +203,7 @@ class PageFile:
             "scale": {
                 "bar": BAR,
                 "newtons": gauge.newtons,
+                "torque": scale.torque / scale.force,
                 "longest": gauge.longest,
                 "sphere": gauge.sphere,
                 "reach": gauge.reach,
@@ -202,13 +212,17 @@ class PageFile:
 
     def _add_events(self, events: list[SeenEvent], times: Any) -> dict[str, Any]:
         shown = events[:_MOST_EVENTS]
-        rows = event_rows(shown)
-        records = []
-        for place, event in enumerate(shown):
-            record: dict[str, Any] = {name: _cell(rows[name], place) for name in EVENT_COLUMNS if name != "video_frame"}
-            record["frame"] = max(0, min(int(np.searchsorted(times, event.entry.seen - 1e-9)), len(times) - 1))
-            record["why"] = getattr(event.entry.event, "why", "")
-            records.append(record)
+        frames = np.searchsorted(times, np.array([event.entry.seen for event in shown]) - 1e-9).clip(0, len(times) - 1)
+        records = [
+            {
+                "time": round(event["time"], 9),
+                "frame": frame,
+                "geoms": event["geoms"],
+                "kind": event["kind"],
+                "why": event.get("why", ""),
+            }
+            for event, frame in zip((event_record(each.entry) for each in shown), frames.tolist(), strict=True)
+        ]
         self._sections.add_json("events", records)
         return {"count": len(shown), "left_out": len(events) - len(shown)}
 
@@ -220,10 +234,3 @@ class PageFile:
 
 _COLORS = ("normal", "tangent0", "tangent1", "point", "total", "torque", "open")
 _LAYERS = ("points", "forces", "normal", "tangents", "total", "torque")
-
-
-def _cell(column: Any, place: int) -> Any:
-    """Return a value of a column of a table."""
-    if hasattr(column, "codes"):
-        return column.names[int(column.codes[place])]
-    return column[place].item()

@@ -1,4 +1,4 @@
-"""Draws the first picture of a page as the window does: it is there before any script has run."""
+"""Draws the first picture of a page, with the window's renderer: a browser shows it before the script has run."""
 
 import copy
 import io
@@ -18,7 +18,7 @@ from ..session.session import Session
 from ..settings import Quality
 
 _SIZE = 960, 540
-"""Width and height [px]."""
+"""Width and height of the picture [px]."""
 _QUALITY = 82
 """Quality of the JPEG."""
 
@@ -32,7 +32,7 @@ class Instant(NamedTuple):
 
 
 def keep_instant(session: Session) -> Instant:
-    """Copy what is drawn at the step that a session is at."""
+    """Copy the state and the contacts of a session's step."""
     contacts, _ = follow_forces(DrawContext(session), session.usual_eye)
     kept = [
         SensorGlyphs(each.index, each.batch.mapped(lambda name, array: np.array(array)), each.color, each.ghost)
@@ -42,7 +42,7 @@ def keep_instant(session: Session) -> Instant:
 
 
 def draw_poster(session: Session, instant: Instant, gauge: Gauge) -> tuple[bytes, str] | None:
-    """Return a picture as a file, and the kind of the file; None on a machine that cannot draw."""
+    """Return the content and the kind of a picture's file; None on a machine that cannot draw."""
     from PIL import Image
 
     model, gizmos = session.engine.model, session.settings.gizmos

@@ -14,21 +14,21 @@ from .geometry import drawn_bodies
 from .sections import Sections, small_integers
 
 _POSE_BYTES = 24 * 2**20
-"""Memory of poses and curves from which on every second frame is dropped ..."""
+"""Memory of poses and curves above which every second frame is dropped [bytes] ..."""
 _MOST_FRAMES = 200_000
-"""... and number of frames from which on it is, too."""
+"""... and number of frames above which it is, too."""
 _CONTACT_BYTES = 16 * 2**20
-"""Memory of contacts from which on only every second frame that has them keeps them."""
+"""Memory of contacts above which every second frame loses them [bytes]."""
 _MOST_CURVES = 64
-"""Sensors whose curves are kept."""
+"""Largest number of sensors with curves."""
 _READINGS = 4096
-"""Readings of sensors that are decoded together."""
+"""Number of readings of sensors that are decoded together."""
 _CHUNK = 512
-"""Steps whose poses are turned into integers together."""
+"""Number of steps whose poses are turned into integers together."""
 _UNIT, _FINE = 1e-5, 1e-5
-"""Size of a step of a position [m]: a hundredth of a millimetre, or this part of a small scene."""
+"""Unit of a position [m]: a hundredth of a millimetre, or this share of a small scene's size."""
 _TURN = 32767
-"""Steps of a number of a quaternion from 0 to 1."""
+"""Number of steps of a component of a quaternion from 0 to 1."""
 FILLED, TURNED, WORLD, UNKNOWN_WORLD = 1, 2, 4, 8
 """Flags of a row of contacts."""
 _LOCAL = [*(f"force_{name}" for name in ("normal", "tangent0", "tangent1"))]
@@ -36,28 +36,28 @@ _LOCAL += [name.replace("force", "torque") for name in _LOCAL]
 _WORLD = [f"{vector}_{axis}" for vector in ("force", "torque") for axis in "xyz"]
 _PLACES = ["dist", *(f"{vector}_{axis}" for vector in ("pos", "normal", "tangent0") for axis in "xyz")]
 COLUMNS = [*_LOCAL, *_PLACES]
-"""Numbers of a contact that are kept; those along the world's axes follow from them, bit for bit, where they are
-computed as the engine's arrays are: with 64 bits, or with 32."""
+"""Numbers of a contact that are kept. Those along the world's axes follow from them, bit for bit, if they are computed
+with as many bits as the engine's arrays have: 64 or 32."""
 
 
 class RunRecorder:
-    """Keeps what a page shows of the steps of a session, one call of `write` a step.
+    """Keeps the steps of a session for a page, with one call of `write` a step.
 
     Poses and curves are kept of every step and contacts of every step, as long as they fit into memory; then of every
     second, fourth, ... step.
     """
 
     def __init__(self, session: Session, all_contacts: bool = False) -> None:
-        """`all_contacts`: True to keep the contacts of every frame, however many there are."""
+        """Prepare. `all_contacts`: True to keep the contacts of every frame, whatever memory they take."""
         engine = session.engine
         self.names = [sensor.name for sensor in session.shown_sensors]
-        """Sensors of the page."""
+        """Names of the sensors in the page."""
         self.stride = 1
-        """Steps from one frame to the next."""
+        """Number of steps from one frame to the next."""
         self.every = 1
-        """Frames from one with contacts to the next."""
+        """Number of frames from one with contacts to the next."""
         self.steps = 0
-        """Steps written so far."""
+        """Number of steps written so far."""
         self._session = session
         self._budget = np.inf if all_contacts else _CONTACT_BYTES
         self._bodies = drawn_bodies(engine.model).ids
@@ -91,7 +91,7 @@ class RunRecorder:
         """Sensors whose contacts are turned so that the force on what moves is shown."""
 
     def write(self, step: int, time: float) -> None:
-        """Keep the step that the session is at: its number and simulated time [s]."""
+        """Keep the session's step, with its number and simulated time [s]."""
         number, self.steps = self.steps, self.steps + 1
         if (block := self._forces.add(self._session.simulation.shown_step)) is not None:
             self._add_curves(block)
@@ -162,7 +162,7 @@ class RunRecorder:
         return np.concatenate(found)
 
     def notes(self) -> list[str]:
-        """Return what was left out, as sentences."""
+        """Return sentences about what was left out."""
         notes, timestep = [], self._session.engine.timestep
         if self.stride > 1:
             notes.append(
@@ -179,7 +179,7 @@ class RunRecorder:
         return notes
 
     def _add_curves(self, block: StepBlock) -> None:
-        """Reduce the curves of a block to frames: each has the largest value since the one before."""
+        """Reduce the curves of a block to frames: a frame has the largest value since the frame before it."""
         count = len(self._curve_names)
         values = np.zeros((len(block), 2 * count), np.float32)
         for places, reduce, batch in block.groups():
@@ -197,7 +197,7 @@ class RunRecorder:
         self._pending = rows[ends[-1] + 1 :] if len(ends) else rows
 
     def _other_curves(self) -> tuple[list[dict[str, Any]], list[NDArray[np.float32]]]:
-        """Return the touch sensors and channels, as a manifest describes curves, and their values in all frames."""
+        """Return descriptions of the curves of touch sensors and channels, and their values in all frames."""
         about: list[dict[str, Any]] = []
         values = [np.array(self._touch).T] if self._touch else []
         for touch in touch_samples(self._session) if self._touch else ():
@@ -215,7 +215,7 @@ class RunRecorder:
 
     def _pack_poses(self) -> None:
         rows, split = self._chunk[: self._filled], 3 * len(self._bodies)
-        # What has flown away, or is not a number, stays at the edge of what an integer holds.
+        # A body beyond the range of an integer stays at its edge; one without a position stays at the origin.
         steps = np.nan_to_num(np.rint(rows[:, :split] / self._unit), nan=0.0)
         positions = np.clip(steps, -(2**31) + 1, 2**31 - 1).astype(np.int32)
         turns = np.nan_to_num(np.rint(rows[:, split:] * _TURN)).astype(np.int16)
@@ -284,7 +284,7 @@ class RunRecorder:
             geoms2.codes.astype(np.int32),
             np.concatenate([values, places], axis=1)[is_known],
         )
-        # What was waiting to be decoded may have been dropped meanwhile.
+        # Frames that were still to be decoded may have been dropped meanwhile.
         found = found.kept((step % self.stride == 0) & (found.frame % self.every == 0))
         self._contacts.append(found)
         self._contact_bytes += found.size
@@ -313,6 +313,7 @@ class RunRecorder:
             "frames": frames,
             "rows": len(contacts.frame),
             "values": int(filled.sum()),
+            "torques": bool(np.any(np.nan_to_num(values[3:6]))),
             "precision": self._precision,
             "columns": COLUMNS,
             "geoms": self._geoms[: used + 1],
@@ -363,5 +364,5 @@ def _precision(session: Session) -> int:
 
 
 def _ordinal(number: int) -> str:
-    """Return a number greater than one as a word: second, 4th."""
+    """Return an ordinal number, from two on: second, 4th."""
     return "second" if number == 2 else f"{number}th"

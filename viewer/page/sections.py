@@ -1,4 +1,4 @@
-"""Packs arrays into the sections of a page: differences, byte planes, gzip, base64, each with length and checksum."""
+"""Packs arrays into the sections of a page: differences, byte planes, gzip and base64, with length and checksum."""
 
 import base64
 import gzip
@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LEVEL = 8
-"""Compression of sections: the highest level takes twice as long for a hundredth."""
+"""Level of compression: the highest one takes twice as long to save a hundredth."""
 _KINDS = {"<f8": "f8", "<f4": "f4", "<i4": "i4", "<u4": "u4", "<i2": "i2", "<u2": "u2", "|u1": "u1"}
 
 
 class Sections:
-    """The sections of one page, in the order in which they were added."""
+    """Sections of one page, in the order in which they were added."""
 
     def __init__(self) -> None:
         self.index: dict[str, dict[str, Any]] = {}
@@ -24,12 +24,11 @@ class Sections:
         self._texts: list[tuple[str, str]] = []
 
     def add(self, name: str, values: NDArray[Any], delta: bool = False, planes: bool = False) -> None:
-        """Add an array. `delta`: store differences along the last axis; `planes`: all lowest bytes first, then the
-        next ones."""
+        """Add an array. `delta`: store differences along the last axis; `planes`: store all lowest bytes first."""
         values = np.ascontiguousarray(values)
         stored = values.view(f"<u{values.itemsize}")
         if delta and stored.size:
-            # Modulo the integer's range, so that sums give back each bit.
+            # Modulo the range of the integer: sums give back every bit.
             stored = np.concatenate([stored[..., :1], stored[..., 1:] - stored[..., :-1]], axis=-1)
         raw = stored.tobytes()
         if planes:
@@ -38,17 +37,17 @@ class Sections:
         self._put(name, _gzip(raw), {"dtype": kind, "shape": values.shape, "delta": delta, "planes": planes}, len(raw))
 
     def add_json(self, name: str, value: Any) -> None:
-        """Add what JSON can hold."""
+        """Add a value as JSON."""
         raw = as_json(value).encode("ascii")
         self._put(name, _gzip(raw), {"dtype": "json"}, len(raw))
 
     def add_file(self, name: str, kind: str, content: bytes) -> None:
-        """Add a file as it is, such as a PNG."""
+        """Add a file, such as a PNG, unchanged."""
         self._put(name, content, {"dtype": kind}, len(content))
 
     @property
     def size(self) -> int:
-        """Characters of all sections."""
+        """Number of characters of all sections."""
         return sum(len(text) for _, text in self._texts)
 
     def html(self) -> str:
@@ -62,7 +61,7 @@ class Sections:
 
 
 def as_json(value: Any) -> str:
-    """Return JSON in ASCII that no HTML can be hidden in; numbers that are not finite become null."""
+    """Return JSON in ASCII that cannot end its HTML element; NaN and infinity become null."""
     return json.dumps(_finite(value), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -1,4 +1,4 @@
-// The camera: free, as the window's, or one of the scene.
+// The camera: the user's, with the mouse of the window, or one of the scene.
 
 const ORBIT = 180, STEEPEST = 89, ZOOM = 2.4;
 
@@ -12,7 +12,7 @@ class Camera {
 
   reset() { Object.assign(this, this.manifest.camera, { lookat: [...this.manifest.camera.lookat], chosen: -1 }); }
 
-  // What moves is what a drag turns about: the same picture, with its centre as far away as the bodies.
+  // Make a drag turn about the moving bodies: the picture stays, and its centre moves to their distance.
   turnAbout(places) {
     const ahead = this.axes[2], place = plus(this.lookat, ahead, -this.distance), depths = [];
     for (let i = 0; i < places.length; i += 3) depths.push(dot(plus(places.subarray(i, i + 3), place, -1), ahead));
@@ -30,35 +30,31 @@ class Camera {
     return [right, cross(right, ahead), ahead];
   }
 
-  // The picture's camera, for a size [CSS px], where bodies are.
+  // Return what drawing needs for a size of the picture [CSS px] and poses of the bodies.
   picture(width, height, turns, places) {
     let [right, up, ahead] = this.axes, fovy = this.fovy, distance = this.distance,
       place = plus(this.lookat, ahead, -distance), focus = this.lookat;
     const fixed = this.manifest.cameras[this.chosen];
     if (fixed) {
-      const own = turnOf(...fixed.quat), t = fixed.body < 0 ? [1, 0, 0, 0, 1, 0, 0, 0,
-        1] : turns.subarray(9 * fixed.body, 9 * fixed.body + 9);
-      const at = fixed.body < 0 ? [0, 0, 0] : places.subarray(3 * fixed.body, 3 * fixed.body + 3);
-      const turn = (v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
-      [right, up, ahead] = [0, 1, 2].map((c) => turn([own[c], own[3 + c], own[6 + c]].map((v) => c === 2 ? -v : v)));
-      place = plus(turn(fixed.pos), at);
+      const own = turnOf(...fixed.quat), axis = (c) => [own[c], own[3 + c], own[6 + c]];
+      const { turn, at } = poseOf(fixed.body, turns, places);
+      [right, up, ahead] = [axis(0), axis(1), axis(2).map((v) => -v)].map(turn);
+      place = at(fixed.pos);
       fovy = fixed.fovy;
       distance = Math.max(dot(plus(this.manifest.center || this.lookat, place, -1), ahead), 0.1 * this.size);
       focus = plus(place, ahead, distance);
     }
     const far = Math.max(this.far || 0, distance + 12 * this.size),
       near = clamp(this.near || 0.01 * distance, 0.002 * distance, 0.03 * distance);
-    const slope = this.orthographic && !fixed ? 0.5 * fovy : Math.tan(0.5 * fovy * Math.PI / 180);
-    const tall = this.orthographic && !fixed ? slope : near * slope, orthographic = !!this.orthographic && !fixed;
+    const orthographic = !!this.orthographic && !fixed;
+    const slope = orthographic ? 0.5 * fovy : Math.tan(0.5 * fovy * Math.PI / 180);
+    const tall = orthographic ? slope : near * slope, perPixel = 2 * slope / height, wide = slope * width / height;
     const view = viewMatrix(place, right, up, ahead.map((v) => -v));
     const projection = boxProjection(-tall * width / height, tall * width / height, -tall, tall, near, far,
       orthographic);
-    const perPixel = orthographic ? 2 * slope / height : 2 * slope / height;
-    const wide = slope * width / height;
     return {
-      view, projection, toClip: product(projection, view), place, ahead, right, up, focus, distance, fovy,
-        orthographic, width, height, perPixel,
-      // Ways of the sky's corners: turned alone.
+      view, projection, toClip: product(projection, view), place, ahead, focus, distance, orthographic, width, height,
+      // From the picture to directions in the world, which have no position.
       skyFromClip: new Float64Array([
         ...right.map((v) => v * wide), 0, ...up.map((v) => v * slope), 0, ...ahead, 0, 0, 0, 0, 1,
       ]),
@@ -77,7 +73,7 @@ class Camera {
     };
   }
 
-  // A drag, in heights of the picture.
+  // Turn by a drag, in heights of the picture.
   orbit(dx, dy) {
     this.chosen = -1;
     this.azimuth = (this.azimuth - ORBIT * dx + 540) % 360 - 180;
@@ -90,7 +86,7 @@ class Camera {
     this.lookat = plus(plus(this.lookat, up, height * dy), right, -height * dx);
   }
 
-  // Nearer by a positive amount; towards a point of the picture from -1 to 1 each way.
+  // Go nearer by a positive amount, towards a point of the picture from -1 to 1 in each direction.
   zoom(amount, [x, y] = [0, 0], aspect = 1) {
     this.chosen = -1;
     const before = this.distance, [right, up] = this.axes, slope = Math.tan(0.5 * this.fovy * Math.PI / 180);

@@ -1,8 +1,8 @@
-// Curves of every step, drawn from exact smallest and largest values, and bars of when something touches.
+// Curves of every step, drawn with exact smallest and largest values, and bars while a sensor is in contact.
 
 const BRANCHES = 8, GUTTER = 52, ROW = 12;
 
-// Smallest and largest values of eights, of eights of these, and so on. NaN counts as nothing.
+// Smallest and largest values of groups of eight, of groups of these, and so on. NaN is ignored.
 class Pyramid {
   constructor(values) {
     this.levels = [[values, values]];
@@ -20,7 +20,7 @@ class Pyramid {
     }
   }
 
-  // Smallest and largest value of frames from `start` up to `stop`.
+  // Return the smallest and largest value of frames from `start` to before `stop`.
   range(start, stop) {
     let low = NaN, high = NaN, level = 0;
     const take = (i) => {
@@ -38,7 +38,7 @@ class Pyramid {
   }
 }
 
-// About `count` round values between two.
+// Return about `count` round values between two values, and their distance.
 function ticks(low, high, count) {
   const rough = (high - low) / Math.max(count, 1), decade = 10 ** Math.floor(Math.log10(rough || 1));
   const step = decade * ([1, 2, 5, 10].find((s) => s * decade >= rough * 0.999) || 10), out = [];
@@ -48,7 +48,7 @@ function ticks(low, high, count) {
 
 const rgb = (color) => `rgb(${color.slice(0, 3).map((v) => Math.round(255 * v)).join()})`;
 
-// Of a light ground, colours that are made for a dark one are too bright: as dark as a line has to be.
+// Return a colour for lines; on a light ground a bright one is darkened.
 function readable(color, isLight) {
   const [r, g, b] = color, light = 0.299 * r + 0.587 * g + 0.114 * b;
   return rgb(isLight && light > 0.5 ? [r, g, b].map((v) => v * (0.5 / light) ** 0.9) : color);
@@ -79,7 +79,7 @@ class Chart {
     this.to = this.from + span;
   }
 
-  // Keep a time in view.
+  // Move the visible span to a time outside it; return whether it moved.
   follow(time) {
     const span = this.to - this.from;
     if (this.isWhole || time >= this.from && time <= this.to) return false;
@@ -88,7 +88,7 @@ class Chart {
     return true;
   }
 
-  // Frames of each column of pixels; one more at both ends.
+  // Return the first frame of each column of pixels, and the end.
   columns() {
     const edges = new Int32Array(Math.ceil(this.plotWidth * this.ratio) + 1), count = edges.length - 1;
     for (let i = 0; i <= count; i++) {
@@ -99,7 +99,7 @@ class Chart {
     return edges;
   }
 
-  // `lines`: curves with a colour; `bars`: those whose values above zero make a bar, below.
+  // Draw. `lines`, `bars`: curves with a colour; a bar is where values are above zero.
   draw(lines, bars, unitName) {
     const { canvas, source, look } = this, width = canvas.clientWidth, ratio = Math.min(window.devicePixelRatio || 1,
       2);
@@ -123,7 +123,7 @@ class Chart {
         ? pyramid.range(edges[i], edges[i + 1]) : [NaN, NaN];
       return { low, high };
     });
-    // The axis holds what is usual; what lies far above is marked.
+    // The axis ends at usual values. Rare peaks far above are marked.
     const highs = ranges.flatMap((r) => Array.from(r.high).filter((v) => v === v)).sort((a, b) => a - b);
     const most = highs.length ? highs[highs.length - 1] : 1,
       usual = highs.length ? 1.25 * highs[Math.floor(0.985 * (highs.length - 1))] : 1;
@@ -164,7 +164,7 @@ class Chart {
       c.lineWidth = 1.4;
       c.lineJoin = "round";
       c.beginPath();
-      // Where there are fewer steps than pixels, from step to step; else the range of each column, joined to the next.
+      // With fewer steps than pixels, join the steps; else draw the range of each column, joined to the next.
       if (edges[count] - edges[0] < 0.7 * count) {
         let pen = false;
         for (let i = Math.max(edges[0] - 1, 0); i < Math.min(edges[count] + 1, source.count); i++) {
@@ -209,16 +209,13 @@ class Chart {
       c.fillRect(GUTTER, y + 3.5, this.plotWidth, 1);
       c.fillStyle = color;
       const pyramid = this.pyramid(curve);
-      for (let i = 0; i < count;) {
-        // Fewer steps than pixels: what was, is until the next step.
+      for (let i = 0; i < count; i++) {
+        // With fewer steps than pixels, a step lasts until the next one.
         const [low, high] = edges[i] < edges[i + 1] ? pyramid.range(edges[i], edges[i + 1]) : edges[i] > 0
           ? pyramid.range(edges[i] - 1, edges[i]) : [0, 0];
-        let j = i + 1;
-        if (high > 0) {
-          c.globalAlpha = low > 0 ? 1 : 0.55;
-          c.fillRect(GUTTER + i * step, y, (j - i) * step + 0.3, ROW - 4);
-        }
-        i = j;
+        if (!(high > 0)) continue;
+        c.globalAlpha = low > 0 ? 1 : 0.55;
+        c.fillRect(GUTTER + i * step, y, step + 0.3, ROW - 4);
       }
       c.globalAlpha = 1;
     });

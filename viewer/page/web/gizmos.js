@@ -1,4 +1,4 @@
-// Contacts as spheres and arrows: their sizes, what draws them, and the one under the pointer.
+// Contacts as spheres and arrows: their sizes, their drawing, and the one under the pointer.
 
 const BAR = 100, LIFT = 1.05, SHAFT_PER_SPHERE = 0.44, SPHERE = [6, 15], SHAFT = [3.2, 5], NEAREST_TO_ENDLESS = 0.3;
 const HIDDEN_ARROWS = 0.45, HIDDEN_SPHERES = 0.3, IN_FRONT = 1.1, DIMMED = 0.3, BRIGHT_SIZE = 1.4, BRIGHT_LIGHT = 0.3,
@@ -7,36 +7,30 @@ const HIDDEN_ARROWS = 0.45, HIDDEN_SPHERES = 0.3, IN_FRONT = 1.1, DIMMED = 0.3, 
 const bounded = (size, pixel, unit, [low, high]) => clamp(size, Math.max(low * unit, low) * pixel,
   Math.max(high * unit, low) * pixel);
 
-// Everything drawn of the contacts of a frame. `shown`: by sensor; `layers`: points, normal, tangents, total, torque.
+// Spheres and arrows of the contacts of a frame.
 class Glyphs {
-  constructor(source, camera, unit, shown, layers, scale, palette) {
-    this.spheres = [];
-    this.arrows = [];
-    Object.assign(this, { source, camera, unit, layers, scale, palette });
-  }
-
-  static of(source, frame, camera, unit, shown, layers, highlight) {
-    const { scale, palette } = source.manifest, glyphs = new Glyphs(source, camera, unit, shown,
-      layers, scale, palette);
+  // `shown`: whether a sensor is, by its number; `layers`: flags of points, forces, normal, tangents, total and torque.
+  constructor(source, frame, camera, unit, shown, layers, highlight) {
+    const { scale, palette } = source.manifest;
+    Object.assign(this, { source, camera, unit, layers, scale, palette, spheres: [], arrows: [] });
     const [from, to] = source.rows(frame), rows = [];
     for (let row = from; row < to; row++) {
       if (!(source.rowFlags[row] & FILLED) || !shown[source.rowSensor[row]]) continue;
       const pos = source.vector("pos", row);
-      if (pos && pos.every((v) => Math.abs(v) < 1e15)) rows.push([row, pos]);
+      if (pos.every((v) => Math.abs(v) < 1e15)) rows.push([row, pos]);
     }
     const middle = (axis) => { const v = rows.map(([, pos]) => pos[axis]).sort((a, b) => a - b), h = v.length >> 1;
       return v.length % 2 ? v[h] : 0.5 * (v[h - 1] + v[h]); };
     const anchor = rows.length ? [0, 1, 2].map(middle) : camera.focus,
       pixel = Math.max(camera.pixelSize(anchor), 1e-12);
-    glyphs.sphere = bounded(scale.sphere * unit * pixel, pixel, unit, SPHERE);
-    glyphs.depth = Math.max(BAR * unit * pixel, scale.reach || 0);
-    for (const [row, pos] of rows) glyphs.add(row, pos);
-    if (highlight) glyphs.highlight(highlight);
-    glyphs.marks = glyphs.arrows.flatMap((arrow) => glyphs.mark(arrow));
-    return glyphs;
+    this.sphere = bounded(scale.sphere * unit * pixel, pixel, unit, SPHERE);
+    this.depth = Math.max(BAR * unit * pixel, scale.reach || 0);
+    for (const [row, pos] of rows) this.add(row, pos);
+    if (highlight) this.highlight(highlight);
+    this.marks = this.arrows.flatMap((arrow) => this.mark(arrow));
   }
 
-  // Two white heads at the edge of the picture, where an arrow that begins in it goes on.
+  // Return two white heads at the edge of the picture, where an arrow that starts inside it goes on.
   mark({ start, vector, nearer }) {
     const { camera, unit } = this, [across, up] = [camera.width,
       camera.height].map((size) => 1 - 2 * INSET * unit / size), m = camera.toClip;
@@ -72,28 +66,24 @@ class Glyphs {
       if (size && size * factor >= 0.5 * unit * pixel) arrow(kind, pos, unit3(vector, size), size * factor, color);
     };
     const force = source.along("force", row);
-    if (net && force && !force.some((v) => v !== 0)) return;
+    if (net && !force.some((v) => v !== 0)) return;
     if (layers.points) this.spheres.push({ ...owner, pos, radius, color: palette.point });
     if (!layers.forces) return;
     if (layers.total || net) whole(net ? "net" : "total", source.world("force", row), perNewton, palette.total);
-    if (!net && force) {
-      // Force on object 2, as the window draws it; a sensor that lists its objects the other way round is turned.
-      const sign = flags & TURNED ? -1 : 1, normal = source.vector("normal", row)?.map((v) => sign * v),
-        t0 = source.vector("tangent0", row)?.map((v) => sign * v);
-      const t1 = source.tangent1(row), along = [force[0], force[1], sign * force[2]];
-      if (normal && t0) {
-        const lifted = plus(pos, normal, LIFT * radius);
-        [["normal", pos, normal, palette.normal, layers.normal],
-          ["tangent0", lifted, t0, palette.tangent0, layers.tangents],
-          ["tangent1", lifted, t1, palette.tangent1, layers.tangents]].forEach(([kind, start, axis, color, on], i) => {
-          if (on && Math.abs(along[i]) >= smallest) arrow(kind, start, axis, along[i] * perNewton, color);
-        });
-      }
+    if (!net) {
+      // The force on object 2, as the window draws it; of a turned contact, the force on object 1.
+      const sign = flags & TURNED ? -1 : 1, [normal, t0] = ["normal", "tangent0"].map((name) =>
+        source.vector(name, row).map((v) => sign * v));
+      const along = [force[0], force[1], sign * force[2]], lifted = plus(pos, normal, LIFT * radius);
+      [["normal", pos, normal, layers.normal], ["tangent0", lifted, t0, layers.tangents],
+        ["tangent1", lifted, source.tangent1(row), layers.tangents]].forEach(([kind, start, axis, on], i) => {
+        if (on && Math.abs(along[i]) >= smallest) arrow(kind, start, axis, along[i] * perNewton, palette[kind]);
+      });
     }
-    if (layers.torque) whole("torque", source.world("torque", row), perNewton * (scale.torque || 1), palette.torque);
+    if (layers.torque) whole("torque", source.world("torque", row), perNewton * scale.torque, palette.torque);
   }
 
-  // One contact larger and brighter, all others dimmed.
+  // Draw one contact larger and brighter, and dim all others.
   highlight({ sensor, slot }) {
     const is = (each) => each.sensor === sensor && each.slot === slot;
     if (!this.spheres.some(is) && !this.arrows.some(is)) return;
@@ -105,7 +95,7 @@ class Glyphs {
     for (const list of [this.spheres, this.arrows]) list.sort((a, b) => b.color[3] - a.color[3]);
   }
 
-  // The glyph at a point [CSS px], counted from its edge; of several, the nearest to the eye.
+  // Return the glyph within a tolerance of a point [CSS px]; of several, the one nearest to the eye.
   at(x, y, tolerance) {
     const { camera } = this;
     let best = null;
@@ -155,17 +145,13 @@ class GizmoDrawer {
     const drawn = texts.map((_, hidden) => {
       const program = compile(gl, ...(hidden ? texts.map(hide) : texts)), array = gl.createVertexArray();
       gl.bindVertexArray(array);
-      const attribute = (name, buffer, size, stride, offset, divisor) => {
+      const read = (name, buffer, ...about) => {
         const place = gl.getAttribLocation(program.program, name);
-        if (place < 0) return;
-        gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-        gl.enableVertexAttribArray(place);
-        gl.vertexAttribPointer(place, size, gl.FLOAT, false, stride, offset);
-        gl.vertexAttribDivisor(place, divisor);
+        if (place >= 0) attribute(gl, buffer, place, ...about);
       };
-      attribute("corner", mesh, width, 4 * width, 0, 0);
+      read("corner", mesh, width, 4 * width, 0);
       let offset = 0;
-      for (const [name, size] of columns) { attribute(name, instances, size, 4 * row, 4 * offset, 1); offset += size; }
+      for (const [name, size] of columns) { read(name, instances, size, 4 * row, 4 * offset, 1); offset += size; }
       make(new Uint16Array(triangles), gl.ELEMENT_ARRAY_BUFFER);
       gl.bindVertexArray(null);
       return { program, array };

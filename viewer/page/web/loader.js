@@ -1,4 +1,4 @@
-// Unpacks the page's script, which is compressed, and runs it: the policy of the page allows these two scripts alone.
+// Unpacks the compressed script of the page and runs it. The content policy allows these two scripts only.
 (async () => {
   const packed = document.getElementById("cv-script").textContent, script = document.createElement("script");
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));

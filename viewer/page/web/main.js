@@ -1,8 +1,8 @@
-// The page of a run: reads it, plays it, and shows what is asked for.
+// The page of a run: opens it, plays it, and draws scene, curves and tables.
 
 const $ = (id) => document.getElementById("ui-" + id);
 const SPEEDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-// Quality from best to fastest: size of the shadow's map by number, samples a pixel, pixels by CSS pixel.
+// Quality, best first: index into SHADOW_SIZES, samples per pixel, most pixels per CSS pixel.
 const LEVELS = [[2, 4, 2], [1, 4, 2], [0, 4, 2], [0, 0, 2], [0, 0, 1], [0, 0, 0.7], [0, 0, 0.5]];
 const TOO_SLOW = 42, SHOWN_ROWS = 200, SHOWN_EVENTS = 400, MOST_SENSORS = 400, MOST_LINES = 60, MOST_BARS = 16;
 const NO_WEBGL =
@@ -35,6 +35,14 @@ function make(tag, text = "", className = "") {
   if (text) element.textContent = text;
   if (className) element.className = className;
   return element;
+}
+
+function makeButton(text, act) {
+  return Object.assign(make("button", text), { type: "button", onclick: act });
+}
+
+function makeOptions(names, first = 0) {
+  return names.map((name, i) => Object.assign(make("option", name), { value: i + first }));
 }
 
 function drawing(path, size = 16, color = "currentColor") {
@@ -123,7 +131,7 @@ class Page {
     $("progress").firstElementChild.style.transform = `scaleX(${share})`;
   }
 
-  // ---- What is written once
+  // ---- Texts that never change
 
   showTexts() {
     const { manifest } = this, { versions } = manifest, last = manifest.frames.count;
@@ -138,18 +146,14 @@ class Page {
     for (const note of manifest.notes || []) $("notes").append(make("li", note));
     $("notes").hidden = !manifest.notes?.length;
     if (manifest.command) {
-      const code = make("code"), copy = make("button", "Copy");
-      copy.type = "button";
-      copy.onclick = () => copyText(code.textContent).then((done) => this.say(done ? "Copied the command."
-        : "Copying is not allowed here."));
+      const code = make("code"), copy = makeButton("Copy", () => this.copy(code.textContent, "the command"));
       $("command").append(make("span", "Open this step in contact-viewer:", "quiet"), code, copy);
       this.commandText = code;
     }
     for (const name of ["previous", "back", "play", "step", "next"]) $(name).append(drawing(MARKS[name]));
-    for (const speed of SPEEDS) $("speed").append(Object.assign(make("option", `${speed} ×`), { value: speed }));
-    $("speed").value = 1;
-    $("camera").append(...[["free camera", -1], ...manifest.cameras.map((each, i) => [each.name,
-      i])].map(([name, i]) => Object.assign(make("option", name), { value: i })));
+    $("speed").append(...makeOptions(SPEEDS.map((speed) => `${speed} ×`)));
+    this.faster(0);
+    $("camera").append(...makeOptions(["free camera", ...manifest.cameras.map((each) => each.name)], -1));
     $("camera").hidden = !manifest.cameras.length;
     for (const [keys, does] of KEYS) {
       const line = make("div"), kinds = make("span");
@@ -178,9 +182,13 @@ class Page {
 
   sensorColor(i) { return readable(this.manifest.sensors[i].color, document.documentElement.dataset.theme !== "dark"); }
 
+  async copy(text, name) {
+    this.say(await copyText(text) ? `Copied ${name}.` : "Copying is not allowed here.");
+  }
+
   say(text) { $("status").textContent = text; this.note(text, 2500); }
 
-  // A message for a while, or what is said of the quality when there is none.
+  // Show a message for some time, or a text about the quality while there is no message.
   note(text, milliseconds = 0) {
     if (!milliseconds && this.noteTimer) return;
     clearTimeout(this.noteTimer);
@@ -196,13 +204,13 @@ class Page {
       ["Points", "C", () => this.layers.points, () => { this.layers.points = !this.layers.points; }],
       ["Forces", "F", () => this.layers.forces, () => { this.layers.forces = !this.layers.forces; }],
       ["Total", "P", () => !split(), () => this.split(), has],
+      ["Torque", "", () => this.layers.torque, () => { this.layers.torque = !this.layers.torque; },
+        this.manifest.contacts.torques],
       ["Shadows", "S", () => this.shadows, () => { this.shadows = !this.shadows; }],
     ];
     this.layerButtons = buttons.filter((each) => each[4] !== false).map(([name, key, state, act]) => {
-      const button = make("button", name + " ");
-      button.type = "button";
-      button.append(make("kbd", key));
-      button.onclick = () => { act(); this.change(); this.showLegend(); };
+      const button = makeButton(name + " ", () => { act(); this.change(); this.showLegend(); });
+      if (key) button.append(make("kbd", key));
       $("layers").append(button);
       return { button, state, key, act };
     });
@@ -269,14 +277,11 @@ class Page {
     if (sensors.length > 3) {
       const row = make("div", "", "row");
       for (const [name, on] of [["Show all", true], ["Hide all", false]]) {
-        const button = make("button", name);
-        button.type = "button";
-        button.onclick = () => {
+        row.append(makeButton(name, () => {
           this.shown.fill(on);
           for (const { box } of this.sensorRows) box.checked = on;
           this.change(); this.drawCurves(); this.showLegend();
-        };
-        row.append(button);
+        }));
       }
       list.before(row);
     }
@@ -290,21 +295,19 @@ class Page {
       || 0)) : "", "quiet"));
   }
 
-  // Some events before and after one: all of a long run would make the page slow.
+  // List some events before and after one: a list of all events makes the page slow.
   listEvents(at) {
     const { events } = this.source, first = this.firstEvent = Math.max(at - SHOWN_EVENTS / 4, 0),
       end = this.endEvent = Math.min(first + SHOWN_EVENTS, events.length);
     const row = (text, frame, time, why) => {
-      const item = make("li"), button = make("button");
-      button.type = "button";
+      const item = make("li"), button = makeButton("", () => { this.pause(); this.go(frame); });
       button.append(make("span", time, "number"), make("span", text));
       if (why) button.title = why;
-      button.onclick = () => { this.pause(); this.go(frame); };
       item.append(button);
       return item;
     };
     const rows = events.slice(first, end).map((event) =>
-      row(`${event.geom1} × ${event.geom2} ${EVENTS[event.kind] || event.kind}`, event.frame,
+      row(`${event.geoms.join(" × ")} ${EVENTS[event.kind] || event.kind}`, event.frame,
         event.time.toFixed(this.digits), event.why));
     const left = events.length - end + (this.manifest.events.left_out || 0);
     $("events").querySelector("ol").replaceChildren(...first ? [row(`${first} earlier`, events[first - 1].frame, "…")]
@@ -348,7 +351,7 @@ class Page {
     $("step").onclick = () => { this.pause(); this.go(this.frame + 1); };
     $("next").onclick = () => this.goToEvent(1);
     $("previous").onclick = () => this.goToEvent(-1);
-    $("speed").onchange = () => { this.speed = +$("speed").value; };
+    $("speed").onchange = () => { this.speed = SPEEDS[$("speed").value]; };
     $("camera").onchange = () => { this.camera.chosen = +$("camera").value; this.change(); };
     $("reset").onclick = () => { this.camera.reset(); this.change(); };
     $("copy").onclick = () => this.copyRows();
@@ -446,7 +449,7 @@ class Page {
 
   faster(way) {
     this.speed = SPEEDS[clamp(SPEEDS.indexOf(this.speed) + way, 0, SPEEDS.length - 1)];
-    $("speed").value = this.speed;
+    $("speed").value = SPEEDS.indexOf(this.speed);
   }
 
   nextCamera(way) {
@@ -488,7 +491,7 @@ class Page {
     this.cost = performance.now() - begun;
   }
 
-  // When nothing moves, the picture is drawn as well as it can be.
+  // Draw at the best quality once nothing moves.
   settle() {
     clearTimeout(this.settleTimer);
     if (this.level) this.settleTimer = setTimeout(() => { if (!this.playing && !this.dragging) { this.draw(0);
@@ -502,7 +505,7 @@ class Page {
     this.intervals = [];
     if (median < TOO_SLOW || this.level === LEVELS.length - 1) return;
     this.level = Math.min(this.level + (median > 250 ? 3 : median > 110 ? 2 : 1), LEVELS.length - 1);
-    // On a usual screen some levels are the same.
+    // Some levels are the same on a screen with one pixel per CSS pixel.
     while (this.level < LEVELS.length - 1 && this.ratio(this.level) === this.ratio(this.level - 1)
       && LEVELS[this.level][1] === LEVELS[this.level - 1][1] && this.level > 3) this.level++;
     this.note(this.qualityText());
@@ -530,7 +533,7 @@ class Page {
       this.note("The browser took the graphics away; reload the page to have the scene back.");
     });
     this.gl = gl;
-    // Drawn by the processor: what costs most waits until nothing moves.
+    // A renderer on the processor starts without shadows.
     const about = gl.getExtension("WEBGL_debug_renderer_info");
     const name = about ? gl.getParameter(about.UNMASKED_RENDERER_WEBGL) : "";
     if (/SwiftShader|llvmpipe|Basic Render|Software/i.test(name)) this.level = 2;
@@ -576,7 +579,7 @@ class Page {
     }
   }
 
-  // From the poster to the scene.
+  // Show the scene in place of the poster.
   reveal() {
     if (!this.hasGeometry || this.revealed) return;
     this.revealed = true;
@@ -596,7 +599,7 @@ class Page {
     const picture = this.picture = this.camera.picture(width, height, source.turns, source.places);
     const frame = this.frameBuffer(samples, size), ground = this.ground();
     this.scene.draw(source.turns, source.places, picture, frame, size, this.shadows ? shadow : 0, ground);
-    this.glyphs = Glyphs.of(source, this.frame, picture, this.unit, this.shown, this.layers,
+    this.glyphs = new Glyphs(source, this.frame, picture, this.unit, this.shown, this.layers,
       this.pinned || this.pointed);
     this.gizmos.draw(this.glyphs, size);
     if (frame) {
@@ -635,7 +638,7 @@ class Page {
     return frame;
   }
 
-  // Sizes are read here alone: asking for them makes the browser lay out the page.
+  // Sizes are read only here, because reading them makes the browser compute the layout.
   resized() { this.size = [$("scene").clientWidth, $("scene").clientHeight]; this.sizeBar(); this.change();
     clearTimeout(this.sizeTimer); this.sizeTimer = setTimeout(() => this.drawCurves(), 60); }
 
@@ -737,7 +740,7 @@ class Page {
     tip.style.top = clamp(y - 12, 6, Math.max(box.height - tip.offsetHeight - 6, 6)) + "px";
   }
 
-  async pin(event) {
+  pin(event) {
     const owner = this.found(event, event.pointerType === "touch" ? 18 : 6);
     this.unpin();
     if (!owner) return;
@@ -747,8 +750,7 @@ class Page {
     $("tip").classList.add("pinned");
     this.placeTip(event);
     this.change();
-    const done = await copyText(this.contactNumbers(owner.row));
-    this.say(done ? "Copied all digits of this contact." : "Copying is not allowed here.");
+    this.copy(this.source.csvHeading + this.source.csvLines(owner.row, owner.row + 1), "all digits of this contact");
   }
 
   unpin() {
@@ -757,7 +759,7 @@ class Page {
     $("tip").classList.remove("pinned");
   }
 
-  // A pinned contact keeps up with the time.
+  // Update the numbers of a pinned contact.
   movePin() {
     if (!this.pinned) return;
     const row = this.rowOf(this.pinned);
@@ -776,14 +778,15 @@ class Page {
     const { source, manifest } = this, net = source.rowFlags[row] & IN_WORLD,
       names = net ? ["x", "y", "z"] : ["normal", "tangent 0", "tangent 1"];
     const lines = [], between = this.pairText(row), force = source.along("force", row),
-      torque = source.along("torque", row);
+      torque = source.along("torque", row), distance = source.columns.dist[source.rowValue[row]];
     const put = (name, value, unitName) => lines.push(`${name.padEnd(11)}${shortText(value).padStart(13)} ${unitName}`);
     if (between) lines.push(between);
-    if (force) { names.forEach((name, i) => put(name, force[i], "N")); put("total", length(force), "N"); }
-    if (torque?.some((v) => v)) names.forEach((name, i) => put("torque " + (net ? name : ["n", "t0", "t1"][i]),
+    names.forEach((name, i) => put(name, force[i], "N"));
+    put("total", length(force), "N");
+    if (torque.some((v) => v)) names.forEach((name, i) => put("torque " + (net ? name : ["n", "t0", "t1"][i]),
       torque[i], "N m"));
-    if (source.columns.dist) put("distance", source.columns.dist[source.rowValue[row]], "m");
-    source.vector("pos", row)?.forEach((value, i) => put("position " + "xyz"[i], value, "m"));
+    put("distance", distance, "m");
+    source.vector("pos", row).forEach((value, i) => put("position " + "xyz"[i], value, "m"));
     return [make("b", `${manifest.sensors[source.rowSensor[row]].name}, slot ${source.rowSlot[row]}`),
       document.createTextNode("\n" + lines.join("\n"))];
   }
@@ -794,10 +797,7 @@ class Page {
     return pair.join(" × ");
   }
 
-  // Heading and line of a row, all digits.
-  contactNumbers(row) { return this.source.csvHeading + this.source.csvLines(row, row + 1); }
-
-  // ---- What changes with the time
+  // ---- Texts of this instant
 
   showMoment(all) {
     const now = performance.now(), { source } = this;
@@ -814,7 +814,7 @@ class Page {
     if (!all && now - (this.shownAt || 0) < 120) return;
     this.shownAt = now;
     $("camera").value = this.camera.chosen;
-    if (this.commandText) this.commandText.textContent = this.manifest.command.replaceAll("{time}", this.timeText());
+    if (this.commandText) this.commandText.textContent = `${this.manifest.command} --go-to ${this.timeText()}`;
     this.showValues();
     this.showLines();
     this.markEvent();
@@ -834,14 +834,11 @@ class Page {
   showLines() { for (const { text, curve } of this.lineTexts
     || []) text.textContent = shortText(curve.values[this.frame], 4); }
 
-  // The last event up to now.
+  // Mark the last event up to this instant.
   markEvent() {
     const { events } = this.source;
     if (!events?.length || this.firstEvent === undefined) return;
-    let low = -1, high = events.length - 1;
-    while (low < high) { const middle = (low + high + 1) >> 1; if (events[middle].frame <= this.frame) low = middle;
-      else high = middle - 1; }
-    const is = low < 0 ? 0 : low;
+    const low = lastOf(events.length + 1, (i) => !i || events[i - 1].frame <= this.frame) - 1, is = Math.max(low, 0);
     if (this.firstEvent < 0 || is < this.firstEvent || is >= this.endEvent) this.listEvents(is);
     else if (low === this.markedEvent) return;
     this.markedRow?.removeAttribute("aria-current");
@@ -857,16 +854,14 @@ class Page {
   }
 
   tableColumns() {
-    const { source } = this, has = (name) => source.columns[name],
-      vector = (prefix, i) => (row) => source.vector(prefix, row)[i];
-    const own = ["normal", "tangent0", "tangent1"], columns = [];
-    const local = (prefix, i) => (row) => source.rowFlags[row] & IN_WORLD ? NaN : source.vector(prefix, row, own)[i];
-    if (has("force_normal")) columns.push(["total", "N", (row) => length(source.along("force", row))]);
-    ["normal", "tangent 0", "tangent 1"].forEach((name, i) => has("force_normal")
-      && columns.push([name, "N", local("force", i)]));
-    if (has("dist")) columns.push(["distance", "m", (row) => source.columns.dist[source.rowValue[row]]]);
-    if (has("pos_x")) "xyz".split("").forEach((name, i) => columns.push([name, "m", vector("pos", i)]));
-    return columns;
+    const { source } = this;
+    return [
+      ["total", "N", (row) => length(source.along("force", row))],
+      ...["normal", "tangent 0", "tangent 1"].map((name, i) => [name, "N",
+        (row) => source.rowFlags[row] & IN_WORLD ? NaN : source.along("force", row)[i]]),
+      ["distance", "m", (row) => source.columns.dist[source.rowValue[row]]],
+      ...["x", "y", "z"].map((name, i) => [name, "m", (row) => source.vector("pos", row)[i]]),
+    ];
   }
 
   showContacts() {
@@ -909,9 +904,7 @@ class Page {
 
   copyRows() {
     const [from, to] = this.source.rows(this.frame);
-    copyText(this.source.csvHeading + this.source.csvLines(from,
-      to)).then((done) => this.say(done ? `Copied ${to - from} rows as CSV, all digits.`
-        : "Copying is not allowed here."));
+    this.copy(this.source.csvHeading + this.source.csvLines(from, to), `${to - from} rows as CSV, all digits`);
   }
 
   csv() { return this.source.csvHeading + this.source.csvLines(0, this.manifest.contacts.rows); }
@@ -950,7 +943,7 @@ class Page {
       kinds.get(key).curves.push(curve);
     }
     this.kinds = [...kinds.values()];
-    $("kind").append(...this.kinds.map((kind, i) => Object.assign(make("option", kind.name), { value: i })));
+    $("kind").append(...makeOptions(this.kinds.map((kind) => kind.name)));
     $("kind").onchange = () => this.drawCurves();
     this.look = null;
     this.chart = new Chart(this.source, $("plot"), {});
@@ -991,7 +984,7 @@ class Page {
     const bars = this.source.curves.filter((curve) => curve.kind === "found" && visible(curve)).slice(0,
       MOST_BARS).map((curve, n) => ({ curve, color: this.colorOf(curve, n) }));
     this.lines = lines;
-    // Lines that no sensor of the list stands for are named below.
+    // Curves that are not of a contact sensor are named below the plot.
     this.lineTexts = lines.filter(({ curve }) => curve.sensor < 0).slice(0, 24).map(({ curve, color }) => {
       const entry = make("span"), swatch = make("i"), text = make("span", "", "number");
       swatch.style.background = color;
@@ -1010,7 +1003,7 @@ class Page {
     this.moveCursor();
   }
 
-  // Events, below the timeline.
+  // Draw the events below the timeline.
   drawMarks() {
     const canvas = $("marks"), width = canvas.clientWidth, { events, count } = this.source;
     if (!width || !events) return;

@@ -1,6 +1,6 @@
-// Numbers as texts: as Python writes them, and as people read them.
+// Numbers as text: exactly, as Python writes them, and short.
 
-// The shortest digits that read back exactly, written as Python's repr does.
+// Return the shortest digits that read back exactly, as Python's repr does.
 function exactText(value) {
   if (value !== value) return "NaN";
   const size = Math.abs(value);
@@ -10,7 +10,7 @@ function exactText(value) {
   return Number.isInteger(value) ? value + ".0" : String(value);
 }
 
-// Six digits, without more zeros than a whole number has.
+// Return a number with six digits, without trailing zeros.
 function shortText(value, digits = 6) {
   if (value !== value) return "–";
   if (value === 0) return "0";
@@ -21,14 +21,14 @@ function shortText(value, digits = 6) {
   return text.replace("-", "−").replace(/e\+?/, " e").replace(" e-", " e−");
 }
 
-// A force as people write it: 50 mN, 2 kN.
+// Return a force with a unit: 50 mN, 2 kN.
 function forceText(newtons) {
   const [name, size] = [["kN", 1e3], ["N", 1], ["mN", 1e-3],
     ["µN", 1e-6]].find((each) => Math.abs(newtons) >= 0.9995 * each[1]) || ["µN", 1e-6];
   return newtons ? `${+(newtons / size).toPrecision(3)} ${name}` : "0 N";
 }
 
-// Digits after the point that tell one step from the next.
+// Return the number of decimals that distinguish one step from the next.
 const stepDigits = (step) => clamp(Math.ceil(-Math.log10(step || 1e-3) - 1e-9), 0, 9);
 
 const csvText = (text) => /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -1,7 +1,7 @@
-// Draws a scene of MuJoCo's shapes with WebGL2: lights as MuJoCo has them, one soft shadow, textures, sky and haze.
+// Draws a scene of MuJoCo's shapes with WebGL2: MuJoCo's lights, one soft shadow, textures, sky and haze.
 
 const MOST_LIGHTS = 8;
-// Numbers of an instance that never change: scale and shift, colour, look, mapping of the texture.
+// Numbers of an instance that never change: scale and shift, colour, material, mapping of the texture.
 const STILL = 16;
 const SHADOW_SIZES = [0, 1024, 2048];
 
@@ -138,6 +138,14 @@ void main() {
   pixel = vec4(mix(low, high, smoothstep(0.0, 0.8, normalize(way).z)), 1.0);
 }`;
 
+// Let an attribute read floats of a buffer; sizes in bytes. `divisor`: 1 for an attribute of instances.
+function attribute(gl, buffer, place, size, stride, offset, divisor = 0) {
+  gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
+  gl.enableVertexAttribArray(place);
+  gl.vertexAttribPointer(place, size, gl.FLOAT, false, stride, offset);
+  gl.vertexAttribDivisor(place, divisor);
+}
+
 function compile(gl, vertex, fragment) {
   const program = gl.createProgram();
   for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
@@ -162,7 +170,7 @@ function compile(gl, vertex, fragment) {
   };
 }
 
-// What the renderer needs of the description of a run: every geom with a name of its triangles and its radius.
+// Return the description of a run with what the renderer adds: names of triangles, and the radius of every geom.
 function sceneModel(manifest) {
   const reach = 40 * (manifest.extent || 1);
   const geoms = manifest.geoms.map((geom) => {
@@ -177,7 +185,7 @@ function sceneModel(manifest) {
 }
 
 class Scene {
-  // `model`: what never changes; `gl`: a WebGL2 context.
+  // `gl`: a WebGL2 context; `model`: from `sceneModel`.
   constructor(gl, model) {
     this.gl = gl;
     this.model = model;
@@ -223,12 +231,12 @@ class Scene {
     if (sharp && target === gl.TEXTURE_2D) gl.texParameterf(target, sharp.TEXTURE_MAX_ANISOTROPY_EXT, 8);
   }
 
-  // The pictures of a texture have arrived: one, or six of a cube.
+  // Take the pictures of a texture: one, or six of a cube.
   setTexture(number, pictures) {
     this.textures[number] = pictures.length === 1 ? this.texture2(pictures[0]) : this.cubeTexture(pictures);
   }
 
-  // Triangles of a mesh have arrived.
+  // Take the triangles of a shape.
   setShape(name, triangles) {
     const gl = this.gl;
     const entry = { count: triangles.triangles.length, coordinates: !!triangles.coordinates, buffers: [] };
@@ -247,7 +255,7 @@ class Scene {
     return buffer;
   }
 
-  // Geoms of the same shape and texture are drawn at once.
+  // Group the geoms by shape and texture: a group is one call.
   build() {
     const gl = this.gl, groups = new Map();
     for (const geom of this.model.geoms) {
@@ -301,22 +309,17 @@ class Scene {
     group.array = gl.createVertexArray();
     group.count = shape.count;
     gl.bindVertexArray(group.array);
-    const attribute = (buffer, place, size, stride, offset, divisor) => {
-      gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-      gl.enableVertexAttribArray(place);
-      gl.vertexAttribPointer(place, size, gl.FLOAT, false, stride, offset);
-      gl.vertexAttribDivisor(place, divisor);
-    };
-    attribute(shape.vertices, 0, 4, 28, 0, 0);
-    attribute(shape.vertices, 1, 3, 28, 16, 0);
-    if (shape.uv) attribute(shape.uv, 2, 2, 8, 0, 0);
-    for (let i = 0; i < 3; i++) attribute(this.rowBuffer, 3 + i, 4, 48, 48 * group.first + 16 * i, 1);
-    for (let i = 0; i < 4; i++) attribute(this.stillBuffer, 6 + i, 4, 4 * STILL, 4 * STILL * group.first + 16 * i, 1);
+    attribute(gl, shape.vertices, 0, 4, 28, 0);
+    attribute(gl, shape.vertices, 1, 3, 28, 16);
+    if (shape.uv) attribute(gl, shape.uv, 2, 2, 8, 0);
+    for (let i = 0; i < 3; i++) attribute(gl, this.rowBuffer, 3 + i, 4, 48, 48 * group.first + 16 * i, 1);
+    for (let i = 0; i < 4; i++)
+      attribute(gl, this.stillBuffer, 6 + i, 4, 4 * STILL, 4 * STILL * group.first + 16 * i, 1);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, shape.indices);
     gl.bindVertexArray(null);
   }
 
-  // Where bodies are: nine numbers of their turn and their place, by body.
+  // Compute the pose of every geom from those of the bodies.
   place(turns, places, camera) {
     const rows = this.rows;
     this.locals.forEach(({ turn, pos, body }, i) => {
@@ -338,7 +341,7 @@ class Scene {
         rows[at + 4 * r + 3] = a * pos[0] + b * pos[1] + c * pos[2] + places[3 * body + r];
       }
     });
-    // A plane without end stays below the camera, in steps that leave its texture where it is.
+    // An infinite plane follows the camera, in steps of its texture.
     for (const i of this.endless) {
       const at = 12 * i, material = this.order[i].material, repeat = material.repeat || [1, 1];
       for (let axis = 0; axis < 2; axis++) {
@@ -353,7 +356,7 @@ class Scene {
     gl.bufferSubData(gl.ARRAY_BUFFER, 0, rows);
   }
 
-  // Lights of the scene and that of the camera, as numbers for the shader.
+  // Return the lights of the scene and of the camera as numbers for the shader, and their count.
   lightNumbers(turns, places, camera) {
     const out = new Float32Array(24 * MOST_LIGHTS), { lights, headlight } = this.model;
     let count = 0;
@@ -367,13 +370,7 @@ class Scene {
     if (headlight)
       put(camera.place, camera.ahead, { ...headlight, cutoff: 180 }, false, false);
     for (const each of lights) {
-      let place = each.pos, direction = unit(each.dir);
-      if (each.body >= 0) {
-        const t = turns.subarray(9 * each.body, 9 * each.body + 9),
-          turn = (v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
-        direction = turn(direction);
-        place = plus(turn(place), places.subarray(3 * each.body, 3 * each.body + 3));
-      }
+      const { turn, at } = poseOf(each.body, turns, places), place = at(each.pos), direction = turn(unit(each.dir));
       const shadowed = each.shadow && !this.shadowLight;
       if (shadowed) this.shadowLight = { place, direction, each };
       put(place, direction, each, !each.directional, shadowed);
@@ -381,10 +378,10 @@ class Scene {
     return [out, count];
   }
 
-  // The light's view of what moves near the middle of the picture.
+  // Return the light's view of the moving geoms near the middle of the picture.
   shadowMatrix(camera) {
     const { place, direction, each } = this.shadowLight, rows = this.rows, depths = [];
-    // The middle of the picture, as far away as what moves.
+    // The middle is as far away as the moving geoms.
     for (let i = 0, step = Math.ceil(this.order.length / 100); i < this.order.length; i += step)
       if (this.order[i].body >= 0) depths.push(dot(plus([rows[12 * i + 3], rows[12 * i + 7], rows[12 * i + 11]],
         camera.place, -1), camera.ahead));
@@ -406,7 +403,7 @@ class Scene {
       }
     low = low.map((v) => isFinite(v) ? Math.max(v, -reach) : -reach); high = high.map((v) => isFinite(v) ? Math.min(v,
       reach) : reach);
-    // Steps of size and place: edges do not swim while things move.
+    // Size and place change in steps: the edges of shadows do not swim while bodies move.
     const half = 2 ** (Math.ceil(4 * Math.log2(0.55 * Math.max(high[0] - low[0], high[1] - low[1], 0.05 * reach))) / 4);
     const grid = half / 64, at = [0, 1].map((k) => Math.round(0.5 * (low[k] + high[k]) / grid) * grid);
     const center = plus(plus(middle, side, at[0]), up, at[1]);
@@ -415,7 +412,7 @@ class Scene {
       return product(boxProjection(-half, half, -half, half, 0, 2 * back, true),
         viewMatrix(plus(center, direction, -back), side, up, direction.map((v) => -v)));
     }
-    // Of a lamp: towards what is in view, as wide as that takes, within its cone.
+    // A lamp looks at the same square.
     const gap = plus(center, place, -1), far = Math.max(length(gap), 1e-3), to = unit(gap),
       right = unit(cross(to, Math.abs(to[2]) < 0.99 ? [0, 0, 1] : [0, 1, 0]));
     const near = Math.max(far - 4 * half, 0.05 * far), wide = Math.min(near * 1.3 * half / far, near * 3);
@@ -463,7 +460,7 @@ class Scene {
     this.gl.drawElementsInstanced(this.gl.TRIANGLES, group.count, this.gl.UNSIGNED_INT, 0, group.geoms.length);
   }
 
-  // Draw into a framebuffer of a size [px]. `shadow`: number of a size of its map. `ground`: colours of an empty sky.
+  // Draw into a framebuffer of a size [px]. `shadow`: index into SHADOW_SIZES. `ground`: colours of sky and haze.
   draw(turns, places, camera, frame, [width, height], shadow, ground) {
     const gl = this.gl, { program } = this;
     this.place(turns, places, camera);

@@ -1,5 +1,5 @@
-// Triangles of MuJoCo's shapes. A vertex has seven numbers: place, share of a capsule's length that moves it along z,
-// normal; texture coordinates follow where a mesh has them.
+// Triangles of MuJoCo's shapes. A vertex has seven numbers: position, share of a capsule's length that moves it along z,
+// normal. Texture coordinates of meshes are an array of their own.
 
 const ROUND = 40;
 
@@ -40,7 +40,7 @@ function turned(rings) {
   return shape(vertices, triangles);
 }
 
-// Sphere and capsule: of a sphere, the length is zero.
+// Sphere and capsule: a sphere is a capsule without length.
 function ballShape() {
   const rings = [];
   for (const side of [-1, 1])

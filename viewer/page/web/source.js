@@ -1,11 +1,11 @@
-// Reads a run from the page it stands in: sections of numbers, each with a length and a checksum.
+// Reads the run of this page from its sections, each with a length and a checksum.
 
-// Longest time for which decoding holds up the page [ms].
+// Longest time for which decoding blocks the page [ms].
 const SLICE = 7;
 
 class Damaged extends Error {}
 
-// Lets the page draw and answer whenever a slice of time is used up.
+// Return a function that lets the page draw and react after each slice of time.
 function makePacer() {
   let end = performance.now() + SLICE;
   const channel = new MessageChannel();
@@ -68,7 +68,7 @@ async function unzip(bytes, size, pace) {
 const ARRAYS = { i4: Int32Array, i2: Int16Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array, f4: Float32Array,
   f8: Float64Array };
 
-// Bytes of values from planes of their lowest bytes, second bytes, ...
+// Return the bytes of values from planes: all lowest bytes, all second bytes, ...
 async function unplane(bytes, width, pace) {
   const count = bytes.length / width, out = new Uint8Array(bytes.length);
   for (let i = 0; i < count;) {
@@ -81,7 +81,7 @@ async function unplane(bytes, width, pace) {
   return out;
 }
 
-// Running sums along rows, of whole numbers or of the bits of others.
+// Sum along rows, in place: integers, or the bits of other numbers as integers.
 async function sumUp(buffer, width, row, pace) {
   const values = new { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array, 8: Uint32Array }[width](buffer);
   const count = buffer.byteLength / width;
@@ -114,7 +114,7 @@ class PageFile {
 
   has(name) { return name in this.manifest.sections; }
 
-  // A section as it was written: an array, JSON, or the bytes of a picture.
+  // Return a section: an array, JSON, or the bytes of a file.
   async section(name) {
     const about = this.manifest.sections[name], element = document.getElementById("cv-" + name), { pace } = this;
     const damaged = () => new Damaged(
@@ -135,10 +135,11 @@ class PageFile {
   }
 }
 
-// Flags of a row.
+// Flags of a row: it holds a contact; the contact is turned; its force has world axes; it has none along them.
 const FILLED = 1, TURNED = 2, IN_WORLD = 4, NO_WORLD = 8;
 
-// Frames of a run: what the page draws, whether they are in a file or arrive. Contacts are rows in the order of tables.
+// Frames of a run. Another source, such as one that gets them from a server, has the same methods. Contacts are rows, by
+// frame, sensor and slot.
 class FileSource {
   constructor(file) {
     this.file = file;
@@ -179,7 +180,7 @@ class FileSource {
       values.subarray(i * total, (i + 1) * total)]));
     this.firstRow = new Uint32Array(counts.length + 1);
     for (let i = 0; i < counts.length; i++) this.firstRow[i + 1] = this.firstRow[i] + counts[i];
-    // Values stand sensor by sensor and slot by slot: there they change little from step to step.
+    // Values are sorted by sensor and slot, then by frame.
     const slots = 1 + sensors.reduce((most, sensor) => Math.max(most, sensor.slots), 0);
     const next = new Uint32Array(sensors.length * slots + 1);
     this.rowValue = new Int32Array(rows).fill(-1);
@@ -199,17 +200,10 @@ class FileSource {
 
   time(frame) { return this.times[frame]; }
 
-  // The frame at a time, or the last before it.
-  frameAt(time) {
-    let low = 0, high = this.count - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.times[middle] <= time + 1e-9) low = middle; else high = middle - 1;
-    }
-    return low;
-  }
+  // Return the frame at a time, or the last one before it.
+  frameAt(time) { return lastOf(this.count, (i) => this.times[i] <= time + 1e-9); }
 
-  // Puts where the bodies are into `turns`, nine numbers each, and `places`.
+  // Decode the poses of the bodies into `turns`, nine numbers each, and `places`.
   pose(frame) {
     const { positions, quaternions, count, turns, places } = this, { unit: step } = this.manifest.poses;
     for (let body = 0; body < this.bodies; body++) {
@@ -221,52 +215,48 @@ class FileSource {
     }
   }
 
-  // The frame whose contacts are shown at a frame, and the rows there.
+  // Return the number of the kept contacts that are shown at a frame, and their first and last row.
   contactFrame(frame) { return Math.floor(frame / this.manifest.contacts.every); }
   rows(frame) {
     const at = this.contactFrame(frame);
     return this.hasContacts ? [this.firstRow[at], this.firstRow[at + 1]] : [0, 0];
   }
 
-  // Three numbers of a contact; null where the file has none.
+  // Return three numbers of a row that holds a contact.
   vector(prefix, row, names = ["x", "y", "z"]) {
-    const at = this.rowValue[row], columns = names.map((name) => this.columns[prefix + "_" + name]);
-    return at < 0 || !columns[0] ? null : columns.map((column) => column[at]);
+    return names.map((name) => this.columns[prefix + "_" + name][this.rowValue[row]]);
   }
 
-  // Force or torque of a contact along its own axes, and along the world's.
-  along(kind, row) {
-    return this.vector(kind, row, ["normal", "tangent0", "tangent1"]);
-  }
+  // Return force or torque along the axes of the contact, or of the world for a row that is IN_WORLD.
+  along(kind, row) { return this.vector(kind, row, ["normal", "tangent0", "tangent1"]); }
 
   tangent1(row) {
     const n = this.vector("normal", row), t = this.vector("tangent0", row), r = this.round;
-    return n && t && [
+    return [
       r(r(n[1] * t[2]) - r(n[2] * t[1])), r(r(n[2] * t[0]) - r(n[0] * t[2])), r(r(n[0] * t[1]) - r(n[1] * t[0])),
     ];
   }
 
-  world(kind, row, t1 = undefined) {
-    const flags = this.rowFlags[row], own = this.vector(kind, row);
-    if (own) return own;
-    if (flags & IN_WORLD) return this.along(kind, row);
-    const f = this.along(kind, row), n = this.vector("normal", row), t = this.vector("tangent0", row), r = this.round;
-    t1 ??= this.tangent1(row);
-    if (!f || !n || !t || flags & NO_WORLD) return null;
+  // Return force or torque along the axes of the world; null if the engine does not report it.
+  world(kind, row, t1 = this.tangent1(row)) {
+    const flags = this.rowFlags[row], f = this.along(kind, row), r = this.round;
+    if (flags & IN_WORLD) return f;
+    if (flags & NO_WORLD) return null;
+    const n = this.vector("normal", row), t = this.vector("tangent0", row);
     return [0, 1, 2].map((i) => r(r(r(f[0] * n[i]) + r(f[1] * t[i])) + r(f[2] * t1[i])));
   }
 
-  // Lines of a table of rows, as the command `export` writes them.
+  // Return rows as lines of the table of `contact-viewer export`.
   csvLines(from, to) {
     const { manifest, rowFlags } = this, names = manifest.sensors.map((sensor) => csvText(sensor.name));
     const geoms = manifest.contacts.geoms.map(csvText), nothing = ["NaN", "NaN", "NaN"], { columns } = manifest.csv;
     const every = manifest.contacts.every, lines = [];
-    let frame = this.frameOfRow(from);
+    let frame = lastOf(this.firstRow.length - 1, (i) => this.firstRow[i] <= from);
     const texts = (vector) => vector ? vector.map(exactText) : nothing;
     for (let row = from; row < to; row++) {
       while (this.firstRow[frame + 1] <= row) frame++;
       const flags = rowFlags[row], filled = flags & FILLED, local = filled && !(flags & IN_WORLD);
-      const t1 = local ? this.tangent1(row) : null, cells = {};
+      const t1 = local ? this.tangent1(row) : undefined, cells = {};
       const put = (prefix, axes, vector) => texts(vector).forEach((text, i) => { cells[prefix + axes[i]] = text; });
       cells.step = String(this.steps[frame * every]);
       cells.time = exactText(this.times[frame * every]);
@@ -277,7 +267,7 @@ class FileSource {
         put(kind + "_", ["normal", "tangent0", "tangent1"], local ? this.along(kind, row) : null);
         put(kind + "_", "xyz", filled ? this.world(kind, row, t1) : null);
       }
-      cells.dist = filled && this.columns.dist ? exactText(this.columns.dist[this.rowValue[row]]) : "NaN";
+      cells.dist = filled ? exactText(this.columns.dist[this.rowValue[row]]) : "NaN";
       put("pos_", "xyz", filled ? this.vector("pos", row) : null);
       for (const axis of ["normal", "tangent0"]) put(axis + "_", "xyz", local ? this.vector(axis, row) : null);
       put("tangent1_", "xyz", t1);
@@ -286,15 +276,6 @@ class FileSource {
       lines.push(columns.map((name) => cells[name]).join());
     }
     return lines.length ? lines.join("\n") + "\n" : "";
-  }
-
-  frameOfRow(row) {
-    let low = 0, high = this.firstRow.length - 2;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.firstRow[middle] <= row) low = middle; else high = middle - 1;
-    }
-    return low;
   }
 
   get csvHeading() { return this.manifest.csv.columns.map(csvText).join() + "\n"; }

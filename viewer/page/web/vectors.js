@@ -1,4 +1,4 @@
-// Vectors, turns and matrices: plain numbers in arrays, matrices by column as WebGL takes them.
+// Vectors, rotations and matrices: plain arrays of numbers. Matrices of four rows are stored by column, as WebGL has them.
 
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
@@ -7,7 +7,17 @@ const length = (a) => Math.hypot(a[0], a[1], a[2]);
 const unit = (a) => { const size = length(a) || 1; return [a[0] / size, a[1] / size, a[2] / size]; };
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-// Nine numbers by row, from a quaternion w, x, y, z.
+// A vector rotated by nine numbers, by row.
+const rotated = (t, v) => [0, 3, 6].map((r) => t[r] * v[0] + t[r + 1] * v[1] + t[r + 2] * v[2]);
+
+// The last of `count` numbers from 0 that passes a test, which all numbers before it pass too; 0 if none passes.
+function lastOf(count, passes) {
+  let low = 0, high = count - 1;
+  while (low < high) { const middle = (low + high + 1) >> 1; if (passes(middle)) low = middle; else high = middle - 1; }
+  return low;
+}
+
+// The rotation of a quaternion w, x, y, z: nine numbers, by row.
 function turnOf(w, x, y, z) {
   const s = 2 / (w * w + x * x + y * y + z * z || 1);
   return [
@@ -15,6 +25,13 @@ function turnOf(w, x, y, z) {
     s * (x * y + w * z), 1 - s * (x * x + z * z), s * (y * z - w * x),
     s * (x * z - w * y), s * (y * z + w * x), 1 - s * (x * x + y * y),
   ];
+}
+
+// Functions from the frame of a body, or of the world (-1), to the world: of a direction, and of a point.
+function poseOf(body, turns, places) {
+  if (body < 0) return { turn: (v) => v, at: (v) => v };
+  const turn = (v) => rotated(turns.subarray(9 * body, 9 * body + 9), v);
+  return { turn, at: (v) => plus(turn(v), places.subarray(3 * body, 3 * body + 3)) };
 }
 
 function product(a, b) {
@@ -28,7 +45,7 @@ function product(a, b) {
   return out;
 }
 
-// World to eye, from the eye's place and three of its axes.
+// The matrix from the world to the eye, from the eye's position and its axes.
 function viewMatrix(place, right, up, back) {
   return new Float64Array([
     right[0], up[0], back[0], 0, right[1], up[1], back[1], 0, right[2], up[2], back[2], 0,
