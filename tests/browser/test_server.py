@@ -224,7 +224,7 @@ def test_a_dropped_scene_does_not_say_which_files_the_server_has(server: Server,
         assert ask(server, "/upload?name=scene.xml", origin(server), "POST", text.encode())[0] == 200
         server._receive({"type": "open", "name": "scene.xml"})
         with pytest.raises(SceneError) as refused:
-            open_safely(Path(server.inbox.pop()[-1]["path"]), apart=True)
+            open_safely(Path(server.inbox.pop()[-1]["path"]), isolated=True)
         said.add(str(refused.value).replace(last, "NAME"))
     (line,) = said
     assert "was not dropped with it" in line or "broken XML" in line

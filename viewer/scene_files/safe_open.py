@@ -50,13 +50,13 @@ def open_safely(
     progress: Progress | None = None,
     limits: Limits | None = None,
     changes: Sequence[SceneChange] = (),
-    apart: bool = False,
+    isolated: bool = False,
     known: Mapping[Path, Stamp | None] | None = None,
     any_order: bool = False,
 ) -> OpenedScene:
     """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line.
 
-    Changes that do not fit it are listed in its notes. `apart`: True to compile it in a process of its own in any case,
+    Changes that do not fit it are listed in its notes. `isolated`: True to compile it in a process of its own in any case,
     as a window must that goes on running; otherwise only a scene in doubt is. `known`: the files of a scene that runs
     already; if they are still the same it needs no process of its own. `any_order`: as in `compile_scene`.
     """
@@ -67,8 +67,8 @@ def open_safely(
     try:
         survey = survey_scene(path)
         files = survey.files
-        if survey.doubts or (apart and survey.files != known):
-            compiled = _compile_apart(survey, progress, limits, changes, any_order)
+        if survey.doubts or (isolated and survey.files != known):
+            compiled = _compile_isolated(survey, progress, limits, changes, any_order)
         else:
             progress.stage = "compiling"
             _forget_changed_assets(survey)
@@ -143,7 +143,7 @@ class Opening(Generic[T]):
             self._error = error
 
 
-def _compile_apart(
+def _compile_isolated(
     survey: Survey, progress: Progress, limits: Limits | None, changes: Sequence[SceneChange], any_order: bool
 ) -> OpenedScene:
     with closing(Compilation(survey.path, survey.doubts, limits, changes, any_order)) as compilation:
