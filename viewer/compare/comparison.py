@@ -36,8 +36,8 @@ class Comparison:
         """First step whose contacts or contact forces differ."""
         self.compared = 0
         """Steps of the same time in both."""
-        self.apart = False
-        """True if any step was without one of the same time in the other run."""
+        self.has_unmatched_steps = False
+        """True if a step of one run has none of the same time in the other."""
         self._judge = Judge(a.scene, b.scene, tolerance)
         self._readings: tuple[_Readings, _Readings] = _Readings(a), _Readings(b)
         names = [[sensor.name for sensor in side.sensors] for side in (a, b)]
@@ -77,14 +77,14 @@ class Comparison:
                 self.compared += 1
                 self._compare(step, facts, other)
             else:
-                self.apart = True
+                self.has_unmatched_steps = True
             if b.ending:
                 break
             yield step
         else:
             if a.ending and not b.ending and b.time < end and b.advance():
                 # It goes on where the first one has ended.
-                self.apart = True
+                self.has_unmatched_steps = True
 
     def _follow(self, time: float, with_contacts: bool) -> StepFacts | None:
         """Take the second run to a time; return its step there, which may have come before, or None without one."""
@@ -108,7 +108,7 @@ class Comparison:
     def equal(self) -> bool:
         """True if states, contacts and readings were the same within the tolerance in all steps."""
         same = self.first_state is None and self.first_contacts is None
-        return same and self.compared > 0 and not self.apart
+        return same and self.compared > 0 and not self.has_unmatched_steps
 
     def _compare(self, step: int, a: StepFacts, b: StepFacts) -> None:
         found: tuple[Link, str] | None = None
