@@ -276,21 +276,21 @@ def test_a_scene_whose_files_are_unchanged_needs_no_process(tmp_path: Path, monk
     """Sensors made in a running window do not wait for a process; a saved file does."""
     scene = tmp_path / "scene.xml"
     scene.write_text('<mujoco><worldbody><geom size=".1"/></worldbody></mujoco>')
-    apart: list[Path] = []
-    compile_apart = safe_open._compile_apart
+    isolated: list[Path] = []
+    compile_isolated = safe_open._compile_isolated
 
     def count(survey: Any, *rest: Any) -> Any:
-        apart.append(survey.path)
-        return compile_apart(survey, *rest)
+        isolated.append(survey.path)
+        return compile_isolated(survey, *rest)
 
-    monkeypatch.setattr(safe_open, "_compile_apart", count)
+    monkeypatch.setattr(safe_open, "_compile_isolated", count)
     first = open_safely(scene)
     assert first.survey is not None
     Opening(scene, lambda opened: opened, known=first.survey.files).result()
-    assert apart == []
+    assert isolated == []
     scene.write_text('<mujoco><worldbody><geom size=".2"/></worldbody></mujoco>')
     assert Opening(scene, lambda opened: opened, known=first.survey.files).result().model.geom_size[0, 0] == 0.2
-    assert apart == [scene]
+    assert isolated == [scene]
 
 
 def test_a_message_that_an_older_python_cannot_decode_is_known_as_such() -> None:
