@@ -146,7 +146,7 @@ def test_a_run_whose_oldest_steps_are_forgotten(tmp_path: Path) -> None:
     path = RunSaver(session.simulation, tmp_path / "run.cvrun").write()
     again = Session(open_engine(path), ViewState())
     play_to_the_end(again)
-    assert logged(again).verdicts.first is None
+    assert logged(again).exactness.first is None
     assert row(again, kept(again).last) == row(session, history.last)
     assert again.engine.time == session.engine.time
 
@@ -224,7 +224,7 @@ def test_the_first_step_that_differs_is_named(run: Path) -> None:
     assert "the first that is not exact is step 30, at 0.06 s" in logged(session).summary()
     session = Session(open_engine(rewritten(run, about=older, source_0=heavier)), ViewState())
     play_to_the_end(session)
-    assert logged(session).verdicts.first == 1
+    assert logged(session).exactness.first == 1
     assert "the first" in logged(session).summary()
 
 

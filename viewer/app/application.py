@@ -321,9 +321,9 @@ class Application:
             self.saved.append(saved[0])
             self.notices.add(saved[1])
         source = self.session.source
-        if source.finished and source.verdicts is not None and source is not self._reported:
+        if source.finished and source.exactness is not None and source is not self._reported:
             self._reported = source
-            self.notices.add("; ".join([source.summary(), *source.notes]), warning=source.verdicts.first is not None)
+            self.notices.add("; ".join([source.summary(), *source.notes]), warning=source.exactness.first is not None)
 
     def _save_last_run(self) -> None:
         """Complete a run that is being saved, and keep the last one where the command line asks for it."""

@@ -532,14 +532,14 @@ class RunsBeside:
             yield "Inputs are those that were seen of your program: it is not asked again."
         elif self._is_driven:
             yield "Inputs are those of the past: the controller is not asked again."
-        verdicts, first = session.source.verdicts, session.source.first_verdict
-        if verdicts is not None:
-            inexact = sum(not verdicts.is_exact(each + first) for each in range(step + 1, history.last + 1))
+        exactness, first = session.source.exactness, session.source.first_number
+        if exactness is not None:
+            inexact = sum(not exactness.is_exact(each + first) for each in range(step + 1, history.last + 1))
         else:
             inexact = sum(mark > step for mark in history.marks)
         if isinstance(run.source, Branch) and (changed := run.source.model_changes_at) is not None:
             yield f"Your program changes its model at {changed:.3f} s: the branch keeps the values that it has here."
-        elif verdicts is None and session.source.continues_from_shown and not self._is_as_then(step):
+        elif exactness is None and session.source.continues_from_shown and not self._is_as_then(step):
             yield "The model was changed since: the branch has its values of now, and is not exact."
         if inexact:
             yield f"{inexact} steps of the past were not re-simulated exactly: the branch is not exact there either."

@@ -20,8 +20,8 @@ from .runs import (
     check_run_arguments,
     duration,
     open_given_log,
+    report_exactness,
     report_notes,
-    report_verdicts,
     save_run,
 )
 
@@ -139,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
         report_warnings(engine)
         if trouble:
             report(f"warning: {trouble}; the list ends there")
-        report_verdicts(simulation.source)
+        report_exactness(simulation.source)
         for line in saved:
             print(line)
     return interrupt.exit_code or code

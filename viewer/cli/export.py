@@ -11,7 +11,7 @@ from ..settings import Reduce
 from .parsing import Parser, UsageError, add_control_arguments, add_watch_argument
 from .progress import report, report_warnings, work_through
 from .record import DISK_FULL, add_output_arguments, data_lines, report_omissions, report_strays
-from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
+from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_exactness, save_run
 
 if TYPE_CHECKING:
     from ..recording.schedule import OnStep, Schedule
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     if trouble:
         report(f"warning: {trouble}; the file ends there")
     print(*lines, *data_lines(data), sep="\n")
-    report_verdicts(session.source)
+    report_exactness(session.source)
     return interrupt.exit_code or (DISK_FULL if data.full and trouble else code)
 
 

@@ -14,7 +14,7 @@ from .export import take_steps
 from .parsing import PROGRAM, Parser, UsageError, add_control_arguments, add_watch_argument, number
 from .progress import plural, report, report_warnings, work_through
 from .record import add_camera_arguments, check_camera, prepare_view, report_strays
-from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_verdicts, save_run
+from .runs import add_run_arguments, check_run_arguments, duration, open_run, report_exactness, save_run
 
 if TYPE_CHECKING:
     from ..engines.contract import Engine
@@ -126,7 +126,7 @@ def run(arguments: argparse.Namespace) -> int:
         report(f"note: {note}")
     size = size_text(page.path.stat().st_size)
     print(*lines, f"{page.path}: {plural(page.steps, 'step')}, {plural(page.event_count, 'event')}, {size}", sep="\n")
-    report_verdicts(session.source)
+    report_exactness(session.source)
     return interrupt.exit_code or code
 
 

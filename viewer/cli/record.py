@@ -25,7 +25,7 @@ from .runs import (
     duration,
     open_run,
     read_options,
-    report_verdicts,
+    report_exactness,
     save_run,
 )
 
@@ -204,7 +204,7 @@ def run(arguments: argparse.Namespace) -> int:
             report_omissions(data, session)
         save = partial(save_run, arguments, session.simulation)
         code = _record(film, schedule.frame_count, recorder, data, session.engine, interrupt, save)
-    report_verdicts(session.source)
+    report_exactness(session.source)
     return code
 
 
@@ -231,7 +231,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         film = stack.enter_context(WindowFilm(app, schedule, panels, arguments.ui_scale))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
         code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt, list)
-    report_verdicts(app.session.source)
+    report_exactness(app.session.source)
     return code
 
 

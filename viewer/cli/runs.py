@@ -189,7 +189,7 @@ def duration(arguments: argparse.Namespace, source: "StepSource") -> float:
     return max(left / speed, source.engine.timestep)
 
 
-def report_verdicts(source: "StepSource") -> None:
+def report_exactness(source: "StepSource") -> None:
     """Report how exactly the steps of a run or log were re-simulated."""
     if summary := source.summary():
         report(summary)

@@ -111,7 +111,7 @@ class Trials:
             base.step(max(1, round(self.seconds / engine.timestep)))
         except LogEnd:
             self.seconds = base.shown.time - (base.history.time(base.history.first) if base.history else 0.0)
-        if base.source.verdicts is not None and base.source.verdicts.unknown:
+        if base.source.exactness is not None and base.source.exactness.unknown:
             raise SceneError(f"{base.source.summary()}: what is not reached cannot be taken with other values")
         return base
 

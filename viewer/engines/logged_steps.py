@@ -18,8 +18,8 @@ EXACT, CLOSE, UNKNOWN = 0, 1, 2
 """Values of a band: the larger, the less is known."""
 
 
-class Verdicts:
-    """Certainty about each step so far, by number, from the first state, number 0, on."""
+class StepExactness:
+    """Exactness of each re-simulated step so far, by number, from the first state, number 0, on."""
 
     def __init__(self, missing: tuple[str, ...] = ()) -> None:
         """`missing`: what the log does not have, by its name in mjData."""
@@ -46,7 +46,7 @@ class Verdicts:
         self.largest = max(self.largest, difference)
 
     def truncate(self, count: int) -> None:
-        """Keep the first `count` verdicts."""
+        """Keep the exactness of the first `count` steps."""
         codes, differences = self._codes[:count], self._differences[:count]
         self.__init__(self._missing)  # type: ignore[misc]
         for code, difference in zip(codes, differences, strict=True):
@@ -140,8 +140,8 @@ class LoggedSteps(Protocol):
     """Values of channels that the file has."""
     watches_all: bool
     """True if all contacts were watched when the run was saved."""
-    verdicts: Verdicts
-    """Certainty about the steps so far."""
+    exactness: StepExactness
+    """Exactness of the steps so far."""
 
     @property
     def done(self) -> bool:

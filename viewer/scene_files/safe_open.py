@@ -56,7 +56,7 @@ def open_safely(
 ) -> OpenedScene:
     """Check and compile a scene file, whatever is in it; raises SceneRefused with one readable line.
 
-    Changes that do not fit it are listed in its notes. `isolated`: True to compile it in a process of its own in any case,
+    Changes that do not fit it are listed in its notes. `isolated`: True to compile it in another process in any case,
     as a window must that goes on running; otherwise only a scene in doubt is. `known`: the files of a scene that runs
     already; if they are still the same it needs no process of its own. `any_order`: as in `compile_scene`.
     """

@@ -194,9 +194,9 @@ class Session:
         return self.history is not None and self.history.current in self.history.marks
 
     @property
-    def verdict(self) -> tuple[str, bool] | None:
+    def shown_exactness(self) -> tuple[str, bool] | None:
         """Exactness of the shown step of a log, in words, and True if its forces are in doubt; else None."""
-        return self.source.verdict(self.history.current) if self.history is not None else None
+        return self.source.exactness_of(self.history.current) if self.history is not None else None
 
     @property
     def is_posed(self) -> bool:

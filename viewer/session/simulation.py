@@ -10,7 +10,7 @@ from ..assets import is_bundled
 from ..channels.channel import Channels, Samples
 from ..engines.abilities import ArrivedStep, StepKind
 from ..engines.contract import Engine
-from ..engines.logged_steps import LoggedSteps, Verdicts
+from ..engines.logged_steps import LoggedSteps, StepExactness
 from ..engines.steps import Step
 from ..errors import ControlError, EngineError, LogEnd, SceneError, UnstableError
 from ..render.view import View
@@ -100,10 +100,10 @@ class StatusPart(NamedTuple):
 class StepSource:
     """Source of the steps of a run. This one steps an engine, driven by its controller or by a user."""
 
-    verdicts: Verdicts | None = None
+    exactness: StepExactness | None = None
     """Exactness of each re-simulated step; None where steps are taken here or arrive from a loop."""
-    first_verdict = 0
-    """Index in `verdicts` of the first step of the history."""
+    first_number = 0
+    """Index in `exactness` of the first step of the history."""
     continues_from_shown = True
     """True if playing on continues from the step that is shown, False if from the newest, which may come meanwhile."""
     replays = False
@@ -171,7 +171,7 @@ class StepSource:
                 return "Bundled scenes stay as they are: copy the element into a scene of your own"
         return None
 
-    def verdict(self, step: int) -> tuple[str, bool] | None:
+    def exactness_of(self, step: int) -> tuple[str, bool] | None:
         """Return the exactness of a step in words, and whether its forces are in doubt; None if exact or taken here."""
         return None
 
@@ -288,7 +288,7 @@ class LogSteps(StepSource):
         self.recorded = logged
         """Steps of the file, with the exactness of each."""
         self.name = logged.path.name
-        self.verdicts = logged.verdicts
+        self.exactness = logged.exactness
         self.watches_all = logged.watches_all
         self.channels = logged.channels
         self.duration, self.notes = logged.duration, logged.notes
@@ -312,9 +312,9 @@ class LogSteps(StepSource):
             return f"{self.name} drives the scene: values are shown, and not written."
         return super().why_not(change)
 
-    def verdict(self, step: int) -> tuple[str, bool] | None:
-        verdicts, number = self.recorded.verdicts, step + self.first_verdict
-        return None if verdicts.is_exact(number) else (verdicts.describe(number), verdicts.is_doubtful(number))
+    def exactness_of(self, step: int) -> tuple[str, bool] | None:
+        exactness, number = self.recorded.exactness, step + self.first_number
+        return None if exactness.is_exact(number) else (exactness.describe(number), exactness.is_doubtful(number))
 
     def summary(self) -> str:
         return f"{self.name}: {self.recorded.summary()}"
@@ -326,17 +326,17 @@ class LogSteps(StepSource):
             text += f", {100 * read / max(logged.duration, 1e-12):.0f} % read"
         state = "paused" if self.paused else f"{player.pace.achieved:.2f}x real time"
         parts = [StatusPart(f"{text}, {state}", "The steps are those of this file, re-simulated and compared with it")]
-        verdicts = logged.verdicts
-        if verdicts.first is not None:
-            inexact = [f"{verdicts.close} steps close"] if verdicts.close else []
-            inexact += [f"{verdicts.unknown} not reached"] if verdicts.unknown else []
+        exactness = logged.exactness
+        if exactness.first is not None:
+            inexact = [f"{exactness.close} steps close"] if exactness.close else []
+            inexact += [f"{exactness.unknown} not reached"] if exactness.unknown else []
             parts.append(StatusPart(f", {', '.join(inexact)}", self.recorded.summary(), is_warning=True))
         return parts
 
     def begin(self, history: History | None) -> None:
-        self.first_verdict = len(self.recorded.verdicts) - 1
+        self.first_number = len(self.recorded.exactness) - 1
         if history is not None:
-            history.starts_with_forces = self.recorded.verdicts.forces_known(self.first_verdict)
+            history.starts_with_forces = self.recorded.exactness.forces_known(self.first_number)
 
     def advance(self, player: Player, budget: float) -> None:
         simulation = player.simulation
@@ -365,12 +365,12 @@ class LogSteps(StepSource):
             simulation.observe(step)
 
     def resume(self, history: History) -> bool:
-        step = self.recorded.boundary(history.current + self.first_verdict) - self.first_verdict
+        step = self.recorded.boundary(history.current + self.first_number) - self.first_number
         if step < history.first:
             history.go_to(history.last)
             return False
         history.go_to(step)
-        self.recorded.go_back(step + self.first_verdict)
+        self.recorded.go_back(step + self.first_number)
         return super().resume(history)
 
     def reset(self, simulation: "Simulation", key: str | None) -> None:

@@ -138,7 +138,7 @@ class Task:
         except LogEnd:
             pass
         source = simulation.source
-        if source.verdicts is not None and source.verdicts.unknown:
+        if source.exactness is not None and source.exactness.unknown:
             raise SceneError(source.summary())
         figures = metrics.finish()
         simulation.observers.remove(metrics)

@@ -131,16 +131,16 @@ def test_a_rollout_is_exact(run: Run, tmp_path: Path) -> None:
 def test_steps_that_a_log_leaves_out_are_exact(run: Run, tmp_path: Path) -> None:
     simulation = opened(tmp_path, **{name: values[::HELD] for name, values in run.log.items()})
     assert_same(taken(simulation), run.forces, range(1, STEPS - HELD))
-    assert logged(simulation).verdicts.first is None
+    assert logged(simulation).exactness.first is None
 
 
 def test_rounded_states_are_close_and_say_how_close(run: Run, tmp_path: Path) -> None:
     rounded = {name: values.astype(np.float32) for name, values in run.log.items()}
     simulation = opened(tmp_path, **rounded)
     forces = taken(simulation)
-    verdicts = logged(simulation).verdicts
-    assert verdicts.close == STEPS - 1
-    assert 0 < verdicts.largest < 1e-3
+    exactness = logged(simulation).exactness
+    assert exactness.close == STEPS - 1
+    assert 0 < exactness.largest < 1e-3
     for step in range(1, STEPS):
         if forces[step].shape == run.forces[step].shape:
             scale = max(1.0, float(np.abs(run.forces[step]).max(initial=0.0)))
@@ -159,9 +159,9 @@ def test_contact_forces_of_close_steps_are_as_right_as_is_said(scene: str, tmp_p
     within: list[bool] = []
     for log in logs:
         simulation = opened(tmp_path, scene, **log)
-        forces, verdicts = taken(simulation), logged(simulation).verdicts
-        for step in range(1, len(verdicts)):
-            said = re.search(r"about (.*) % of the step's largest", verdicts.describe(step))
+        forces, exactness = taken(simulation), logged(simulation).exactness
+        for step in range(1, len(exactness)):
+            said = re.search(r"about (.*) % of the step's largest", exactness.describe(step))
             if said and len(run.forces[step]) == len(forces[step]) > 0:
                 largest = np.linalg.norm(run.forces[step][:, :3], axis=1).max()
                 error = np.linalg.norm((forces[step] - run.forces[step])[:, :3], axis=1).max()
@@ -188,7 +188,7 @@ def test_forces_that_cannot_be_known_are_not_shown(names: tuple[str, ...], run: 
             assert np.isfinite(batch.pos[batch.filled]).all()
         assert session.engine.data.qpos.tobytes() == run.log["qpos"][history.last].tobytes()
     assert len(touching) > 50
-    assert logged(simulation).verdicts.unknown == STEPS - 1
+    assert logged(simulation).exactness.unknown == STEPS - 1
     for step in touching[:: len(touching) // 5]:
         history.go_to(step)
         batch = session.engine.contacts("block_on_pedestal")
@@ -219,7 +219,7 @@ def test_a_sensor_that_has_lifted_off_reads_unknown_where_steps_are_not_reached(
     assert history is not None
     for step in range(1, 400):
         session.simulation.step()
-        known = logged(session.simulation).verdicts.forces_known(step)
+        known = logged(session.simulation).exactness.forces_known(step)
         for name in engine.sensors.names:
             assert np.isfinite(engine.get_contact_force_magnitude(name)).all() == known, (step, name)
             assert np.isfinite(session.reading(name).net_force).all() == known
@@ -229,7 +229,7 @@ def test_a_sensor_that_has_lifted_off_reads_unknown_where_steps_are_not_reached(
     for name in history.names[:-1]:
         force = history.curves.values(name, Signal.MAGNITUDE, 0, 400)
         assert np.isfinite(force).tolist() == [
-            logged(session.simulation).verdicts.forces_known(step) for step in range(400)
+            logged(session.simulation).exactness.forces_known(step) for step in range(400)
         ]
     for step, known in ((60, True), (250, False)):
         session.simulation.go_to(step)
@@ -250,8 +250,8 @@ def test_a_log_that_was_edited_says_where(run: Run, tmp_path: Path) -> None:
     edited["qpos"][100] = edited["qpos"][90]
     simulation = opened(tmp_path, **edited)
     forces = taken(simulation)
-    verdicts = logged(simulation).verdicts
-    band = verdicts.band(0, len(verdicts), 10**6)
+    exactness = logged(simulation).exactness
+    band = exactness.band(0, len(exactness), 10**6)
     assert np.flatnonzero(band == UNKNOWN).tolist() == [100, 101]
     assert "the first that is not exact is step 100, at 0.2 s" in logged(simulation).summary()
     # What the solver started from is not in the log: a few steps are close, then all is exact again.
@@ -266,10 +266,10 @@ def test_the_band_shows_the_worst_of_a_column(run: Run, tmp_path: Path) -> None:
     mixed["qpos"][180] = mixed["qpos"][170]
     simulation = opened(tmp_path, **mixed)
     taken(simulation)
-    verdicts = logged(simulation).verdicts
-    assert verdicts.band(0, STEPS, 4).tolist() == [EXACT, CLOSE, CLOSE, UNKNOWN]
-    assert "close: contact forces are right to about" in verdicts.describe(80)
-    assert "not reached" in verdicts.describe(180)
+    exactness = logged(simulation).exactness
+    assert exactness.band(0, STEPS, 4).tolist() == [EXACT, CLOSE, CLOSE, UNKNOWN]
+    assert "close: contact forces are right to about" in exactness.describe(80)
+    assert "not reached" in exactness.describe(180)
 
 
 def test_going_back_continues_with_the_same_steps(run: Run, tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_going_back_continues_with_the_same_steps(run: Run, tmp_path: Path) -> N
     with pytest.raises(LogEnd):
         simulation.step(10**6)
     assert_same(look.forces, run.forces, range(44, STEPS - HELD // 2))
-    assert logged(simulation).verdicts.first is None
+    assert logged(simulation).exactness.first is None
 
 
 def test_read_ahead_leaves_the_shown_step_alone(run: Run, tmp_path: Path) -> None:

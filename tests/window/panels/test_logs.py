@@ -110,10 +110,10 @@ def test_the_band_shows_where_a_log_is_close_or_not_reached(scene: Path, log: Pa
         # What is not reached stands out from what is close.
         assert parts["not reached"].max() > 2 * parts["close"].max()
         session.go_to(281)
-        assert session.verdict is not None
-        assert "not reached" in session.verdict[0]
+        assert session.shown_exactness is not None
+        assert "not reached" in session.shown_exactness[0]
         session.go_to(20)
-        assert session.verdict is None
+        assert session.shown_exactness is None
 
     drive(window, test)
 

@@ -9,7 +9,7 @@ from ...mjmodel.state_log import StateLog
 from ...mjmodel.types import MjData, MjModel
 from ..abilities import ArrivedStep, StepKind
 from ..contact_sensor import Row
-from ..logged_steps import Verdicts
+from ..logged_steps import StepExactness
 from .model_versions import ModelVersions
 from .resimulation import ArrivedRow, Resimulator
 from .sensor_reader import SensorReader
@@ -31,7 +31,7 @@ class LogSteps:
         self.watches_all = bool(log.about.get("watch_all"))
         self._log, self._sensor_row = log, engine.row()
         self.start, self.duration = float(log.times[0]), float(log.times[-1] - log.times[0])
-        self.verdicts = Verdicts(log.missing)
+        self.exactness = StepExactness(log.missing)
         self._resimulator = Resimulator(
             engine,
             self,
@@ -57,13 +57,13 @@ class LogSteps:
         return True
 
     def summary(self) -> str:
-        first = self.verdicts.first
+        first = self.exactness.first
         time = 0.0 if first is None else float(self._log.times[self._rows_of[first]])
-        words = self.verdicts.summary(time)
+        words = self.exactness.summary(time)
         # Of a run that another version of MuJoCo has saved the first is of interest in any case.
         return (
             f"{words}; the first is step {first}, at {time:.6g} s"
-            if self.is_run and first and not self.verdicts.exact
+            if self.is_run and first and not self.exactness.exact
             else words
         )
 
@@ -78,7 +78,7 @@ class LogSteps:
                 self._sensor_row[:] = first_row
             if step.kind is not StepKind.MOVED:
                 self._rows_of.append(self._next - 1)
-                self.verdicts.add(step.kind, step.difference)
+                self.exactness.add(step.kind, step.difference)
             return step
         return None
 
@@ -94,7 +94,7 @@ class LogSteps:
     def go_back(self, step: int) -> None:
         self._next = self._rows_of[step] + 1
         del self._rows_of[step + 1 :]
-        self.verdicts.truncate(step + 1)
+        self.exactness.truncate(step + 1)
         self._resimulator.go_back(self._row(self._next - 1))
 
     def _row(self, number: int) -> ArrivedRow:

@@ -52,8 +52,8 @@ class Inspector:
             ui.paragraph("Select a sensor to see its contacts and its array.")
             return
         reading, tints = session.reading(session.selected), component_tints(session)
-        if session.verdict is not None:
-            text, doubtful = session.verdict
+        if session.shown_exactness is not None:
+            text, doubtful = session.shown_exactness
             ui.paragraph(f"{text[0].upper()}{text[1:]}.", warning_color() if doubtful else None)
         elif session.shows_inexact_step:
             ui.paragraph(INEXACT, warning_color())

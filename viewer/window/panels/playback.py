@@ -5,7 +5,7 @@ from imgui_bundle import ImVec2, imgui, imgui_ctx
 from imgui_bundle import icons_fontawesome_6 as icons
 from numpy.typing import NDArray
 
-from ...engines.logged_steps import CLOSE, UNKNOWN, Verdicts
+from ...engines.logged_steps import CLOSE, UNKNOWN, StepExactness
 from ...session.episodes import Episode
 from ...session.history import History
 from ...session.session import SPEEDS, Session
@@ -20,8 +20,9 @@ _HEIGHT = 0.2
 """Height of the band, as a part of the timeline's height."""
 
 
-def draw_band(history: History, verdicts: Verdicts, first: int) -> int | None:
-    """Draw the band of verdicts over the lower edge of the last item, the timeline; return the step under the mouse."""
+def draw_band(history: History, exactness: StepExactness, first: int) -> int | None:
+    """Draw the band of inexact steps over the lower edge of the timeline, and return the step under the
+    mouse."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     # A slider's handle does not reach the ends.
     inset = 0.5 * imgui.get_style().grab_min_size + 2
@@ -29,8 +30,8 @@ def draw_band(history: History, verdicts: Verdicts, first: int) -> int | None:
     count = history.last - history.first + 1
     start = history.first + first
     columns = max(1, int(right - left))
-    band = verdicts.band(start, start + count, columns)
-    tints = _tints(verdicts.differences(start, start + count, columns))
+    band = exactness.band(start, start + count, columns)
+    tints = _tints(exactness.differences(start, start + count, columns))
     top = high.y - max(3.0, _HEIGHT * (high.y - low.y))
     draw, width = imgui.get_window_draw_list(), (right - left) / max(len(band), 1)
     begin = 0
@@ -133,11 +134,11 @@ def _show_scrubber(session: Session) -> None:
     if moved:
         session.go_to(step)
     source = session.source
-    if (verdicts := source.verdicts) is not None:
-        pointed = draw_band(history, verdicts, source.first_verdict)
+    if (exactness := source.exactness) is not None:
+        pointed = draw_band(history, exactness, source.first_number)
         if pointed is not None:
-            number = pointed + source.first_verdict
-            ui.tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{verdicts.describe(number)}")
+            number = pointed + source.first_number
+            ui.tooltip(f"Step {number}, {history.time(pointed):.3f} s\n{exactness.describe(number)}")
         return
     start = "from there" if history.can_resume and source.continues_from_shown else "with the newest step"
     inexact = ""
