@@ -349,9 +349,9 @@ def _audit(term: Any, model: MjModel, path: Path | None, options: Mapping[str, A
     if any(read.name.startswith("cfrc") for read in reads):
         notes.append("cfrc_ext and cfrc_int are filled by mj_rnePostConstraint, which mj_step does not call")
     judge = _JUDGES[role](evidence, role, reads, differs, float(options["rel"]), against is not None)
-    verdict = judge.verdict()
+    judgement = judge.decide()
     # What else is wrong beside a named cause may follow from it.
-    findings = ([each for each in verdict.findings if each.cause] or verdict.findings)[:_FINDINGS]
+    findings = ([each for each in judgement.findings if each.cause] or judgement.findings)[:_FINDINGS]
     saved = _save(evidence, findings, path, Path(options["save"]), caller.name) if options["save"] and findings else ()
     pace = f"every {every} physics steps" if every > 1 else "every physics step"
     understood = f"{caller.plan}; {role} of {', '.join(targets.names)} against {targets.other}, {pace}"
@@ -363,8 +363,8 @@ def _audit(term: Any, model: MjModel, path: Path | None, options: Mapping[str, A
         targets.names,
         tuple(findings),
         tuple(read.name for read in reads),
-        tuple(verdict.rows),
-        (*notes, *verdict.notes),
+        tuple(judgement.rows),
+        (*notes, *judgement.notes),
         tuple(saved),
         time.monotonic() - began,
         tuple(tuple(read.name for read in reads if k in read.outputs) for k in range(outputs)),

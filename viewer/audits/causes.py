@@ -85,8 +85,8 @@ class Row:
 
 
 @dataclass
-class Verdict:
-    """All that came of a comparison."""
+class Judgement:
+    """Result of the comparison of a term: rows, findings and notes."""
 
     rows: list[Row] = field(default_factory=list)
     findings: list[AuditFinding] = field(default_factory=list)
@@ -119,7 +119,7 @@ class Judge:
         self.high = float(np.clip(0.1 * evidence.weight / len(self.names), 1.5, 20.0))
         """Force from which contact is clear [N]."""
         self._start = evidence.starts()
-        self.result = Verdict()
+        self.result = Judgement()
 
     # ------------------------------------------------------------------------------------------------- helpers
     def shifted(self, values: Any, steps: int) -> Any:
@@ -172,7 +172,7 @@ class Judge:
             AuditFinding(cause, text, tuple(self.names[each] for each in outputs), situation, step)
         )
 
-    def verdict(self) -> Verdict:
+    def decide(self) -> Judgement:
         raise NotImplementedError
 
     def other_bodies(self) -> Iterator[tuple[str, Values]]:

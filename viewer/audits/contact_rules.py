@@ -10,9 +10,9 @@ from .causes import (
     WRONG,
     WRONG_IN,
     Judge,
+    Judgement,
     Row,
     Signal,
-    Verdict,
     difference,
     fit,
     is_contact,
@@ -45,7 +45,7 @@ class ContactJudge(Judge):
         off = (physics == 0).all(axis=1) & ~self.e.physics["touching"].any(axis=1)
         return on, off
 
-    def verdict(self) -> Verdict:
+    def decide(self) -> Judgement:
         out, (on, off) = self.outputs(), self.masks()
         pressed = self.size
         if out.shape[1] == 1 and len(self.names) > 1:
@@ -381,7 +381,7 @@ class GraspJudge(ContactJudge):
         off = self.none | self.one | self.aside
         return on[:, np.newaxis], off[:, np.newaxis]
 
-    def verdict(self) -> Verdict:
+    def decide(self) -> Judgement:
         out = self.outputs()
         on, off = self.masks()
         fingers = self.names

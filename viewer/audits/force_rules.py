@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .causes import FEW, WRONG, AuditFinding, Judge, Row, Signal, Verdict, relative_error, scale_of, share_of, size_of
+from .causes import FEW, WRONG, AuditFinding, Judge, Judgement, Row, Signal, relative_error, scale_of, share_of, size_of
 from .evidence import sensor_units
 from .truth import Mask, Values
 
@@ -12,7 +12,7 @@ _SMALL = 1e-9
 class ForceJudge(Judge):
     """A number, or a vector, for each target."""
 
-    def verdict(self) -> Verdict:
+    def decide(self) -> Judgement:
         e, values = self.e, np.nan_to_num(self.e.values, posinf=1e9, neginf=-1e9)
         n, count = len(values), len(self.names)
         vector = (

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..metrics import contact_times
-from .causes import FEW, Row, Verdict, scale_of, share_of
+from .causes import FEW, Judgement, Row, scale_of, share_of
 from .contact_rules import ContactJudge
 from .truth import Mask, Values
 
@@ -11,7 +11,7 @@ from .truth import Mask, Values
 class TimeJudge(ContactJudge):
     """Time in the air of each target, or a reward of it."""
 
-    def verdict(self) -> Verdict:
+    def decide(self) -> Judgement:
         values = np.nan_to_num(self.e.values.reshape(len(self.e.values), -1))
         count = len(self.names)
         self.on, self.off = self.masks()
