@@ -39,7 +39,7 @@ class Comparison:
         self.has_unmatched_steps = False
         """True if a step of one run has none of the same time in the other."""
         self._judge = Judge(a.scene, b.scene, tolerance)
-        self._readings: tuple[_Readings, _Readings] = _Readings(a), _Readings(b)
+        self._logs: tuple[_SensorLog, _SensorLog] = _SensorLog(a), _SensorLog(b)
         names = [[sensor.name for sensor in side.sensors] for side in (a, b)]
         self._names = [name for name in names[0] if name in names[1]]
         self._places = [np.array([each.index(name) for name in self._names], int) for each in names]
@@ -71,7 +71,7 @@ class Comparison:
             wanted = self.first_contacts is None
             # Contacts of a step are read before the other run may end, or fail.
             facts = a.read(wanted)
-            self._readings[0].add(facts)
+            self._logs[0].add(facts)
             other = self._follow(a.time - half, wanted)
             if other is not None and abs(other.time - facts.time) <= half:
                 self.compared += 1
@@ -90,7 +90,7 @@ class Comparison:
         """Take the second run to a time; return its step there, which may have come before, or None without one."""
         while self.b.time < time and self.b.advance():
             self._newest = self.b.read(with_contacts)
-            self._readings[1].add(self._newest)
+            self._logs[1].add(self._newest)
         return self._newest
 
     @property
@@ -102,7 +102,7 @@ class Comparison:
     @property
     def taken(self) -> tuple[int, int]:
         """Number of steps that were read of each run."""
-        return len(self._readings[0]), len(self._readings[1])
+        return len(self._logs[0]), len(self._logs[1])
 
     @property
     def equal(self) -> bool:
@@ -136,15 +136,15 @@ class Comparison:
     def sensors(self, match: float = MATCH) -> list[Row]:
         """Return the figures of each sensor in both runs, and their differences. `match`: time within which events of
         both count as the same [s]."""
-        readings = self._readings
-        times = [each.times() for each in readings]
+        logs = self._logs
+        times = [each.times() for each in logs]
         both = _nearest(times[0], times[1], 0.5 * min(self.a.timestep, self.b.timestep))
         rows: list[Row] = []
         sides = [{sensor.name: place for place, sensor in enumerate(side.sensors)} for side in (self.a, self.b)]
         for sensor in [*self.a.sensors, *(each for each in self.b.sensors if each.name not in sides[0])]:
             columns = [
                 each.of(place[sensor.name]) if sensor.name in place else None
-                for each, place in zip(readings, sides, strict=True)
+                for each, place in zip(logs, sides, strict=True)
             ]
             timesteps = self.a.timestep, self.b.timestep
             row: Row = {"name": sensor.name, "label": sensor.label, "reduce": str(sensor.reduce)}
@@ -163,7 +163,7 @@ class Comparison:
 
     def columns(self) -> dict[str, Values | list[str]]:
         """Return a table with a row for each common step and sensor: both runs' contacts and forces."""
-        times = [each.times() for each in self._readings]
+        times = [each.times() for each in self._logs]
         both = _nearest(times[0], times[1], 0.5 * min(self.a.timestep, self.b.timestep))
         count = len(self._names)
         table: dict[str, Any] = {
@@ -171,9 +171,7 @@ class Comparison:
             "time": np.repeat(times[0][both[0]], count),
             "sensor": self._names * len(both[0]),
         }
-        taken = [
-            each.all()[rows][:, places] for each, rows, places in zip(self._readings, both, self._places, strict=True)
-        ]
+        taken = [each.all()[rows][:, places] for each, rows, places in zip(self._logs, both, self._places, strict=True)]
         for key, values in zip("ab", taken, strict=True):
             table[f"found_{key}"] = values[..., FOUND].ravel()
             table[f"force_{key}"] = values[..., PRESSED].ravel()
@@ -184,8 +182,8 @@ class Comparison:
 
 
 @dataclass
-class _Readings:
-    """Sensor readings of a run in every step."""
+class _SensorLog:
+    """Values of all sensors of a run, step by step."""
 
     side: Side
     _times: list[float] = field(default_factory=list)

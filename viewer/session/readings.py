@@ -97,7 +97,7 @@ def distinct_contacts(groups: list[SensorGroup]) -> tuple[int, int]:
     return len(places), net
 
 
-class Readings:
+class ReadingCache:
     """Cache of the values of the shown environment's sensors; it is cleared when the simulation has changed."""
 
     def __init__(self, simulation: Simulation) -> None:

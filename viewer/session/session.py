@@ -27,7 +27,7 @@ from .history import History
 from .model_channels import ModelChannels
 from .pace import Pace
 from .past_filling import PastFilling
-from .readings import Readings, SensorGroup, SensorReading, SensorTotals, distinct_contacts
+from .readings import ReadingCache, SensorGroup, SensorReading, SensorTotals, distinct_contacts
 from .simulation import Change, Simulation, StepSource
 
 SPEEDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -120,7 +120,7 @@ class Session:
         """Force that a length on screen stands for."""
         self.cut = CutArrows()
         """Arrows that end outside the last frame."""
-        self._readings = Readings(self.simulation)
+        self._readings = ReadingCache(self.simulation)
         self._scale: tuple[Gauge, tuple[object, ...], GlyphScale] | None = None
         """Cached sizes of gizmos, after the gauge and the settings that they were computed from."""
         self._visible = VisibleSensors(dict.fromkeys(engine.sensors.names, True))

@@ -27,7 +27,7 @@ class SensorReader:
         self._colliders = scene.colliders
         self._state = state
         self.num_envs = num_envs
-        self._readings = {sensor.declared.name: sensor for sensor in scene.sensors}
+        self._sources = {sensor.declared.name: sensor for sensor in scene.sensors}
         self.sensors = SensorList(
             [
                 ContactSensor(sensor.declared.name, sensor.declared.label, sensor.layout, sensor.layout)
@@ -43,17 +43,17 @@ class SensorReader:
             self._row_size += 2 * _row_layout(sensor.declared.num, Reduce.NONE).size
 
     def array(self, name: str) -> Array:
-        sensor, reading = self.sensors[name], self._readings[name]
+        sensor, motrix = self.sensors[name], self._sources[name]
         if not sensor.modified:
             return self._values(name)
-        key, layout = reading.companions[sensor.reduce]
+        key, layout = motrix.companions[sensor.reduce]
         return layout.take(self._values(key), sensor.layout)
 
     def contacts(self, name: str) -> ContactBatch:
-        sensor, reading = self.sensors[name], self._readings[name]
+        sensor, motrix = self.sensors[name], self._sources[name]
         if sensor.reduce is Reduce.NETFORCE:
-            return self._net(reading)
-        return self._single(reading, sensor.reduce).cut(0, sensor.slots)
+            return self._net(motrix)
+        return self._single(motrix, sensor.reduce).cut(0, sensor.slots)
 
     def row(self, env: int = 0) -> Row:
         row = np.zeros(self._row_size)
@@ -75,25 +75,25 @@ class SensorReader:
     def _array_columns(self, sensor: ContactSensor) -> slice:
         """Return the columns of a sensor's own array in a row: behind its contacts, from which it does not always
         follow."""
-        start = self._row_starts[sensor.name] + _row_layout(self._readings[sensor.name].declared.num, Reduce.NONE).size
+        start = self._row_starts[sensor.name] + _row_layout(self._sources[sensor.name].declared.num, Reduce.NONE).size
         return slice(start, start + sensor.size)
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        sensor, reading = self.sensors[name], self._readings[name]
+        sensor, motrix = self.sensors[name], self._sources[name]
         if sensor.reduce is Reduce.NETFORCE:
             none = ContactLayout(Style.MOTRIX.fields, 1, style=Style.MOTRIX)
             return none.decode(np.zeros(none.size, np.float32))
-        batch = self._one(self._single(reading, sensor.reduce), env)
+        batch = self._one(self._single(motrix, sensor.reduce), env)
         batch = batch.cut(sensor.slots, max(int(batch.filled.sum()), sensor.slots + 1))
         return replace(batch, found=batch.filled.sum(dtype=batch.found.dtype))
 
     def details(self, name: str, env: int = 0) -> ContactDetails:
         """The geoms of each slot; MotrixSim does not report with which friction they touch."""
-        batch, reading = self._one(self.contacts(name), env), self._readings[name]
+        batch, motrix = self._one(self.contacts(name), env), self._sources[name]
         geoms = [("", "")] * len(batch.filled)
         if not batch.in_world_frame:
             filled = np.flatnonzero(batch.filled)
-            pairs = reading.geoms * len(filled) if len(reading.geoms) == 1 else self._pairs_of(batch, filled, reading)
+            pairs = motrix.geoms * len(filled) if len(motrix.geoms) == 1 else self._pairs_of(batch, filled, motrix)
             for slot, pair in zip(filled, pairs, strict=True):
                 geoms[slot] = pair
         return ContactDetails(tuple(geoms), np.full((len(geoms), 5), np.nan))
@@ -101,9 +101,9 @@ class SensorReader:
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
         changed = []
         for name, mode in modes.items():
-            sensor, reading = self.sensors[name], self._readings[name]
-            order = reading.layout.pair_order
-            layout = ContactLayout(sensor.fields, reading.declared.num, mode, Style.MOTRIX, order)
+            sensor, motrix = self.sensors[name], self._sources[name]
+            order = motrix.layout.pair_order
+            layout = ContactLayout(sensor.fields, motrix.declared.num, mode, Style.MOTRIX, order)
             changed.append(sensor._replace(layout=layout))
         self.sensors = self.sensors.changed(changed)
 
@@ -111,36 +111,36 @@ class SensorReader:
         with running_calls(f"read {name}"):
             return self._model.get_sensor_value(name, self._state())
 
-    def _single(self, reading: MotrixSensor, mode: Reduce) -> ContactBatch:
+    def _single(self, motrix: MotrixSensor, mode: Reduce) -> ContactBatch:
         """The contacts that a sensor matches, as one of the other modes ranks them, with slots to spare."""
-        key, layout = reading.companions[mode]
+        key, layout = motrix.companions[mode]
         batch = layout.decode(self._values(key))
-        return self._turn(batch, reading) if layout.pair_order is PairOrder.MIXED else batch
+        return self._turn(batch, motrix) if layout.pair_order is PairOrder.MIXED else batch
 
-    def _turn(self, batch: ContactBatch, reading: MotrixSensor) -> ContactBatch:
+    def _turn(self, batch: ContactBatch, motrix: MotrixSensor) -> ContactBatch:
         """Contacts of pairs in both orders, with those corrected that the reversed pairs' own sensors report too."""
         reported = _identity(batch)[..., :, np.newaxis, :]
         turned = np.zeros_like(batch.filled)
-        for key, layout in reading.turned:
+        for key, layout in motrix.turned:
             others = replace(layout, pair_order=PairOrder.NATIVE).decode(self._values(key))
             same = (reported == _identity(others)[..., np.newaxis, :, :]).all(axis=-1)
             turned |= (same & others.filled[..., np.newaxis, :]).any(axis=-1)
         return correct_contacts(batch, turned)
 
-    def _net(self, reading: MotrixSensor) -> ContactBatch:
+    def _net(self, motrix: MotrixSensor) -> ContactBatch:
         """The net contact, added up from single ones where MotrixSim's own sum means nothing."""
-        key, layout = reading.companions[Reduce.NETFORCE]
+        key, layout = motrix.companions[Reduce.NETFORCE]
         batch = layout.decode(self._values(key))
         if batch.force is not None and not np.isnan(batch.force).any():
             return batch
-        return complete_net(batch, self._single(reading, Reduce.NONE))
+        return complete_net(batch, self._single(motrix, Reduce.NONE))
 
     def _one(self, batch: ContactBatch, env: int) -> ContactBatch:
         if not 0 <= env < self.num_envs:
             raise SceneError(f"no environment {env}; there are {self.num_envs}")
         return batch if self.num_envs == 1 else batch.at(env)
 
-    def _pairs_of(self, batch: ContactBatch, slots: NDArray[np.intp], reading: MotrixSensor) -> list[tuple[str, str]]:
+    def _pairs_of(self, batch: ContactBatch, slots: NDArray[np.intp], motrix: MotrixSensor) -> list[tuple[str, str]]:
         """The geoms of some slots, joined with the engine's contact list by distance and normal.
 
         Empty where several pairs would fit, and with several environments, for which there is no such list.
@@ -162,7 +162,7 @@ class SensorReader:
                 )
                 for i in fitting
             }
-            known = [pair for pair in reading.geoms if frozenset(pair) in touching]
+            known = [pair for pair in motrix.geoms if frozenset(pair) in touching]
             pairs.append(known[0] if len(known) == 1 else ("", ""))
         return pairs
 

@@ -39,11 +39,11 @@ _ACC = int(mujoco.mjtStage.mjSTAGE_ACC)
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """Way of reading one sensor."""
+class _Readout:
+    """Columns and matcher with which one sensor is read."""
 
     sensor_id: int | None
-    """None for virtual sensors."""
+    """Number of the declared sensor; None for virtual sensors."""
     companion_id: int | None
     model: MjModel
     delayed: bool = False
@@ -83,7 +83,7 @@ class SensorReader(SensorValues):
         self._starts, self._sizes = self.model.sensor_adr.tolist(), self.model.sensor_dim.tolist()
         # Views of sensors that were read, one an environment: they stay valid, and to make them takes longest.
         self._views: dict[int, list[Array]] = {}
-        self._readings: dict[str, _Reading] = {}
+        self._readouts: dict[str, _Readout] = {}
         self._plan: SensorPlan | None = None
         self._row_bytes: list[memoryview] = []
         self._sensors = SensorList(list(self._declared_sensors()))
@@ -113,48 +113,48 @@ class SensorReader(SensorValues):
 
     def source(self, sensor: ContactSensor) -> tuple[slice, ContactLayout]:
         layout: ContactLayout
-        reading = self._readings[sensor.name]
-        if reading.companion_id is not None:
-            columns, layout = self._columns(reading.companion_id), companion_layout(sensor.slots, sensor.reduce)
-        elif reading.place is not None:
-            columns, layout = reading.place
+        readout = self._readouts[sensor.name]
+        if readout.companion_id is not None:
+            columns, layout = self._columns(readout.companion_id), companion_layout(sensor.slots, sensor.reduce)
+        elif readout.place is not None:
+            columns, layout = readout.place
         else:
-            columns = self._columns(reading.sensor_ids[-1])
+            columns = self._columns(readout.sensor_ids[-1])
             # A user's model is left as it is: it writes the array as declared, however the sensor is read.
             layout = sensor.layout if self._owned else sensor.declared
         return slice(columns.start - self._row_start, columns.stop - self._row_start), layout
 
     def array_in(self, row: Row, sensor: ContactSensor) -> Array:
         columns, layout = self.source(sensor)
-        reading = self._readings[sensor.name]
-        as_declared = reading.companion_id is None and reading.place is None
+        readout = self._readouts[sensor.name]
+        as_declared = readout.companion_id is None and readout.place is None
         return row[columns].copy() if as_declared else sensor.layout.encode(layout.decode(row[columns]))
 
     def array(self, name: str) -> Array:
-        sensor, reading = self._fitted(name), self._readings[name]
-        if reading.sensor_id is None or (sensor.modified and not self._owned):
+        sensor, readout = self._fitted(name), self._readouts[name]
+        if readout.sensor_id is None or (sensor.modified and not self._owned):
             return sensor.layout.encode(self.contacts(name))
-        if reading.place is not None:
-            columns, layout = reading.place
+        if readout.place is not None:
+            columns, layout = readout.place
             joined = np.array([data.sensordata[columns][list(layout.places)] for data in self._datas])
             return joined if self.num_envs > 1 else joined[0]
-        return self._values(reading.sensor_id)
+        return self._values(readout.sensor_id)
 
     def contacts(self, name: str) -> ContactBatch:
-        sensor, reading = self._fitted(name), self._readings[name]
-        if reading.companion_id is None:
-            return self._reconstruct(sensor, reading)
-        return companion_layout(sensor.slots, sensor.reduce).decode(self._values(reading.companion_id))
+        sensor, readout = self._fitted(name), self._readouts[name]
+        if readout.companion_id is None:
+            return self._reconstruct(sensor, readout)
+        return companion_layout(sensor.slots, sensor.reduce).decode(self._values(readout.companion_id))
 
     def get_contact_force_magnitude(self, name: str) -> Array:
-        sensor, reading = self.sensors[name], self._readings[name]
-        if reading.companion_id is not None:
+        sensor, readout = self.sensors[name], self._readouts[name]
+        if readout.companion_id is not None:
             magnitude = self.contacts(name).force_magnitude(sensor.reduce)
             assert magnitude is not None
             return np.atleast_1d(magnitude)
         return np.array(
             [
-                pressing_force(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
+                pressing_force(self.model, data, readout.matcher.match(data), sensor.reduce, sensor.slots)
                 for data in map(self.contact_data, range(self.num_envs))
             ]
         )
@@ -175,8 +175,8 @@ class SensorReader(SensorValues):
             yield (plan.names[i],), ContactBatch.stack([self.contacts(plan.names[i])])
 
     def dropped(self, name: str, env: int = 0) -> ContactBatch:
-        sensor, reading, data = self._fitted(name), self._readings[name], self.contact_data(env)
-        matches = reading.matcher.match(data)
+        sensor, readout, data = self._fitted(name), self._readouts[name], self.contact_data(env)
+        matches = readout.matcher.match(data)
         dropped = select(self.model, data, matches, sensor.reduce, sensor.slots).dropped
         return rebuild_contacts(self.model, data, dropped)
 
@@ -188,7 +188,7 @@ class SensorReader(SensorValues):
         assert batch.pos is not None
         assert batch.normal is not None
         if not batch.in_world_frame:
-            sensor, matches = self._sensors[name], self._readings[name].matcher.match(data)
+            sensor, matches = self._sensors[name], self._readouts[name].matcher.match(data)
             reported = select(self.model, data, matches, sensor.reduce, sensor.slots).reported.contacts
             positions = batch.pos[batch.filled]
             # Two contacts can be at one place, where only their order tells them apart. A late sensor has another.
@@ -212,18 +212,18 @@ class SensorReader(SensorValues):
         return ContactDetails(tuple(geoms), friction)
 
     def covered_geoms(self, name: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        return None if self.model.nflex else self._readings[name].matcher.sides
+        return None if self.model.nflex else self._readouts[name].matcher.sides
 
     def preview(self, name: str, mode: str) -> ContactBatch:
         """Return the contacts that a sensor would report now in another reduce mode, with all fields."""
         sensor = self._fitted(name)
         layout = ContactLayout(sensor.fields, sensor.slots, mode)
-        return self._reconstruct(sensor._replace(layout=layout), self._readings[name])
+        return self._reconstruct(sensor._replace(layout=layout), self._readouts[name])
 
     def sensor_id(self, name: str) -> int | None:
         """Number of the declared sensor in the model; None for one that the viewer made."""
         self._sensors.position(name)
-        return self._readings[name].sensor_id
+        return self._readouts[name].sensor_id
 
     def set_reduce_modes(self, modes: Mapping[str, str]) -> None:
         old = [(self._sensors[name], mode) for name, mode in modes.items()]
@@ -231,24 +231,24 @@ class SensorReader(SensorValues):
         self._sensors = self._sensors.changed(new)
         if not self._owned:
             return
-        written: list[tuple[ContactSensor, _Reading]] = []
+        written: list[tuple[ContactSensor, _Readout]] = []
         numbers, stages = self.model.sensor_intprm, self.model.sensor_needstage
         for sensor in new:
-            reading = self._readings[sensor.name]
-            for i in reading.sensor_ids:
+            readout = self._readouts[sensor.name]
+            for i in readout.sensor_ids:
                 numbers[i, 1] = _REDUCE_NUMBERS[sensor.reduce]
                 # Without the later stage, forces of a sensor declared without them would stay stale.
                 stages[i] = _ACC
-            if reading.sensor_ids and not reading.delayed:
-                written.append((sensor, reading))
+            if readout.sensor_ids and not readout.delayed:
+                written.append((sensor, readout))
         if written:
-            self._sense_again([i for _, reading in written for i in reading.sensor_ids])
+            self._sense_again([i for _, readout in written for i in readout.sensor_ids])
         if self.model.nflex:
-            for sensor, reading in written:
-                self._correct_velocities(sensor, reading)
+            for sensor, readout in written:
+                self._correct_velocities(sensor, readout)
 
     def watch_all(self) -> ContactSensor:
-        if _WATCH_ALL not in self._readings:
+        if _WATCH_ALL not in self._readouts:
             watcher = self._watcher()
             slots = _WATCH_ALL_SLOTS
             if watcher is not None:
@@ -258,7 +258,7 @@ class SensorReader(SensorValues):
                 self._watched, self._watched_slots = [row[:1].data for row in self._rows], slots
             layout, listed = full_layout(slots), watcher is None
             sensor = ContactSensor(_WATCH_ALL, "any × any", layout, layout, reconstructed=listed, virtual=True)
-            self._readings[_WATCH_ALL] = _Reading(None, watcher, self.model)
+            self._readouts[_WATCH_ALL] = _Readout(None, watcher, self.model)
             self._sensors = SensorList([*self._sensors, sensor])
         return self._sensors[_WATCH_ALL]
 
@@ -283,7 +283,7 @@ class SensorReader(SensorValues):
             layout = _layout(sensor.fields, slots, sensor.reduce)
             sensor = sensor._replace(layout=layout, declared=full_layout(slots), reconstructed=True)
             # MuJoCo's own sensor has no more slots: from now on the contact list is read.
-            self._watched, self._readings[_WATCH_ALL] = [], _Reading(None, None, self.model)
+            self._watched, self._readouts[_WATCH_ALL] = [], _Readout(None, None, self.model)
             self._sensors = self._sensors.changed([sensor])
         return sensor
 
@@ -299,12 +299,12 @@ class SensorReader(SensorValues):
             if i in taken:
                 continue
             companion = self.companions.get(i)
-            reading, sources = _Reading(i, companion, self.model, i in delayed), tuple[str, ...]()
+            readout, sources = _Readout(i, companion, self.model, i in delayed), tuple[str, ...]()
             if (family := families.get(i)) is not None:
                 name, layout, sources = family.name, family.layout, family.sources
-                reading = replace(reading, joined=family.ids, place=family.place)
+                readout = replace(readout, joined=family.ids, place=family.place)
                 taken.update(family.ids)
-            self._readings[name] = reading
+            self._readouts[name] = readout
             yield ContactSensor(name, label, layout, layout, companion is None, sources=sources)
 
     def _span(self) -> slice:
@@ -312,8 +312,8 @@ class SensorReader(SensorValues):
         # Without a companion, each of the sensors that another is joined of.
         ids = [
             i
-            for reading in self._readings.values()
-            for i in (reading.sensor_ids if reading.companion_id is None else reading.sensor_ids[-1:])
+            for readout in self._readouts.values()
+            for i in (readout.sensor_ids if readout.companion_id is None else readout.sensor_ids[-1:])
         ]
         if not ids:
             return slice(0, 0)
@@ -346,16 +346,16 @@ class SensorReader(SensorValues):
         if flags & SLEEP:
             options.enableflags = flags
 
-    def _correct_velocities(self, sensor: ContactSensor, reading: _Reading) -> None:
+    def _correct_velocities(self, sensor: ContactSensor, readout: _Readout) -> None:
         """Write velocities of a sensor's contacts as of the state before the step, to which all else in the array
         belongs. MuJoCo computes those of flexes from the joints, which the step has moved on."""
         for env, data in enumerate(self._datas):
             listed = self.contact_data(env)
-            rebuilt = rebuild_contacts(self.model, listed, reading.matcher.match(listed), sensor.reduce, sensor.slots)
-            for i in reading.sensor_ids:
-                if i in reading.joined:
+            rebuilt = rebuild_contacts(self.model, listed, readout.matcher.match(listed), sensor.reduce, sensor.slots)
+            for i in readout.sensor_ids:
+                if i in readout.joined:
                     continue
-                layout = sensor.layout if i == reading.sensor_id else companion_layout(sensor.slots, sensor.reduce)
+                layout = sensor.layout if i == readout.sensor_id else companion_layout(sensor.slots, sensor.reduce)
                 values = data.sensordata[self._columns(i)]
                 batch = layout.decode(values)
                 if batch.filled.any() and rebuilt.linvel is not None and not np.isnan(rebuilt.linvel).any():
@@ -369,9 +369,9 @@ class SensorReader(SensorValues):
             views = self._views[sensor_id] = [data.sensordata[columns] for data in self._datas]
         return np.concatenate(views).reshape(self.num_envs, -1) if self.num_envs > 1 else views[0].copy()
 
-    def _reconstruct(self, sensor: ContactSensor, reading: _Reading) -> ContactBatch:
+    def _reconstruct(self, sensor: ContactSensor, readout: _Readout) -> ContactBatch:
         batches = [
-            rebuild_contacts(self.model, data, reading.matcher.match(data), sensor.reduce, sensor.slots)
+            rebuild_contacts(self.model, data, readout.matcher.match(data), sensor.reduce, sensor.slots)
             for data in map(self.contact_data, range(self.num_envs))
         ]
         return ContactBatch.stack(batches) if self.num_envs > 1 else batches[0]

@@ -21,8 +21,7 @@ _HEIGHT = 0.2
 
 
 def draw_band(history: History, exactness: StepExactness, first: int) -> int | None:
-    """Draw the band of inexact steps over the lower edge of the timeline, and return the step under the
-    mouse."""
+    """Draw the band of inexact steps over the lower edge of the timeline; return the step under the mouse."""
     low, high = imgui.get_item_rect_min(), imgui.get_item_rect_max()
     # A slider's handle does not reach the ends.
     inset = 0.5 * imgui.get_style().grab_min_size + 2
