@@ -26,7 +26,7 @@ class Quality(StrEnum):
     HIGH = "high"
 
 
-class FilmStyle(StrEnum):
+class VideoStyle(StrEnum):
     """For whom a recording is made."""
 
     DEBUG = "debug"
@@ -266,7 +266,7 @@ class ViewState:
     """Pictures a second of recordings."""
     record_height: float = 0.0
     """Height of recordings, whose width follows [px]; 0 for that of what is recorded."""
-    record_style: FilmStyle = FilmStyle.DEBUG
+    record_style: VideoStyle = VideoStyle.DEBUG
     record_last: float = 10.0
     """Simulated time that "record the last seconds" takes from the history [s]."""
 

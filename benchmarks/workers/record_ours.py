@@ -10,7 +10,7 @@ from pathlib import Path
 import av  # noqa: F401
 import contact_viewer.cli.record
 import contact_viewer.recording.data_file
-import contact_viewer.recording.film  # noqa: F401
+import contact_viewer.recording.scene_frames  # noqa: F401
 import mujoco  # noqa: F401
 import numpy  # noqa: F401
 from contact_viewer.cli import main

@@ -10,7 +10,7 @@ from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.talk import force_labels, force_words, talk_gizmos
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
-from contact_viewer.settings import FilmStyle, ViewState
+from contact_viewer.settings import VideoStyle, ViewState
 from PIL import Image
 
 from .judges import color_counts, record
@@ -74,7 +74,7 @@ def test_forces_are_left_out_where_there_is_no_room(tmp_path: Path) -> None:
     session = Session(open_engine(tmp_path / "boxes.xml"), ViewState(), keeps_history=False)
     session.simulation.step(500)
     session_glyphs(session)
-    overlay = Overlay(session, SIZE, style=FilmStyle.TALK)
+    overlay = Overlay(session, SIZE, style=VideoStyle.TALK)
     grey = np.full((SIZE[1], SIZE[0], 3), 150, np.uint8)
     whole = (0.0, 0.0, float(SIZE[0]), float(SIZE[1]))
     np.testing.assert_array_equal(overlay._write_forces(grey, 0.0, [whole]), grey)
@@ -92,7 +92,7 @@ def test_after_a_recording_for_a_talk_the_window_is_as_before(tmp_path: Path) ->
     session = Session(open_engine("slope"), ViewState())
     before = session.settings.to_json()
     recorder = Recorder()
-    recorder.start(tmp_path / "a.mp4", SIZE, session, with_panels=False, style=FilmStyle.TALK)
+    recorder.start(tmp_path / "a.mp4", SIZE, session, with_panels=False, style=VideoStyle.TALK)
     gizmos = session.settings.gizmos
     assert (gizmos.total, gizmos.cones, gizmos.normal, gizmos.tangents) == (True, True, False, False)
     picture = np.full((SIZE[1], SIZE[0], 3), 150, np.uint8)
@@ -107,7 +107,7 @@ def test_the_legend_is_one_line_beside_the_title_where_it_has_room() -> None:
     session.settings.gizmos = talk_gizmos(session.settings.gizmos)
     for width, is_row in ((1280, True), (340, False)):
         grey = np.full((720, width, 3), 150, np.uint8)
-        overlay = Overlay(session, (width, 720), style=FilmStyle.TALK, title="A title")
+        overlay = Overlay(session, (width, 720), style=VideoStyle.TALK, title="A title")
         changed = (overlay.compose(grey.copy(), 0.0) != grey).any(axis=2)
         below = changed[100:, : width // 2]
         assert below.any() == (not is_row)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from contact_viewer.assets import bundled_scenes
 from contact_viewer.engines.registry import open_engine
-from contact_viewer.recording.film import Film, open_renderer
 from contact_viewer.recording.overlay import Overlay
+from contact_viewer.recording.scene_frames import SceneFrames, open_renderer
 from contact_viewer.recording.schedule import Schedule, frame_rate
 from contact_viewer.render.camera import Eye
 from contact_viewer.session.force_scale import DrawnForces, ForceScale, nice_above
@@ -34,7 +34,7 @@ def recorded(session: Session, size: tuple[int, int], seconds: float = 0.8) -> N
     """The last picture of a recording, legend included."""
     schedule = Schedule.plan(session.engine.timestep, seconds, frame_rate(20), 1.0, 0.0)
     with open_renderer(session, size, Quality.LOW) as renderer:
-        film = Film(session, schedule, renderer, Overlay(session, size))
+        film = SceneFrames(session, schedule, renderer, Overlay(session, size))
         pictures = [picture for picture in film.pictures() if picture is not None]
     return np.ascontiguousarray(pictures[-1])
 
@@ -120,7 +120,7 @@ def test_a_still_picture_has_the_scale_of_the_forces_before_it(tmp_path: Path) -
     session = rest(tmp_path, 1.0, 40.0)
     schedule = Schedule.plan(session.engine.timestep, 0.02, frame_rate(50), 1.0, 2.0)
     with open_renderer(session, (640, 360), Quality.LOW) as renderer:
-        pictures = [picture for picture in Film(session, schedule, renderer).pictures() if picture is not None]
+        pictures = [picture for picture in SceneFrames(session, schedule, renderer).pictures() if picture is not None]
     assert len(pictures) == 1
     assert 80 <= 100 * 40 * 9.81 / session.force_scale.newtons <= 200
 

@@ -17,7 +17,7 @@ from ..scene_files.sensor_edits import SensorEdits
 from ..session.saved_run import RunSaver
 from ..session.session import Session
 from ..session.simulation import Simulation
-from ..settings import FilmStyle, GizmoSettings, ViewState
+from ..settings import GizmoSettings, VideoStyle, ViewState
 
 if TYPE_CHECKING:
     # Imported when a recording starts: encoders take a tenth of the time until the window opens.
@@ -116,7 +116,7 @@ class Recorder:
         with_panels: bool,
         last: float | None = None,
         fps: int = FPS,
-        style: FilmStyle = FilmStyle.DEBUG,
+        style: VideoStyle = VideoStyle.DEBUG,
     ) -> bool:
         """Record into a new file, whose suffix gives the format; False if a recording is under way already.
 
@@ -136,7 +136,7 @@ class Recorder:
         self.with_panels, self._size = with_panels, size
         self.running = LiveVideoWriter(path, size, fps)
         title = ""
-        if style is FilmStyle.TALK and not with_panels:
+        if style is VideoStyle.TALK and not with_panels:
             settings, title = session.settings, scene_title(session)
             self._usual = settings, settings.gizmos
             settings.gizmos = talk_gizmos(settings.gizmos)

@@ -15,7 +15,7 @@ from ..app.interruption import Interruption, interruption
 from ..engines.registry import CHOICES
 from ..errors import RecordingError, SceneError, UnstableError
 from ..files import describe_strays, folder_of, size_text
-from ..settings import FilmStyle, Quality
+from ..settings import Quality, VideoStyle
 from .parsing import Parser, UsageError, add_control_arguments, add_scene_arguments, number, pixel_size
 from .progress import plural, report, report_warnings, work_through
 from .runs import (
@@ -32,11 +32,11 @@ from .runs import (
 if TYPE_CHECKING:
     from ..engines.contract import Engine
     from ..recording.data_file import DataFile
-    from ..recording.film import Film
+    from ..recording.scene_frames import SceneFrames
     from ..recording.schedule import Schedule, SlowMotion
     from ..recording.video_writer import VideoWriter
     from ..session.session import Session
-    from ..window.film import WindowFilm
+    from ..window.window_frames import WindowFrames
 
 _EPILOG = """formats:
   .mp4            H.264 video, plays in browsers
@@ -106,8 +106,8 @@ def parser() -> Parser:
     parser.add_argument("--no-overlay", dest="overlay", action="store_const", const=None, help="only scene and gizmos")
     parser.add_argument(
         "--style",
-        choices=list(FilmStyle),
-        default=FilmStyle.DEBUG,
+        choices=list(VideoStyle),
+        default=VideoStyle.DEBUG,
         help="talk: total forces with friction cones, large, few words; debug: as the window shows it; default: debug",
     )
     parser.add_argument(
@@ -147,11 +147,11 @@ def add_camera_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     if arguments.window:
         # The window first: MuJoCo imported before ImGui has another GLFW library than ImGui's.
-        from ..window import film as _  # noqa: F401
+        from ..window import window_frames as _  # noqa: F401
     from ..recording.data_file import DataFile, check_data_path
-    from ..recording.film import Film, open_renderer
     from ..recording.formats import check_rate, check_size, even_size, format_of
     from ..recording.overlay import Overlay
+    from ..recording.scene_frames import SceneFrames, open_renderer
     from ..recording.schedule import Schedule, frame_rate
     from ..recording.talk import scene_title, talk_gizmos
     from ..recording.video_writer import VideoWriter
@@ -171,14 +171,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--panels is for --window")
     session = open_run(arguments)
     prepare_view(session, arguments)
-    style, title = FilmStyle(arguments.style), arguments.title
-    if style is FilmStyle.TALK:
+    style, title = VideoStyle(arguments.style), arguments.title
+    if style is VideoStyle.TALK:
         session.settings.gizmos = talk_gizmos(session.settings.gizmos)
         title = scene_title(session) if title is None else title
     seconds = duration(arguments, session.source)
     schedule = Schedule.plan(session.engine.timestep, seconds, fps, arguments.speed, arguments.start)
     schedule = replace(schedule, slow=_slow_motion(arguments, schedule))
-    if style is FilmStyle.TALK and not arguments.start and session.source.duration is None:
+    if style is VideoStyle.TALK and not arguments.start and session.source.duration is None:
         _measure_scale(arguments, session, schedule.simulated)
     overlay = None
     if arguments.overlay:
@@ -191,7 +191,7 @@ def run(arguments: argparse.Namespace) -> int:
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
         data = stack.enter_context(DataFile(arguments.data, session, schedule)) if arguments.data else None
         renderer = stack.enter_context(open_renderer(session, scene_size, Quality(arguments.quality)))
-        film = Film(session, schedule, renderer, overlay, [data.write] if data else (), arguments.orbit or 0.0)
+        film = SceneFrames(session, schedule, renderer, overlay, [data.write] if data else (), arguments.orbit or 0.0)
         report(
             f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · "
             f"{renderer.backend.upper()}, {renderer.renderer}, {renderer.quality} quality"
@@ -216,7 +216,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
     from ..app.application import open_application
     from ..recording.schedule import Schedule
     from ..recording.video_writer import VideoWriter
-    from ..window.film import WindowFilm
+    from ..window.window_frames import WindowFrames
 
     panels = None if arguments.panels is None else [name for name in arguments.panels.split(",") if name.strip()]
     app = open_application(read_options(arguments, width=size[0], height=size[1], watch=False))
@@ -228,7 +228,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
         interrupt = stack.enter_context(interruption())
         report_strays(arguments.output)
         recorder = stack.enter_context(VideoWriter(arguments.output, size, fps))
-        film = stack.enter_context(WindowFilm(app, schedule, panels, arguments.ui_scale))
+        film = stack.enter_context(WindowFrames(app, schedule, panels, arguments.ui_scale))
         report(f"{plural(schedule.frame_count, 'frame')}, {size[0]}x{size[1]}, {float(fps):g} fps · {film.renderer}")
         code = _record(film, schedule.frame_count, recorder, None, app.session.engine, interrupt, list)
     report_exactness(app.session.source)
@@ -236,7 +236,7 @@ def _record_window(arguments: argparse.Namespace, size: tuple[int, int], fps: Fr
 
 
 def _record(
-    film: "Film | WindowFilm",
+    film: "SceneFrames | WindowFrames",
     frame_count: int,
     recorder: "VideoWriter",
     data: "DataFile | None",

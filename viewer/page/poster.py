@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import RecordingError, SceneError
 from ..mjmodel.types import MjData
-from ..recording.film import open_renderer
+from ..recording.scene_frames import open_renderer
 from ..render.camera import Eye
 from ..render.style import Gauge, glyph_scale, palette_colors
 from ..session.contact_glyphs import SensorGlyphs, build_glyphs

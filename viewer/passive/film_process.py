@@ -10,9 +10,9 @@ from ..engines.abilities import StepKind
 from ..engines.mujoco.engine import MujocoEngine
 from ..errors import DiskFullError, RecordingError
 from ..processes import Link, Message, run_child
-from ..recording.film import Film, open_renderer
 from ..recording.formats import even_size, format_of
 from ..recording.overlay import Overlay
+from ..recording.scene_frames import SceneFrames, open_renderer
 from ..recording.schedule import Schedule, exact, frame_rate
 from ..recording.video_writer import VideoWriter
 from ..render.offscreen import OffscreenRenderer
@@ -32,11 +32,11 @@ def film(link: Link, request: Message) -> None:
     # Ctrl-C is for the user's program, whose end completes the film.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _, engine, shared = open_engine(request)
-    EpisodeFilms(link, engine, shared, request["film"]).run()
+    FilmWorker(link, engine, shared, request["film"]).run()
 
 
-class EpisodeFilms:
-    """Session on the steps that arrive, and the film that is being made of them, if any."""
+class FilmWorker:
+    """Worker that keeps a session on the steps that arrive, and films parts of it."""
 
     def __init__(self, link: Link, engine: MujocoEngine, shared: SharedMemory, options: dict[str, Any]) -> None:
         self._link, self._options = link, options
@@ -45,7 +45,7 @@ class EpisodeFilms:
         write_values(session.view.camera, options["view"])
         self._renderer: OffscreenRenderer | None = None
         self._writer: VideoWriter | None = None
-        self._film: Film | None = None
+        self._film: SceneFrames | None = None
         self._schedule = Schedule(Fraction(1), Fraction(1), 1)
         self._step = self._frame = 0
         """Steps since the film began, and its frames so far."""
@@ -104,7 +104,7 @@ class EpisodeFilms:
         self._schedule = Schedule(exact(session.engine.timestep), fps, _ENDLESS)
         self._writer = VideoWriter(path, size, fps)
         session.simulation.observers.clear()
-        self._film = Film(session, self._schedule, self._renderer, Overlay(session, size))
+        self._film = SceneFrames(session, self._schedule, self._renderer, Overlay(session, size))
         self._step = self._frame = 0
         self._add_pictures()
 

@@ -164,7 +164,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
         """Number of the episode, from 0; -1 before the first reset."""
         self.viewer: PassiveViewer | None = None
         """Window, after the first reset; its `gizmos`, `pause` and `is_running` are for the program."""
-        self._film: EpisodeFilm | None = None
+        self._film: EpisodeRecorder | None = None
         self._events: StepEvents | None = None
         self._data: MjData | None = None
         """Data of the environment that is shown."""
@@ -245,7 +245,7 @@ class ContactViewer(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Recor
             if self._shared is not None:
                 self._shared.open(self)
         if self._record is not None:
-            self._film = EpisodeFilm(model, data, view=view, **self._film_options)
+            self._film = EpisodeRecorder(model, data, view=view, **self._film_options)
         if self._wants_events:
             self._events = StepEvents(model, data)
 
@@ -396,7 +396,7 @@ class _FilmRows(RowWriter):
 
     __slots__ = ("_film",)
 
-    def __init__(self, film: "EpisodeFilm", shared: SharedMemory) -> None:
+    def __init__(self, film: "EpisodeRecorder", shared: SharedMemory) -> None:
         super().__init__(film.m, film.d, shared, film.room())
         self._film = weakref.ref(film)
 
@@ -407,7 +407,7 @@ class _FilmRows(RowWriter):
             super().write(kind, time)
 
 
-class EpisodeFilm(PassiveViewer):
+class EpisodeRecorder(PassiveViewer):
     """Recorder of parts of a user's loop, without a window or a display: each film goes from `begin` to `finish`.
 
     A process of its own draws the frames. Unlike a window, a film leaves no step out: a faster loop waits for it.

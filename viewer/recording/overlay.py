@@ -9,7 +9,7 @@ from ..errors import RecordingError
 from ..session.layer import LegendEntry
 from ..session.layers import bar_text, legend_entries, legend_notes
 from ..session.session import Session
-from ..settings import FilmStyle
+from ..settings import VideoStyle
 from .encoders import Picture
 from .overlay_shapes import (
     DIM,
@@ -60,7 +60,7 @@ class Overlay:
         speed: float = 1.0,
         plot_seconds: float | None = None,
         ui_scale: float = 1.0,
-        style: FilmStyle = FilmStyle.DEBUG,
+        style: VideoStyle = VideoStyle.DEBUG,
         title: str = "",
     ) -> None:
         """Prepare what stands beside the scene.
@@ -116,7 +116,7 @@ class Overlay:
             return scene
         legend, clock = self._draw_legend(), self._draw_clock(time)
         patches = [patch for patch in (legend, clock, self._draw_title()) if patch is not None]
-        if self._style is FilmStyle.TALK:
+        if self._style is VideoStyle.TALK:
             scene = self._write_forces(scene, time, [patch.box for patch in patches])
         for patch in patches:
             patch.blend(scene)
@@ -184,11 +184,11 @@ class Overlay:
             bar = self._session.scale_bar
             length, scale_text = bar.length, bar_text(bar, self._session.settings.gizmos)
         notes = legend_notes(self._session)
-        if self._style is FilmStyle.TALK:
+        if self._style is VideoStyle.TALK:
             entries, notes, scale_text = talk_entries(entries), [], scale_text.split(",")[0]
         state = (entries, notes, scale_text, round(2 * length))
         if self._legend is None or self._legend[0] != state:
-            row = self._draw_row(entries, scale_text, length) if self._style is FilmStyle.TALK else None
+            row = self._draw_row(entries, scale_text, length) if self._style is VideoStyle.TALK else None
             self._legend = state, row or self._draw_entries(entries, notes, scale_text, length)
         return self._legend[1]
 

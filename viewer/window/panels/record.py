@@ -6,7 +6,7 @@ from imgui_bundle import ImVec2, ImVec4, imgui
 from imgui_bundle import icons_fontawesome_6 as icons
 
 from ...app.application import Application
-from ...settings import FilmStyle
+from ...settings import VideoStyle
 from .. import widgets as ui
 from ..file_dialog import FileDialog, Purpose
 
@@ -88,7 +88,7 @@ class RecordButton:
         help_text = (
             "talk: total forces and friction cones, large, few words; debug: as the window shows it. Without panels"
         )
-        settings.record_style = ui.choose("style", settings.record_style, list(FilmStyle), 6 * em, help_text)
+        settings.record_style = ui.choose("style", settings.record_style, list(VideoStyle), 6 * em, help_text)
         imgui.same_line(0, 2 * em)
         ui.dim_text("{} x {} pixels".format(*app.recording_size))
         path = Path(self._path.strip()).expanduser() if self._path.strip() else None

@@ -29,7 +29,7 @@ _CHUNK = 100
 """Steps after which `None` is yielded while no frame is due, so that the caller can stop."""
 
 
-class WindowFilm:
+class WindowFrames:
     """Frames of a video of one window. The window is open while this context is."""
 
     def __init__(
@@ -67,7 +67,7 @@ class WindowFilm:
         self._surface = Surface()
         self._stack = ExitStack()
 
-    def __enter__(self) -> "WindowFilm":
+    def __enter__(self) -> "WindowFrames":
         use_null_display()
         render = hello_imgui.manual_render
         params = self._window.runner_params()

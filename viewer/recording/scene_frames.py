@@ -22,8 +22,8 @@ _CHUNK = 100
 """Steps between two chances to stop, where no picture comes for long."""
 
 
-class Film:
-    """The pictures of a video of one scene."""
+class SceneFrames:
+    """Frames of a video of one scene, drawn off screen."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ TIMES = """
 import json, sys
 from fractions import Fraction
 from pathlib import Path
-from contact_viewer.window.film import WindowFilm
+from contact_viewer.window.window_frames import WindowFrames
 from contact_viewer.app.application import Application
 from contact_viewer.engines.registry import open_engines
 from contact_viewer.recording.schedule import Schedule
@@ -26,7 +26,7 @@ from contact_viewer.settings import Options
 (engine,) = open_engines(Path(sys.argv[1]), "mujoco")
 app = Application(engine, Options(Path(sys.argv[1]), width=640, height=480))
 schedule = Schedule.plan(engine.timestep, 1.0, Fraction(30000, 1001), 2.0, 0.5)
-with WindowFilm(app, schedule) as film:
+with WindowFrames(app, schedule) as film:
     rows = [(app.session.engine.time, picture.shape) for picture in film.pictures() if picture is not None]
 print()
 print(json.dumps(rows))
@@ -83,7 +83,7 @@ EDGES = """
 import sys
 from fractions import Fraction
 from pathlib import Path
-from contact_viewer.window.film import WindowFilm
+from contact_viewer.window.window_frames import WindowFrames
 from contact_viewer.app.application import Application
 from contact_viewer.engines.registry import open_engines
 from contact_viewer.recording.schedule import Schedule
@@ -94,7 +94,7 @@ import numpy as np
 options = Options(Path("slope"), width=int(sys.argv[1]), height=int(sys.argv[2]), quality=Quality.LOW)
 app = Application(engine, options)
 panels = sys.argv[3].split(",") if len(sys.argv) > 3 else None
-with WindowFilm(app, Schedule.plan(engine.timestep, 0.01, Fraction(100)), panels) as film:
+with WindowFrames(app, Schedule.plan(engine.timestep, 0.01, Fraction(100)), panels) as film:
     np.save(sys.stdout.buffer, next(picture for picture in film.pictures() if picture is not None))
 """
 
@@ -154,10 +154,10 @@ SCALES = """
 import sys
 from fractions import Fraction
 from pathlib import Path
-from contact_viewer.window.film import WindowFilm
+from contact_viewer.window.window_frames import WindowFrames
 from contact_viewer.app.application import Application
 from contact_viewer.engines.registry import open_engines
-from contact_viewer.recording.film import Film, open_renderer
+from contact_viewer.recording.scene_frames import SceneFrames, open_renderer
 from contact_viewer.recording.schedule import Schedule
 from contact_viewer.session.layers import legend_notes
 from contact_viewer.session.session import Session
@@ -175,13 +175,13 @@ def last_picture(start, first):
         app = Application(engine, Options(scene, width=900, height=700))
         session = app.session
         session.settings.gizmos.length = 8.0
-        with WindowFilm(app, schedule) as film:
+        with WindowFrames(app, schedule) as film:
             picture = [np.array(picture) for picture in film.pictures(first) if picture is not None][-1]
     else:
         session = Session(engine, ViewState())
         session.settings.gizmos.length = 8.0
         with open_renderer(session, (320, 240), Quality.LOW) as renderer:
-            pictures = Film(session, schedule, renderer).pictures(first)
+            pictures = SceneFrames(session, schedule, renderer).pictures(first)
             picture = [np.array(picture) for picture in pictures if picture is not None][-1]
     scale = session.force_scale
     return scale.newtons, scale.changed_at, session.cut, legend_notes(session), picture

@@ -9,8 +9,8 @@ import pytest
 from contact_viewer.engines.registry import open_engine
 from contact_viewer.errors import RecordingError, UnstableError
 from contact_viewer.recording.encoders import Picture
-from contact_viewer.recording.film import Film, open_renderer
 from contact_viewer.recording.overlay import Overlay
+from contact_viewer.recording.scene_frames import SceneFrames, open_renderer
 from contact_viewer.recording.schedule import Schedule
 from contact_viewer.render.camera import Eye
 from contact_viewer.render.style import palette_colors
@@ -32,7 +32,7 @@ def open_ball(tmp_path: Path, text: str = BALL) -> Session:
 def film(session: Session, schedule: Schedule, overlay: bool = False, orbit: float = 0.0) -> list[Picture]:
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
         over = Overlay(session, SIZE) if overlay else None
-        pictures = Film(session, schedule, renderer, over, orbit=orbit).pictures()
+        pictures = SceneFrames(session, schedule, renderer, over, orbit=orbit).pictures()
         return [picture.copy() for picture in pictures if picture is not None]
 
 
@@ -85,7 +85,7 @@ def test_observers_see_every_step_once(tmp_path: Path) -> None:
         seen.append((step, time, session.engine.time))
 
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        list(Film(session, schedule, renderer, calls=[observe]).pictures())
+        list(SceneFrames(session, schedule, renderer, calls=[observe]).pictures())
     assert [step for step, _, _ in seen] == list(range(50, schedule.last_step + 1))
     assert all(time == pytest.approx(step / 500, abs=1e-12) for step, time, _ in seen)
     assert [own for _, own, _ in seen] == [engine for _, _, engine in seen]
@@ -97,14 +97,14 @@ def test_time_goes_on_from_a_keyframe(tmp_path: Path) -> None:
     times: list[float] = []
     schedule = Schedule.plan(0.002, 0.02, Fraction(500))
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        list(Film(session, schedule, renderer, calls=[lambda _, time: times.append(time)]).pictures())
+        list(SceneFrames(session, schedule, renderer, calls=[lambda _, time: times.append(time)]).pictures())
     np.testing.assert_allclose(times, 2.5 + 0.002 * np.arange(10), rtol=0, atol=1e-12)
 
 
 def test_a_diverging_scene_ends_the_film_at_its_time(tmp_path: Path) -> None:
     session = open_ball(tmp_path, DIVERGING)
     with open_renderer(session, SIZE, Quality.LOW) as renderer:
-        pictures = Film(session, Schedule.plan(0.01, 20.0, Fraction(1, 10)), renderer).pictures()
+        pictures = SceneFrames(session, Schedule.plan(0.01, 20.0, Fraction(1, 10)), renderer).pictures()
         with pytest.raises(UnstableError, match=r"after 0\.4\d0 s"):
             list(pictures)
 
