@@ -249,6 +249,28 @@ def test_notices_are_few_and_warnings_stay(monkeypatch: pytest.MonkeyPatch) -> N
     assert [notice.text for notice in notices.items] == ["why"]
 
 
+def test_a_start_deep_in_contact_offers_a_keyframe_that_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = '<geom type="plane" size="1 1 .1"/><body pos="0 0 .05"><freejoint/><geom size=".1"/></body>'
+    keys = '<key name="deep" qpos="0 0 .04 1 0 0 0"/><key name="up" qpos="0 0 .2 1 0 0 0"/>'
+    (tmp_path / "deep.xml").write_text(f"<mujoco><worldbody>{body}</worldbody><keyframe>{keys}</keyframe></mujoco>")
+    app = make_app(tmp_path / "deep.xml")
+    (notice,) = app.notices.items
+    assert "Starts in deep contact: 50 mm" in notice.text
+    assert notice.text.endswith("Keyframe up:")
+    assert notice.offer is not None
+    label, act = notice.offer
+    assert label == "go there"
+    # An offer is to be read and decided upon: it stays longer than what was only to be said.
+    now = time.monotonic()
+    for passed, left in ((20, [notice]), (40, [])):
+        monkeypatch.setattr(time, "monotonic", lambda passed=passed: now + passed)
+        app.notices.drop_expired()
+        assert app.notices.items == left
+    act()
+    assert app.session.engine.data.qpos[2] == pytest.approx(0.2)
+    app.close()
+
+
 @pytest.mark.parametrize("name", ["parts-qpos-infinite", "no-columns", "states_0-header-none", "rest-shorter"])
 def test_a_damaged_run_that_is_opened_leaves_a_notice_with_its_name_and_the_old_scene(name: str) -> None:
     app = make_app("slope", paused=False)

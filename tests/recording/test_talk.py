@@ -1,5 +1,6 @@
 """Films for an audience: large total forces and cones, few words."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from contact_viewer.app.recorder import Recorder
 from contact_viewer.engines.registry import open_engine
 from contact_viewer.recording.overlay import Overlay
 from contact_viewer.recording.talk import force_labels, force_words, talk_gizmos
+from contact_viewer.render.style import palette_colors
 from contact_viewer.session.layers import session_glyphs
 from contact_viewer.session.session import Session
 from contact_viewer.settings import VideoStyle, ViewState
@@ -100,6 +102,39 @@ def test_after_a_recording_for_a_talk_the_window_is_as_before(tmp_path: Path) ->
     recorder.stop()
     assert session.settings.to_json() == before
     assert recorder.close()[1] == []
+
+
+def test_the_legend_names_the_states_of_cones_that_were_shown() -> None:
+    session = Session(open_engine("slope"), ViewState())
+    session.settings.gizmos = talk_gizmos(session.settings.gizmos)
+    glyphs = session_glyphs(session)
+    widths, overlay = [], Overlay(session, (1280, 720), style=VideoStyle.TALK)
+    colors = palette_colors(session.engine.model, session.settings.gizmos.palette)
+    for states in ((), ("sticking",), ("sticking", "creeping"), ("creeping",)):
+        cones = np.zeros((len(states), 20), np.float32)
+        cones[:, 16:] = np.reshape([getattr(colors, state) for state in states], (-1, 4))
+        overlay.follow(replace(glyphs, cones=cones))
+        grey = np.full((720, 1280, 3), 150, np.uint8)
+        widths.append(int((overlay.compose(grey.copy(), 0.0)[20:30] != grey[20:30]).any(axis=(0, 2)).sum()))
+    # What was shown stays; nothing is named twice.
+    assert widths[0] < widths[1] < widths[2] == widths[3]
+
+
+@pytest.mark.parametrize(("height", "is_low"), [(0.05, False), (1.0, True)])
+def test_the_legend_leaves_the_top_to_what_moves_there(height: float, is_low: bool, tmp_path: Path) -> None:
+    box = f'<body pos="0 0 {height}"><freejoint/><geom type="box" size=".6 .6 .04"/></body>'
+    ball = '<body pos="0 0 .4"><freejoint/><geom size=".05"/></body>'
+    (tmp_path / "box.xml").write_text(
+        f'<mujoco><worldbody><light pos="0 0 3"/><geom type="plane" size="2 2 .1"/>{box}{ball}</worldbody></mujoco>'
+    )
+    session = Session(open_engine(tmp_path / "box.xml"), ViewState(), keeps_history=False)
+    session.watch_without_sensors()
+    session.settings.gizmos = talk_gizmos(session.settings.gizmos)
+    session.view.look_at((0, 0, 0.5), 1.6, 90, 0)
+    session_glyphs(session)
+    grey = np.full((480, 900, 3), 150, np.uint8)
+    changed = (Overlay(session, (900, 480), style=VideoStyle.TALK).compose(grey.copy(), 0.0) != grey).any(axis=2)
+    assert [changed[rows, :450].any() for rows in (slice(0, 80), slice(-80, None))] == [not is_low, is_low]
 
 
 def test_the_legend_is_one_line_beside_the_title_where_it_has_room() -> None:

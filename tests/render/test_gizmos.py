@@ -7,8 +7,8 @@ import pytest
 from contact_viewer.render.contexts import OffscreenContext, load_opengl
 from contact_viewer.render.gizmos import GizmoPass
 from contact_viewer.render.glyphs import GizmoList, Glyphs
-from contact_viewer.render.style import GlyphScale
-from contact_viewer.settings import GizmoSettings, Quality
+from contact_viewer.render.style import GlyphScale, palette_colors
+from contact_viewer.settings import GizmoSettings, Palette, Quality
 from numpy.typing import NDArray
 
 from .gl_state import gl_error, read_state, set_unusual_state
@@ -145,6 +145,18 @@ def test_an_arrow_has_a_dark_outline_on_any_ground(shade: float) -> None:
     assert max(edges) < 0.02
     assert max(contrast(core, ground), contrast(max(edges), ground)) > 3.0
     assert contrast(core, max(edges)) > 3.0
+
+
+@pytest.mark.parametrize("shade", [0.0, 0.25, 0.5])
+@pytest.mark.parametrize("palette", [Palette.STANDARD, Palette.COLORBLIND])
+@pytest.mark.parametrize("name", ["normal", "tangent0", "tangent1", "total"])
+def test_every_arrow_stands_out_against_its_outline(name: str, palette: Palette, shade: float) -> None:
+    wall = f'<geom type="box" pos="0 1 0" size="3 0.1 3" rgba="{shade} {shade} {shade} 1"/>'
+    gizmos = GizmoList(width=0.03)
+    gizmos.draw_arrow((0, 0, -0.2), (0, 0, 0.25), getattr(palette_colors(flat_model(), palette), name))
+    row = picture_of(gizmos.take(), wall)[SIDE // 2 + 10].astype(float)
+    for edge in (row[90:97], row[103:110]):
+        assert contrast(luminance(row[SIDE // 2]), min(luminance(pixel) for pixel in edge)) > 3.0
 
 
 def luminance(pixel: Any) -> float:

@@ -10,7 +10,8 @@ from ..errors import SceneError
 from ..files import printable
 
 T = TypeVar("T")
-_SHOWN_SECONDS = 8.0
+_SHOWN_SECONDS, _OFFERED_SECONDS = 8.0, 30.0
+"""Time for which a message is shown, and one that offers something [s]."""
 _MAX_NOTICES = 4
 
 
@@ -31,7 +32,8 @@ class Notice:
     @property
     def expired(self) -> bool:
         """True if it was shown long enough."""
-        return not self.warning and time.monotonic() - self.since >= _SHOWN_SECONDS
+        shown = _SHOWN_SECONDS if self.offer is None else _OFFERED_SECONDS
+        return not self.warning and time.monotonic() - self.since >= shown
 
 
 class Notices:

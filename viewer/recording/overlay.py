@@ -6,6 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from ..errors import RecordingError
+from ..render.glyphs import Glyphs
 from ..session.layer import LegendEntry
 from ..session.layers import bar_text, legend_entries, legend_notes
 from ..session.session import Session
@@ -23,7 +24,7 @@ from .overlay_shapes import (
     write_text,
 )
 from .plots import Plots
-from .talk import ForceLabel, force_labels, force_words, talk_entries
+from .talk import Color, ForceLabel, cone_colors, force_labels, force_words, hidden_share, talk_entries
 
 _REFERENCE_SIZE = 960, 720
 """Width and height of a picture in which measures below are in pixels; others follow their scarcer side."""
@@ -87,6 +88,10 @@ class Overlay:
         """Pixels per measure."""
         self._fits = size[0] >= _NARROWEST * self._unit and size[1] >= _LOWEST * self._unit
         self._legend: tuple[object, Patch] | None = None
+        self._seen: set[Color] | None = None
+        """Colours of cones that pictures have shown; None if nobody reports them."""
+        self._row_is_low: bool | None = None
+        """True if a legend in one line is at the bottom, where it hides less; None before the first picture."""
         self._clock: tuple[tuple[int, float], Image.Image] | None = None
         """Characters that fit beside the speed, that speed, and the empty panel."""
         self._labels: tuple[float, list[ForceLabel]] | None = None
@@ -104,6 +109,11 @@ class Overlay:
         """Read what the curves show now, at a physics step and a simulated time [s]."""
         if self._plots is not None:
             self._plots.sample(time)
+
+    def follow(self, glyphs: Glyphs) -> None:
+        """Note what the next picture shows: a talk's legend names nothing else."""
+        if self._style is VideoStyle.TALK:
+            self._seen = (self._seen or set()) | cone_colors(glyphs)
 
     def compose(self, scene: Picture, time: float, labels: Sequence[Label] = ()) -> Picture:
         """The whole picture from one of the scene, which is drawn into; at a simulated time [s].
@@ -185,7 +195,7 @@ class Overlay:
             length, scale_text = bar.length, bar_text(bar, self._session.settings.gizmos)
         notes = legend_notes(self._session)
         if self._style is VideoStyle.TALK:
-            entries, notes, scale_text = talk_entries(entries), [], scale_text.split(",")[0]
+            entries, notes, scale_text = talk_entries(entries, self._seen), [], scale_text.split(",")[0]
         state = (entries, notes, scale_text, round(2 * length))
         if self._legend is None or self._legend[0] != state:
             row = self._draw_row(entries, scale_text, length) if self._style is VideoStyle.TALK else None
@@ -193,13 +203,20 @@ class Overlay:
         return self._legend[1]
 
     def _draw_row(self, entries: list[LegendEntry], scale_text: str, length: float) -> Patch | None:
-        """The legend in one line beside the title, where it hides no feet; None if it has no room there."""
+        """The legend in one line beside the title, or at the bottom if it hides less there; None without room."""
         u, title = self._unit, self._draw_title()
-        left = (_MARGIN + (_GAP if title else 0)) * u + (title.width if title else 0)
         font, mark, gap = text_font(round(_FONT_SIZE * u)), (_MARK + _GAP) * u, 2 * _GAP * u
         width = sum(mark + text_width(text, font) + gap for _, text, _ in entries)
         width += length + _GAP * u + text_width(scale_text, font) if scale_text else -gap
-        if left + width + (_MARGIN + 2 * _PADDING) * u > self.scene_size[0]:
+        margin, panel, height = _MARGIN * u, width + 2 * _PADDING * u, (_LINE + _PADDING) * u
+        low = self.scene_size[1] - margin - height
+        places = [(margin + (title.width + _GAP * u if title else 0.0), margin), (margin, low)]
+        if self._row_is_low is None:
+            hidden = [hidden_share(self._session, self.scene_size, (x, y, x + panel, y + height)) for x, y in places]
+            clock = self._draw_clock(0.0).box
+            self._row_is_low = hidden[1] < hidden[0] and margin + panel + _GAP * u < clock[0]
+        left, top = places[self._row_is_low]
+        if left + panel + margin > self.scene_size[0]:
             return None
         canvas = Canvas(width + 2 * _PADDING * u, (_LINE + _PADDING) * u)
         canvas.panel(6 * u)
@@ -211,7 +228,7 @@ class Overlay:
         if scale_text:
             self._draw_bar(canvas, (x, y), length)
             canvas.text((x + length + _GAP * u, y), scale_text, font)
-        return Patch(canvas.image(), left, _MARGIN * u)
+        return Patch(canvas.image(), left, top)
 
     def _draw_mark(self, canvas: Canvas, start: tuple[float, float], entry: LegendEntry) -> None:
         """An entry's arrow or disc, from its left end at half height [px]."""

@@ -88,6 +88,7 @@ class SceneFrames:
         picture = renderer.read()
         if self._overlay is None:
             return picture
+        self._overlay.follow(glyphs)
         return self._overlay.compose(picture, self._counter.time)
 
 

@@ -3,7 +3,10 @@
 import dataclasses
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..render.glyphs import Glyphs
+from ..render.style import Gauge
 from ..session.layer import LegendEntry
 from ..session.session import Session
 from ..settings import GizmoSettings
@@ -15,9 +18,10 @@ _TOGETHER = 70.0
 _LEAST = 0.05
 """Forces weaker than this part of the strongest have no label."""
 _MOST = 8
-_WORDS = {"sticking": "cone: sticks", "sliding": "cone: slips"}
+_WORDS = {"sticking": "cone: sticks", "sliding": "cone: slips", "creeping": "cone: creeps"}
 """Legend entries that are no arrows, in words for those who see them for the first time."""
 
+Color = tuple[float, float, float]
 ForceLabel = tuple[float, float, float, int]
 """x and y in the picture [px], the force [N], and the number of contacts that it is the sum of."""
 
@@ -50,9 +54,24 @@ def scene_title(session: Session) -> str:
     return (path.parent.name if path.stem == "scene" else path.stem).replace("_", " ")
 
 
-def talk_entries(entries: list[LegendEntry]) -> list[LegendEntry]:
-    """Return the entries of a legend that an audience needs: arrows and cones, not what is faint and why."""
-    kept = [entry for entry in entries if entry.text in _WORDS or (entry.is_arrow and entry.color[3] == 1.0)]
+def cone_colors(glyphs: Glyphs) -> set[Color]:
+    """Return the colours of the cones among glyphs."""
+    return {(red, green, blue) for red, green, blue in np.round(glyphs.cones[:, 16:19], 2).tolist()}
+
+
+def talk_entries(entries: list[LegendEntry], seen: set[Color] | None) -> list[LegendEntry]:
+    """Return the entries of a legend that an audience needs: arrows and cones, not what is faint and why.
+
+    `seen`: colours of the cones that the pictures have shown; None if that is not known.
+    """
+
+    def is_shown(entry: LegendEntry) -> bool:
+        if entry.text in _WORDS:
+            red, green, blue = np.round(np.array(entry.color[:3], np.float32), 2).tolist()
+            return seen is None or (red, green, blue) in seen
+        return entry.is_arrow and entry.color[3] == 1.0
+
+    kept = [entry for entry in entries if is_shown(entry)]
     return [entry._replace(text=_WORDS.get(entry.text, entry.text)) for entry in kept]
 
 
@@ -75,13 +94,11 @@ def force_labels(session: Session, size: tuple[int, int]) -> list[ForceLabel]:
     _, once = np.unique(np.round(points, 7), axis=0, return_index=True)
     once = once[np.isfinite(forces[once]).all(axis=1)]
     points, forces = points[once], forces[once]
-    left, bottom, width, height = gauge.eye.viewport
-    pixels, depths = gauge.eye.matrices.project(points, gauge.eye.viewport)
-    x, y = (pixels[:, 0] - left) * size[0] / width, (bottom + height - pixels[:, 1]) * size[1] / height
+    x, y, depths = _places(gauge, points, size)
     strengths = np.linalg.norm(forces, axis=1)
     left_over = (depths > 0) & (x >= 0) & (x < size[0]) & (y >= 0) & (y < size[1])
     left_over &= strengths > _LEAST * strengths.max(initial=0.0)
-    reach = _TOGETHER * gauge.eye.unit * size[1] / height
+    reach = _TOGETHER * gauge.eye.unit * size[1] / gauge.eye.viewport[3]
     labels = list[ForceLabel]()
     while left_over.any() and len(labels) < _MOST:
         strongest = int(np.argmax(np.where(left_over, strengths, -1.0)))
@@ -90,6 +107,30 @@ def force_labels(session: Session, size: tuple[int, int]) -> list[ForceLabel]:
         force = float(np.linalg.norm(forces[near].sum(axis=0)))
         labels.append((float(x[near].max()), float(y[near].mean()), force, int(near.sum())))
     return labels
+
+
+def hidden_share(session: Session, size: tuple[int, int], box: tuple[float, float, float, float]) -> float:
+    """Return the share of the geoms that move that a box hides in a picture of this size.
+
+    `box`: left, top, right and bottom [px].
+    """
+    gauge, geoms = session.force_scale.last, session.view.moving_geoms
+    if gauge is None or not len(geoms):
+        return 0.0
+    model, points = session.engine.model, session.engine.data.geom_xpos[geoms]
+    x, y, depths = _places(gauge, points, size)
+    radii = 0.7 * model.geom_rbound[geoms] / gauge.eye.matrices.pixel_size(points, gauge.eye.viewport)
+    away = np.hypot(x - np.clip(x, box[0], box[2]), y - np.clip(y, box[1], box[3]))
+    return float(((depths > 0) & (away < radii)).mean())
+
+
+def _places(
+    gauge: Gauge, points: NDArray[np.float64], size: tuple[int, int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of world points (n, 3) in a picture of this size, from its top left [px], and their depths [m]."""
+    left, bottom, width, height = gauge.eye.viewport
+    pixels, depths = gauge.eye.matrices.project(points, gauge.eye.viewport)
+    return (pixels[:, 0] - left) * size[0] / width, (bottom + height - pixels[:, 1]) * size[1] / height, depths
 
 
 def force_words(force: float, count: int = 1) -> str:

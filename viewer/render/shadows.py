@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..mjmodel.types import MjData, MjModel
 from .camera import CameraMatrices, Viewport
 
-_SOFTNESS = 1.0
+_SOFTNESS = 0.6
 """Size of a pixel of the map, in pixels of the picture: smaller ones make hard and ragged edges."""
 _REACH = 2.0
 """Farthest that casters are from the middle of the view, in heights of the view at their depth."""

@@ -122,7 +122,7 @@ def legend_notes(session: Session) -> list[str]:
         of_all = selected is not None and sensors.has(selected) and sensors[selected].virtual
         count = sum(session.visible.values())
         if count > 1:
-            notes.append(f"{count} sensors: force on object 2, from object 1")
+            notes.append(f"{count} sensors: force on object 2")
         elif selected is not None and session.visible.get(selected) and named:
             notes += [f"force on 2: {_short(second)}", f"by 1: {_short(first)}"]
         else:
