@@ -15,9 +15,9 @@ from contact_viewer.channels.channel import Samples
 from contact_viewer.engines.abilities import ArrivedStep
 from contact_viewer.engines.contract import Engine
 from contact_viewer.passive.batch import BatchViewer
+from contact_viewer.passive.loop_connection import LoopConnection
 from contact_viewer.passive.loop_steps import LoopSteps
 from contact_viewer.passive.viewer import PassiveViewer
-from contact_viewer.passive.window_loop import WindowLoop
 from contact_viewer.scene_files.scene import find_scene
 from contact_viewer.window.window import Window
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ DrivenTest = Callable[[Any, Window], Any]
 
 def still_loop(engine: Engine) -> LoopSteps:
     """Return the source of a loop that takes no step."""
-    return LoopSteps(engine, cast(WindowLoop, _StillLoop()))
+    return LoopSteps(engine, cast(LoopConnection, _StillLoop()))
 
 
 class _StillLoop:

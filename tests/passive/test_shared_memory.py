@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from contact_viewer.engines.mujoco.engine import MujocoEngine
 from contact_viewer.mjmodel.state import STATE
+from contact_viewer.passive.loop_connection import LoopConnection
 from contact_viewer.passive.shared_memory import SharedMemory, Word, block_bytes, row_count, shared_file
-from contact_viewer.passive.window_loop import WindowLoop
 from contact_viewer.processes import Link
 from contact_viewer.scene_files.scene import LoadedScene
 
@@ -25,7 +25,7 @@ def test_every_row_is_read_once_and_in_order_or_counted_as_skipped() -> None:
     os.close(fd)
     here, there = socket.socketpair()
     with here, there:
-        loop = WindowLoop(Link(there), shared, MujocoEngine(LoadedScene(None, model)))
+        loop = LoopConnection(Link(there), shared, MujocoEngine(LoadedScene(None, model)))
         pace, written, seen, gaps = random.Random(5), 0, [], 0
         while written < 100_000:
             for _ in range(pace.choice([1, 3, 40, 3 * rows])):

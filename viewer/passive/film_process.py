@@ -18,8 +18,8 @@ from ..recording.video_writer import VideoWriter
 from ..render.offscreen import OffscreenRenderer
 from ..session.session import Session
 from ..settings import Quality, ViewState
+from .loop_connection import LoopConnection, open_engine
 from .shared_memory import SharedMemory, write_values
-from .window_loop import WindowLoop, open_engine
 
 _ENDLESS = 2**62
 """Number of frames of a film whose end is not known."""
@@ -50,7 +50,7 @@ class FilmWorker:
         self._step = self._frame = 0
         """Steps since the film began, and its frames so far."""
         self._woken = threading.Event()
-        self._loop = loop = WindowLoop(link, shared, engine)
+        self._loop = loop = LoopConnection(link, shared, engine)
         loop.when_told, loop.wake = self._handle, self._woken.set
 
     def run(self) -> None:

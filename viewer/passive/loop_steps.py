@@ -7,7 +7,7 @@ from ..engines.contract import Engine
 from ..errors import UnstableError
 from ..render.view import View
 from ..session.simulation import FOREIGN_MODEL, Change, Player, Simulation, StatusPart, StepSource
-from .window_loop import WindowLoop
+from .loop_connection import LoopConnection
 
 _LONGEST = 0.1
 """Longest wall time in a frame for the steps of a loop [s]."""
@@ -22,7 +22,7 @@ class LoopSteps(StepSource):
 
     continues_from_shown = False
 
-    def __init__(self, engine: Engine, loop: WindowLoop) -> None:
+    def __init__(self, engine: Engine, loop: LoopConnection) -> None:
         super().__init__(engine)
         self.loop = loop
         self._done = perf_counter()
@@ -165,7 +165,7 @@ class LoopSteps(StepSource):
         self.loop.attach(self.engine)
 
 
-def _pull(loop: WindowLoop, simulation: Simulation, view: View) -> None:
+def _pull(loop: LoopConnection, simulation: Simulation, view: View) -> None:
     """Pull a body of the loop with the mouse, unless a past step is shown."""
     if not view.perturbing or (simulation.history is not None and not simulation.history.at_end):
         loop.pull(0, None)

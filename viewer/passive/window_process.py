@@ -35,9 +35,9 @@ from ..scene_files.spec_changes import RefusedChange, SceneChange
 from ..session.saved_run import RunSaver
 from ..settings import Options
 from ..window.shell import DISPLAY, INSPECTOR, SENSOR_EDITOR, SENSORS
+from .loop_connection import LoopConnection, open_engine, read_model
 from .loop_steps import LoopSteps
 from .shared_memory import EXTRA, SharedMemory, Word, write_values
-from .window_loop import WindowLoop, open_engine, read_model
 
 _SHOWN_BAD = 10
 """Number of bad environments that a notice names."""
@@ -91,27 +91,27 @@ def _open_scene(request: Message) -> Application:
     return Application(MujocoEngine(LoadedScene(None, read_model(request["compiled"][0]))))
 
 
-def _open_loop(link: Link, request: Message) -> tuple[Window, WindowLoop]:
+def _open_loop(link: Link, request: Message) -> tuple[Window, LoopConnection]:
     """Return a window, not yet open, and its loop, on a model and the steps that arrive in shared memory."""
     compiled, engine, shared = open_engine(request)
-    loop = WindowLoop(link, shared, engine)
+    loop = LoopConnection(link, shared, engine)
     window = _open_window(engine, loop)
     _allow_sensors(window, loop, compiled, engine)
     return window, loop
 
 
-def _open_batch(link: Link, request: Message) -> tuple[Window, WindowLoop]:
+def _open_batch(link: Link, request: Message) -> tuple[Window, LoopConnection]:
     """Return a window, not yet open, and its loop, on a model and the states of one environment of a batch."""
     engine = BatchEngine(read_model(request["model"]))
     shared = SharedMemory(request["ring"], request["size"], request["rows"], engine.allow_model_changes().size)
-    loop = BatchLoop(link, shared, engine)
+    loop = BatchConnection(link, shared, engine)
     window = _open_window(engine, loop)
     # Environments may be metres apart.
     loop.when_switched = lambda: window.app.session.view.show_moving(engine.model, engine.data)
     return window, loop
 
 
-def _allow_sensors(window: Window, loop: WindowLoop, compiled: LoadedScene, engine: MujocoEngine) -> None:
+def _allow_sensors(window: Window, loop: LoopConnection, compiled: LoadedScene, engine: MujocoEngine) -> None:
     """Let the user make sensors in the window's copy of the loop's model."""
     versions = engine.allow_model_changes()
 
@@ -128,7 +128,7 @@ def _allow_sensors(window: Window, loop: WindowLoop, compiled: LoadedScene, engi
     window.app.loader.rebuild, loop.makes_sensors = rebuild, True
 
 
-def _show(window: Window, loop: WindowLoop, request: Message) -> None:
+def _show(window: Window, loop: LoopConnection, request: Message) -> None:
     """Show another model and data of the loop, whose descriptors came with the message."""
     app = window.app
     request |= {"model": loop.link.files.popleft(), "ring": loop.link.files.popleft()}
@@ -141,7 +141,7 @@ def _show(window: Window, loop: WindowLoop, request: Message) -> None:
     app.loader.offer(engine)
 
 
-def _open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
+def _open_window(engine: MujocoEngine, loop: LoopConnection) -> Window:
     """Return a window, not yet open, on an engine whose steps come from a loop."""
     window = Window(Application(LoopSteps(engine, loop)))
     loop.when_ended = window.quit
@@ -155,7 +155,7 @@ def _open_window(engine: MujocoEngine, loop: WindowLoop) -> Window:
     return window
 
 
-def _serve(window: Window, link: Link, loop: WindowLoop | None, host: str, port: int | None) -> None:
+def _serve(window: Window, link: Link, loop: LoopConnection | None, host: str, port: int | None) -> None:
     """Serve a window to browsers, and send the user's program its address."""
     from ..browser.serve import serve_window
     from ..browser.server import Server
@@ -170,7 +170,7 @@ def _serve(window: Window, link: Link, loop: WindowLoop | None, host: str, port:
     serve_window(window, host, port, opened)
 
 
-def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
+def _apply(window: Window, loop: LoopConnection, message: Message) -> None:
     """Handle a message of the loop's program: save the run, show other data, set camera, options and panels."""
     if "save_run" in message:
         _save_run(window.app, loop, str(message["save_run"]), int(message.get("episodes", 1)))
@@ -193,7 +193,7 @@ def _apply(window: Window, loop: WindowLoop, message: Message) -> None:
                     window.toggle_panel(panel)
 
 
-def _save_run(app: Application, loop: WindowLoop, path: str, episodes: int) -> None:
+def _save_run(app: Application, loop: LoopConnection, path: str, episodes: int) -> None:
     """Save all steps of the last episodes that have arrived, and answer when the files are complete."""
 
     def answer(error: str = "", steps: tuple[int, int, int] | None = None) -> None:
@@ -240,7 +240,7 @@ def pressed_keys() -> list[int]:
     return [code for key, code in _CODES.items() if imgui.is_key_pressed(key, False)]
 
 
-class BatchLoop(WindowLoop):
+class BatchConnection(LoopConnection):
     """Connection of a window to a program that steps many environments, of which one is shown."""
 
     def __init__(self, link: Link, shared: SharedMemory, engine: BatchEngine) -> None:

@@ -85,7 +85,7 @@ class SteppedEngine(Protocol):
     def data(self) -> MjData: ...
 
 
-class LoopEngine(SteppedEngine, Protocol):
+class ResimulatingEngine(SteppedEngine, Protocol):
     """An engine that re-simulates a user's loop. One that `can_resimulate` is such an engine."""
 
     def allow_model_changes(self) -> ModelVersions:

@@ -15,7 +15,7 @@ from ..channels.channel import Samples
 from ..engines.abilities import ArrivedStep
 from ..engines.contract import Engine
 from ..engines.mujoco.engine import MujocoEngine
-from ..engines.mujoco.resimulation import ArrivedRow, LoopEngine, Resimulator
+from ..engines.mujoco.resimulation import ArrivedRow, ResimulatingEngine, Resimulator
 from ..errors import SceneError
 from ..mjmodel.state import STATE, RowKind
 from ..mjmodel.types import MjModel
@@ -37,10 +37,10 @@ _VALUE = np.dtype([("rows", "q"), ("channel", "q"), ("time", "d"), ("value", "d"
 """Layout of `shared_memory.VALUE`."""
 
 
-class WindowLoop:
+class LoopConnection:
     """Connection of a window to a user's loop: it can hold the loop, and pull one body."""
 
-    def __init__(self, link: Link, shared: SharedMemory, engine: LoopEngine) -> None:
+    def __init__(self, link: Link, shared: SharedMemory, engine: ResimulatingEngine) -> None:
         self.link, self._shared = link, shared
         self._words = shared.words
         self._following: SharedMemory | None = None
@@ -136,7 +136,7 @@ class WindowLoop:
         """Re-simulate the next steps in another engine, with other sensors. Raises SceneError if that cannot."""
         if not engine.can_resimulate:
             raise SceneError(f"{engine.name} cannot re-simulate the steps of a loop")
-        able = cast(LoopEngine, engine)
+        able = cast(ResimulatingEngine, engine)
         self.versions = able.allow_model_changes()
         shared, self._following = self._following, None
         if shared is None:
