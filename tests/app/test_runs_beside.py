@@ -251,6 +251,34 @@ def test_a_controller_that_changes_the_model_makes_a_branch_inexact_and_that_is_
         app.close()
 
 
+def test_an_engine_that_keeps_pictures_alone_is_compared_by_what_they_have(tmp_path: Path) -> None:
+    pytest.importorskip("motrixsim")
+    path = write(tmp_path, "ball", 0.1)
+    hinged = (
+        '<body pos="2 0 1"><joint name="j" axis="0 1 0"/><geom name="arm" size=".1" pos=".2 0 0"/></body></worldbody>'
+    )
+    key = '<keyframe><key name="k" qpos="0 0 .1 1 0 0 0 .5" qvel="0 0 0 0 0 0 1" ctrl="1.3"/></keyframe></mujoco>'
+    actuator = "<actuator><position joint='j' kp='20' kv='2'/></actuator>"
+    text = path.read_text().replace("</worldbody>", hinged + actuator).replace("</mujoco>", key)
+    path.write_text(text)
+    app = open_app(path, key="k", beside="motrix")
+    app.session.take_steps(100)
+    settle(app, compares=True)
+    assert app.beside.comparison is not None
+    assert app.beside.comparison.compared == 100
+    first = app.beside.comparison.first
+    # Controls and velocities of past steps are not known there.
+    assert first is None or (first.link is not Link.INPUTS and "qvel" not in first.text), first
+    app.close()
+
+
+def test_a_scene_of_the_same_name_is_named_with_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    app = open_app(write(tmp_path, "ball"), beside=str(write(tmp_path / "other", "ball", 0.4)))
+    assert app.beside.entries[0].title == "other/ball.xml"
+    app.close()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -278,6 +306,15 @@ def test_bodies_are_compared_where_a_scene_has_no_sensors(tmp_path: Path) -> Non
     assert set(rows) == {"all contacts", "ball"}
     # At rest each bears its weight: 2 kg more of it.
     assert rows["ball"]["force_difference"]["mean"] == pytest.approx(2 * 9.81, rel=0.2)
+    higher = write(tmp_path, "high", 0.3)
+    higher.write_text(re.sub("<sensor>.*</sensor>", "", higher.read_text()))
+    app.beside.open_now(str(higher))
+    settle(app, compares=True)
+    rows = {row["name"]: row for row in app.beside.sensor_rows}
+    # One bounces lower than the other from the start on: most of their touchdowns have no counterpart.
+    only = [rows["ball"][f"events_only_{side}"] for side in "ab"]
+    assert all(any(event["kind"] == "touchdown" for event in events) for events in only)
+    assert min(event["time"] for event in only[1]) > np.sqrt(2 * 0.2 / 9.81)
     app.close()
 
 

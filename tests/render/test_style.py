@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 from contact_viewer.render.style import (
+    BESIDE_COLOR,
     GlyphScale,
     arrow_length,
     nice_force,
@@ -183,6 +184,15 @@ def test_sensor_colours_stay_apart_for_twelve_then_repeat() -> None:
     colors = [sensor_color(i) for i in range(12)]
     assert min(math.dist(a, b) for a, b in itertools.combinations(colors, 2)) > 0.25
     assert sensor_color(12) == colors[0]
+
+
+def test_nothing_else_has_the_colour_of_a_run_beside() -> None:
+    hue, _, value = colorsys.rgb_to_hsv(*BESIDE_COLOR[:3])
+    palettes = [palette_colors(boxes([1.0]), palette) for palette in (Palette.STANDARD, Palette.COLORBLIND)]
+    for color in [sensor_color(i) for i in range(12)] + [each for colors in palettes for each in vars(colors).values()]:
+        other, saturation, light = colorsys.rgb_to_hsv(*color[:3])
+        apart = abs((other - hue + 0.5) % 1 - 0.5)
+        assert apart > 30 / 360 or saturation < 0.45 or light < 0.6 * value, color
 
 
 def test_sensor_colours_are_not_those_of_normal_and_tangents() -> None:

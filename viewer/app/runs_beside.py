@@ -11,7 +11,7 @@ import numpy as np
 
 from ..assets import bundled_control
 from ..compare.branches import describe, edits_of, make_branch
-from ..compare.comparison import Comparison
+from ..compare.comparison import Comparison, find_events, match_events
 from ..compare.sides import HistorySide
 from ..engines.contract import Engine
 from ..engines.registry import DEFAULT, ENGINES, open_engine, open_log
@@ -44,8 +44,8 @@ _PAST = "the run before"
 """Name of the run that a branch has replaced."""
 _LOOKS = 9
 """Steps of the past that are re-simulated to see whether its model is still the same."""
-_SLICE = 0.012
-"""Longest that a comparison may hold up a frame [s]."""
+_SLICE, _PART = 0.012, 0.3
+"""Longest that a comparison may hold up a frame [s], and as a part of a frame that takes longer."""
 
 
 class Source(NamedTuple):
@@ -97,6 +97,9 @@ def open_source(
 def make_guest(session: Session, engine: Engine, label: str) -> Simulation:
     """Return a run on an engine, without a history, that can be shown beside a session's run."""
     _watch_as(session, engine)
+    shown = session.engine.path
+    if shown is not None and engine.path not in (None, shown) and label == shown.name:
+        label = f"{engine.path.parent.name}/{label}"
     run = Simulation(engine)
     run.guest, run.label = True, label
     if session.key is not None and session.key in engine.keys and run.source.why_not(Change.KEYFRAME) is None:
@@ -171,6 +174,7 @@ class RunsBeside:
         self._rows: tuple[Comparison, tuple[int, int], list[dict[str, Any]]] | None = None
         self._wanted = self._jumps = False
         self._told: set[Simulation] = set()
+        self._polled = perf_counter()
 
     # What is there
 
@@ -419,7 +423,9 @@ class RunsBeside:
                 "metrics_b": {},
                 "unread": None,
             }
-            row |= {"a": sides[0], "b": sides[1], "events_only_a": [], "events_only_b": []}
+            row |= {"a": sides[0], "b": sides[1]} | match_events(
+                find_events(found[0], times), find_events(found[1], times)
+            )
             row["difference"] = {key: sides[1][key] - value for key, value in sides[0].items()}
             rows.append(row | {"force_difference": {"max": float(apart.max()), "mean": float(apart.mean())}})
         return rows
@@ -462,7 +468,8 @@ class RunsBeside:
         if any(side.is_stale for side in self._sides):
             self.drop_comparison()
             return
-        until = perf_counter() + _SLICE
+        now = perf_counter()
+        until, self._polled = now + max(_SLICE, _PART * min(now - self._polled, 1.0)), now
         try:
             with _visiting_both(*(side.simulation for side in self._sides)):
                 for _ in self._work:

@@ -153,11 +153,11 @@ class Comparison:
             for key, values, time, step in zip("ab", columns, times, timesteps, strict=True):
                 row[key] = None if values is None else _record(values)
                 row[f"metrics_{key}"] = None if values is None else _metrics(values[:, PRESSED], step)
-                row[f"events_{key}"] = [] if values is None or unknown else _events(values[:, PRESSED], time)
+                row[f"events_{key}"] = [] if values is None or unknown else find_events(values[:, PRESSED], time)
             if columns[0] is not None and columns[1] is not None:
                 row |= _differences(row, columns[0][both[0]], columns[1][both[1]])
             row["unread"] = self.b.unread.get(sensor.name) or self.a.unread.get(sensor.name)
-            row |= _unmatched(row.pop("events_a"), row.pop("events_b"), match)
+            row |= match_events(row.pop("events_a"), row.pop("events_b"), match)
             rows.append(row)
         return rows
 
@@ -265,7 +265,7 @@ def _metrics(forces: Values, timestep: float) -> dict[str, float]:
     }
 
 
-def _events(forces: Values, times: Values) -> list[tuple[str, float]]:
+def find_events(forces: Values, times: Values) -> list[tuple[str, float]]:
     """Return when contact begins and ends by force, with hysteresis."""
     if not len(forces):
         return []
@@ -283,7 +283,7 @@ def _differences(row: Row, a: Values, b: Values) -> Row:
     return {"difference": record, "metrics_difference": metrics, "force_difference": force}
 
 
-def _unmatched(a: list[tuple[str, float]], b: list[tuple[str, float]], match: float) -> Row:
+def match_events(a: list[tuple[str, float]], b: list[tuple[str, float]], match: float = MATCH) -> Row:
     """Return the events that only one run has, the others paired in the order of time, and how many are."""
     left, matched, only = list(b), 0, []
     for kind, time in a:

@@ -81,7 +81,7 @@ class Judge:
         for part in STATE:
             places = self._state.get(part)
             first, second = a.values[part], b.values[part]
-            if places is not None:
+            if places is not None and len(first) and len(second):
                 first, second = first[places[0]], second[places[1]]
             if len(first) == len(second) and (where := self._largest(first, second)) is not None:
                 place = where if places is None else int(places[0][where])

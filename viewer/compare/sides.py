@@ -216,7 +216,8 @@ class HistorySide(SimulationSide):
 
     def read(self, with_contacts: bool) -> StepFacts:
         # Where a controller has changed the model since, contacts are no longer those of then.
-        if (with_contacts or self._step < self._history.unread) and self._history.go_to(self._step):
+        looks = self._history.can_resume and (with_contacts or self._step < self._history.unread)
+        if looks and self._history.go_to(self._step):
             facts = super().read(with_contacts)
             facts.time = self.time
             return facts
@@ -234,4 +235,6 @@ class HistorySide(SimulationSide):
 
     def _read_values(self) -> dict[str, Values]:
         self._history.go_to(self._step)
-        return read_values(self.simulation.shown.data)
+        values = read_values(self.simulation.shown.data)
+        # The picture of a step has positions alone.
+        return values if self._history.can_resume else {n: v if n == "qpos" else v[:0] for n, v in values.items()}

@@ -38,16 +38,16 @@ _NO_WEIGHT = 10.0
 """Reference force of a scene in which nothing with mass moves [N]."""
 
 _SENSOR_COLORS: tuple[RGBA, ...] = (
-    # Oranges, cyans, pinks and greys: green, red and blue belong to normal and tangents.
+    # Oranges, cyans, violets and greys: green, red and blue belong to normal and tangents, pink to runs beside.
     (0.98, 0.60, 0.22, 1.0),
     (0.25, 0.80, 0.94, 1.0),
     (0.76, 0.60, 0.99, 1.0),
     (0.96, 0.86, 0.32, 1.0),
-    (0.98, 0.50, 0.80, 1.0),
+    (0.55, 0.95, 0.86, 1.0),
     (0.84, 0.86, 0.90, 1.0),
     (0.66, 0.42, 0.24, 1.0),
     (0.22, 0.62, 0.60, 1.0),
-    (0.80, 0.24, 0.80, 1.0),
+    (0.50, 0.36, 0.85, 1.0),
     (0.62, 0.70, 0.18, 1.0),
     (0.99, 0.79, 0.62, 1.0),
     (0.48, 0.54, 0.62, 1.0),
@@ -198,7 +198,7 @@ _STANDARD = PaletteColors(
     torque=(0.62, 0.24, 0.88, 1.0),
     sticking=(0.82, 0.90, 0.97, 0.75),
     sliding=(1.0, 0.42, 0.05, 1.0),
-    creeping=(0.93, 0.36, 0.72, 1.0),
+    creeping=(0.68, 0.98, 0.22, 1.0),
     open=(0.62, 0.66, 0.70, 1.0),
     weight=(0.93, 0.94, 0.96, 1.0),
     contact_sum=(1.0, 0.70, 0.04, 1.0),
