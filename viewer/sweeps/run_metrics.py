@@ -177,19 +177,23 @@ class _Figures:
         self._timestep = timestep
         self.steps = 0
         self._state = np.zeros(count, bool)
-        """In contact after the last block ..."""
+        """True for sensors in contact after the last block."""
         self._since = np.zeros(count, np.int64)
-        """... since that step."""
-        self._sums = np.zeros((6, count))
-        """Sums over steps: force; force in contact; force along x, y and z; slip speed."""
-        self._counts = np.zeros((4, count), np.int64)
-        """Steps in contact, contacts begun, steps that slide, steps with contacts without a slot."""
+        """Step since which a sensor without contact has none."""
+        self._force, self._contact_force, self._slip_speed = np.zeros((3, count))
+        """Sums over steps of the force, of the force in contact [N], and of the slip speed [m/s]."""
+        self._net_force = np.zeros((count, 3))
+        """Sums over steps of the net force [N], world."""
+        self._contact_steps, self._touchdowns, self._slip_steps, self._drop_steps = np.zeros((4, count), np.int64)
+        """Number of steps in contact, of touchdowns, of steps that slide, and of steps with dropped contacts."""
         self._longest_air = np.zeros(count, np.int64)
-        self._largest = np.zeros((3, count))
-        """Force [N], penetration [m], contacts without a slot in one step."""
-        self._instants = np.full((4, count), math.nan)
-        """Time of the largest force, first slip, deepest penetration, first contact without a slot [s]."""
+        """Number of steps of the longest time without contact that has ended."""
+        self._peak_force, self._depth, self._dropped = np.zeros((3, count))
+        """Largest force [N], penetration [m], and number of dropped contacts in one step."""
+        self._peak_time, self._depth_time, self._slip_start, self._drop_start = np.full((4, count), math.nan)
+        """Times of the largest force and penetration, and of the first slip and dropped contact [s]."""
         self._without_slip, self._without_depth = np.zeros((2, count), bool)
+        """True for sensors whose slip, or penetration, is not known in some step."""
 
     def add(
         self,
@@ -213,57 +217,57 @@ class _Figures:
             states = np.concatenate([states[:1], states])
         self._count_contacts(at, states)
         touching = states[1:]
-        self._sums[0, at] += forces.sum(axis=0)
-        self._sums[1, at] += (forces * touching).sum(axis=0)
+        self._force[at] += forces.sum(axis=0)
+        self._contact_force[at] += (forces * touching).sum(axis=0)
         if net is not None:
-            self._sums[2:5, at] += net.sum(axis=0).T
-        self._sums[5, at] += np.nan_to_num(speed).sum(axis=0)
-        self._counts[0, at] += touching.sum(axis=0)
-        self._counts[2, at] += slides.sum(axis=0)
-        self._counts[3, at] += (missing > 0).sum(axis=0)
-        self._hold(0, 0, at, times, forces)
+            self._net_force[at] += net.sum(axis=0)
+        self._slip_speed[at] += np.nan_to_num(speed).sum(axis=0)
+        self._contact_steps[at] += touching.sum(axis=0)
+        self._slip_steps[at] += slides.sum(axis=0)
+        self._drop_steps[at] += (missing > 0).sum(axis=0)
+        _hold(self._peak_force, self._peak_time, at, times, forces)
         if batch.dist is not None and not batch.in_world_frame:
             depth = np.where(batch.filled, -batch.dist, 0.0).max(axis=-1)
-            self._hold(1, 2, at, times, depth)
+            _hold(self._depth, self._depth_time, at, times, depth)
         else:
             self._without_depth[at] = True
-        self._largest[2, at] = np.maximum(self._largest[2, at], missing.max(axis=0))
-        self._first(1, at, times, slides)
-        self._first(3, at, times, missing > 0)
+        self._dropped[at] = np.maximum(self._dropped[at], missing.max(axis=0))
+        _note_first(self._slip_start, at, times, slides)
+        _note_first(self._drop_start, at, times, missing > 0)
         # Where it is not known of one step, no sum over all is.
         self._without_slip[at] |= np.isnan(speed).any(axis=0)
 
     def rows(self) -> list[dict[str, float]]:
         dt = self._timestep
-        steps_in_contact, begun, sliding, without_slot = self._counts
+        in_contact_steps, (impulse_x, impulse_y, impulse_z) = self._contact_steps, self._net_force.T * dt
         longest = np.where(self._state, self._longest_air, np.maximum(self._longest_air, self.steps - self._since))
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(steps_in_contact > 0, self._sums[1] / steps_in_contact, math.nan)
-            duty = steps_in_contact / self.steps if self.steps else np.full(len(mean), math.nan)
+            mean = np.where(in_contact_steps > 0, self._contact_force / in_contact_steps, math.nan)
+            duty = in_contact_steps / self.steps if self.steps else np.full(len(mean), math.nan)
         unknown = np.where(self._without_slip, math.nan, 1.0)
         columns = {
             "steps": np.full(len(mean), float(self.steps)),
             "duration": np.full(len(mean), self.steps * dt),
-            "peak_force": self._largest[0],
-            "peak_time": self._instants[0],
+            "peak_force": self._peak_force,
+            "peak_time": self._peak_time,
             "mean_force": mean,
-            "impulse": self._sums[0] * dt,
-            "impulse_x": self._sums[2] * dt,
-            "impulse_y": self._sums[3] * dt,
-            "impulse_z": self._sums[4] * dt,
-            "contact_time": steps_in_contact * dt,
-            "air_time": (self.steps - steps_in_contact) * dt,
+            "impulse": self._force * dt,
+            "impulse_x": impulse_x,
+            "impulse_y": impulse_y,
+            "impulse_z": impulse_z,
+            "contact_time": in_contact_steps * dt,
+            "air_time": (self.steps - in_contact_steps) * dt,
             "longest_air_time": longest * dt,
             "duty_factor": duty,
-            "touchdowns": begun.astype(float),
-            "slip_distance": self._sums[5] * dt * unknown,
-            "slip_time": sliding * dt * unknown,
-            "slip_start": self._instants[1] * unknown,
-            "penetration": np.where(self._without_depth, math.nan, self._largest[1]),
-            "penetration_time": self._instants[2],
-            "dropped_contacts": self._largest[2],
-            "dropped_time": without_slot * dt,
-            "drop_start": self._instants[3],
+            "touchdowns": self._touchdowns.astype(float),
+            "slip_distance": self._slip_speed * dt * unknown,
+            "slip_time": self._slip_steps * dt * unknown,
+            "slip_start": self._slip_start * unknown,
+            "penetration": np.where(self._without_depth, math.nan, self._depth),
+            "penetration_time": self._depth_time,
+            "dropped_contacts": self._dropped,
+            "dropped_time": self._drop_steps * dt,
+            "drop_start": self._drop_start,
         }
         return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(mean))]
 
@@ -278,22 +282,24 @@ class _Figures:
                 if states[step, place]:
                     self._since[sensor] = now
                 else:
-                    self._counts[1, sensor] += 1
+                    self._touchdowns[sensor] += 1
                     self._longest_air[sensor] = max(self._longest_air[sensor], now - self._since[sensor])
         self._state[at] = states[-1]
 
-    def _hold(self, which: int, instant: int, at: NDArray[np.intp], times: Array, values: Array) -> None:
-        """Keep the largest value above 0, and when it was first reached."""
-        step = values.argmax(axis=0)
-        largest = values[step, np.arange(len(at))]
-        higher = largest > self._largest[which, at]
-        self._largest[which, at[higher]] = largest[higher]
-        self._instants[instant, at[higher]] = times[step[higher]]
 
-    def _first(self, instant: int, at: NDArray[np.intp], times: Array, happens: NDArray[np.bool_]) -> None:
-        """Keep when something first happened."""
-        new = happens.any(axis=0) & np.isnan(self._instants[instant, at])
-        self._instants[instant, at[new]] = times[happens.argmax(axis=0)[new]]
+def _hold(largest: Array, instants: Array, at: NDArray[np.intp], times: Array, values: Array) -> None:
+    """Raise the largest values of some sensors to those of a block, (steps, k), and note the times of the new ones."""
+    step = values.argmax(axis=0)
+    highest = values[step, np.arange(len(at))]
+    higher = highest > largest[at]
+    largest[at[higher]] = highest[higher]
+    instants[at[higher]] = times[step[higher]]
+
+
+def _note_first(instants: Array, at: NDArray[np.intp], times: Array, happens: NDArray[np.bool_]) -> None:
+    """Note for some sensors the first step of a block, (steps, k), in which something happens."""
+    new = happens.any(axis=0) & np.isnan(instants[at])
+    instants[at[new]] = times[happens.argmax(axis=0)[new]]
 
 
 def _slip_of(engine: Engine, batch: ContactBatch) -> tuple[float, bool]:
