@@ -20,7 +20,7 @@ from ..files import PartFile
 from ..mjmodel.names import geom_names, shape_name
 from ..mjmodel.types import MjModel
 from ..processes import import_extra
-from ..render.glyphs import Floats, Glyphs
+from ..render.glyphs import ArrowColumns, Floats, Glyphs
 from ..render.style import palette_colors
 from ..render.touch import AXIS_COLORS
 from ..sensors.contacts import Array, ContactBatch
@@ -281,10 +281,10 @@ class RerunWriter:
             arrows = [rows[i] for _, rows in glyphs]
             all_rows = np.concatenate(arrows)
             columns = self._rerun.Arrows3D.columns(
-                origins=all_rows[:, :3],
-                vectors=all_rows[:, 4:7],
-                radii=all_rows[:, 3] / 2,
-                colors=np.rint(255 * all_rows[:, 8:]).astype(np.uint8),
+                origins=all_rows[:, ArrowColumns.START],
+                vectors=all_rows[:, ArrowColumns.VECTOR],
+                radii=all_rows[:, ArrowColumns.WIDTH] / 2,
+                colors=np.rint(255 * all_rows[:, ArrowColumns.COLOR]).astype(np.uint8),
             )
             self._send(("layers", layer.label), times, columns, [len(rows) for rows in arrows])
 

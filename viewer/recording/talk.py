@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 from numpy.typing import NDArray
 
-from ..render.glyphs import Glyphs
+from ..render.glyphs import ConeColumns, Glyphs
 from ..render.style import Gauge
 from ..session.layer import LegendEntry
 from ..session.session import Session
@@ -56,7 +56,8 @@ def scene_title(session: Session) -> str:
 
 def cone_colors(glyphs: Glyphs) -> set[Color]:
     """Return the colours of the cones among glyphs."""
-    return {(red, green, blue) for red, green, blue in np.round(glyphs.cones[:, 16:19], 2).tolist()}
+    colors = np.round(glyphs.cones[:, ConeColumns.COLOR], 2).tolist()
+    return {(red, green, blue) for red, green, blue, _ in colors}
 
 
 def talk_entries(entries: list[LegendEntry], seen: set[Color] | None) -> list[LegendEntry]:

@@ -11,7 +11,7 @@ from ..settings import Quality
 from .camera import CameraMatrices, Viewport
 from .contexts import OpenGLError
 from .gizmos import GizmoPass
-from .glyphs import Glyphs
+from .glyphs import ArrowColumns, Glyphs, SphereColumns
 from .scene import ScenePass
 from .view import View
 
@@ -89,12 +89,14 @@ def add_shapes(scene: Any, glyphs: Glyphs) -> None:
     for row in glyphs.spheres[:room]:
         geom = scene.geoms[scene.ngeom]
         scene.ngeom += 1
-        mujoco.mjv_initGeom(geom, shapes.mjGEOM_SPHERE, np.full(3, row[3]), row[:3].astype(float), upright, row[4:8])
+        center, size = row[SphereColumns.CENTER].astype(float), np.full(3, row[SphereColumns.RADIUS])
+        mujoco.mjv_initGeom(geom, shapes.mjGEOM_SPHERE, size, center, upright, row[SphereColumns.COLOR])
         geom.category = mujoco.mjtCatBit.mjCAT_DECOR
     for row in glyphs.arrows[: max(0, room - len(glyphs.spheres))]:
-        geom, start = scene.geoms[scene.ngeom], row[:3].astype(float)
+        geom, start = scene.geoms[scene.ngeom], row[ArrowColumns.START].astype(float)
         scene.ngeom += 1
-        mujoco.mjv_initGeom(geom, shapes.mjGEOM_ARROW, np.zeros(3), np.zeros(3), upright, row[8:12])
+        mujoco.mjv_initGeom(geom, shapes.mjGEOM_ARROW, np.zeros(3), np.zeros(3), upright, row[ArrowColumns.COLOR])
         # MuJoCo draws an arrow half as long as its connector.
-        mujoco.mjv_connector(geom, shapes.mjGEOM_ARROW, 0.5 * row[3], start, start + 2 * row[4:7])
+        end = start + 2 * row[ArrowColumns.VECTOR]
+        mujoco.mjv_connector(geom, shapes.mjGEOM_ARROW, 0.5 * row[ArrowColumns.WIDTH], start, end)
         geom.category = mujoco.mjtCatBit.mjCAT_DECOR

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .camera import CameraMatrices, Viewport
 from .contexts import load_opengl
 from .gl import InstancedMesh, Program, gl_floats, gl_integer, gl_supports, kept_state
-from .glyphs import NO_OWNER, Glyphs
+from .glyphs import NO_OWNER, ArrowColumns, Glyphs
 
 _HIDDEN_ARROWS, _HIDDEN_SPHERES, _HIDDEN_CONES = 0.45, 0.3, 0.7
 """Opacity of what lies behind geometry. Points are many and carry little; hidden arrows must still be read. Cones are
@@ -189,7 +189,7 @@ def _restored(gl: Any, has_vertex_arrays: bool) -> Iterator[None]:
 
 def _raised(glyphs: Glyphs) -> NDArray[np.float32]:
     """Return rows of spheres, each with its depth advantage: those of contacts get as much as arrows."""
-    spheres, nearer = glyphs.spheres, _IN_FRONT * glyphs.arrows[:, 7].max(initial=0.0)
+    spheres, nearer = glyphs.spheres, _IN_FRONT * glyphs.arrows[:, ArrowColumns.NEARER].max(initial=0.0)
     return np.column_stack([spheres, (glyphs.sphere_owner[:, 0] != NO_OWNER) * np.float32(nearer)])
 
 

@@ -32,24 +32,47 @@ _IN_FRONT = 1.1
 _WHITE = (1.0, 1.0, 1.0, 1.0)
 
 
+class SphereColumns:
+    """Columns of `Glyphs.spheres`: center, radius [m], RGBA."""
+
+    COUNT = 8
+    CENTER, RADIUS, COLOR, RGB = slice(0, 3), 3, slice(4, 8), slice(4, 7)
+
+
+class ArrowColumns:
+    """Columns of `Glyphs.arrows`: start, shaft diameter, vector from start to tip [m], RGBA."""
+
+    COUNT = 12
+    START, WIDTH, VECTOR, COLOR, RGB = slice(0, 3), 3, slice(4, 7), slice(8, 12), slice(8, 11)
+    NEARER = 7
+    """Distance by which the arrow is drawn as if nearer, when compared with what may hide it [m]."""
+
+
+class ConeColumns:
+    """Columns of `Glyphs.cones`: apex, height [m], unit axis, half widths at the rim along both tangents [m], RGBA."""
+
+    COUNT = 20
+    APEX, HEIGHT, AXIS, TANGENT0, COLOR = slice(0, 3), 3, slice(4, 7), slice(8, 11), slice(16, 20)
+    HALF_WIDTH0, HALF_WIDTH1 = 7, 11
+    IS_PYRAMID = 12
+
+
 @dataclass(frozen=True, eq=False)
 class Glyphs:
     """Spheres, arrows and cones to draw, a row each; in world coordinates [m]."""
 
-    spheres: Floats = field(default_factory=lambda: np.zeros((0, 8), np.float32))
-    """Center xyz, radius, RGBA, (n, 8)."""
-    arrows: Floats = field(default_factory=lambda: np.zeros((0, 12), np.float32))
-    """Start xyz, shaft diameter, vector xyz from start to tip, how much nearer it is when compared with what may hide
-    it [m], RGBA, (m, 12)."""
+    spheres: Floats = field(default_factory=lambda: np.zeros((0, SphereColumns.COUNT), np.float32))
+    """Spheres, (n, 8): see `SphereColumns`."""
+    arrows: Floats = field(default_factory=lambda: np.zeros((0, ArrowColumns.COUNT), np.float32))
+    """Arrows, (m, 12): see `ArrowColumns`."""
     sphere_owner: Owners = field(default_factory=lambda: np.zeros((0, 2), np.int32))
-    """Sensor, slot, (n, 2)."""
+    """Sensor and slot of each sphere, (n, 2)."""
     arrow_owner: Owners = field(default_factory=lambda: np.zeros((0, 3), np.int32))
-    """Sensor, slot, component, (m, 3)."""
-    cones: Floats = field(default_factory=lambda: np.zeros((0, 20), np.float32))
-    """Apex xyz, height, unit axis xyz, half width along tangent0 at the rim, unit tangent0 xyz, half width along
-    tangent1 at the rim, 1 for a pyramid, 0, 0, 0, RGBA, (k, 20)."""
+    """Sensor, slot and component of each arrow, (m, 3)."""
+    cones: Floats = field(default_factory=lambda: np.zeros((0, ConeColumns.COUNT), np.float32))
+    """Cones, (k, 20): see `ConeColumns`."""
     cone_owner: Owners = field(default_factory=lambda: np.zeros((0, 2), np.int32))
-    """Sensor, slot, (k, 2)."""
+    """Sensor and slot of each cone, (k, 2)."""
 
     @classmethod
     def concat(cls, parts: Sequence["Glyphs"]) -> "Glyphs":
@@ -96,8 +119,8 @@ def highlight_glyphs(glyphs: Glyphs, highlight: tuple[int, int, int | None]) -> 
         bright_spheres, bright_arrows = contact_spheres & False, component_arrows
     spheres, arrows, cones = glyphs.spheres.copy(), glyphs.arrows.copy(), glyphs.cones.copy()
     for rows, bright, kept, size_column, color in (
-        (spheres, bright_spheres, contact_spheres, 3, slice(4, 7)),
-        (arrows, bright_arrows, bright_arrows, 3, slice(8, 11)),
+        (spheres, bright_spheres, contact_spheres, SphereColumns.RADIUS, SphereColumns.RGB),
+        (arrows, bright_arrows, bright_arrows, ArrowColumns.WIDTH, ArrowColumns.RGB),
     ):
         rows[bright, size_column] *= _HIGHLIGHT_SIZE
         rows[bright, color] += _HIGHLIGHT_LIGHT * (1.0 - rows[bright, color])
@@ -132,7 +155,7 @@ class GizmoList:
     def extend(self, spheres: Floats, arrows: Floats) -> None:
         """Rows as in `Glyphs`, (n, 8) and (m, 12); arrows without a diameter get this list's."""
         arrows = arrows.copy()
-        arrows[arrows[:, 3] == 0, 3] = self.width
+        arrows[arrows[:, ArrowColumns.WIDTH] == 0, ArrowColumns.WIDTH] = self.width
         self._spheres += list(spheres)
         self._arrows += list(arrows)
 
@@ -140,11 +163,11 @@ class GizmoList:
         """Return the glyphs that were drawn since the last call, and forget them."""
         if not self._spheres and not self._arrows:
             return Glyphs()
-        spheres = np.array(self._spheres, np.float32).reshape(-1, 8)
-        arrows = np.array(self._arrows, np.float32).reshape(-1, 12)
+        spheres = np.array(self._spheres, np.float32).reshape(-1, SphereColumns.COUNT)
+        arrows = np.array(self._arrows, np.float32).reshape(-1, ArrowColumns.COUNT)
         self._spheres, self._arrows = [], []
         spheres = spheres[(np.abs(spheres) < LARGEST).all(axis=1)]
-        longest = np.abs(arrows[:, 4:7]).max(axis=1, initial=0.0)
+        longest = np.abs(arrows[:, ArrowColumns.VECTOR]).max(axis=1, initial=0.0)
         arrows = arrows[(np.abs(arrows) < LARGEST).all(axis=1) & (longest > SMALLEST)]
         return Glyphs(
             spheres,
@@ -163,20 +186,20 @@ def pick_glyph(
     """
     point = np.array([x, y])
     candidates: list[tuple[float, float, tuple[int, ...]]] = []
-    centers = glyphs.spheres[:, :3].astype(float)
+    centers = glyphs.spheres[:, SphereColumns.CENTER].astype(float)
     pixels, depths = matrices.project(centers, viewport)
-    radii = glyphs.spheres[:, 3] / matrices.pixel_size(centers, viewport)
+    radii = glyphs.spheres[:, SphereColumns.RADIUS] / matrices.pixel_size(centers, viewport)
     gaps = np.linalg.norm(pixels - point, axis=1) - radii
     candidates += _nearest(gaps, depths, glyphs.sphere_owner, tolerance_px)
-    starts = glyphs.arrows[:, :3].astype(float)
-    ends = starts + glyphs.arrows[:, 4:7]
+    starts = glyphs.arrows[:, ArrowColumns.START].astype(float)
+    ends = starts + glyphs.arrows[:, ArrowColumns.VECTOR]
     pixels, depths = matrices.project(starts, viewport)
     tips, tip_depths = matrices.project(ends, viewport)
     along = tips - pixels
     squared = np.maximum((along**2).sum(axis=1), 1e-9)
     fraction = np.clip(((point - pixels) * along).sum(axis=1) / squared, 0.0, 1.0)
     nearest = pixels + along * fraction[:, None]
-    half_widths = 0.5 * glyphs.arrows[:, 3] / matrices.pixel_size(starts, viewport)
+    half_widths = 0.5 * glyphs.arrows[:, ArrowColumns.WIDTH] / matrices.pixel_size(starts, viewport)
     gaps = np.linalg.norm(nearest - point, axis=1) - half_widths
     candidates += _nearest(gaps, depths + fraction * (tip_depths - depths), glyphs.arrow_owner, tolerance_px)
     return min(candidates)[2] if candidates else None
@@ -214,7 +237,8 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
 
     A mark is a pair of white heads at the edge: the arrow goes on.
     """
-    starts, vectors = glyphs.arrows[:, :3].astype(float), glyphs.arrows[:, 4:7].astype(float)
+    starts = glyphs.arrows[:, ArrowColumns.START].astype(float)
+    vectors = glyphs.arrows[:, ArrowColumns.VECTOR].astype(float)
     rest = _to_edges(starts + vectors, eye)
     leaving = (rest < 0).any(axis=1)
     # Mostly none does.
@@ -228,14 +252,14 @@ def cut_arrows(glyphs: Glyphs, eye: Eye) -> tuple[Glyphs, NDArray[np.intp]]:
     tips = starts[cut] + share[:, None] * vectors[cut]
     measure = eye.pixel_size(tips) * eye.unit
     along = vectors[cut] / np.linalg.norm(vectors[cut], axis=1, keepdims=True) * measure[:, None]
-    rows = np.zeros((2, len(cut), 12), np.float32)
+    rows = np.zeros((2, len(cut), ArrowColumns.COUNT), np.float32)
     for row, back in zip(rows, (_MARK, _MARK + _STEP), strict=True):
-        row[:, :3] = tips - back * along
-        row[:, 3] = _MARK * measure
-        row[:, 4:7] = _MARK * along
-        row[:, 7] = _IN_FRONT * glyphs.arrows[cut, 7]
-        row[:, 8:] = _WHITE
-    marks = rows.reshape(-1, 12)
+        row[:, ArrowColumns.START] = tips - back * along
+        row[:, ArrowColumns.WIDTH] = _MARK * measure
+        row[:, ArrowColumns.VECTOR] = _MARK * along
+        row[:, ArrowColumns.NEARER] = _IN_FRONT * glyphs.arrows[cut, ArrowColumns.NEARER]
+        row[:, ArrowColumns.COLOR] = _WHITE
+    marks = rows.reshape(-1, ArrowColumns.COUNT)
     return Glyphs(arrows=marks, arrow_owner=np.full((len(marks), 3), NO_OWNER, np.int32)), cut
 
 

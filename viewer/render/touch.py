@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..mjmodel.names import shape_name
 from ..mjmodel.types import MjModel
 from ..touch.touch_sensors import TouchSensors
-from .glyphs import NO_OWNER, Glyphs
+from .glyphs import NO_OWNER, ArrowColumns, Glyphs
 from .style import RGBA, GlyphScale
 
 AXIS_COLORS: tuple[RGBA, RGBA, RGBA] = ((0.98, 0.47, 0.70, 1.0), (0.80, 0.88, 0.28, 1.0), (0.28, 0.84, 0.92, 1.0))
@@ -34,7 +34,7 @@ def touch_axes(touch: TouchSensors, scale: GlyphScale) -> Glyphs:
         for axis, color in enumerate(AXIS_COLORS):
             vector = reach[axis] * rotation[:, axis]
             rows.append([*position, _WIDTH * sizes.width[0], *vector, 0.0, *color])
-    arrows = np.array(rows, np.float32).reshape(-1, 12)
+    arrows = np.array(rows, np.float32).reshape(-1, ArrowColumns.COUNT)
     return Glyphs(arrows=arrows, arrow_owner=np.full((len(rows), 3), NO_OWNER, np.int32))
 
 

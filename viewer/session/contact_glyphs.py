@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..render.glyphs import LARGEST, OTHER, SMALLEST, Floats, Glyphs, Owners
+from ..render.glyphs import LARGEST, OTHER, SMALLEST, ArrowColumns, Floats, Glyphs, Owners, SphereColumns
 from ..render.style import RGBA, GlyphScale, PaletteColors, Sizes, arrow_length
 from ..sensors.contacts import Array, ContactBatch
 from ..settings import ColorMode, GizmoSettings
@@ -201,14 +201,14 @@ def _sensor_glyphs(
     columns = [(color(arrow.color), arrow.component, arrows) for arrow, arrows in built if arrows is not None]
     arrows, arrow_owner = _arrow_rows(owners, slots, columns, size * drawn.sizes.width)
     # The body that a force acts on, of which it may be on the far side, does not hide it.
-    arrows[:, 7] = np.maximum(np.linalg.norm(arrows[:, 4:7], axis=1), scale.depth)
+    arrows[:, ArrowColumns.NEARER] = np.maximum(np.linalg.norm(arrows[:, ArrowColumns.VECTOR], axis=1), scale.depth)
     if parts.point is None:
         owners, slots = owners[:0], slots[:0]
-    spheres = np.empty((len(slots), 8), np.float32)
-    spheres[:, :3] = batch.pos[: len(slots)]
-    spheres[:, 3] = size * drawn.sizes.radius[: len(slots)]
+    spheres = np.empty((len(slots), SphereColumns.COUNT), np.float32)
+    spheres[:, SphereColumns.CENTER] = batch.pos[: len(slots)]
+    spheres[:, SphereColumns.RADIUS] = size * drawn.sizes.radius[: len(slots)]
     if parts.point is not None:
-        spheres[:, 4:] = color(parts.point)
+        spheres[:, SphereColumns.COLOR] = color(parts.point)
     sphere_owner = np.empty((len(slots), 2), np.int32)
     sphere_owner[:, 0] = owners
     sphere_owner[:, 1] = slots
@@ -235,11 +235,11 @@ def _arrow_rows(
     longest = np.abs(vectors).max(axis=2, initial=0.0)
     contact, column_of = np.nonzero((longest > SMALLEST) & (longest < LARGEST))
     components = np.array([component for _, component, _ in columns], np.intp)
-    rows = np.zeros((len(contact), 12), np.float32)
-    rows[:, :3] = starts[contact, column_of]
-    rows[:, 3] = widths[contact]
-    rows[:, 4:7] = vectors[contact, column_of]
-    rows[:, 8:] = rgba[contact, column_of]
+    rows = np.zeros((len(contact), ArrowColumns.COUNT), np.float32)
+    rows[:, ArrowColumns.START] = starts[contact, column_of]
+    rows[:, ArrowColumns.WIDTH] = widths[contact]
+    rows[:, ArrowColumns.VECTOR] = vectors[contact, column_of]
+    rows[:, ArrowColumns.COLOR] = rgba[contact, column_of]
     owner = np.empty((len(contact), 3), np.int32)
     owner[:, 0] = owners[contact]
     owner[:, 1] = slots[contact]

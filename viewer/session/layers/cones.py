@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ...render.glyphs import LARGEST, Glyphs
+from ...render.glyphs import LARGEST, ConeColumns, Glyphs
 from ...render.style import GlyphScale, PaletteColors, arrow_length
 from ...sensors.friction import Cone, ContactState, FrictionCones
 from ...settings import GizmoSettings
@@ -35,12 +35,12 @@ def build_cones(
     # NaN, for friction that is not known, lies outside.
     drawn = np.flatnonzero((np.abs(values) < LARGEST).all(axis=1) & (half_widths > 0).any(axis=1))
     by_state = np.array([colors.open, colors.sticking, colors.sliding, colors.sliding, colors.creeping], np.float32)
-    rows = np.zeros((len(drawn), 20), np.float32)
-    rows[:, 0:3], rows[:, 3] = cones.apex[drawn], height[drawn]
-    rows[:, 4:7], rows[:, 7] = cones.axis[drawn], half_widths[drawn, 0]
-    rows[:, 8:11], rows[:, 11] = cones.tangent0[drawn], half_widths[drawn, 1]
-    rows[:, 12] = (cones.cone is Cone.PYRAMIDAL) & ~is_open[drawn]
-    rows[:, 16:] = by_state[cones.states[drawn]]
+    rows = np.zeros((len(drawn), ConeColumns.COUNT), np.float32)
+    rows[:, ConeColumns.APEX], rows[:, ConeColumns.HEIGHT] = cones.apex[drawn], height[drawn]
+    rows[:, ConeColumns.AXIS], rows[:, ConeColumns.TANGENT0] = cones.axis[drawn], cones.tangent0[drawn]
+    rows[:, [ConeColumns.HALF_WIDTH0, ConeColumns.HALF_WIDTH1]] = half_widths[drawn]
+    rows[:, ConeColumns.IS_PYRAMID] = (cones.cone is Cone.PYRAMIDAL) & ~is_open[drawn]
+    rows[:, ConeColumns.COLOR] = by_state[cones.states[drawn]]
     owner = np.column_stack([np.full(len(drawn), index), drawn]).astype(np.int32)
     return Glyphs(cones=rows, cone_owner=owner)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ...render.glyphs import NO_OWNER, Glyphs
+from ...render.glyphs import NO_OWNER, Glyphs, SphereColumns
 from ...render.shapes import add_bodies
 from ...render.style import BESIDE_COLOR, sensor_color
 from ..contact_glyphs import GHOST_ALPHA, SensorGlyphs
@@ -33,9 +33,10 @@ def _unwatched(context: DrawContext) -> Glyphs | None:
     points = context.session.unwatched_contacts if context.gizmos.dropped and context.gizmos.points else ()
     if not len(points):
         return None
-    rows = np.empty((len(points), 8), np.float32)
-    rows[:, :3], rows[:, 3] = points, _SMALL * context.scale.sizes(points).radius
-    rows[:, 4:] = (*context.colors.point[:3], GHOST_ALPHA)
+    rows = np.empty((len(points), SphereColumns.COUNT), np.float32)
+    rows[:, SphereColumns.CENTER] = points
+    rows[:, SphereColumns.RADIUS] = _SMALL * context.scale.sizes(points).radius
+    rows[:, SphereColumns.COLOR] = (*context.colors.point[:3], GHOST_ALPHA)
     return Glyphs(rows, sphere_owner=np.full((len(rows), 2), NO_OWNER, np.int32))
 
 
